@@ -1,0 +1,1 @@
+"""The questions: each file takes a Cluster and returns an Outcome of the model."""

@@ -1,0 +1,164 @@
+"""One question about many groups, put to each group's coordinator in batches, until answered or named as failed.
+
+Rules: NOT_COORDINATOR and COORDINATOR_NOT_AVAILABLE: look the group up again. COORDINATOR_LOAD_IN_PROGRESS: ask the
+same broker again. Both after a pause, inside one patience (see :mod:`.pacing`). A broker that is gone: look up, and ask
+once more where the group is now, be it the same broker; failing there again, the group cannot be asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+from kgroups.errors import BrokerUnavailable, KgroupsError, RemoteProtocolError
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId
+from kgroups.model.outcome import Failure, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.call import Call
+from kgroups.protocol.error_codes import BACK_OFF, MOVED, Code, KafkaError
+from kgroups.protocol.versions import Api
+
+from .coordinators import find_coordinators
+from .pacing import Backoff, window
+
+T = TypeVar("T")
+
+
+class Question(NamedTuple, Generic[T]):
+    """What is asked: ``call`` makes the request for some groups; below version ``batched`` it takes one at a time."""
+
+    step: str
+    api: Api
+    call: Callable[[tuple[GroupId, ...]], Call[Mapping[GroupId, T | KafkaError]]]
+    batched: int = 0
+    chunk: int = 500
+
+
+@dataclass(slots=True)
+class Answers(Generic[T]):
+    """Per group: the broker that answered and what it said, or the failure."""
+
+    found: dict[GroupId, tuple[Node, T]] = field(default_factory=dict)
+    failed: dict[GroupId, Failure] = field(default_factory=dict)
+
+
+async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mapping[GroupId, Node | None]) -> Answers[T]:
+    """Asks about every group in ``where``; its value is the coordinator, or ``None`` where that is to be found."""
+    answers: Answers[T] = Answers()
+    backoff = Backoff(cluster)
+    cluster.progress.begin(question.step, len(where))
+    pending = dict(where)
+    revisited: set[tuple[GroupId, Node]] = set()
+    while pending:
+        round_ = _Round(question, answers)
+        placed = await _place(cluster, pending, answers)
+        for node, replies in await fan_out(
+            (node, _ask_broker(cluster, question, node, groups)) for node, groups in _by_node(placed)
+        ):
+            if isinstance(replies, KgroupsError):
+                raise replies  # never: _ask_broker keeps errors group by group
+            for group, reply in replies.items():
+                round_.sort(node, group, reply)
+        pending = await _relocate(cluster, round_.gone, answers, revisited)
+        if round_.again and await backoff.wait():
+            pending.update({group: node for group, (node, _) in round_.again.items()})
+        else:
+            answers.failed.update({group: failure for group, (_, failure) in round_.again.items()})
+    return answers
+
+
+class _Round(Generic[T]):
+    """Sorts one round of replies: answered, failed, to be asked ``again`` (where, if known), or its broker ``gone``."""
+
+    def __init__(self, question: Question[T], answers: Answers[T]) -> None:
+        self._api = question.api.name
+        self._answers = answers
+        self.again: dict[GroupId, tuple[Node | None, Failure]] = {}
+        self.gone: dict[GroupId, tuple[Node, Failure]] = {}
+
+    def sort(self, node: Node, group: GroupId, reply: T | KafkaError | KgroupsError) -> None:
+        if isinstance(reply, KafkaError):
+            failure = reply.failure(Scope.GROUP, group, api=self._api, broker=node.id)
+            if reply.code in MOVED or reply.code in BACK_OFF:
+                loading = reply.code == Code.coordinator_load_in_progress
+                self.again[group] = (node if loading else None, failure)
+            else:
+                self._answers.failed[group] = failure
+        elif isinstance(reply, KgroupsError):
+            failure = Failure(Scope.GROUP, group, str(reply), api=self._api, broker=node.id)
+            if isinstance(reply, BrokerUnavailable):
+                self.gone[group] = (node, failure)
+            else:
+                self._answers.failed[group] = failure
+        else:
+            self._answers.found[group] = (node, reply)
+
+
+async def _place(cluster: Cluster, pending: Mapping[GroupId, Node | None], answers: Answers[T]) -> dict[GroupId, Node]:
+    """The groups with their coordinators; those that were not known are looked up."""
+    placed = {group: node for group, node in pending.items() if node}
+    lost = [group for group, node in pending.items() if not node]
+    if lost:
+        found, failed = await find_coordinators(cluster, lost)
+        placed.update(found)
+        answers.failed.update(failed)
+    return placed
+
+
+async def _relocate(
+    cluster: Cluster,
+    gone: Mapping[GroupId, tuple[Node, Failure]],
+    answers: Answers[T],
+    revisited: set[tuple[GroupId, Node]],
+) -> dict[GroupId, Node | None]:
+    """Looks up the groups whose broker is gone, and sends each to where it is now; to one place once, and no more."""
+    if not gone:
+        return {}
+    found, _ = await find_coordinators(cluster, gone)
+    moved: dict[GroupId, Node | None] = {}
+    for group, (_, failure) in gone.items():
+        place = found.get(group)
+        if place and (group, place) not in revisited and cluster.reachable(place):
+            revisited.add((group, place))
+            moved[group] = place
+        else:
+            answers.failed[group] = failure
+    return moved
+
+
+def _by_node(placed: Mapping[GroupId, Node]) -> list[tuple[Node, list[GroupId]]]:
+    by_node: dict[Node, list[GroupId]] = {}
+    for group, node in placed.items():
+        by_node.setdefault(node, []).append(group)
+    return sorted(by_node.items())
+
+
+async def _ask_broker(
+    cluster: Cluster, question: Question[T], node: Node, groups: Sequence[GroupId]
+) -> dict[GroupId, T | KafkaError | KgroupsError]:
+    """One broker's groups, as many a request as it takes. A request that fails stands for each of its groups."""
+    try:
+        size = question.chunk if await cluster.speaks(node, question.api, question.batched) else 1
+    except KgroupsError as error:
+        return dict.fromkeys(groups, error)
+    gate = asyncio.Semaphore(window(size))
+
+    async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError]:
+        async with gate:
+            reply = await cluster.call(node, question.call(chunk))
+        cluster.progress.advance(question.step, len(chunk))
+        return reply
+
+    chunks = [tuple(groups[at : at + size]) for at in range(0, len(groups), size)]
+    replies: dict[GroupId, T | KafkaError | KgroupsError] = {}
+    for chunk, reply in await fan_out((chunk, ask(chunk)) for chunk in chunks):
+        if isinstance(reply, KgroupsError):
+            replies.update(dict.fromkeys(chunk, reply))
+        else:
+            silent = RemoteProtocolError(f"{node}: {question.api} left this group out of its answer")
+            replies.update({group: reply.get(group, silent) for group in chunk})
+    return replies

@@ -1,0 +1,125 @@
+"""The main question: these groups, described; with their offsets and lag where wanted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from operator import attrgetter
+
+from kgroups.model.groups import Group, GroupId
+from kgroups.model.offsets import GroupCommits, Isolation
+from kgroups.model.outcome import Failure, Outcome, merge
+from kgroups.model.rows import GroupOffsets
+from kgroups.net.cluster import Cluster
+
+from .ask_coordinators import Answers
+from .describe_groups import describe_listed, describe_named
+from .group_offsets import fetch_commits
+from .log_offsets import fetch_logs
+from .select_groups import Located, Selection, locate
+
+
+async def describe(cluster: Cluster, selection: Selection) -> Outcome[Group]:
+    """State and members of the selected groups, sorted by name."""
+    return await describe_located(cluster, await locate(cluster, selection), topics=selection.topics)
+
+
+async def describe_located(
+    cluster: Cluster, located: Located, *, topics: frozenset[str] = frozenset()
+) -> Outcome[Group]:
+    """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
+    if not topics:
+        return _with_remarks(await _described(cluster, located))
+    groups, commits = await asyncio.gather(_described(cluster, located), fetch_commits(cluster, located.with_commits()))
+    joined = _joined(groups, commits, topics)
+    return _with_remarks(joined.with_items(group for group, _ in joined.items))
+
+
+async def describe_offsets(
+    cluster: Cluster,
+    selection: Selection,
+    *,
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+) -> Outcome[GroupOffsets]:
+    """The selected groups with their commits and both ends of the logs, sorted by name.
+
+    With topics selected, only commits and assignments on these topics are shown.
+    """
+    located = await locate(cluster, selection)
+    return await describe_located_offsets(cluster, located, topics=selection.topics, isolation=isolation)
+
+
+async def describe_located_offsets(
+    cluster: Cluster,
+    located: Located,
+    *,
+    topics: frozenset[str] = frozenset(),
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+) -> Outcome[GroupOffsets]:
+    """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
+    groups, commits = await asyncio.gather(_described(cluster, located), fetch_commits(cluster, located.with_commits()))
+    joined = _joined(groups, commits, topics)
+    partitions = _partitions(joined.items, topics)
+    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation)
+    described = (GroupOffsets(group, committed, logs, topics) for group, committed in joined.items)
+    remarks = _with_remarks(joined.with_items(group for group, _ in joined.items)).notices
+    return joined.with_items(described).with_failures(failures, remarks)
+
+
+async def _described(cluster: Cluster, located: Located) -> Outcome[Group]:
+    outcome = merge(
+        await asyncio.gather(describe_listed(cluster, located.listed), describe_named(cluster, located.named))
+    )
+    groups = sorted(outcome.items, key=lambda group: group.group_id)
+    return outcome.with_items(groups).with_failures(located.failures, located.notices)
+
+
+def _with_remarks(groups: Outcome[Group]) -> Outcome[Group]:
+    """Says which kinds of group are only listed by this version."""
+    kinds = sorted({group.type or "" for group in groups.items if group.members is None})
+    notices = [f"{kind} groups: members and offsets are not described yet, only listed" for kind in kinds]
+    return groups.with_failures((), notices)
+
+
+_Pair = tuple[Group, GroupCommits]
+
+
+def _joined(groups: Outcome[Group], commits: Answers[GroupCommits], topics: frozenset[str]) -> Outcome[_Pair]:
+    """Each group beside its commits; one whose commits could not be read is a failure, not a group without any."""
+    told = {failure.name for failure in groups.failures}
+    pairs: list[_Pair] = []
+    failures: list[Failure] = []
+    for group in groups.items:
+        name: GroupId = group.group_id
+        if name in commits.found:
+            pairs.append((group, commits.found[name][1]))
+        elif group.members is None or name not in commits.failed:
+            pairs.append((group, GroupCommits(name, {})))
+        elif name not in told:
+            failures.append(commits.failed[name])
+    if topics:
+        pairs = [pair for pair in (_on_topics(group, committed, topics) for group, committed in pairs) if pair]
+    return groups.with_items(pairs).with_failures(failures)
+
+
+def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _Pair | None:
+    """The pair with only what concerns these topics; ``None`` when nothing does."""
+    kept = GroupCommits(group.group_id, {topic: commits.topics[topic] for topic in commits.topics if topic in topics})
+    assigned = any(entry.topic in topics for member in group.members or () for entry in member.assignment.topics)
+    return (group, kept) if kept.topics or assigned else None
+
+
+_partition = attrgetter("partition")
+
+
+def _partitions(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set[int]]:
+    """The union of all partitions that any group has a commit or an assignment on; of some topics, where given."""
+    wanted: dict[str, set[int]] = {}
+    for group, commits in pairs:
+        for topic, committed in commits.topics.items():
+            wanted.setdefault(topic, set()).update(map(_partition, committed))
+        for member in group.members or ():
+            for entry in member.assignment.topics:
+                if not topics or entry.topic in topics:
+                    wanted.setdefault(entry.topic, set()).update(entry.partitions)
+    return wanted

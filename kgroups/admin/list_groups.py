@@ -1,0 +1,137 @@
+"""Which groups exist: ListGroups to every broker at once, filtered by the broker where it can.
+
+Below ListGroups v4 (Kafka 2.6) a broker knows no states: where they are wanted, its groups are described and filtered
+here. Below v5 (Kafka 3.8) it knows no types, and that cannot be made good: it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from kgroups.errors import KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId, GroupState, ListedGroup
+from kgroups.model.outcome import Failure, Outcome, Scope, merge
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis import describe_groups, list_groups
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import KafkaError
+
+from .ask_coordinators import Question, ask_coordinators
+from .pacing import Backoff
+
+OFFSETS_TOPIC = "__consumer_offsets"
+"""Whose partitions' leaders are the coordinators; asked about when connecting, for :func:`missing_coordinators`."""
+
+
+class ListFilter(NamedTuple):
+    """Which groups are wanted; empty means any. ``with_states`` and ``with_types``: the columns are wanted too."""
+
+    states: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    protocol_types: tuple[str, ...] = ()
+    with_states: bool = False
+    with_types: bool = False
+
+
+EVERY_GROUP = ListFilter()
+
+
+async def fetch_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> Outcome[ListedGroup]:
+    """Every group that matches, sorted by name; a broker that does not answer is a failure beside them."""
+    nodes = sorted(cluster.nodes.values())
+    cluster.progress.begin("brokers listed", len(nodes))
+    answers = await fan_out((node, _list(cluster, node, wanted)) for node in nodes)
+    outcomes = [
+        Outcome[ListedGroup](failures=(_broker_failure(node, str(answer)),))
+        if isinstance(answer, KgroupsError)
+        else answer
+        for node, answer in answers
+    ]
+    merged = merge(outcomes)
+    return merged.with_items(_matching(_once_each(merged.items), wanted))
+
+
+def missing_coordinators(topics: Iterable[TopicLeaders]) -> tuple[Failure, ...]:
+    """Says which part of the groups no broker keeps at the moment: partitions of the offsets topic without a leader.
+
+    Nobody lists the groups of such a partition, and without this nobody would miss them.
+    """
+    for topic in topics:
+        if topic.topic == OFFSETS_TOPIC and not topic.error:
+            orphans = sorted(index for index, leader in topic.leaders.items() if isinstance(leader, KafkaError))
+            if orphans:
+                message = (
+                    f"{len(orphans)} of {len(topic.leaders)} partitions have no leader: the groups on them have no "
+                    f"coordinator and are not listed (partitions {', '.join(map(str, orphans))})"
+                )
+                return (Failure(Scope.TOPIC, OFFSETS_TOPIC, message, "LEADER_NOT_AVAILABLE", 5, "Metadata"),)
+    return ()
+
+
+async def _list(cluster: Cluster, node: Node, wanted: ListFilter) -> Outcome[ListedGroup]:
+    versions = await cluster.versions(node)
+    knows_states = versions.speaks(list_groups.API, list_groups.STATES)
+    knows_types = versions.speaks(list_groups.API, list_groups.TYPES)
+    if wanted.types and not knows_types:
+        return Outcome(failures=(_broker_failure(node, f"cannot filter by type: {_TYPELESS}"),))
+    notices = (f"{node} {_TYPELESS}; TYPE is unknown",) if wanted.with_types and not knows_types else ()
+    listed = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types))
+    cluster.progress.advance("brokers listed")
+    if (wanted.states or wanted.with_states) and not knows_states:
+        listed = merge([await _with_states(cluster, node, listed.items), listed.with_items(())])
+    return listed.with_failures((), notices)
+
+
+_TYPELESS = "does not tell the types of groups (ListGroups v5, Kafka 3.8)"
+
+
+async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups) -> Outcome[ListedGroup]:
+    """Asks until the broker has loaded all of its groups; what is there when patience ends comes with a failure."""
+    backoff = Backoff(cluster)
+    while True:
+        answer = await cluster.call(node, call)
+        groups = tuple(
+            ListedGroup(entry.group_id, entry.protocol_type, node, entry.state, entry.type) for entry in answer.entries
+        )
+        if answer.error is None:
+            return Outcome(groups)
+        if not answer.error.code.retriable or not await backoff.wait():
+            failure = answer.error.failure(Scope.BROKER, str(node), api=list_groups.API.name, broker=node.id)
+            return Outcome(groups, (failure,))
+
+
+async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGroup]) -> Outcome[ListedGroup]:
+    """The same groups with the states that DescribeGroups tells; one that vanished meanwhile is no longer listed."""
+    question = Question("states", describe_groups.API, describe_groups.DescribeGroups)
+    by_name = {group.group_id: group for group in listed}
+    answers = await ask_coordinators(cluster, question, dict.fromkeys(by_name, node))
+    found = [by_name[name]._replace(state=group.state) for name, (_, group) in answers.found.items()]
+    failures = [failure for failure in answers.failed.values() if failure.error != "GROUP_ID_NOT_FOUND"]
+    return Outcome(tuple(found), tuple(failures))
+
+
+def _broker_failure(node: Node, message: str) -> Failure:
+    return Failure(Scope.BROKER, str(node), message.removeprefix(f"{node}: "), api="ListGroups", broker=node.id)
+
+
+def _once_each(listed: Iterable[ListedGroup]) -> list[ListedGroup]:
+    """A group that two brokers list is moving from one to the other: kept once, and not as the dead one."""
+    kept: dict[GroupId, ListedGroup] = {}
+    for group in listed:
+        if group.group_id not in kept or kept[group.group_id].state == GroupState.DEAD:
+            kept[group.group_id] = group
+    return [kept[name] for name in sorted(kept)]
+
+
+def _matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGroup]:
+    """Filters once more: old brokers do not filter, and newer ones may know the words differently."""
+    return [
+        group
+        for group in listed
+        if (not wanted.states or group.state in wanted.states)
+        and (not wanted.types or group.type in wanted.types)
+        and (not wanted.protocol_types or group.protocol_type in wanted.protocol_types)
+    ]

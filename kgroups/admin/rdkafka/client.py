@@ -1,0 +1,358 @@
+"""The questions over librdkafka's AdminClient, one group a request: for where the wire client cannot serve.
+
+What librdkafka does not tell, and what becomes of it here:
+
+- Groups of other protocol types than ``consumer`` and ``""`` (Connect, share, streams): it does not list them, and
+  refuses to describe them or takes them for groups that do not exist. A notice says so; asked for, a failure.
+- Epochs, racks, and whether a member is upgraded: ``None``. Subscriptions, and what classic members own: empty.
+- Assigning, Reconciling, NotReady: it has no names for them. ``None`` in the list, Unknown in a description.
+- Who lists a group: worked out by Kafka's rule, and asked group by group where the rule does not hold.
+- Which broker an error came from: ``None``, but for the logs.
+
+confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not exist.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TypeVar
+
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # public, not in __all__
+
+from kgroups.config.librdkafka import librdkafka_options
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import ClusterUnreachable, KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
+from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.rows import GroupOffsets
+from kgroups.net.deadline import Deadline
+from kgroups.protocol.apis.metadata import TopicLeaders
+
+from ..list_groups import OFFSETS_TOPIC, ListFilter, missing_coordinators
+from ..log_offsets import LEADER_ROUNDS
+from ..pacing import FIRST_PAUSE
+from ..select_groups import Selection
+from . import answers, words
+from .asking import AGAIN, Gate, Refused, ask_each, patiently
+
+T = TypeVar("T")
+Start = Callable[[], Future[Any]]
+
+UNBOUNDED = 3600.0
+"""The longest request_timeout that librdkafka takes. We time requests ourselves and drop those that take too long: when
+librdkafka gives up on a question to a coordinator, and the answer comes after all, it aborts the process (librdkafka
+issue 4605, still so in 2.16)."""
+
+MIN_SOCKET_TIMEOUT = 100
+GRACE = 1.0
+"""Seconds that librdkafka is given to come back with what it has when its own time is up."""
+
+_SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
+
+
+class RdkafkaAdmin:
+    """An AdminClient that has reached its cluster; :meth:`connect` makes one."""
+
+    def __init__(self, client: AdminClient, settings: ClientSettings) -> None:
+        self._client = client
+        self._settings = settings
+        self._deadline = Deadline(settings.timeout)
+        self._cluster_id: str | None = None
+        self._missing: tuple[Failure, ...] = ()
+        self._placement = words.Placement()
+        self._gates: dict[Node | None, Gate] = {}
+
+    @classmethod
+    async def connect(cls, settings: ClientSettings) -> RdkafkaAdmin:
+        """Waits until a broker has answered: AdminClient itself connects later, and in silence.
+
+        :raises ClusterUnreachable: when none does, with what librdkafka said of each.
+        """
+        told: list[KafkaError] = []
+        options = librdkafka_options(settings) | {
+            "error_cb": told.append,
+            # FindCoordinator may go to a broker that hangs: this leaves time to ask another one.
+            "socket.timeout.ms": max(MIN_SOCKET_TIMEOUT, min(300_000, int(settings.broker_timeout * 500))),
+        }
+        admin = cls(AdminClient(options), settings)
+        await admin._reach(told)
+        return admin
+
+    async def _reach(self, told: list[KafkaError]) -> None:
+        patience = self._patience()
+        # Not list_topics(topic), which creates the topic where brokers create topics.
+        asked = self._client.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=UNBOUNDED)
+        reply = asyncio.wrap_future(asked[OFFSETS_TOPIC])
+        while not reply.done():
+            self._client.poll(0)
+            down = any(error.code() == KafkaError._ALL_BROKERS_DOWN for error in told)
+            if down or not patience.remaining():
+                reply.cancel()
+                raise self._unreachable(
+                    told, "cannot connect" if down else f"no answer within {patience.seconds:.3g} s"
+                )
+            await asyncio.wait((reply,), timeout=0.02)
+        try:
+            description = reply.result()
+        except KafkaException as error:
+            if error.args[0].code() < 0:
+                raise self._unreachable(told, error.args[0].str()) from None
+        else:
+            self._placement = words.placement_of(description)
+            self._missing = missing_coordinators((words.leaders_of(description),))
+        self._cluster_id = await self._identify(patience)
+
+    async def _identify(self, patience: Deadline) -> str | None:
+        if hasattr(self._client, "cluster_id"):  # newer than 2.10; says what is known by now
+            return self._client.cluster_id(timeout=patience.remaining()) or None
+        try:
+            async with asyncio.timeout(patience.remaining()):
+                cluster = await asyncio.wrap_future(self._client.describe_cluster(request_timeout=UNBOUNDED))
+        except (TimeoutError, KafkaException):
+            return None
+        return cluster.cluster_id or None
+
+    def _unreachable(self, told: Iterable[KafkaError], otherwise: str) -> ClusterUnreachable:
+        texts = [error.str() for error in told if error.code() != KafkaError._ALL_BROKERS_DOWN]
+        reasons = words.reasons(texts) or [f"{self._settings.bootstrap_servers}: {otherwise}"]
+        return ClusterUnreachable("no bootstrap server answered: " + "; ".join(reasons))
+
+    @property
+    def cluster_id(self) -> str | None:
+        return self._cluster_id
+
+    async def close(self) -> None:
+        """librdkafka closes its connections when its client is no longer referred to."""
+        del self._client
+
+    async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
+        entries, failures = await self._list()
+        stateless = [name for name in entries if words.state_of(entries[name]) is None]
+        described, vain = await self._locate(entries, stateless if wanted.states or wanted.with_states else ())
+        groups: list[ListedGroup] = []
+        for name in sorted(entries):
+            entry, group = entries[name], described.get(name)
+            node = group.coordinator if group else self._placement.coordinator(name)
+            if name in vain and (node is None or name in stateless):
+                failures += () if words.is_missing(vain[name]) else (vain[name],)
+            elif node:
+                state = words.state_of(entry) or (words.known_state(group) if group else None)
+                groups.append(ListedGroup(name, words.protocol_type_of(entry), node, state, words.type_of(entry)))
+        kept, refused, notices = answers.filtered(groups, wanted)
+        failures += tuple(Failure(Scope.CLUSTER, self._name, message, api="ListGroups") for message in refused)
+        return Outcome(tuple(kept), (*failures, *self._missing), (answers.UNLISTED, *notices))
+
+    async def describe(self, selection: Selection) -> Outcome[Group]:
+        pairs = await self._pairs(selection, with_commits=bool(selection.topics))
+        groups = tuple(group for group, _ in pairs.items)
+        untold = any(group.members or group.type == GroupType.CONSUMER for group in groups)
+        return pairs.with_items(groups).with_failures((), (answers.UNTOLD,) if untold else ())
+
+    async def describe_offsets(self, selection: Selection, *, isolation: Isolation) -> Outcome[GroupOffsets]:
+        pairs = await self._pairs(selection, with_commits=True)
+        wanted = answers.partitions_of(pairs.items, selection.topics)
+        logs, failures = await self._logs(wanted, isolation)
+        described = (GroupOffsets(group, commits, logs, selection.topics) for group, commits in pairs.items)
+        return pairs.with_items(described).with_failures(failures)
+
+    # Below: groups.
+
+    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[answers.Pair]:
+        """The selected groups, sorted, each beside its commits where these are wanted."""
+        listed: set[GroupId] = set()
+        failures: tuple[Failure, ...] = ()
+        if selection.needs_list:
+            entries, failures = await self._list()
+            failures += self._missing
+            listed = {name for name in entries if selection.matches(name)}
+        names = sorted(listed.union(selection.names))
+        (groups, unknown), (commits, unread) = await asyncio.gather(
+            self._each(names, self._describe), self._each(names if with_commits else (), self._commits)
+        )
+        vain = {**unread, **unknown}
+        pairs = [(groups[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in vain]
+        if selection.topics:
+            pairs = answers.on_topics(pairs, selection.topics)
+        reasons = [words.vanished(vain[name]) if name in listed else vain[name] for name in names if name in vain]
+        notices = answers.remarks(pairs, reasons, listed=selection.needs_list)
+        return Outcome(tuple(pairs), (*failures, *reasons), notices)
+
+    async def _list(self) -> tuple[dict[GroupId, Any], tuple[Failure, ...]]:
+        """Every group that librdkafka lists, once, and why others may be left out.
+
+        Asks until all brokers have loaded their groups; what is there when patience ends comes with failures.
+        """
+        api = "ListGroups"
+        so_far: tuple[dict[GroupId, Any], tuple[Failure, ...]] = ({}, ())
+
+        def start() -> Future[Any]:
+            # Timed by librdkafka, for it then gives what the other brokers have told; no coordinator is asked.
+            listing: Future[Any] = self._client.list_consumer_groups(request_timeout=min(self._bound(), UNBOUNDED))
+            return listing
+
+        async def ask() -> None:
+            nonlocal so_far
+            answer = await self._reply(Scope.CLUSTER, self._name, api, start, grace=GRACE)
+            errors = [getattr(error, "args", (error,))[0] for error in answer.errors or ()]
+            failures = [
+                Failure(Scope.CLUSTER, self._name, "a broker did not answer in time: its groups are left out", api=api)
+                if error.code() in _SILENT
+                else words.failure_of(Scope.CLUSTER, self._name, api, error)
+                for error in errors
+            ]
+            so_far = answers.once_each(answer.valid or ()), tuple(dict.fromkeys(failures))
+            for failure in failures:
+                if failure.code in AGAIN:
+                    raise Refused(failure)
+
+        try:
+            await patiently(ask, self._patience())
+        except Refused as refused:
+            return so_far[0], so_far[1] or (refused.failure,)
+        return so_far
+
+    async def _locate(
+        self, names: Iterable[GroupId], wanted: Iterable[GroupId]
+    ) -> tuple[dict[GroupId, Group], dict[GroupId, Failure]]:
+        """Describes the wanted groups, and as many others as it takes to know every group's coordinator.
+
+        Where Kafka's rule is right about the described ones, it is believed for the others.
+        """
+        order = sorted(names)
+        sample = {order[0], order[len(order) // 2], order[-1]} if order else set()
+        found, vain = await self._each(sample.union(wanted), self._describe)
+        if any(self._placement.coordinator(name) != group.coordinator for name, group in found.items()):
+            self._placement = words.Placement()
+        rest = [name for name in order if name not in found | vain and self._placement.coordinator(name) is None]
+        more, in_vain = await self._each(rest, self._describe)
+        return {**found, **more}, {**vain, **in_vain}
+
+    async def _each(
+        self, names: Iterable[GroupId], ask: Callable[[GroupId], Awaitable[T]]
+    ) -> tuple[dict[GroupId, T], dict[GroupId, Failure]]:
+        def gate_of(name: GroupId) -> Gate:
+            return self._gates.setdefault(self._placement.coordinator(name), Gate())
+
+        return await ask_each(names, ask, gate_of)
+
+    async def _describe(self, name: GroupId) -> Group:
+        client = self._client
+        api = "DescribeGroups"
+        told = await self._of_group(
+            name, api, lambda: client.describe_consumer_groups([name], request_timeout=UNBOUNDED)[name]
+        )
+        group = words.group_of(told)
+        if isinstance(group, Group):
+            return group
+        raise Refused(group.failure(Scope.GROUP, name, api=api))
+
+    async def _commits(self, name: GroupId) -> GroupCommits:
+        client, asked = self._client, [ConsumerGroupTopicPartitions(name)]
+        told = await self._of_group(
+            name, "OffsetFetch", lambda: client.list_consumer_group_offsets(asked, request_timeout=UNBOUNDED)[name]
+        )
+        return words.commits_of(name, told)
+
+    async def _of_group(self, name: GroupId, api: str, start: Start) -> Any:
+        reason = words.unaskable(name)
+        if reason:
+            raise Refused(Failure(Scope.GROUP, name, reason, api=api))
+        return await patiently(lambda: self._reply(Scope.GROUP, name, api, start), self._patience())
+
+    # Below: logs.
+
+    async def _logs(self, wanted: set[tuple[str, int]], isolation: Isolation) -> tuple[Logs, tuple[Failure, ...]]:
+        """Both ends, each leader asked for itself: one that hangs holds up no other."""
+        survey = answers.Survey()
+        pending = wanted
+        for attempt in range(LEADER_ROUNDS):
+            await asyncio.sleep(attempt * FIRST_PAUSE)
+            leaders = survey.place(pending, await self._leaders({topic for topic, _ in pending}))
+            jobs = [
+                self._ends(survey, leader, pairs, isolation, starts)
+                for leader, pairs in leaders.items()
+                for starts in (False, True)
+            ]
+            await asyncio.gather(*jobs)
+            pending = survey.moved()
+            if not pending:
+                break
+        return survey.logs()
+
+    async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]:
+        names = sorted(topics)
+        if not names:
+            return {}
+        # One request for all of them; each has a future of its own.
+        asked = self._client.describe_topics(TopicCollection(names), request_timeout=UNBOUNDED)
+
+        async def one(topic: str) -> TopicLeaders | Failure:
+            try:
+                told = await self._reply(Scope.TOPIC, topic, "Metadata", partial(asked.__getitem__, topic))
+            except Refused as refused:
+                return refused.failure
+            return words.leaders_of(told)
+
+        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+
+    async def _ends(
+        self, survey: answers.Survey, leader: int, pairs: list[tuple[str, int]], isolation: Isolation, starts: bool
+    ) -> None:
+        spec = OffsetSpec.earliest() if starts else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
+        level = IsolationLevel(int(isolation))
+        wanted = {TopicPartition(*pair): spec for pair in pairs}
+        asked = self._client.list_offsets(wanted, isolation_level=level, request_timeout=UNBOUNDED)
+
+        async def one(pair: tuple[str, int], future: Future[Any]) -> None:
+            try:
+                told = await self._reply(Scope.PARTITION, answers.name_of(pair), "ListOffsets", lambda: future)
+            except Refused as refused:
+                survey.note(pair, refused.failure._replace(broker=leader))
+            else:
+                survey.note(pair, LogOffsets(told.offset, None) if starts else LogOffsets(None, told.offset))
+
+        await asyncio.gather(*(one((entry.topic, entry.partition), future) for entry, future in asked.items()))
+
+    # Below: one request.
+
+    @property
+    def _name(self) -> str:
+        return self._cluster_id or self._settings.bootstrap_servers
+
+    def _bound(self) -> float:
+        return self._deadline.bound(self._settings.broker_timeout)
+
+    def _patience(self) -> Deadline:
+        return self._deadline.within(self._settings.broker_timeout)
+
+    async def _reply(self, scope: Scope, name: str, api: str, start: Start, *, grace: float = 0.0) -> Any:
+        """What ``start`` asks for, in the time that one broker is given.
+
+        :raises Refused: when there is an error instead, or nothing.
+        """
+        silence = f"no answer in time (--broker-timeout is {self._settings.broker_timeout:g} s)"
+        try:
+            async with asyncio.timeout(self._bound() + grace):
+                return await asyncio.wrap_future(start())
+        except TimeoutError:
+            raise Refused(Failure(scope, name, silence, api=api), silent=True) from None
+        except KgroupsError as error:
+            raise Refused(Failure(scope, name, str(error), api=api), silent=True) from None
+        except KafkaException as error:
+            told: KafkaError = error.args[0]
+            if told.code() in _SILENT:
+                raise Refused(Failure(scope, name, silence, api=api), silent=True) from None
+            raise Refused(words.failure_of(scope, name, api, told)) from None

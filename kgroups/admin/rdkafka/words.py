@@ -1,0 +1,178 @@
+"""librdkafka's words as ours: states, types, groups, commits, errors. Pure, and without importing confluent_kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kgroups.model.assignment import Assignment, Subscription, assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, Member
+from kgroups.model.offsets import Commit, GroupCommits
+from kgroups.model.outcome import Failure, Scope
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+
+UNKNOWN_STATE = "Unknown"
+"""The Java tool's word, for a described group in a state that librdkafka has no name for: Assigning, Reconciling."""
+
+_STATES = {
+    "PREPARING_REBALANCING": GroupState.PREPARING_REBALANCE,
+    "COMPLETING_REBALANCING": GroupState.COMPLETING_REBALANCE,
+    "STABLE": GroupState.STABLE,
+    "DEAD": GroupState.DEAD,
+    "EMPTY": GroupState.EMPTY,
+}
+_TYPES = {"CLASSIC": GroupType.CLASSIC, "CONSUMER": GroupType.CONSUMER}
+
+_LONGEST_NAME = 32_767
+
+
+def unaskable(name: GroupId) -> str | None:
+    """Why librdkafka cannot carry this name: it would ask about another one, drop the connection, or raise."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        return "the group's name is not UTF-8"
+    if not name or "\0" in name or size > _LONGEST_NAME:
+        return f"librdkafka cannot carry this name (empty, with a NUL in it, or longer than {_LONGEST_NAME:,} bytes)"
+    return None
+
+
+def state_of(answer: Any) -> str | None:
+    """Of a listing or description; ``None`` where the broker does not tell it or librdkafka has no name for it."""
+    return _STATES.get(getattr(getattr(answer, "state", None), "name", ""))
+
+
+def known_state(group: Group) -> str | None:
+    return None if group.state == UNKNOWN_STATE else group.state
+
+
+def type_of(answer: Any) -> str | None:
+    return _TYPES.get(getattr(getattr(answer, "type", None), "name", ""))
+
+
+def protocol_type_of(answer: Any) -> str:
+    """Exact: librdkafka lists and describes groups of the protocol types ``consumer`` and ``""`` only."""
+    return "" if answer.is_simple_consumer_group else CONSUMER_PROTOCOL_TYPE
+
+
+def group_of(description: Any) -> Group | KafkaError:
+    """A described group. One that does not exist is described too, as Dead; here it is GROUP_ID_NOT_FOUND."""
+    kind, state = type_of(description), state_of(description)
+    nobody = not description.members and kind is None and state is None
+    if state == GroupState.DEAD or nobody:
+        return kafka_error(Code.group_id_not_found)
+    return Group(
+        group_id=description.group_id,
+        type=kind or GroupType.CLASSIC,
+        state=state or UNKNOWN_STATE,
+        protocol_type=protocol_type_of(description),
+        protocol=description.partition_assignor or "",
+        coordinator=node_of(description.coordinator),
+        members=tuple(_member(member, kind) for member in description.members),
+    )
+
+
+def _member(member: Any, kind: str | None) -> Member:
+    assignment = _assignment(member.assignment)
+    target = getattr(member, "target_assignment", None)
+    # A KIP-848 member owns what the broker has assigned to it; what a classic one told that it owned is not passed on.
+    subscription = Subscription(owned=assignment) if kind == GroupType.CONSUMER else Subscription()
+    return Member(
+        member_id=member.member_id,
+        client_id=member.client_id,
+        host=member.host,
+        assignment=assignment,
+        instance_id=member.group_instance_id,
+        subscription=subscription,
+        target=None if target is None else _assignment(target),
+    )
+
+
+def _assignment(assignment: Any) -> Assignment:
+    return assignment_of((entry.topic, (entry.partition,)) for entry in assignment.topic_partitions)
+
+
+def commits_of(group: GroupId, answer: Any) -> GroupCommits:
+    """The partitions that have a commit; librdkafka gives a negative offset for those that have none."""
+    topics: dict[str, list[Commit]] = {}
+    for entry in answer.topic_partitions or ():
+        if entry.offset >= 0:
+            epoch = entry.leader_epoch
+            known = None if epoch is None or epoch < 0 else epoch
+            topics.setdefault(entry.topic, []).append(
+                Commit(entry.partition, entry.offset, known, entry.metadata or "")
+            )
+    return GroupCommits(group, {topic: tuple(commits) for topic, commits in topics.items()})
+
+
+def node_of(node: Any) -> Node:
+    return Node(node.id, node.host, node.port)
+
+
+def leaders_of(description: Any) -> TopicLeaders:
+    leaders: dict[int, int | KafkaError] = {
+        entry.id: kafka_error(Code.leader_not_available) if entry.leader is None else entry.leader.id
+        for entry in description.partitions
+    }
+    return TopicLeaders(description.name, None, leaders)
+
+
+def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:
+    """An error that a broker gave, in the words that the wire client has for it; librdkafka's own has no Kafka name."""
+    number, text = error.code(), error.str()
+    if number <= 0:
+        return Failure(scope, name, f"librdkafka: {text}", api=api)
+    try:
+        code = Code(number)
+    except ValueError:
+        return Failure(scope, name, text, error.name(), number, api)
+    return kafka_error(code, text.removeprefix("Broker: ")).failure(scope, name, api=api)
+
+
+def reasons(texts: Iterable[str]) -> list[str]:
+    """What librdkafka said while it tried to connect, each reason once, without its tail on the time spent.
+
+    ``host:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after 0ms in state CONNECT)``
+    """
+    cut = (text.partition(" (after ")[0].replace("/bootstrap: ", ": ", 1) for text in texts)
+    return sorted(dict.fromkeys(" ".join(text.split()) for text in cut))
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where Kafka keeps each group, by Kafka's own rule: the leader of the offsets topic's partition that the name
+    hashes to. Other brokers that speak Kafka's protocol may have another rule."""
+
+    leaders: Sequence[Node | None] = ()
+
+    def coordinator(self, group: GroupId) -> Node | None:
+        return self.leaders[partition_of(group, len(self.leaders))] if self.leaders else None
+
+
+def placement_of(description: Any) -> Placement:
+    entries = sorted(description.partitions, key=lambda entry: int(entry.id))
+    return Placement([None if entry.leader is None else node_of(entry.leader) for entry in entries])
+
+
+def partition_of(group: GroupId, partitions: int) -> int:
+    """Java's ``Utils.abs(groupId.hashCode()) % partitions``, over UTF-16 units."""
+    units = group.encode("utf-16-be", "surrogatepass")
+    code = 0
+    for at in range(0, len(units), 2):
+        code = (31 * code + (units[at] << 8 | units[at + 1])) & 0xFFFFFFFF
+    signed = code - (1 << 32) if code >> 31 else code
+    return 0 if signed == -(1 << 31) else abs(signed) % partitions
+
+
+def is_missing(failure: Failure) -> bool:
+    return failure.code == Code.group_id_not_found
+
+
+def vanished(failure: Failure) -> Failure:
+    """The failure of a group that the list told of: one that is not there any more was there a moment ago."""
+    return (
+        failure._replace(message="the group vanished while it was being described") if is_missing(failure) else failure
+    )

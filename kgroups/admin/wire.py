@@ -1,0 +1,92 @@
+"""The questions over our own batched wire client."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import ClusterUnreachable, KgroupsError, UnsupportedVersion
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.rows import GroupOffsets
+from kgroups.net.cluster import Cluster
+from kgroups.net.connection import Observer
+from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
+from kgroups.protocol.versions import BrokerVersions
+
+from . import describe
+from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
+from .select_groups import Selection
+
+T = TypeVar("T")
+
+NEEDED = (
+    metadata.API,
+    find_coordinator.API,
+    list_groups.API,
+    describe_groups.API,
+    offset_fetch.API,
+    list_offsets.API,
+)
+"""Without a common version of these the wire client cannot serve, and librdkafka may."""
+
+
+class WireAdmin:
+    """A cluster, and which of its coordinators were missing when it was opened."""
+
+    def __init__(self, cluster: Cluster, missing: tuple[Failure, ...]) -> None:
+        self.cluster = cluster
+        self._missing = missing
+
+    @classmethod
+    async def connect(cls, settings: ClientSettings, observer: Observer | None = None) -> WireAdmin:
+        """Finds the brokers.
+
+        :raises ClusterUnreachable: when no bootstrap server answers.
+        :raises UnsupportedVersion: when a broker that answered shares no version of a needed API with us.
+        """
+        cluster, answer = await Cluster.connect(settings, topics=(OFFSETS_TOPIC,), observer=observer)
+        try:
+            node, versions = await _first_versions(cluster)
+            for api in NEEDED:
+                if not versions.speaks(api):
+                    raise UnsupportedVersion(f"{node} shares no version of {api} with kgroups")
+        except BaseException:
+            await cluster.close()
+            raise
+        return cls(cluster, missing_coordinators(answer.topics))
+
+    @property
+    def cluster_id(self) -> str | None:
+        return self.cluster.cluster_id
+
+    async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
+        return (await fetch_groups(self.cluster, wanted)).with_failures(self._missing)
+
+    async def describe(self, selection: Selection) -> Outcome[Group]:
+        return self._whole(selection, await describe.describe(self.cluster, selection))
+
+    async def describe_offsets(self, selection: Selection, *, isolation: Isolation) -> Outcome[GroupOffsets]:
+        answer = await describe.describe_offsets(self.cluster, selection, isolation=isolation)
+        return self._whole(selection, answer)
+
+    def _whole(self, selection: Selection, answer: Outcome[T]) -> Outcome[T]:
+        """A list that is known to be short is said to be; named groups have failures of their own."""
+        return answer.with_failures(self._missing) if selection.needs_list else answer
+
+    async def close(self) -> None:
+        await self.cluster.close()
+
+
+async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:
+    """What the first broker that answers speaks. Brokers advertise other names than those we began with, maybe, so that
+    none is connected yet; and one that is down is no reason to give up."""
+    reason: KgroupsError | None = None
+    for node in cluster.by_readiness():
+        try:
+            return node, await cluster.versions(node)
+        except KgroupsError as error:
+            reason = error
+    raise reason or ClusterUnreachable("the cluster has no brokers")

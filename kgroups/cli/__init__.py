@@ -1,0 +1,1 @@
+"""Flags in, exit code out. The only importer of click; what is heavy is imported when a command runs."""

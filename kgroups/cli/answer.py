@@ -1,0 +1,138 @@
+"""Runs one question against a cluster and shows its answer: the one way from flags to an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from kgroups.config.settings import ClientSettings, Transport
+from kgroups.errors import UnsupportedVersion, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.outcome import Outcome
+    from kgroups.net.connection import Exchange
+    from kgroups.render.views import Tier, View
+
+Ask = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
+
+
+class Shape(NamedTuple):
+    """How the answer is to look: what the output options say, before any of it is checked."""
+
+    output: str
+    wide: bool
+    no_headers: bool
+    columns: str | None
+    sort: str | None
+    verbose: bool = False
+    extra: tuple[str, ...] = ()
+
+    @property
+    def format(self) -> str:
+        """The format's name, auto resolved.
+
+        :raises UsageError: when there is no such format.
+        """
+        from kgroups.render.output import FORMATS
+
+        if self.output == "auto":
+            return "table" if sys.stdout.isatty() else "plain"
+        if self.output not in FORMATS:
+            raise UsageError(f"--output: there is no format {self.output!r}; there are {', '.join(FORMATS)}")
+        return self.output
+
+    @property
+    def tier(self) -> Tier:
+        from kgroups.render.views import Tier
+
+        return Tier.WIDE if self.wide else Tier.VERBOSE if self.verbose else Tier.BASE
+
+    def check(self, view: View) -> None:
+        """Finds what cannot be right before the cluster is asked.
+
+        :raises UsageError: for a format, or a column to show or sort by, that does not exist.
+        """
+        from kgroups.render.selection import select_columns, sort_rows
+
+        _ = self.format
+        if self.columns is not None:
+            select_columns(view, self.columns)
+        sort_rows((), view, self.sort)
+
+    def shows(self, *keys: str) -> bool:
+        """Whether the answer needs columns that only the wide view has and that cost requests of their own."""
+        named = self.columns is not None and any(key in self.columns.lower().replace("-", "_") for key in keys)
+        return self.wide or named or (self.columns is None and self.output in ("json", "jsonl", "csv"))
+
+
+def answer(settings: ClientSettings, shape: Shape, view: View, ask: Ask, *, debug: bool) -> int:
+    """Asks, shows what came back on stdout and what failed on stderr; gives the exit code."""
+    import asyncio
+
+    from kgroups.render.failures import failure_lines, notice_lines
+    from kgroups.render.output import write_outcome
+
+    shape.check(view)
+    answers: list[tuple[Outcome[Any], str | None]] = []
+    # Handed over, not returned: where asyncio.run puts the SIGINT handler back, enum writes the main task into an
+    # error that nobody reads, result and all. For 90,000 rows that costs seconds and 200 MB.
+    asyncio.run(_ask(settings, ask, debug, answers.append))
+    ((outcome, cluster_id),) = answers
+    write_outcome(
+        outcome,
+        view,
+        fmt=shape.format,
+        stream=sys.stdout,
+        tier=shape.tier,
+        extra=shape.extra,
+        columns=shape.columns,
+        sort=shape.sort,
+        headers=not shape.no_headers,
+        cluster_id=cluster_id,
+    )
+    sys.stdout.flush()
+    for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures)):
+        click.echo(line, err=True)
+    return outcome.exit_code
+
+
+async def _ask(
+    settings: ClientSettings, ask: Ask, debug: bool, hand_over: Callable[[tuple[Outcome[Any], str | None]], None]
+) -> None:
+    from .progress import progress_line
+
+    async with progress_line() as line:
+        admin, line.what = await _open(settings, debug)
+        try:
+            hand_over((await ask(admin), admin.cluster_id))
+        finally:
+            await admin.close()
+
+
+async def _open(settings: ClientSettings, debug: bool) -> tuple[GroupAdmin, object]:
+    """The transport that was asked for; librdkafka, with a notice, where the wire client cannot serve."""
+    if settings.transport is Transport.WIRE:
+        from kgroups.admin.wire import WireAdmin
+
+        try:
+            admin = await WireAdmin.connect(settings, _tell if debug else None)
+            return admin, admin.cluster.progress
+        except UnsupportedVersion as error:
+            click.echo(f"kgroups: note: {error}; going on over librdkafka, one group a request", err=True)
+    from kgroups.admin.rdkafka.client import RdkafkaAdmin
+
+    return await RdkafkaAdmin.connect(settings), "asking over librdkafka"
+
+
+def _tell(exchange: Exchange) -> None:
+    """The line that ``--debug`` shows for a request."""
+    error = f" FAILED: {exchange.error}" if exchange.error else ""
+    click.echo(
+        f"debug: {exchange.broker} {exchange.api} v{exchange.version} keys={exchange.keys} "
+        f"sent={exchange.sent}B received={exchange.received}B {exchange.seconds * 1000:.1f}ms{error}",
+        err=True,
+    )

@@ -1,0 +1,60 @@
+"""``kgroups history collect``."""
+
+from __future__ import annotations
+
+import click
+
+from ..options import Connection, Duration, connection_options
+from .options import Engine, engine_options, store_option
+
+
+@click.command("collect")
+@store_option
+@click.option("--interval", type=Duration(), metavar="TIME", help="Go on, a batch each TIME, until Ctrl-C.")
+@click.option("--duration", type=Duration(), metavar="TIME", help="With --interval: end after TIME.")
+@click.option(
+    "--sample-every", type=Duration(), default="10s", show_default=True, help="How often log ends are sampled."
+)
+@click.option(
+    "--max-records",
+    type=click.IntRange(1),
+    default=1_000_000,
+    show_default=True,
+    metavar="N",
+    help="At most so many records in a batch.",
+)
+@click.option("--topic", default="__consumer_offsets", show_default=True, help="A copy of the log under another name.")
+@engine_options
+@connection_options
+def collect(
+    connection: Connection,
+    engine: Engine,
+    store: str,
+    interval: float | None,
+    duration: float | None,
+    sample_every: float,
+    max_records: int,
+    topic: str,
+) -> int:
+    """Read what is new into the store, once or on and on.
+
+    Exactly once: run it again, after a kill too, and it goes on where it was.
+    """
+    from .options import need_pipeline
+
+    need_pipeline()
+    from kgroups.pipeline.jobs.collect import Plan
+    from kgroups.pipeline.jobs.collect import collect as run
+    from kgroups.pipeline.load.store import Store
+
+    plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records)
+    done = run(engine.open(short=interval is None), Store(store), plan, _tell)
+    click.echo(
+        f"{done.records:,} records in {done.batches} batches, {done.seconds:.1f} s; {done.behind:,} offsets behind",
+        err=True,
+    )
+    return 0
+
+
+def _tell(line: str) -> None:
+    click.echo(f"kgroups: {line}", err=True)

@@ -1,0 +1,68 @@
+"""``kgroups history dump``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from kgroups.errors import UsageError
+
+from ..options import Connection, connection_options
+from .options import need_pipeline, since_option, until_option
+
+_TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
+
+
+@click.command("dump")
+@click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="What to make of it.")
+@click.option(
+    "--parquet",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write Parquet files into this folder.  [default: JSON lines on stdout]",
+)
+@click.option(
+    "--processes", type=click.IntRange(1, 64), metavar="N", help="How many read at once.  [default: one for each core]"
+)
+@click.option("--topic", default="__consumer_offsets", show_default=True, help="A copy of the log under another name.")
+@since_option
+@until_option
+@connection_options
+def dump(
+    connection: Connection,
+    table: str,
+    parquet: Path | None,
+    processes: int | None,
+    topic: str,
+    since: datetime | None,
+    until: datetime | None,
+) -> int:
+    """Write the log to Parquet or JSON lines, without Spark.
+
+    For one look this is quicker than collecting; for looking again and again, collect.
+    """
+    need_pipeline("pyarrow", "numpy")
+    from kgroups.pipeline.extract.options import TABLES
+    from kgroups.pipeline.jobs.dump import Dump, dump_json, dump_parquet
+
+    if processes and parquet is None:
+        raise UsageError("--processes goes with --parquet: JSON lines are written by one")
+    began = time.monotonic()
+    wanted = Dump(connection.settings, TABLES[table], topic, _milliseconds(since), _milliseconds(until))
+    if parquet is None:
+        rows = dump_json(wanted, sys.stdout)
+        sys.stdout.flush()
+    else:
+        rows = dump_parquet(wanted, parquet, processes or os.cpu_count() or 1)
+    seconds = time.monotonic() - began
+    click.echo(f"kgroups: {rows:,} rows in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second", err=True)
+    return 0
+
+
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else round(moment.timestamp() * 1000)

@@ -1,0 +1,104 @@
+"""Options of the history commands: which store, which Spark, which window of time."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from kgroups.errors import MissingPackage, UsageError
+
+if TYPE_CHECKING:
+    from kgroups.pipeline.session import Session
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STORE_ENV = "KGROUPS_STORE"
+
+
+class Ago(click.ParamType[datetime]):
+    """A moment: ISO 8601 (UTC where it has no zone), or a time before now such as 90m, 2h, 7d."""
+
+    name = "time"
+    _units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        text = str(value).strip()
+        if match := re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text):
+            return datetime.now(UTC) - timedelta(**{self._units[match[2]]: float(match[1])})
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(
+                f"{value!r} is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d", param, ctx
+            )
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Engine(NamedTuple):
+    """Which Spark is to do it."""
+
+    master: str | None
+    remote: str | None
+    log: str | None
+
+    def open(self, *, short: bool = True) -> Session:
+        """A session for a command of seconds, or for one that stays.
+
+        :raises MissingPackage: when the extra is not installed.
+        :raises HistoryError: when Spark does not start.
+        """
+        if self.master and self.remote:
+            raise UsageError("--master and --remote exclude each other")
+        need_pipeline()
+        from kgroups.pipeline.session import open_session
+
+        return open_session(master=self.master, remote=self.remote, log=self.log, short=short)
+
+
+def need_pipeline(*packages: str) -> None:
+    """
+    :raises MissingPackage: when what history needs, or these of it, is not installed.
+    """
+    from importlib.util import find_spec
+
+    missing = [name for name in packages or ("pyspark", "pyarrow", "numpy", "pandas") if find_spec(name) is None]
+    if missing:
+        raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[pipeline]'")
+
+
+_ENGINE = (
+    click.option("--master", metavar="URL", help="Spark master to run on.  [default: local[*], this machine]"),
+    click.option("--remote", metavar="URL", help="Spark Connect server to run on: sc://HOST:PORT."),
+    click.option("--spark-log", metavar="FILE", help="Where Spark's own words go.  [default: the user's cache folder]"),
+)
+
+store_option = click.option(
+    "--store",
+    required=True,
+    metavar="DIR",
+    envvar=STORE_ENV,
+    help=f"Where history is kept: a folder, or s3://… as Arrow and Spark know it.  [env: {STORE_ENV}]",
+)
+
+since_option = click.option("--since", type=Ago(), metavar="TIME", help="From then on: an age (2h, 7d) or ISO 8601.")
+until_option = click.option("--until", type=Ago(), metavar="TIME", help="Up to then.  [default: now]")
+
+
+def engine_options(command: F) -> F:
+    """Which Spark. The command gets ``engine``, an :class:`Engine`."""
+    for option in reversed(_ENGINE):
+        command = option(command)
+    inner = command
+
+    @functools.wraps(inner)
+    def outer(master: str | None, remote: str | None, spark_log: str | None, **values: Any) -> Any:
+        return inner(engine=Engine(master, remote, spark_log), **values)
+
+    return outer  # type: ignore[return-value]

@@ -1,0 +1,128 @@
+"""``kgroups history show`` and its shorthands, and ``sql``: tables of the past."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from ..answer import Shape
+from ..options import output_options
+from .options import Engine, engine_options, need_pipeline, since_option, store_option, until_option
+
+if TYPE_CHECKING:
+    from kgroups.pipeline.session import Frame
+
+_group = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Of this group only; may be repeated.")
+_topic = click.option("--topic", "topics", multiple=True, metavar="TOPIC", help="Of this topic only; may be repeated.")
+_limit = click.option(
+    "--limit", type=click.IntRange(1), default=10_000, show_default=True, help="At most so many rows, the latest."
+)
+
+
+def _window(command: Any) -> Any:
+    for option in reversed((store_option, _group, _topic, since_option, until_option, _limit)):
+        command = option(command)
+    return output_options(engine_options(command))
+
+
+@click.command("show")
+@click.argument("table")
+@_window
+def show(table: str, **rest: Any) -> int:
+    """Show a table of the store.
+
+    Collected: records, commits, group_metadata, members, assignments, epochs, undecoded, heads, coverage, baseline.
+    Derived: see the README, or give a wrong name.
+    """
+    return _show(table, **rest)
+
+
+@click.command("rebalances")
+@_window
+def rebalances(**rest: Any) -> int:
+    """Show every rebalance.
+
+    Who joined, left, restarted; how long it took, or how long commits paused.
+    """
+    return _show("rebalances", **rest)
+
+
+@click.command("lag")
+@_window
+def lag(**rest: Any) -> int:
+    """Show lag as it was at each sample of the log ends."""
+    return _show("lag", **rest)
+
+
+@click.command("stale")
+@_window
+def stale(**rest: Any) -> int:
+    """Show groups by when they were last heard of."""
+    return _show("stale", **rest)
+
+
+@click.command("sql")
+@click.argument("query")
+@store_option
+@since_option
+@until_option
+@output_options
+@engine_options
+def sql(query: str, engine: Engine, shape: Shape, store: str, since: datetime | None, until: datetime | None) -> int:
+    """Ask the store in SQL.
+
+    Every table, collected or derived, is there by its name:
+
+    kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
+    """
+    need_pipeline()
+    from kgroups.pipeline.jobs.show import run_sql
+
+    return _print(run_sql(engine.open(), store, query, since, until or datetime.now(UTC)), "sql", shape)
+
+
+def _show(
+    table: str,
+    *,
+    engine: Engine,
+    shape: Shape,
+    store: str,
+    groups: tuple[str, ...],
+    topics: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    limit: int,
+) -> int:
+    need_pipeline()
+    from kgroups.pipeline.jobs.show import NAMES, Wanted, rows_of
+
+    if table not in NAMES:
+        raise UsageError(f"there is no table {table!r}; there are {', '.join(NAMES)}")
+    _ = shape.format
+    wanted = Wanted(table, groups, topics, since, until or datetime.now(UTC), limit)
+    return _print(rows_of(engine.open(), store, wanted), table, shape)
+
+
+def _print(frame: Frame, name: str, shape: Shape) -> int:
+    from kgroups.model.outcome import Outcome
+    from kgroups.pipeline.jobs.show import fetch
+    from kgroups.render.output import write_outcome
+    from kgroups.render.views import view_of
+
+    columns, rows = fetch(frame)
+    write_outcome(
+        Outcome(tuple(rows)),
+        view_of(name, columns),
+        fmt=shape.format,
+        stream=sys.stdout,
+        columns=shape.columns,
+        sort=shape.sort,
+        headers=not shape.no_headers,
+    )
+    sys.stdout.flush()
+    return 0

@@ -1,0 +1,46 @@
+"""``kgroups history compact`` and ``expire``: the store's upkeep."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from .options import Ago, Engine, engine_options, need_pipeline, store_option
+
+
+@click.command("compact")
+@store_option
+@engine_options
+def compact(engine: Engine, store: str) -> int:
+    """Merge the store's many small files into few.
+
+    Asking and collecting may go on meanwhile.
+    """
+    need_pipeline()
+    from kgroups.pipeline.jobs.compact import compact as run
+    from kgroups.pipeline.load.store import Store
+
+    merged = run(engine.open(), Store(store))
+    click.echo(f"{merged} entries merged into one" if merged else "nothing to merge", err=True)
+    return 0
+
+
+@click.command("expire")
+@store_option
+@click.option(
+    "--older-than", type=Ago(), required=True, metavar="TIME", help="What is older: an age (30d) or ISO 8601."
+)
+@engine_options
+def expire(engine: Engine, store: str, older_than: datetime) -> int:
+    """Forget what is older than a time.
+
+    What still holds stays: each partition's last commit, each group's last state.
+    """
+    need_pipeline()
+    from kgroups.pipeline.jobs.compact import compact as run
+    from kgroups.pipeline.load.store import Store
+
+    merged = run(engine.open(), Store(store), older_than=older_than)
+    click.echo(f"{merged} entries rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}", err=True)
+    return 0

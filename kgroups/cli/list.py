@@ -1,0 +1,95 @@
+"""``kgroups list``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from .answer import Shape, answer
+from .options import Connection, connection_options, output_options, words
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.outcome import Outcome
+
+_SHOW = "\x00"
+"""The value of --state and --type given alone: show the column, filter nothing."""
+
+
+@click.command("list")
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    is_flag=False,
+    flag_value=_SHOW,
+    metavar="[STATES]",
+    help="Groups in these states (any case, comma list; sent to the broker). Alone: show the state.",
+)
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    is_flag=False,
+    flag_value=_SHOW,
+    metavar="[TYPES]",
+    help="Groups of these types: classic, consumer, share, streams. Alone: show the type.",
+)
+@click.option(
+    "--protocol-type",
+    "protocol_types",
+    multiple=True,
+    metavar="TYPES",
+    help="Groups of these protocol types, such as consumer or connect.  [default: all]",
+)
+@output_options
+@connection_options
+def list_groups(
+    connection: Connection,
+    shape: Shape,
+    states: tuple[str, ...],
+    types: tuple[str, ...],
+    protocol_types: tuple[str, ...],
+) -> int:
+    """List the groups of the cluster, of every kind, sorted."""
+    from kgroups.admin.list_groups import ListFilter
+    from kgroups.model.groups import GroupState, GroupType
+    from kgroups.model.rows import list_row
+    from kgroups.render.views import LIST
+
+    extra = (*(("type",) if types else ()), *(("state",) if states else ()))
+    look = shape._replace(extra=extra)
+    wanted = ListFilter(
+        states=_canonical("--state", states, GroupState.ALL),
+        types=_canonical("--type", types, GroupType.ALL),
+        protocol_types=words(protocol_types),
+        with_states=bool(states) or look.shows("state"),
+        with_types=bool(types) or look.shows("type"),
+    )
+
+    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        outcome = await admin.list_groups(wanted)
+        return outcome.with_items(map(list_row, outcome.items))
+
+    return answer(connection.settings, look, LIST, ask, debug=connection.debug)
+
+
+def _canonical(flag: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """The words as brokers spell them.
+
+    :raises UsageError: when a word is none of ``known``.
+    """
+    from kgroups.model.groups import canonical_word
+
+    found = []
+    for value in values:
+        given = [] if value == _SHOW else value.split(",")
+        for word in given:
+            name = canonical_word(word.strip(), known)
+            if name is None:
+                raise UsageError(f"{flag}: {word.strip()!r} is none of {', '.join(known)}")
+            found.append(name)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,46 @@
+"""One line on a terminal's stderr that tells how far a command is, once it has taken longer than a second."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+PATIENCE = 1.0
+EVERY = 0.2
+
+
+class ProgressLine:
+    """What the line says: ``str(what)``, looked at anew each time. The body sets it as it gets on."""
+
+    what: object = "connecting"
+
+
+@asynccontextmanager
+async def progress_line() -> AsyncIterator[ProgressLine]:
+    """Shows the line while the body runs and wipes it after; nothing where stderr is no terminal."""
+    line = ProgressLine()
+    if not sys.stderr.isatty():
+        yield line
+        return
+    task = asyncio.ensure_future(_show(line))
+    try:
+        yield line
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _show(progress: ProgressLine) -> None:
+    await asyncio.sleep(PATIENCE)
+    try:
+        while True:
+            line = f"kgroups: {progress.what}"[: shutil.get_terminal_size().columns - 1]
+            sys.stderr.write(f"\r{line}\x1b[K")
+            sys.stderr.flush()
+            await asyncio.sleep(EVERY)
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""Flags and environment -> one frozen ClientSettings that feeds both transports."""

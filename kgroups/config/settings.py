@@ -1,0 +1,64 @@
+"""How to reach a cluster, and how long to wait for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from kgroups.errors import UsageError
+
+DEFAULT_PORT = 9092
+
+
+class Transport(StrEnum):
+    """Who carries the questions: our batched wire client, or librdkafka's AdminClient, one group a request."""
+
+    WIRE = "wire"
+    LIBRDKAFKA = "librdkafka"
+
+
+class ClientSettings(NamedTuple):
+    """Everything a client needs. Times in seconds: ``timeout`` bounds the whole command, ``broker_timeout`` what one
+    broker that hangs may cost of it."""
+
+    bootstrap: tuple[tuple[str, int], ...]
+    timeout: float = 30.0
+    broker_timeout: float = 10.0
+    transport: Transport = Transport.WIRE
+    client_id: str = "kgroups"
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The servers as librdkafka and people write them."""
+        return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.bootstrap)
+
+
+def parse_bootstrap(text: str) -> tuple[tuple[str, int], ...]:
+    """``host:port,host,[::1]:9092`` as pairs; a missing port is 9092.
+
+    :raises UsageError: when there is no server in it, or a port that cannot be.
+    """
+    servers = tuple(_server(part.strip()) for part in text.split(",") if part.strip())
+    if not servers:
+        raise UsageError("no bootstrap server: give --bootstrap-server HOST:PORT or set KGROUPS_BOOTSTRAP_SERVER")
+    return servers
+
+
+def _server(text: str) -> tuple[str, int]:
+    address = text.rpartition("://")[2]  # Java's listeners are often pasted with their protocol in front
+    if address.startswith("["):
+        host, bracket, rest = address[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")):
+            raise UsageError(f"--bootstrap-server: {text!r} is not [ADDRESS]:PORT")
+        port = rest.removeprefix(":")
+    else:
+        host, colon, port = address.rpartition(":")
+        if not colon:
+            host, port = address, ""
+    if not host or (":" in host and not address.startswith("[")):
+        raise UsageError(f"--bootstrap-server: {text!r} is not HOST:PORT (an IPv6 address goes in brackets)")
+    if not port:
+        return host, DEFAULT_PORT
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise UsageError(f"--bootstrap-server: {port!r} in {text!r} is not a port")
+    return host, int(port)

@@ -1,0 +1,21 @@
+"""Brokers, as the cluster's metadata names them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Node(NamedTuple):
+    """One broker: its id in the cluster and the address it advertises to clients."""
+
+    id: int
+    host: str
+    port: int
+
+    @property
+    def address(self) -> str:
+        """``host:port``; an IPv6 host in brackets."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"broker {self.id} ({self.address})"

@@ -1,0 +1,48 @@
+"""Committed offsets, and the logs that they point into. Absent is ``None``, never -1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from .groups import GroupId
+
+
+class Isolation(IntEnum):
+    """Whose end of the log: the high watermark, or the last stable offset, behind which transactions are open
+    (KIP-98). The values are the wire's."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1
+
+
+class Commit(NamedTuple):
+    """One committed offset: the next record that the group would read. ``leader_epoch`` since Kafka 2.1 (KIP-320)."""
+
+    partition: int
+    offset: int
+    leader_epoch: int | None = None
+    metadata: str = ""
+
+
+class GroupCommits(NamedTuple):
+    """All that one group has committed, by topic; partitions without a commit are not in it."""
+
+    group_id: GroupId
+    topics: Mapping[str, tuple[Commit, ...]]
+
+
+class LogOffsets(NamedTuple):
+    """Where one partition's log starts and ends; each ``None`` where it was not asked for or nobody could say."""
+
+    start: int | None = None
+    end: int | None = None
+
+
+class Logs(NamedTuple):
+    """Start and end of many partitions' logs, and the partitions that could not be read, with the reason."""
+
+    offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
+    holes: Mapping[tuple[str, int], str] = MappingProxyType({})

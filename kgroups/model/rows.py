@@ -1,0 +1,194 @@
+"""The flat rows of each view. A row carries its whole key, and absent is ``None``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
+
+from .assignment import Assignment, Subscription
+from .cluster import Node
+from .groups import Group, ListedGroup, Member
+from .lag import compute_lag, remark
+from .offsets import GroupCommits, LogOffsets, Logs
+
+
+class ListRow(NamedTuple):
+    """One group of ``list``."""
+
+    group: str
+    type: str | None
+    protocol_type: str
+    state: str | None
+    coordinator: Node
+
+
+class StateRow(NamedTuple):
+    """One group of ``describe --state``; ``members`` counts them."""
+
+    group: str
+    coordinator: Node
+    assignment_strategy: str | None
+    state: str
+    group_epoch: int | None
+    target_assignment_epoch: int | None
+    members: int | None
+    type: str | None
+    protocol_type: str
+
+
+class MemberRow(NamedTuple):
+    """One member of ``describe --members``; ``partitions`` counts its assignment."""
+
+    group: str
+    consumer_id: str
+    group_instance_id: str | None
+    host: str
+    client_id: str
+    partitions: int | None
+    current_epoch: int | None
+    current_assignment: Assignment
+    target_epoch: int | None
+    target_assignment: Assignment | None
+    upgraded: bool | None
+    subscription: Subscription
+    owned_partitions: Assignment
+    rack: str | None
+
+
+class OffsetRow(NamedTuple):
+    """One partition of one group of ``describe --offsets``, or a member that holds none."""
+
+    group: str
+    topic: str | None
+    partition: int | None
+    leader_epoch: int | None
+    current_offset: int | None
+    log_start_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
+    consumer_id: str | None
+    host: str | None
+    client_id: str | None
+    group_instance_id: str | None
+    note: str | None
+
+
+class GroupOffsets(NamedTuple):
+    """A described group beside its commits; ``logs`` is shared by all the groups of one answer.
+
+    With ``topics`` given, the view shows what concerns these topics and nothing else.
+    """
+
+    group: Group
+    commits: GroupCommits
+    logs: Logs
+    topics: frozenset[str] = frozenset()
+
+
+def list_row(listed: ListedGroup) -> ListRow:
+    return ListRow(listed.group_id, listed.type, listed.protocol_type, listed.state, listed.coordinator)
+
+
+def state_row(group: Group) -> StateRow:
+    return StateRow(
+        group.group_id,
+        group.coordinator,
+        group.protocol or None,
+        group.state,
+        group.group_epoch,
+        group.target_assignment_epoch,
+        None if group.members is None else len(group.members),
+        group.type,
+        group.protocol_type,
+    )
+
+
+def member_rows(group: Group) -> Iterator[MemberRow]:
+    """The members view of one group, by member id."""
+    for member in sorted(group.members or (), key=_member_id):
+        yield MemberRow(
+            group.group_id,
+            member.member_id,
+            member.instance_id,
+            member.host,
+            member.client_id,
+            member.assignment.size,
+            member.member_epoch,
+            member.assignment,
+            group.target_assignment_epoch,
+            member.target,
+            member.upgraded,
+            member.subscription,
+            member.subscription.owned,
+            member.rack_id,
+        )
+
+
+_NO_LOG = LogOffsets()
+_NO_LOGS: Mapping[int, LogOffsets] = {}
+_Who = tuple[str | None, str | None, str | None, str | None]
+_NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
+
+# Every commit of every group passes through these: they stay in C.
+_row = partial(tuple.__new__, OffsetRow)
+_by_partition = itemgetter(1, 2)
+_member_id = attrgetter("member_id")
+
+
+def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
+    """The offsets view of one group, sorted by topic and partition; members without partitions come last.
+
+    A partition that two members claim gives a row for each, as the Java tool does; a member without partitions gives
+    a row that names only the member.
+    """
+    group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
+    owners, idle = _owners(offsets.group, offsets.topics)
+    rows: list[OffsetRow] = []
+    for topic, commits in offsets.commits.topics.items():
+        topic_logs, topic_owners = logs.get(topic, _NO_LOGS), owners.get(topic, {})
+        for partition, committed, epoch, _ in commits:
+            log = topic_logs.get(partition, _NO_LOG)
+            start, end = log
+            lag = compute_lag(committed, end)
+            note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
+            # Written out: to put tuples together with * goes by way of a list.
+            for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
+                place = (group, topic, partition, epoch, committed, start, end, lag, name, host, client, instance, note)
+                rows.append(_row(place))
+    for topic, uncommitted in owners.items():
+        topic_logs = logs.get(topic, _NO_LOGS)
+        for partition, claims in uncommitted.items():
+            start, end = topic_logs.get(partition, _NO_LOG)
+            note = holes.get((topic, partition))
+            rows += [OffsetRow(group, topic, partition, None, None, start, end, None, *who, note) for who in claims]
+    rows.sort(key=_by_partition)
+    for member in idle:
+        raw = member.assignment.raw
+        note = f"assignment not decoded: {raw}" if raw else None
+        rows.append(OffsetRow(group, None, None, None, None, None, None, None, *_who(member), note))
+    return rows
+
+
+def _who(member: Member) -> _Who:
+    return (member.member_id, member.host, member.client_id, member.instance_id)
+
+
+_Owners = dict[str, dict[int, tuple[_Who, ...]]]
+
+
+def _owners(group: Group, topics: frozenset[str]) -> tuple[_Owners, list[Member]]:
+    """Who claims each partition, and the members that claim none, by member id; of some topics only, where given."""
+    owners: _Owners = {}
+    idle: list[Member] = []
+    for member in sorted(group.members or (), key=_member_id):
+        who = (_who(member),)
+        for topic, partitions in member.assignment.topics:
+            if not topics or topic in topics:
+                claimed = owners.setdefault(topic, {})
+                for partition in partitions:
+                    claimed[partition] = claimed[partition] + who if partition in claimed else who
+        if not member.assignment.topics and not topics:
+            idle.append(member)
+    return owners, idle

@@ -1,0 +1,1 @@
+"""Sockets. Moves frames on an asyncio loop; decides nothing about groups."""

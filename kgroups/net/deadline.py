@@ -1,0 +1,35 @@
+"""The one clock of a command: when everything must be answered or named as failed."""
+
+from __future__ import annotations
+
+import time
+
+from kgroups.errors import DeadlineExceeded
+
+
+class Deadline:
+    """A point in time on the monotonic clock."""
+
+    __slots__ = ("_at", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._at = time.monotonic() + seconds
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self._at - time.monotonic())
+
+    def bound(self, seconds: float) -> float:
+        """No more than ``seconds``, and no more than what is left.
+
+        :raises DeadlineExceeded: when nothing is left.
+        """
+        left = self.remaining()
+        if left <= 0:
+            raise DeadlineExceeded(f"no answer within --timeout ({self.seconds:g} s)")
+        return min(seconds, left)
+
+    def within(self, seconds: float) -> Deadline:
+        """A nearer deadline, no later than this one."""
+        return Deadline(min(seconds, self.remaining()))

@@ -1,0 +1,40 @@
+"""Many questions at once; each answer or its failure, none lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from typing import Any, TypeVar
+
+from kgroups.errors import KgroupsError
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+async def fan_out(jobs: Iterable[tuple[K, Awaitable[T]]]) -> list[tuple[K, T | KgroupsError]]:
+    """Runs all jobs together; gives each key with its answer or with the error that its job ended in.
+
+    What is not a :class:`KgroupsError` is a bug, or a cancellation: it is raised, and the other jobs are cancelled.
+    """
+    keys, tasks = [], []
+    for key, job in jobs:
+        keys.append(key)
+        tasks.append(asyncio.ensure_future(job))
+
+    def end_all_on_a_bug(task: asyncio.Future[Any]) -> None:
+        if not task.cancelled() and _is_bug(task.exception()):
+            for other in tasks:
+                other.cancel()
+
+    for task in tasks:
+        task.add_done_callback(end_all_on_a_bug)
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    bugs = [result for result in results if isinstance(result, BaseException) and _is_bug(result)]
+    if bugs:
+        raise next((bug for bug in bugs if not isinstance(bug, asyncio.CancelledError)), bugs[0])
+    return list(zip(keys, results, strict=True))  # type: ignore[arg-type]  # only answers and KgroupsErrors are left
+
+
+def _is_bug(error: BaseException | None) -> bool:
+    return error is not None and not isinstance(error, KgroupsError)

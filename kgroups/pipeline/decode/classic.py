@@ -1,0 +1,75 @@
+"""What the record of a classic group (type 2) puts into the tables."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from kgroups.protocol.embedded.registry import DECODERS, decode_member
+
+from .facts import ASSIGNMENTS, GROUP_METADATA, MEMBERS, Body, Fact, Teller, known, some
+from .times import micros
+
+KIND: Final = "classic"
+
+
+def _tell_group(body: Body) -> Iterator[Fact]:
+    if body.value is None:
+        yield GROUP_METADATA, {}
+        return
+    value = body.value
+    yield (
+        GROUP_METADATA,
+        {
+            "protocol_type": value["protocolType"],
+            "generation": value["generation"],
+            "protocol": value["protocol"],
+            "leader": value["leader"],
+            "state_time": micros(value.get("currentStateTimestamp")),
+            "member_count": len(value["members"]),
+        },
+    )
+    for member in value["members"]:
+        yield from _tell_member(value["protocolType"], value["generation"], member)
+
+
+def _tell_member(protocol_type: str, generation: int, member: Mapping[str, Any]) -> Iterator[Fact]:
+    """Its topics are null, and it has no assignments, where its bytes are not a consumer's."""
+    subscription, assignment = decode_member(protocol_type, *(_bytes(member[each]) for each in _EMBEDDED))
+    yield (
+        MEMBERS,
+        {
+            "kind": KIND,
+            "generation": generation,
+            "member_id": member["memberId"],
+            "instance_id": some(member.get("groupInstanceId")),
+            "client_id": member["clientId"],
+            "client_host": member["clientHost"],
+            "rebalance_timeout_ms": known(member.get("rebalanceTimeout")),
+            "session_timeout_ms": member["sessionTimeout"],
+            "topics": None if subscription.raw or protocol_type not in DECODERS else list(subscription.topics),
+        },
+    )
+    for topic, partitions in assignment.topics:
+        yield (
+            ASSIGNMENTS,
+            {
+                "kind": KIND,
+                "member_id": member["memberId"],
+                "role": "assigned",
+                "topic": topic,
+                "partitions": list(partitions),
+                "epoch": generation,
+            },
+        )
+
+
+_EMBEDDED: Final = ("subscription", "assignment")
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text)
+
+
+TELLERS: Final[Mapping[int, Teller]] = {2: _tell_group}

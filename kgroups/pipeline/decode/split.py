@@ -1,0 +1,110 @@
+"""Deals decoded records out to the tables that are stored. No record is lost: each is in one of them at least."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kgroups.pipeline import tables
+from kgroups.pipeline.tables import Table, arrow_schema
+
+from . import classic, modern, streams
+from .batch import decode_batch
+from .facts import Body, Teller
+from .rows import COMMIT_TYPES
+
+_TELLERS: Final[Mapping[int, Teller]] = {**classic.TELLERS, **modern.TELLERS, **streams.TELLERS}
+_AS_COLUMNS: Final = {table.name: table for table in (tables.COMMITS, tables.UNDECODED)}
+_AS_FACTS: Final = {
+    table.name: table for table in (tables.GROUP_METADATA, tables.MEMBERS, tables.ASSIGNMENTS, tables.EPOCHS)
+}
+STORED_FROM_RECORDS: Final = (*_AS_COLUMNS, *_AS_FACTS)
+"""The names of the tables that :func:`split` fills."""
+
+_COMMIT_TYPES: Final = pa.array(sorted(COMMIT_TYPES), pa.int16())
+_TOLD_TYPES: Final = pa.array(sorted(_TELLERS), pa.int16())
+_TOLD_FROM: Final = ["log_partition", "log_offset", "log_time", "record_type", "group", "body"]
+
+
+def split(decoded: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
+    """Table name -> its rows, as :mod:`kgroups.pipeline.tables` has them, from a batch of DECODED.
+
+    Every name of :data:`STORED_FROM_RECORDS` is there. Rows are in the order of the records that they come from.
+    """
+    return {**_columns(decoded, _AS_COLUMNS), **_facts(decoded, _AS_FACTS)}
+
+
+def split_table(name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What :func:`split` gives for one table, batch after batch: as Spark's ``mapInArrow`` wants it.
+
+    :raises KeyError: when no table of that name is filled from records.
+    """
+    table = (_AS_COLUMNS | _AS_FACTS)[name]
+    take = _columns if name in _AS_COLUMNS else _facts
+
+    def batches(decoded: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in decoded:
+            yield take(batch, {name: table})[name]
+
+    return batches
+
+
+def as_table(table: Table, records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of RECORDS as batches of a table: RECORDS itself, DECODED, or one that :func:`split` fills.
+
+    Tables are compared by what they are: one that was sent to another process is no longer the constant.
+    """
+    if table == tables.RECORDS:
+        return records
+    decoded = map(decode_batch, records)
+    return decoded if table == tables.DECODED else split_table(table.name)(decoded)
+
+
+def _columns(decoded: pa.RecordBatch, wanted: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
+    readable = pc.is_null(decoded["error"])
+    rows = {
+        tables.COMMITS.name: pc.and_(readable, pc.is_in(decoded["record_type"], _COMMIT_TYPES)),
+        tables.UNDECODED.name: pc.invert(pc.and_(readable, pc.is_in(decoded["record_type"], _HOMES))),
+    }
+    renamed = decoded.rename_columns({"error": "reason"})
+    return {
+        name: pa.RecordBatch.from_arrays(
+            renamed.filter(rows[name]).select(table.names).columns, schema=arrow_schema(table)
+        )
+        for name, table in wanted.items()
+    }
+
+
+_HOMES: Final = pa.concat_arrays([_COMMIT_TYPES, _TOLD_TYPES])
+"""The types that have tables."""
+
+
+def _facts(decoded: pa.RecordBatch, wanted: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in wanted}
+    told = pc.and_(pc.is_null(decoded["error"]), pc.is_in(decoded["record_type"], _TOLD_TYPES))
+    records = decoded.select(_TOLD_FROM).filter(told)
+    # Times stay numbers: Python's own end at the year 9999, and know no nanoseconds.
+    times = records["log_time"].cast(pa.int64()).to_pylist()
+    for record, time in zip(records.drop_columns("log_time").to_pylist(), times, strict=True):
+        body = Body(**json.loads(record["body"]))
+        base = {
+            "log_partition": record["log_partition"],
+            "log_offset": record["log_offset"],
+            "log_time": time,
+            "group": record["group"],
+            "tombstone": body.value is None,
+        }
+        for name, fact in _TELLERS[record["record_type"]](body):
+            if name in found:
+                found[name].append({**base, **fact})
+    return {name: _batch(found[name], table) for name, table in wanted.items()}
+
+
+def _batch(rows: list[dict[str, Any]], table: Table) -> pa.RecordBatch:
+    schema = arrow_schema(table)
+    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

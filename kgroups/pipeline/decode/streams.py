@@ -1,0 +1,69 @@
+"""What the records of streams groups (KIP-1071) put into the tables: tasks take the place of partitions.
+
+Rule: as in ``modern``, a member without tasks and a tombstone are one row each, of the active tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .facts import ASSIGNMENTS, MEMBERS, Body, Fact, Teller, ascending, epoch_teller, known, some
+from .modern import member_epoch
+
+KIND: Final = "streams"
+
+_TARGET: Final = {"target-active": "ActiveTasks", "target-standby": "StandbyTasks", "target-warmup": "WarmupTasks"}
+_CURRENT: Final = {
+    "current-active": "ActiveTasks",
+    "current-standby": "StandbyTasks",
+    "current-warmup": "WarmupTasks",
+    "revoking-active": "ActiveTasksPendingRevocation",
+    "revoking-standby": "StandbyTasksPendingRevocation",
+    "revoking-warmup": "WarmupTasksPendingRevocation",
+}
+"""Role -> field; the first is the one that is always told."""
+
+
+def _tell_member(body: Body) -> Iterator[Fact]:
+    value = body.value
+    member = {"kind": KIND, "member_id": body.key["MemberId"]}
+    if value is not None:
+        member |= {
+            "instance_id": some(value["InstanceId"]),
+            "client_id": value["ClientId"],
+            "client_host": value["ClientHost"],
+            "rack_id": some(value["RackId"]),
+            "rebalance_timeout_ms": known(value["RebalanceTimeoutMs"]),
+        }
+    yield MEMBERS, member
+
+
+def _tell_target(body: Body) -> Iterator[Fact]:
+    yield from _tasks({"kind": KIND, "member_id": body.key["MemberId"]}, _TARGET, body.value)
+
+
+def _tell_current(body: Body) -> Iterator[Fact]:
+    base = {"kind": KIND, "member_id": body.key["MemberId"]}
+    yield member_epoch(base, body.value, 22)
+    base["epoch"] = body.value and body.value["MemberEpoch"]
+    yield from _tasks(base, _CURRENT, body.value)
+
+
+def _tasks(base: Mapping[str, Any], roles: Mapping[str, str], value: Mapping[str, Any] | None) -> Iterator[Fact]:
+    for number, (role, field) in enumerate(roles.items()):
+        tasks = value and value[field]
+        for task in tasks or ():
+            found = {"topic": task["SubtopologyId"], "partitions": ascending(task["Partitions"])}
+            yield ASSIGNMENTS, {**base, "role": role, **found}
+        if number == 0 and not tasks:
+            yield ASSIGNMENTS, {**base, "role": role, "partitions": tasks}
+
+
+TELLERS: Final[Mapping[int, Teller]] = {
+    17: epoch_teller(KIND, "group", "Epoch"),
+    19: _tell_member,
+    20: epoch_teller(KIND, "target", "AssignmentEpoch"),
+    21: _tell_target,
+    22: _tell_current,
+}

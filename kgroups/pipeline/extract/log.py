@@ -1,0 +1,89 @@
+"""How far the log of ``__consumer_offsets`` goes, asked once for all its partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from typing import Any, NoReturn
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # public, not in __all__
+
+from kgroups.config.librdkafka import librdkafka_options
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
+
+from .ranges import Ends
+
+TOPIC = "__consumer_offsets"
+
+_EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+_LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+_DENIED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
+_END = -1
+"""What librdkafka answers for a time behind the last record."""
+
+
+class OffsetsLog:
+    """The topic of one cluster. Every method raises what :func:`refuse` says."""
+
+    def __init__(self, settings: ClientSettings, topic: str = TOPIC) -> None:
+        self._settings = settings
+        self._topic = topic
+        self._client = AdminClient(librdkafka_options(settings))
+
+    def partitions(self) -> list[int]:
+        """Its partitions, ascending."""
+        asked = self._client.describe_topics(TopicCollection([self._topic]), request_timeout=self._settings.timeout)
+        return sorted(partition.id for partition in self._wait(asked[self._topic]).partitions)
+
+    def ends(self) -> dict[int, Ends]:
+        """Start, last stable offset and end of each partition."""
+        partitions = self.partitions()
+        starts = self._offsets(partitions, _EARLIEST)
+        stable = self._offsets(partitions, _LATEST, IsolationLevel.READ_COMMITTED)
+        ends = self._offsets(partitions, _LATEST)
+        return {each: Ends(starts[each], stable[each], ends[each]) for each in partitions}
+
+    def at(self, milliseconds: int, ends: Mapping[int, Ends]) -> dict[int, int]:
+        """The first offset of each partition whose record is of that time or later; its last stable offset where there
+        is none."""
+        found = self._offsets(ends, OffsetSpec.for_timestamp(milliseconds))
+        return {each: ends[each].stable if offset == _END else offset for each, offset in found.items()}
+
+    def _offsets(
+        self,
+        partitions: Iterable[int],
+        spec: OffsetSpec,
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[int, int]:
+        wanted = {TopicPartition(self._topic, partition): spec for partition in partitions}
+        asked = self._client.list_offsets(wanted, isolation_level=isolation, request_timeout=self._settings.timeout)
+        return {place.partition: self._wait(future).offset for place, future in asked.items()}
+
+    def _wait(self, future: Future[Any]) -> Any:
+        try:
+            return future.result()
+        except KafkaException as error:
+            refuse(error.args[0], self._topic, self._settings)
+
+
+def refuse(error: KafkaError, topic: str, settings: ClientSettings) -> NoReturn:
+    """What librdkafka says, as one of our errors.
+
+    :raises HistoryError: when the topic is not there, or may not be read: the text names the ACL that is missing.
+    :raises ClusterUnreachable: when no broker answers.
+    :raises BrokerUnavailable: for all else.
+    """
+    code = error.code()
+    if code in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
+        raise HistoryError(f"the cluster at {settings.bootstrap_servers} has no topic {topic}: no group ever committed")
+    if code in _DENIED:
+        raise HistoryError(
+            f"not allowed to read {topic}: the principal needs the ACLs DESCRIBE and READ on TOPIC {topic}"
+        )
+    if code in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE):
+        raise ClusterUnreachable(
+            f"no answer from {settings.bootstrap_servers} within {settings.timeout:g} s: {error.str()}"
+        )
+    raise BrokerUnavailable(f"reading {topic}: {error.str()}")

@@ -1,0 +1,188 @@
+"""Collects history: a stream from the log into the store, exactly once, with log heads sampled beside it.
+
+Exactly once is Spark's checkpoint (which offsets belong to which batch) and the store's manifest (a batch that comes
+again overwrites itself). At every start the cluster itself is asked: tombstones may have been compacted away while no
+collector ran, and what the cluster does not know any more is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import HistoryError
+
+from ..extract.log import TOPIC, OffsetsLog
+from ..extract.source import NAME
+from ..live.ask import cluster_id, sample_heads, sweep
+from ..load.read import committed_partitions
+from ..load.store import Entry, Identity, Store
+from ..load.write import Written, write_batch
+from ..session import reason, suit
+from ..tables import BASELINE, DECODED
+from .heads import HeadSampler
+
+
+class Plan(NamedTuple):
+    """How to collect. Times in seconds; ``interval`` None means once, up to what is stable now."""
+
+    settings: ClientSettings
+    topic: str = TOPIC
+    interval: float | None = None
+    duration: float | None = None
+    sample_every: float = 10.0
+    most: int = 1_000_000
+    """Offsets in a batch: bounds memory and what a kill makes to be read again."""
+
+
+class Collected(NamedTuple):
+    """What a run brought; ``behind`` counts the offsets that were stable, but not read, when it ended."""
+
+    batches: int
+    records: int
+    seconds: float
+    behind: int
+
+
+Tell = Callable[[str], None]
+
+
+def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda line: None) -> Collected:
+    """Runs until the log is read (once), the duration is over, or Ctrl-C.
+
+    :raises HistoryError: when the store belongs to another cluster, its checkpoint is lost, or a batch fails.
+    :raises ClusterUnreachable: when nobody answers at the start.
+    """
+    began = time.monotonic()
+    suit(spark, _prepare(store, plan))
+    progress = _Progress(tell)
+    _take_baseline(store, plan, tell)
+    with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, tell) as sampler:
+        sampler.watch(committed_partitions(spark, store))
+
+        def keep(decoded: DataFrame, batch: int) -> None:
+            written = write_batch(decoded, batch, store)
+            if written.records:
+                sampler.watch(committed_partitions(spark, store, batch))
+            progress.add(written)
+
+        query = _start(spark, store, plan, keep)
+        try:
+            _await(query, plan)
+        finally:
+            query.stop()
+    _tell_of_open_transactions(plan, tell)
+    return Collected(progress.batches, progress.records, time.monotonic() - began, _behind(query))
+
+
+def _prepare(store: Store, plan: Plan) -> int:
+    """Sees to it that all that is needed is there; gives how many offsets the log has."""
+    offsets = sum(ends.stable - ends.start for ends in OffsetsLog(plan.settings, plan.topic).ends().values())
+    identity = Identity(cluster_id(plan.settings), plan.topic, datetime.now(UTC).isoformat(timespec="seconds"))
+    store.create(identity)
+    if not store.has_checkpoint() and any(entry.name.startswith("batch-") for entry in store.entries()):
+        raise HistoryError(
+            f"store {store.location} has batches, but its {store.checkpoint} is gone: nobody can tell how far was "
+            "read; put it back, or collect into a new store"
+        )
+    return offsets
+
+
+def _take_baseline(store: Store, plan: Plan, tell: Tell) -> None:
+    rows = sweep(plan.settings)
+    entry = f"sweep-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    if rows.num_rows:
+        store.put(BASELINE.name, entry, rows)
+        store.commit(Entry(entry, (BASELINE.name,)))
+    tell(f"baseline: {rows.num_rows:,} rows of the cluster as it is")
+
+
+def _start(spark: SparkSession, store: Store, plan: Plan, keep: Callable[[DataFrame, int], None]) -> StreamingQuery:
+    stream = (
+        spark.readStream.format(NAME)
+        .option("bootstrap.servers", plan.settings.bootstrap_servers)
+        .option("timeout", str(max(1, int(plan.settings.timeout))))
+        .option("topic", plan.topic)
+        .option("table", DECODED.name)
+        .option("ranges", "true")
+        .option("maxRecordsPerTrigger", str(plan.most))
+        .load()
+    )
+    writer = stream.writeStream.foreachBatch(keep).option("checkpointLocation", store.checkpoint)
+    if plan.interval is None:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=f"{int(plan.interval * 1000)} milliseconds").start()
+
+
+def _await(query: StreamingQuery, plan: Plan) -> None:
+    try:
+        if plan.duration is None:
+            query.awaitTermination()
+        elif not query.awaitTermination(max(1, round(plan.duration))):
+            _let_finish(query)
+    except PySparkException as error:
+        raise HistoryError(f"collecting stopped: {reason(error)}") from None
+    except KeyboardInterrupt:
+        pass  # the way to end it
+
+
+def _let_finish(query: StreamingQuery) -> None:
+    """Waits for the batch that is under way, and for the first one in any case: stopped in its midst it comes again."""
+    while query.isActive and (query.lastProgress is None or query.status["isTriggerActive"]):
+        time.sleep(0.1)
+    if failed := query.exception():
+        raise failed
+
+
+def _tell_of_open_transactions(plan: Plan, tell: Tell) -> None:
+    for partition, ends in OffsetsLog(plan.settings, plan.topic).ends().items():
+        if ends.end > ends.stable:
+            tell(
+                f"partition {partition}: {ends.end - ends.stable:,} offsets wait behind an open transaction; if it "
+                "hangs, history of this partition stands still"
+            )
+
+
+def _behind(query: StreamingQuery) -> int:
+    """Offsets that were stable, but not read, at the last batch."""
+    last = query.lastProgress
+    if not last:
+        return 0
+    (source,) = last["sources"]
+    read, stable = _offsets(source["endOffset"]), _offsets(source["latestOffset"])
+    return sum(max(0, stable[partition] - read.get(partition, 0)) for partition in stable)
+
+
+def _offsets(text: str | None) -> dict[str, int]:
+    return json.loads(text) if text else {}
+
+
+class _Progress:
+    """One line a batch: records, records a second, and how far the collector is behind."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._last = time.monotonic()
+        self.batches = self.records = 0
+
+    def add(self, written: Written) -> None:
+        now = time.monotonic()
+        self.batches += 1
+        self.records += written.records
+        rate = written.records / max(now - self._last, 0.001)
+        self._last = now
+        self._tell(f"batch {self.batches}: {written.records:,} records, {rate:,.0f}/s; {self.records:,} in all")
+        if written.undecoded:
+            self._tell(
+                f"batch {self.batches}: {written.undecoded:,} records could not be decoded, see table undecoded; is "
+                "this a copy of __consumer_offsets?"
+            )

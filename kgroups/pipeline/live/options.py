@@ -1,0 +1,84 @@
+"""The options of the data source ``kgroups-live``, read and checked. Pure.
+
+====================== =================================================================================
+bootstrap.servers      where to ask first; needed
+table                  offsets (default), groups, members, assignments, failures
+timeout                seconds for the list, and for what each task asks; default 30
+broker.timeout         seconds that one broker that hangs may cost of it; default 10
+isolation              read_uncommitted (default), or read_committed: whose end of the log
+failOnError            true (default): fail when anything could not be asked; false: the rows that came back
+pushdown               true (default): ask only about the groups that filters leave over
+====================== =================================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import UsageError
+from kgroups.model.offsets import Isolation
+
+from ..tables import Table
+from .tables import LIVE, OFFSETS
+
+T = TypeVar("T")
+
+_ISOLATIONS = {level.name.lower(): level for level in Isolation}
+_SWITCH = {"true": True, "false": False}
+
+
+class LiveOptions(NamedTuple):
+    """What is asked, and how."""
+
+    settings: ClientSettings
+    table: Table
+    isolation: Isolation
+    fail_on_error: bool
+    pushdown: bool
+
+    def __repr__(self) -> str:
+        return f"LiveOptions({self.table.name})"  # settings are nobody's business in a plan or a log
+
+
+def parse_options(options: Mapping[str, str]) -> LiveOptions:
+    """
+    :raises UsageError: when an option cannot be right; the text names it.
+    """
+    servers = options.get("bootstrap.servers")
+    if not servers:
+        raise UsageError("kgroups-live: option bootstrap.servers is needed: HOST:PORT[,…]")
+    defaults = ClientSettings._field_defaults
+    return LiveOptions(
+        settings=ClientSettings(
+            parse_bootstrap(servers),
+            timeout=_seconds(options, "timeout", defaults["timeout"]),
+            broker_timeout=_seconds(options, "broker.timeout", defaults["broker_timeout"]),
+        ),
+        table=_one_of(options, "table", LIVE, OFFSETS.name),
+        isolation=_one_of(options, "isolation", _ISOLATIONS, "read_uncommitted"),
+        fail_on_error=_one_of(options, "failOnError", _SWITCH, "true"),
+        pushdown=_one_of(options, "pushdown", _SWITCH, "true"),
+    )
+
+
+def _one_of(options: Mapping[str, str], name: str, known: Mapping[str, T], otherwise: str) -> T:
+    word = options.get(name, otherwise)
+    if word.lower() not in known:
+        raise UsageError(f"kgroups-live: option {name}: {word!r} is none of {', '.join(known)}")
+    return known[word.lower()]
+
+
+def _seconds(options: Mapping[str, str], name: str, otherwise: float) -> float:
+    text = options.get(name)
+    if text is None:
+        return otherwise
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise UsageError(f"kgroups-live: option {name}: {text!r} is not a number of seconds above 0")
+    return seconds

@@ -1,0 +1,115 @@
+"""What the cluster answered, as Arrow batches of the live tables. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from kgroups.model.groups import Group
+from kgroups.model.outcome import Failure
+from kgroups.model.rows import GroupOffsets, offset_rows
+
+from ..tables import Table, arrow_schema
+
+BATCH = 10_000
+"""Rows in an Arrow batch, at most."""
+
+CURRENT, TARGET = "current", "target"
+
+Row = Sequence[Any]
+"""Values in the order of a table's columns."""
+
+
+def batches(table: Table, rows: Sequence[Row]) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of at most :data:`BATCH`; none for no rows."""
+    for at in range(0, len(rows), BATCH):
+        yield record_batch(table, rows[at : at + BATCH])
+
+
+def record_batch(table: Table, rows: Sequence[Row]) -> pa.RecordBatch:
+    """All the rows as one batch, be it an empty one."""
+    schema = arrow_schema(table)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def kind_of(group_type: str | None) -> str | None:
+    """A group's type as the tables spell it."""
+    return group_type.lower() if group_type else None
+
+
+def group_row(group: Group) -> Row:
+    return (
+        group.group_id,
+        kind_of(group.type),
+        group.state or None,
+        group.protocol_type,
+        group.protocol or None,
+        *group.coordinator,
+        group.group_epoch,
+        group.target_assignment_epoch,
+    )
+
+
+def members_rows(group: Group) -> Iterator[Row]:
+    """Of one group, by member id; none where its kind cannot be described."""
+    for member in sorted(group.members or (), key=lambda member: member.member_id):
+        yield (
+            group.group_id,
+            kind_of(group.type),
+            member.member_id,
+            member.instance_id,
+            member.client_id,
+            member.host,
+            member.rack_id,
+            member.member_epoch,
+            member.assignment.size,
+            None if member.subscription.raw else member.subscription.topics,
+            member.subscription.regex,
+            member.upgraded,
+        )
+
+
+def assignments_rows(group: Group, topics: frozenset[str] = frozenset()) -> Iterator[Row]:
+    """Of one group, by member id, role and topic; of some topics only, where they are given."""
+    for member in sorted(group.members or (), key=lambda member: member.member_id):
+        for role, assignment in ((CURRENT, member.assignment), (TARGET, member.target)):
+            for entry in assignment.topics if assignment else ():
+                if not topics or entry.topic in topics:
+                    yield (group.group_id, member.member_id, entry.topic, entry.partitions, role)
+
+
+def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:
+    """The rows of ``describe``, each with what the client attached to its commit."""
+    attached: Mapping[tuple[str | None, int | None], str] = {
+        (topic, commit.partition): commit.metadata
+        for topic, commits in offsets.commits.topics.items()
+        for commit in commits
+    }
+    for row in offset_rows(offsets):
+        yield (
+            row.group,
+            row.topic,
+            row.partition,
+            row.current_offset,
+            row.leader_epoch,
+            attached.get((row.topic, row.partition)),
+            row.log_start_offset,
+            row.log_end_offset,
+            row.lag,
+            row.consumer_id,
+            row.host,
+            row.client_id,
+            row.group_instance_id,
+            row.note,
+        )
+
+
+def failure_rows(failures: Iterable[Failure]) -> list[Row]:
+    """Sorted, so that the same failures give the same rows."""
+    return [
+        (failure.scope.value, failure.name or None, *failure[2:]) for failure in sorted(failures, key=Failure.sort_key)
+    ]

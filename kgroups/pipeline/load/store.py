@@ -1,0 +1,219 @@
+"""A store's layout, and the manifest that makes its batches appear and disappear as wholes. No Spark here.
+
+::
+
+    STORE/
+      _kgroups.json                what the store is: format, schema version, cluster, topic
+      _manifest/batch-00000007.json   an entry: written last, so that what it names is whole
+      _checkpoint/                 Spark's: how far the log was read
+      commits/batch=00000007/…     Parquet of one table and one entry
+
+Rules: an entry's folders are immutable once its file is in the manifest; a batch that is written again after a crash
+overwrites its own folders and no others; an entry that replaces others hides them from the moment it is there. Folders
+that no entry names are remains of a crash, and nobody reads them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from kgroups.errors import HistoryError
+
+from ..tables import SCHEMA_VERSION, STORED
+
+FORMAT = 1
+"""Of the layout. :data:`kgroups.pipeline.tables.SCHEMA_VERSION` is that of the tables."""
+
+IDENTITY = "_kgroups.json"
+MANIFEST = "_manifest"
+CHECKPOINT = "_checkpoint"
+
+
+class Entry(NamedTuple):
+    """One whole piece of history: the tables that it has rows of, and the entries that it stands for."""
+
+    name: str
+    tables: tuple[str, ...]
+    records: int = 0
+    """How many records of the log it holds."""
+    replaces: tuple[str, ...] = ()
+
+
+class Identity(NamedTuple):
+    """What a store holds; fixed when it is made."""
+
+    cluster_id: str | None
+    topic: str
+    created: str
+    format: int = FORMAT
+    schema: int = SCHEMA_VERSION
+
+
+class Store:
+    """A folder, on this machine or wherever Arrow reaches (``s3://``, ``hdfs://``, …)."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location.rstrip("/") or "/"
+        try:
+            self._files, self._root = _filesystem(self.location)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise HistoryError(f"store {location}: {error}") from None
+
+    # What it is.
+
+    def identity(self) -> Identity:
+        """
+        :raises HistoryError: when there is no store, or one that this version cannot read.
+        """
+        data = self._read_json(IDENTITY)
+        if data is None:
+            raise HistoryError(f"{self.location} holds no history; begin one with: kgroups history collect --store …")
+        known = {key: value for key, value in data.items() if key in Identity._fields}
+        try:
+            found = Identity(**known)
+        except TypeError:
+            raise HistoryError(f"{self.location}/{IDENTITY} is damaged; it cannot be told what the store is") from None
+        if (found.format, found.schema) != (FORMAT, SCHEMA_VERSION):
+            raise HistoryError(
+                f"store {self.location} has format {found.format} and schema {found.schema}, this version reads format "
+                f"{FORMAT} and schema {SCHEMA_VERSION}; its records table can be decoded anew into a new store"
+            )
+        return found
+
+    def create(self, identity: Identity) -> Identity:
+        """Makes the store, or finds it there already.
+
+        :raises HistoryError: when it holds another cluster's history, or the folder something else.
+        """
+        if self._read_json(IDENTITY) is None:
+            if self._files.get_file_info(self._path(MANIFEST)).type != fs.FileType.NotFound:
+                raise HistoryError(
+                    f"{self.location} has a manifest, but no {IDENTITY}: it is half a store; take another"
+                )
+            self._files.create_dir(self._path(MANIFEST), recursive=True)
+            self._write_json(IDENTITY, identity._asdict())
+            return identity
+        found = self.identity()
+        if found.cluster_id and identity.cluster_id and found.cluster_id != identity.cluster_id:
+            raise HistoryError(
+                f"store {self.location} holds history of cluster {found.cluster_id}, this is cluster "
+                f"{identity.cluster_id}; give each cluster a store of its own"
+            )
+        if found.topic != identity.topic:
+            raise HistoryError(f"store {self.location} holds history of topic {found.topic}, not {identity.topic}")
+        return found
+
+    # What is in it.
+
+    def entries(self) -> list[Entry]:
+        """Those that count, by name: without the ones that another one stands for.
+
+        :raises HistoryError: when a file of the manifest cannot be read.
+        """
+        found = {entry.name: entry for entry in self._entries()}
+        hidden = {name for entry in found.values() for name in entry.replaces}
+        return [found[name] for name in sorted(found) if name not in hidden]
+
+    @property
+    def records(self) -> int:
+        """How many records of the log it holds."""
+        return sum(entry.records for entry in self.entries())
+
+    def holds(self, name: str) -> bool:
+        """Whether that entry was replaced, so that it must not be written again."""
+        return any(name in entry.replaces for entry in self._entries())
+
+    def folders(self, table: str) -> list[str]:
+        """Where the rows of a table are; none when there are none."""
+        return [self.folder(table, entry.name) for entry in self.entries() if table in entry.tables]
+
+    def folder(self, table: str, entry: str) -> str:
+        """Where one entry keeps its rows of a table. Its name makes ``batch`` a column for some engines."""
+        return f"{self.location}/{table}/batch={entry.removeprefix('batch-')}"
+
+    @property
+    def checkpoint(self) -> str:
+        return f"{self.location}/{CHECKPOINT}"
+
+    def has_checkpoint(self) -> bool:
+        """Whether a stream has begun to read into this store."""
+        return bool(self._files.get_file_info(self._path(f"{CHECKPOINT}/metadata")).type == fs.FileType.File)
+
+    # How it changes.
+
+    def put(self, table: str, entry: str, rows: pa.RecordBatch | pa.Table) -> int:
+        """Writes the rows of one table of an entry that is not in the manifest yet; gives their number."""
+        whole = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
+        folder = self.folder(table, entry).replace(self.location, self._root, 1)
+        self._files.create_dir(folder, recursive=True)
+        pq.write_table(whole, f"{folder}/part-00000.parquet", filesystem=self._files, coerce_timestamps="us")
+        return int(whole.num_rows)
+
+    def commit(self, entry: Entry) -> None:
+        """The entry counts from now on."""
+        self._write_json(f"{MANIFEST}/{entry.name}.json", entry._asdict())
+
+    def forget(self, entry: Entry) -> None:
+        """Deletes what an entry stands for: first from the manifest, then from the disk."""
+        for name in entry.replaces:
+            self._delete_file(f"{MANIFEST}/{name}.json")
+            for table in STORED:
+                folder = self.folder(table.name, name).replace(self.location, self._root, 1)
+                if self._files.get_file_info(folder).type == fs.FileType.Directory:
+                    self._files.delete_dir(folder)
+
+    # Inside.
+
+    def _entries(self) -> Iterator[Entry]:
+        selector = fs.FileSelector(self._path(MANIFEST), allow_not_found=True)
+        for info in self._files.get_file_info(selector):
+            if not info.base_name.endswith(".json"):
+                continue
+            data = self._read_json(f"{MANIFEST}/{info.base_name}")
+            if data is None:
+                continue  # replaced and forgotten meanwhile
+            try:
+                yield Entry(data["name"], tuple(data["tables"]), int(data["records"]), tuple(data["replaces"]))
+            except (KeyError, TypeError, ValueError):
+                raise HistoryError(f"{self.location}/{MANIFEST}/{info.base_name} is damaged") from None
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def _read_json(self, name: str) -> dict[str, Any] | None:
+        try:
+            with self._files.open_input_stream(self._path(name)) as stream:
+                data = json.loads(stream.read())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise HistoryError(f"{self.location}/{name}: {error}") from None
+        except ValueError:
+            data = None
+        if not isinstance(data, dict):
+            raise HistoryError(f"{self.location}/{name} is damaged: it is not JSON")
+        return data
+
+    def _write_json(self, name: str, data: Mapping[str, Any]) -> None:
+        """Whole or not at all: a reader never sees half a file."""
+        fresh = self._path(f"{name}.new")
+        with self._files.open_output_stream(fresh) as stream:
+            stream.write(json.dumps(data).encode() + b"\n")
+        self._files.move(fresh, self._path(name))
+
+    def _delete_file(self, name: str) -> None:
+        if self._files.get_file_info(self._path(name)).type == fs.FileType.File:
+            self._files.delete_file(self._path(name))
+
+
+def _filesystem(location: str) -> tuple[fs.FileSystem, str]:
+    if "://" in location:
+        found, root = fs.FileSystem.from_uri(location)
+        return found, root.rstrip("/")
+    return fs.LocalFileSystem(), location

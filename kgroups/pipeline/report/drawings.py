@@ -1,0 +1,119 @@
+"""The sections that are charts, and the three rankings: where plotly's figures stand, and what is said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from . import words
+from .charts import MARKS, Chart, Entry
+from .data import ReportData
+from .html import Html, join, tag
+from .table import left_out, name, number
+
+RANKED = 10
+
+_SIGNS: Final = {"line": "━", "bar": "■", "triangle-up": "▲", "triangle-down": "▼", "diamond": "◆", "circle": "●"}
+
+
+def lag(data: ReportData, charts: Mapping[str, Chart]) -> Html:
+    if "lag" not in charts:
+        why = "No lag is known: ends of logs were not sampled in this time, or nobody committed."
+        return tag("p", why, class_="none")
+    step = words.span(data.lag.bucket)
+    of_records = f"The highest total of every {step}, over all partitions of a group. Names hide and show lines."
+    of_time = "How long ago the end of the log stood where the group now stands; the worst partition."
+    return join(
+        drawn(charts["lag"], "Lag in records", of_records),
+        drawn(charts["behind"], "Lag in time", of_time) if "behind" in charts else None,
+        left_out(data.lag.series, "groups, those with less lag,"),
+        by="\n",
+    )
+
+
+def rebalances(data: ReportData, charts: Mapping[str, Chart]) -> Html:
+    kept = data.rebalances
+    if "rebalances" not in charts:
+        return tag("p", "No group rebalanced.", class_="none")
+    return join(
+        drawn(charts["rebalances"], "A lane for each group, with how often it rebalanced",
+              "The log does not say why a member left: one that timed out looks like one that said good-bye."),
+        left_out(kept.lanes, "groups, those with fewer,"),
+        left_out(kept.marks, "rebalances, those of such groups and the oldest,"),
+        by="\n",
+    )  # fmt: skip
+
+
+def rate(data: ReportData, charts: Mapping[str, Chart]) -> Html:
+    if "rate" not in charts:
+        return tag("p", "No group committed.", class_="none")
+    return drawn(
+        charts["rate"],
+        "How often groups commit",
+        f"Each bar is {words.span(data.rate.bucket)}; a commit is of one partition.",
+    )
+
+
+def drawn(chart: Chart, title: str, says: str) -> Html:
+    """A chart with its title, its buttons, its legend, and the same in words for those who do not see it."""
+    buttons = [
+        tag("button", shown, type="button", data_act=act, aria_label=f"{told}: {title}")
+        for act, shown, told in (
+            ("reset", "Whole span", "Show the whole span"),
+            ("png", "PNG", "Save as PNG"),
+            ("svg", "SVG", "Save as SVG"),
+        )
+    ]
+    head = tag("div", tag("h3", title), tag("div", *buttons, class_="tools"), class_="head")
+    height = chart.figure["layout"]["height"]
+    plot = tag("div", class_="plot", role="img", aria_label=chart.alt, style=f"height:{height}px")
+    legend = tag("ul", *map(_entry, chart.legend), class_="legend")
+    return tag(
+        "figure", head, "\n", plot, "\n", legend, "\n", tag("figcaption", says), class_="card", data_chart=chart.name
+    )
+
+
+def _entry(entry: Entry) -> Html:
+    sign = tag("span", _SIGNS[entry.mark], class_=f"c{MARKS.index(entry.colour)}", aria_hidden="true")
+    traces = " ".join(map(str, entry.traces))
+    return tag(
+        "li", tag("button", sign, " ", name(entry.name).shown, type="button", aria_pressed="true", data_traces=traces)
+    )
+
+
+def offenders(data: ReportData) -> Html:
+    lags = ((row.group, row.peak, None) for row in data.lag.series.rows)
+    rebalances = ((row.group, row.rebalances, _pause(row.longest_ms)) for row in data.rebalances.lanes.rows)
+    anomalies = ((row.group, row.anomalies, _kinds(row.kinds)) for row in data.anomalies.offenders.rows)
+    return tag(
+        "div",
+        _ranking("Highest lag", "records", lags),
+        _ranking("Most rebalances", "rebalances", rebalances),
+        _ranking("Most anomalies", "anomalies", anomalies),
+        class_="columns",
+    )
+
+
+def _pause(ms: int | None) -> str | None:
+    return None if ms is None else f"longest pause {words.duration(ms)}"
+
+
+def _kinds(kinds: Sequence[str]) -> str:
+    return ", ".join(kind.replace("_", " ") for kind in kinds)
+
+
+def _ranking(title: str, unit: str, rows: Iterable[tuple[str, int, str | None]]) -> Html:
+    first = [row for row in rows if row[1] > 0][:RANKED]
+    if not first:
+        return tag("div", tag("h3", title), tag("p", "None.", class_="none"), class_="card")
+    most = max(row[1] for row in first)
+    items = [
+        tag(
+            "li",
+            tag("span", name(group).shown, number(value, unit).shown, class_="row"),
+            tag("span", class_="bar", style=f"width:{max(1, round(100 * value / most))}%"),
+            tag("small", said) if said else None,
+        )
+        for group, value, said in first
+    ]
+    return tag("div", tag("h3", title), "\n", tag("ol", join(*items, by="\n"), class_="ranking"), class_="card")

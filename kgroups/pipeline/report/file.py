@@ -1,0 +1,56 @@
+"""Where a page is put: never over a file that is something else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kgroups.errors import UsageError
+
+MARK = "<!-- kgroups history report -->"
+"""Second line of every page, by which one of ours is known."""
+
+_FIRST_LINES = 200
+
+
+def check_target(path: Path, force: bool) -> None:
+    """
+    :raises UsageError: when there is a file that is no report, and ``force`` is not given; or no folder to write in.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent} is no folder; make it first")
+    if path.exists() and not force and not _is_report(path):
+        raise UsageError(f"{path} is there already, and is no report of kgroups; give another file, or --force")
+
+
+def write(path: Path, page: str, force: bool = False) -> None:
+    """Whole or not at all.
+
+    :raises UsageError: as :func:`check_target`, or when the file cannot be written.
+    """
+    check_target(path, force)
+    try:
+        _replace(path, page)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _is_report(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return MARK.encode() in file.read(_FIRST_LINES)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _replace(path: Path, page: str) -> None:
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        fresh.write_text(page, encoding="utf-8", newline="\n")
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)

@@ -1,0 +1,178 @@
+"""The sections that are tables."""
+
+from __future__ import annotations
+
+from . import words
+from .data import Anomaly, Consumer, Expiring, GroupRow, LogPart, ReportData, Stale
+from .findings import VERDICTS, WARNING
+from .html import Html, join, tag
+from .table import Cell, Column, duration, moment, name, names, number, table, when, word
+
+_RANKS = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
+
+
+def groups(data: ReportData) -> Html:
+    columns = (
+        Column[GroupRow]("Group", lambda row: name(row.group)),
+        Column[GroupRow]("Verdict", lambda row: verdict(row.verdict)),
+        Column[GroupRow]("Lag", lambda row: number(row.lag, "records"), right=True),
+        Column[GroupRow]("Behind", lambda row: duration(row.behind_ms), right=True),
+        Column[GroupRow]("Last commit", lambda row: moment(row.last_commit)),
+        Column[GroupRow]("State", lambda row: word(row.state)),
+        Column[GroupRow]("In it since", lambda row: moment(row.state_since)),
+        Column[GroupRow]("Members", lambda row: number(row.members), right=True),
+        Column[GroupRow]("Partitions", lambda row: number(row.partitions), right=True),
+        Column[GroupRow]("Kind", lambda row: word(row.kind)),
+    )
+    caption = (
+        "Groups as they were at the end, worst first. Lag is the sum over partitions, the verdict the worst of them."
+    )
+    return join(
+        _tallies(data), table("groups-table", caption, columns, data.groups.rows, none="No group is known."), by="\n"
+    )
+
+
+def verdict(text: str | None) -> Cell:
+    if text is None:
+        return Cell(tag("span", "not judged", class_="soft"), -1)
+    level = VERDICTS[text][0] if text in VERDICTS else "good" if text == "OK" else "note"
+    rank = _RANKS.index(text) if text in _RANKS else len(_RANKS)
+    return Cell(tag("span", text, class_=f"verdict {level}"), rank)
+
+
+def _tallies(data: ReportData) -> Html | None:
+    """How many groups have each verdict, worst first."""
+    if not data.groups.tallies:
+        return None
+    judged = [(rank, data.groups.number(verdict=rank)) for rank in reversed(_RANKS)]
+    items = [tag("li", verdict(text).shown, " ", tag("b", words.exact(found))) for text, found in judged if found]
+    alone = data.groups.number() - sum(found for _, found in judged)
+    if alone:
+        items.append(tag("li", verdict(None).shown, " ", tag("b", words.exact(alone))))
+    return tag("ul", *items, class_="tallies") if items else None
+
+
+def consumers(data: ReportData) -> Html:
+    columns = (
+        Column[Consumer]("Topic", lambda row: name(row.topic)),
+        Column[Consumer]("Group", lambda row: name(row.group)),
+        Column[Consumer]("Partitions", lambda row: number(row.partitions), right=True),
+        Column[Consumer]("Members", lambda row: number(row.members), right=True),
+        Column[Consumer]("Who", lambda row: Cell(_clients(row), row.clients[0] if row.clients else None), wide=True),
+        Column[Consumer]("Last commit", lambda row: moment(row.last_commit)),
+    )
+    caption = "Topics, and the groups that hold offsets of them. Members are those of the whole group at the end."
+    return table("consumers-table", caption, columns, data.consumers, none="No group holds any offsets.")
+
+
+def _clients(row: Consumer) -> Html:
+    return names(row.clients, row.members) if row.clients else Html(words.ABSENT)
+
+
+def anomalies(data: ReportData) -> Html:
+    columns = (
+        Column[Anomaly]("What", lambda row: word(row.anomaly.replace("_", " "))),
+        Column[Anomaly]("Group", lambda row: name(row.group)),
+        Column[Anomaly]("Topic", lambda row: _partition(row.topic, row.partition)),
+        Column[Anomaly]("Member", lambda row: name(row.member)),
+        Column[Anomaly]("Since", lambda row: moment(row.since)),
+        Column[Anomaly]("Until", lambda row: moment(row.until)),
+        Column[Anomaly]("In words", lambda row: name(row.note), wide=True),
+    )
+    return table(
+        "anomalies-table", "What should not be, latest first.", columns, data.anomalies.rows, none="There were none."
+    )
+
+
+def _partition(topic: str | None, partition: int | None) -> Cell:
+    cell = name(topic)
+    return cell if partition is None else Cell(join(cell.shown, f" / {partition}"), cell.key)
+
+
+def unused(data: ReportData) -> Html:
+    stale = (
+        Column[Stale]("Group", lambda row: name(row.group)),
+        Column[Stale]("Use", lambda row: word(row.use)),
+        Column[Stale]("State", lambda row: word(row.state)),
+        Column[Stale]("Partitions", lambda row: number(row.partitions), right=True),
+        Column[Stale]("Quiet for", lambda row: duration(row.commit_age_ms), right=True),
+        Column[Stale]("Last commit", lambda row: moment(row.last_commit)),
+        Column[Stale]("Deleted before", lambda row: moment(row.gone)),
+        Column[Stale]("Kind", lambda row: word(row.kind)),
+    )
+    expiring = (
+        Column[Expiring]("Group", lambda row: name(row.group)),
+        Column[Expiring]("Topic", lambda row: name(row.topic)),
+        Column[Expiring]("Partitions", lambda row: number(row.partitions), right=True),
+        Column[Expiring]("Left", lambda row: _left(row.left_ms), right=True),
+        Column[Expiring]("Expires, not before", lambda row: moment(row.expires)),
+        Column[Expiring]("Empty since", lambda row: moment(row.empty_since)),
+    )
+    return join(
+        tag("h3", "Offsets that expire soon"),
+        table("expiring-table", "Offsets of groups without members, by when brokers may delete them.", expiring,
+              data.expiring, none="None expire soon."),
+        tag("h3", "Groups that nobody uses"),
+        table("stale-table", "Groups without members (EMPTY), without commits (STALE), or gone (DELETED).", stale,
+              data.stale, none="All groups are used."),
+        by="\n",
+    )  # fmt: skip
+
+
+def _left(ms: int | None) -> Cell:
+    return Cell(tag("b", "due"), ms) if ms is not None and ms <= 0 else duration(ms)
+
+
+def completeness(data: ReportData) -> Html:
+    whole = data.completeness
+    columns = (
+        Column[LogPart]("Partition", lambda row: number(row.log_partition), right=True),
+        Column[LogPart]("Whole since", lambda row: _since(row)),
+        Column[LogPart]("Last record", lambda row: moment(row.last_time)),
+        Column[LogPart]("Records", lambda row: number(row.records), right=True),
+        Column[LogPart]("Of offsets read", lambda row: _share(row.density), right=True),
+        Column[LogPart]("Missed", lambda row: number(row.missing, "offsets"), right=True),
+        Column[LogPart]("Waiting", lambda row: number(row.hung, "offsets"), right=True),
+    )
+    inner = table(
+        "completeness-table", "Partitions of __consumer_offsets, least whole first.", columns, whole.parts,
+        none="Nothing of __consumer_offsets was read.",
+    )  # fmt: skip
+    if not whole.parts.rows:
+        return inner
+    summary = f"All {words.count(whole.parts.total, 'partition')} of __consumer_offsets"
+    return join(_in_words(data), tag("details", tag("summary", summary), "\n", inner), by="\n")
+
+
+def _in_words(data: ReportData) -> Html:
+    whole = data.completeness
+    said: list[Html] = []
+    if whole.unknown:
+        parts = f"{words.exact(whole.unknown)} of {words.exact(whole.parts.total)} partitions"
+        why = ": compaction took records before they were read. What is missing is unknown, not zero."
+        said.append(join(tag("b", f"History is not whole in {parts}"), why))
+    elif whole.known_since and whole.known_since > data.period.since:
+        said.append(join(tag("b", join("History is whole since ", when(whole.known_since))), "; before that unknown."))
+    else:
+        said.append(tag("b", "History is whole for all of this time."))
+    gaps = f"{words.count(whole.missing, 'offset')} missed" if whole.missing else "no gaps"
+    said.append(join(f"{words.count(whole.records, 'record')} read, {gaps}."))
+    if whole.hung:
+        said.append(join(f"{words.count(whole.hung, 'offset')} wait for an open transaction."))
+    if whole.last_time:
+        said.append(join("The last record is of ", when(whole.last_time), "."))
+    return tag("p", join(*said, by=" "))
+
+
+def _since(row: LogPart) -> Cell:
+    if row.from_birth:
+        return Cell(tag("span", "its first record", title=words.exact_moment(row.known_since)), 0)
+    if row.known_since is None:
+        return Cell(tag("span", "not whole", class_=f"verdict {WARNING}"), float("9e12"))
+    return moment(row.known_since)
+
+
+def _share(density: float | None) -> Cell:
+    if density is None:
+        return Cell(Html(words.ABSENT), None)
+    return Cell(tag("span", f"{100 * density:.3g} %", title=f"{density:.6f}", class_="n"), density)

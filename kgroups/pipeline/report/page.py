@@ -1,0 +1,256 @@
+"""The page: one HTML file, with its style, its script, plotly and the figures in it, that asks no network for anything.
+
+Its security policy allows no script but those that are named here by their hash, and no address at all: were there ever
+a hole in the escaping, a name from the cluster still could not run, load or send anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Final
+
+from kgroups import __version__
+
+from . import drawings, lists, words
+from .charts import DARK, MARKS, Chart, charts, to_json
+from .data import ReportData
+from .file import MARK
+from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, in_trouble
+from .html import Html, join, raw, tag
+from .table import name, number, when
+
+_SIGNS: Final = {CRITICAL: "◆", WARNING: "▲", NOTE: "●"}
+
+_SECTIONS: Final = (
+    ("lag", "Lag"),
+    ("rebalances", "Rebalances"),
+    ("groups", "Groups"),
+    ("consumers", "Who consumes what"),
+    ("offenders", "Top offenders"),
+    ("rate", "Commits"),
+    ("anomalies", "Anomalies"),
+    ("unused", "Stale and expiring"),
+    ("completeness", "How whole history is"),
+)
+
+_THEME: Final = """\
+try { document.documentElement.dataset.theme = localStorage.getItem("kgroups-theme") || ""; }
+catch (error) { /* private */ }
+"""
+"""Before anything is drawn: a page that was made dark comes back dark."""
+
+
+def page(data: ReportData, bundle: str | None = None) -> str:
+    """The whole page. ``bundle`` is plotly.js; by default plotly's own, and none where there is no chart."""
+    made = charts(data)
+    scripts = [asset("page.js")]
+    if made:
+        scripts.insert(0, plotly() if bundle is None else bundle)
+    head = tag(
+        "head",
+        "\n",
+        join(
+            tag("meta", charset="utf-8"),
+            tag("meta", http_equiv="Content-Security-Policy", content=policy([_THEME, *scripts])),
+            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            tag("meta", name="generator", content=f"kgroups {__version__}"),
+            tag("meta", name="color-scheme", content="light dark"),
+            tag("meta", name="referrer", content="no-referrer"),
+            tag("title", f"Consumer groups, {_title(data)}"),
+            tag("script", raw(_THEME)),
+            tag("style", raw(colours() + asset("style.css"))),
+            by="\n",
+        ),
+        "\n",
+    )
+    loaded = [tag("script", raw(script)) for script in scripts]
+    figures = tag("script", raw(to_json(made)), type="application/json", id="figures")
+    written = tag("body", "\n", join(body(data, made), figures, *loaded, by="\n"), "\n")
+    return f"<!DOCTYPE html>\n{MARK}\n" + tag("html", "\n", head, "\n", written, "\n", lang="en") + "\n"
+
+
+def body(data: ReportData, made: Sequence[Chart]) -> Html:
+    """What people read, without scripts and style."""
+    if data.empty:
+        return join(_header(data, "There is no history here"), tag("main", _nothing(data)), by="\n")
+    by_name = {chart.name: chart for chart in made}
+    inner = {**_drawn(data, by_name), **_listed(data)}
+    links = [tag("li", tag("a", title, href=f"#{each}")) for each, title in _SECTIONS]
+    sections = [
+        tag(
+            "section", tag("h2", title, id=f"{each}-title"), "\n", inner[each], id=each, aria_labelledby=f"{each}-title"
+        )
+        for each, title in _SECTIONS
+    ]
+    found = findings(data)
+    return join(
+        _header(data, headline(data, found)),
+        tag("main", join(_findings(found), _tiles(data), tag("nav", tag("ul", *links), aria_label="Sections"),
+                         _without_script(made), *sections, by="\n")),
+        _footer(data),
+        by="\n",
+    )  # fmt: skip
+
+
+def _drawn(data: ReportData, made: Mapping[str, Chart]) -> dict[str, Html]:
+    return {
+        "lag": drawings.lag(data, made),
+        "rebalances": drawings.rebalances(data, made),
+        "rate": drawings.rate(data, made),
+        "offenders": drawings.offenders(data),
+    }
+
+
+def _listed(data: ReportData) -> dict[str, Html]:
+    return {
+        "groups": lists.groups(data),
+        "consumers": lists.consumers(data),
+        "anomalies": lists.anomalies(data),
+        "unused": lists.unused(data),
+        "completeness": lists.completeness(data),
+    }
+
+
+# The first lines.
+
+
+def headline(data: ReportData, found: Sequence[Finding]) -> str:
+    """What there is to say in one line."""
+    total = data.groups.number()
+    trouble = in_trouble(data)
+    judged = data.groups.number(verdict="OK")
+    if trouble:
+        return f"{words.exact(trouble)} of {words.count(total, 'group')} {'is' if trouble == 1 else 'are'} in trouble"
+    if not judged:
+        return f"{words.count(total, 'group')}, of which none can be judged yet"
+    if judged < total:
+        return f"{words.exact(judged)} of {words.count(total, 'group')} keep up, the others cannot be judged"
+    kept = "The one group keeps up" if total == 1 else f"All {words.exact(total)} groups keep up"
+    return f"{kept}, but not all is well" if any(each.level != NOTE for each in found) else kept
+
+
+def _header(data: ReportData, title: str) -> Html:
+    period = data.period
+    length = words.span(period.until - period.since)
+    cluster = join("cluster ", name(data.cluster_id).shown) if data.cluster_id else "cluster unknown"
+    about = tag(
+        "p", tag("span", "kgroups history"), tag("span", cluster),
+        tag("span", when(period.since), " to ", when(period.until), f" ({length})"), class_="about",
+    )  # fmt: skip
+    theme = tag("button", "Dark", type="button", id="theme", aria_label="Switch between dark and light")
+    return tag("header", "\n", tag("div", about, theme, class_="bar"), "\n", tag("h1", title), "\n")
+
+
+def _findings(found: Sequence[Finding]) -> Html:
+    if not found:
+        return tag("p", "Nothing is wrong in this time, as far as it is known.", class_="none")
+    titles = dict(_SECTIONS)
+    items = [
+        tag(
+            "li",
+            tag("span", _SIGNS[each.level], class_="sign", aria_hidden="true"),
+            tag("span", tag("span", f"{each.level}: ", class_="unseen"), each.text),
+            tag("a", titles[each.section], href=f"#{each.section}"),
+            class_=each.level,
+        )
+        for each in found
+    ]  # fmt: skip
+    return tag("ul", join(*items, by="\n"), class_="findings", aria_label="What is wrong")
+
+
+def _tiles(data: ReportData) -> Html:
+    worst = data.lag.series.rows[0] if data.lag.series.rows else None
+    of = {
+        "Rebalances": (data.rebalances.marks.total, data.rebalances.lanes.total),
+        "Anomalies": (data.anomalies.rows.total, data.anomalies.offenders.total),
+    }
+    return tag(
+        "dl",
+        _tile("Groups", data.groups.number(), join(f"{words.exact(data.groups.number(use='LIVE'))} in use")),
+        _tile("Highest lag", worst.peak if worst else None, name(worst.group).shown if worst else Html(words.ABSENT)),
+        *(_tile(title, found, join(f"of {words.count(groups, 'group')}")) for title, (found, groups) in of.items()),
+        class_="tiles",
+    )
+
+
+def _tile(title: str, value: int | None, more: Html) -> Html:
+    return tag("div", tag("dt", title), tag("dd", number(value).shown, class_="value"), tag("dd", more))
+
+
+def _nothing(data: ReportData) -> Html:
+    said = join("Between ", when(data.period.since), " and ", when(data.period.until),
+                " nothing is known of any group. ")  # fmt: skip
+    how = join("History begins with the first run of ", tag("code", "kgroups history collect"),
+               "; to look further back, ask with an older ", tag("code", "--since"), ".")  # fmt: skip
+    return tag("p", said, how, class_="none")
+
+
+def _without_script(made: Sequence[Chart]) -> Html | None:
+    if not made:
+        return None
+    return tag("noscript", tag("p", "The charts need JavaScript; all tables are here without it.", class_="none"))
+
+
+def _footer(data: ReportData) -> Html:
+    terms = [(each, VERDICTS[each][3]) for each in VERDICTS] + [
+        ("OK", "keeps up, or has caught up at least once"),
+        ("UNKNOWN", "too few samples to judge"),
+    ]
+    glossary = tag("dl", *(join(tag("dt", term), tag("dd", told)) for term, told in terms))
+    about = (
+        f"All times are UTC. What was committed is from __consumer_offsets, ends of logs are samples. Made by kgroups "
+        f"{__version__} of history up to {words.moment(data.period.until)}; point at a number to see all its digits."
+    )
+    return tag("footer", tag("h2", "What the verdicts mean"), glossary, tag("p", about))
+
+
+def _title(data: ReportData) -> str:
+    return f"{words.moment(data.period.since)} to {words.moment(data.period.until)}"
+
+
+# What the page brings along.
+
+
+def asset(file: str) -> str:
+    return files(__package__).joinpath("assets", file).read_text(encoding="utf-8")
+
+
+def plotly() -> str:
+    """plotly.js, all of it, from plotly's package."""
+    from plotly.offline import get_plotlyjs
+
+    bundle: str = get_plotlyjs()
+    return bundle
+
+
+def colours() -> str:
+    """The charts' colours for the legends, in both themes."""
+    light = {f"c{number}": colour for number, colour in enumerate(MARKS)}
+    dark = {key: DARK[colour] for key, colour in light.items()}
+    classes = "".join(f".{key}{{color:var(--{key})}}" for key in light)
+    night = _variables(dark)
+    return (
+        f":root{{{_variables(light)}}}{classes}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{night}}}}}\n"
+        f"@media screen{{:root[data-theme=dark]{{{night}}}}}\n"
+    )
+
+
+def _variables(values: Mapping[str, str]) -> str:
+    return "".join(f"--{key}:{value};" for key, value in values.items())
+
+
+def policy(scripts: Sequence[str]) -> str:
+    """The page's Content-Security-Policy: these scripts run, and no others."""
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,114 @@
+"""Tables: a caption, columns that know how to show and to sort a row, and a word for when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Generic, NamedTuple, TypeVar
+
+from . import words
+from .data import Kept
+from .html import Html, join, tag
+
+T = TypeVar("T")
+
+
+class Cell(NamedTuple):
+    """``key`` is what the row is sorted by: a number, or text; None sorts behind all."""
+
+    shown: Html
+    key: float | str | None
+
+
+class Column(NamedTuple, Generic[T]):
+    title: str
+    cell: Callable[[T], Cell]
+    right: bool = False
+    """Of numbers."""
+    wide: bool = False
+    """Of lists and sentences, that may have several lines."""
+
+
+def table(name: str, caption: str, columns: Sequence[Column[T]], kept: Kept[T], *, none: str) -> Html:
+    """The rows as a table that can be sorted, in the order in which they are, and a line that says what is left out.
+
+    ``name`` is its id; ``none`` is said where there are no rows.
+    """
+    if not kept.rows:
+        return tag("p", none, class_="none")
+    head = tag("tr", *(_head(column) for column in columns))
+    rows = [tag("tr", *(_body(column, row) for column in columns)) for row in kept.rows]
+    written = tag(
+        "table",
+        tag("caption", tag("span", caption), id=f"{name}-caption"),
+        "\n",
+        tag("thead", head),
+        "\n",
+        tag("tbody", join(*rows, by="\n")),
+        id=name,
+    )
+    # A region that scrolls can be reached, and scrolled, by keyboard.
+    scrolls = tag("div", written, class_="scroll", role="region", tabindex=0, aria_labelledby=f"{name}-caption")
+    return join(scrolls, left_out(kept, "rows"), by="\n")
+
+
+def left_out(kept: Kept[T], what: str) -> Html | None:
+    """``25 of 38 rows are left out.``"""
+    if not kept.left_out:
+        return None
+    verb = "is" if kept.left_out == 1 else "are"
+    counted = f"{words.exact(kept.left_out)} of {words.exact(kept.total)} {what}"
+    return tag("p", f"{counted} {verb} left out.", class_="left-out")
+
+
+def _head(column: Column[T]) -> Html:
+    return tag("th", tag("button", column.title, type="button"), scope="col", class_="right" if column.right else None)
+
+
+def _body(column: Column[T], row: T) -> Html:
+    cell = column.cell(row)
+    look = "right" if column.right else "wide" if column.wide else None
+    return tag("td", cell.shown, class_=look, data_key=cell.key)
+
+
+def name(text: str | None) -> Cell:
+    """Text of the cluster, apart from its surroundings whatever its direction; whole in the title where it is cut."""
+    if text is None:
+        return Cell(Html(words.ABSENT), None)
+    shown = words.visible(text)
+    whole = words.visible(text, 1000) if shown.endswith("…") else None
+    return Cell(tag("bdi", shown, title=whole), shown)
+
+
+def names(several: Sequence[str], total: int) -> Html:
+    """The names that there are, and how many more."""
+    more = f" and {words.exact(total - len(several))} more" if total > len(several) else None
+    return join(join(*(name(each).shown for each in several), by=", "), more)
+
+
+def word(text: str | None) -> Cell:
+    return Cell(join(text or words.ABSENT), text)
+
+
+def number(value: int | None, unit: str = "") -> Cell:
+    return Cell(_with_exact(words.number(value), value, unit), value)
+
+
+def duration(ms: int | None) -> Cell:
+    return Cell(_with_exact(words.duration(ms), ms, "ms"), ms)
+
+
+def moment(time: datetime | None) -> Cell:
+    if time is None:
+        return Cell(Html(words.ABSENT), None)
+    return Cell(when(time), time.timestamp())
+
+
+def when(time: datetime) -> Html:
+    return tag("time", words.moment(time), datetime=words.exact_moment(time), title=words.exact_moment(time))
+
+
+def _with_exact(shown: str, value: int | None, unit: str) -> Html:
+    if value is None:
+        return Html(shown)
+    return tag("span", shown, title=f"{words.exact(value)} {unit}".rstrip(), class_="n")

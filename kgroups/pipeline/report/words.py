@@ -1,0 +1,110 @@
+"""Values in words that people read: numbers, durations, times, and the cluster's text made visible."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+DASH = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+ABSENT = DASH
+LONGEST = 120
+"""Characters of a name that are shown; a group's may have 32,767."""
+
+_SCALES = ((1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
+_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200)
+_DAY = 86_400
+
+
+def visible(text: str, longest: int = LONGEST) -> str:
+    """The text with every unprintable character as ``\\x1b``, ``\\u202e``, …, never empty, and cut where it is long."""
+    shown = "".join(_shown(char) for char in text[:longest])
+    if len(text) > longest:
+        shown += "…"
+    if not shown.strip(" "):
+        return r"\x20" * len(shown) or '""'
+    return shown
+
+
+def _shown(char: str) -> str:
+    return char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+
+
+def number(value: float | None) -> str:
+    """Three digits and a scale: ``12.4 M``."""
+    if value is None:
+        return ABSENT
+    size = abs(value)
+    for scale, letter in _SCALES:
+        if size >= scale * 0.9995:
+            return f"{_sign(value)}{_digits(size / scale)} {letter}"
+    return f"{_sign(value)}{size:.0f}" if size >= 100 or size == int(size) else f"{_sign(value)}{_digits(size)}"
+
+
+def exact(value: int | None) -> str:
+    """All digits: ``12,412,345``."""
+    return ABSENT if value is None else f"{value:,}"
+
+
+def duration(ms: int | None) -> str:
+    """The two largest units: ``3 h 12 min``."""
+    if ms is None:
+        return ABSENT
+    size = abs(ms)
+    if size < 1000:
+        return f"{_sign(ms)}{size} ms"
+    if size < 10_000:
+        return f"{_sign(ms)}{size / 1000:.1f} s"
+    size = round(size, -3)
+    for index, (unit, name) in enumerate(_UNITS):
+        if size >= unit:
+            whole, rest = divmod(size, unit)
+            smaller, small = _UNITS[min(index + 1, len(_UNITS) - 1)]
+            tail = f" {rest // smaller} {small}" if rest >= smaller else ""
+            return f"{_sign(ms)}{whole} {name}{tail}"
+    raise AssertionError(size)
+
+
+def span(time: timedelta) -> str:
+    return duration(time // timedelta(milliseconds=1))
+
+
+def moment(time: datetime | None) -> str:
+    """ISO 8601, to the second: ``2026-03-01T12:00:00Z``."""
+    return ABSENT if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def exact_moment(time: datetime | None) -> str:
+    """ISO 8601, to the millisecond."""
+    return (
+        ABSENT if time is None else time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    )
+
+
+def count(value: int, one: str, many: str | None = None) -> str:
+    """``1 group``, ``3 groups``, ``12.4 k groups``."""
+    return f"{number(value)} {one if value == 1 else many or one + 's'}"
+
+
+def bucket(length: timedelta, most: int, *, of: timedelta = timedelta(seconds=1)) -> timedelta:
+    """The shortest round length of which ``most`` cover ``length``, and that is a multiple of ``of``.
+
+    >>> bucket(timedelta(days=1), 100)
+    datetime.timedelta(seconds=900)
+    """
+    least, unit = length.total_seconds() / most, round(of.total_seconds())
+    for step in _STEPS:
+        if step >= least and step % unit == 0:
+            return timedelta(seconds=step)
+    step = _DAY if _DAY % unit == 0 else unit
+    return timedelta(seconds=step * max(1, -int(-least // step)))
+
+
+def _sign(value: float) -> str:
+    return MINUS if value < 0 else ""
+
+
+def _digits(size: float) -> str:
+    """Three of them, without zeros behind the point."""
+    text = f"{size:.0f}" if size >= 99.95 else f"{size:.1f}" if size >= 9.995 else f"{size:.2f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

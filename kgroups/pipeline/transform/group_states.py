@@ -1,0 +1,58 @@
+"""In which state groups were, and for how long."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from kgroups.pipeline.derived import GROUP_STATES
+
+from . import classic, modern
+from .columns import DEAD, PLACE, in_order, shaped
+from .inputs import Rules, Span, Tables
+from .positions import gone_groups
+
+_EVENT = ("group", "kind", *PLACE, "log_time", "state")
+
+
+def events(tables: Tables, span: Span) -> DataFrame:
+    """What groups' own records leave behind, one row for each act of a coordinator: group, kind, PLACE, log_time,
+    state.
+
+    One timeline for each group, whatever its kind: a group that changes its kind (KIP-848) does so in one act.
+    """
+    told = modern.states(modern.line(tables, span)).where("state is not null").select(*_EVENT)
+    both = classic.snapshots(tables, span).select(*_EVENT).unionByName(told)
+    following = F.lead("log_time").over(in_order("group"))
+    return both.withColumn("following", following).where("following is null or following <> log_time").drop("following")
+
+
+def timeline(tables: Tables, span: Span) -> DataFrame:
+    """All states of all groups up to the end of the span: the columns of GROUP_STATES."""
+    order = in_order("group")
+    state = F.struct("kind", "state")
+    was = F.lag(state).over(order)
+    changes = events(tables, span).withColumn("changed", was.isNull() | (state != was)).where("changed")
+    intervals = changes.withColumn("next", F.lead("log_time").over(order)).join(
+        gone_groups(tables, span), "group", "left"
+    )
+    # A group that nobody finds any more is dead, whatever it was when it was last heard of.
+    vanished = F.col("next").isNull() & (F.col("state") != DEAD) & F.col("gone_at").isNotNull()
+    rows = F.array(
+        _interval(
+            F.col("state"), F.col("log_time"), F.when(vanished, F.col("gone_at")).otherwise(F.col("next")), "log"
+        ),
+        F.when(vanished, _interval(F.lit(DEAD), F.col("gone_at"), F.lit(None).cast("timestamp"), "baseline")),
+    )
+    return intervals.select("group", "kind", F.explode(F.array_compact(rows)).alias("row")).select(
+        "group", "kind", "row.*"
+    )
+
+
+def _interval(state: Column, since: Column, until: Column, source: str) -> Column:
+    return F.struct(state.alias("state"), since.alias("since"), until.alias("until"), F.lit(source).alias("source"))
+
+
+def group_states(tables: Tables, span: Span, rules: Rules) -> DataFrame:
+    """Makes :data:`GROUP_STATES`: those that overlap the span."""
+    return shaped(timeline(tables, span).where(span.overlaps("since", "until")), GROUP_STATES)

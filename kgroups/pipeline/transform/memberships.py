@@ -1,0 +1,30 @@
+"""Who was in which group, from when to when."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from kgroups.pipeline.derived import MEMBERSHIPS
+
+from . import classic, modern
+from .columns import shaped
+from .completeness import known
+from .inputs import Rules, Span, Tables
+from .positions import gone_groups
+
+
+def stays(tables: Tables, span: Span, rules: Rules) -> DataFrame:
+    """All memberships up to the end of the span: the columns of MEMBERSHIPS."""
+    snapshots = classic.snapshots(tables, span)
+    both = classic.stays(tables, snapshots).unionByName(modern.stays(tables, span))
+    told = both.join(gone_groups(tables, span), "group", "left").join(
+        known(tables, span, rules), "log_partition", "left"
+    )
+    whole = F.coalesce(F.col("begins") & (F.col("since") >= F.col("known_since")), F.lit(False))
+    return told.withColumns({"until": F.coalesce("until", "gone_at"), "complete": whole})
+
+
+def memberships(tables: Tables, span: Span, rules: Rules) -> DataFrame:
+    """Makes :data:`MEMBERSHIPS`: those that overlap the span."""
+    return shaped(stays(tables, span, rules).where(span.overlaps("since", "until")), MEMBERSHIPS)

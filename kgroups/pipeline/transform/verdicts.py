@@ -1,0 +1,83 @@
+"""How groups fare, by Burrow's rules: https://github.com/linkedin/Burrow/wiki/Consumer-Lag-Evaluation-Rules
+
+They are applied to head samples, not to commits: between two samples the end of a log seems to stand, and lag to
+shrink with every commit.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from kgroups.pipeline.derived import VERDICTS
+
+from .columns import KEY, shaped
+from .heads import last_heads, marked_heads
+from .inputs import Rules, Span, Tables
+from .standing import standing
+
+STATUSES: Final = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
+"""Worse ones behind; between each other as in Burrow."""
+
+
+def verdicts(tables: Tables, span: Span, rules: Rules) -> DataFrame:
+    """Makes :data:`VERDICTS`: of the partitions that have a commit at the last sample of the span."""
+    heads = last_heads(marked_heads(tables, span).where(span.contains("sampled_at")), rules.samples)
+    rows = standing(tables, span, heads)
+    window = Window.partitionBy(*KEY).orderBy("sampled_at")
+    there = (
+        F.last("committed_offset")
+        .over(window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing))
+        .isNotNull()
+    )
+    steps = (
+        rows.withColumn("there", there)
+        .where("there and lag is not null")
+        .withColumns(
+            {
+                "went_back": F.col("committed_offset") < F.lag("committed_offset").over(window),
+                "shrank": F.col("lag") < F.lag("lag").over(window),
+            }
+        )
+    )
+    judged = steps.groupBy(*KEY).agg(
+        F.count("*").alias("samples"),
+        F.min("sampled_at").alias("since"),
+        F.max("sampled_at").alias("until"),
+        _at_first("committed_offset").alias("first_offset"),
+        _at_last("committed_offset").alias("last_offset"),
+        _at_first("lag").alias("first_lag"),
+        _at_last("lag").alias("last_lag"),
+        _at_last("committed_at").alias("committed_at"),
+        F.min("committed_offset").alias("lowest"),
+        F.max("committed_offset").alias("highest"),
+        F.min("lag").alias("least"),
+        F.coalesce(F.bool_or("went_back"), F.lit(False)).alias("went_back"),
+        F.coalesce(F.bool_or("shrank"), F.lit(False)).alias("shrank"),
+    )
+    found = judged.withColumn("status", _status(rules))
+    ranks = F.array(*(F.lit(each) for each in STATUSES))
+    worst = F.max(F.array_position(ranks, F.col("status"))).over(Window.partitionBy("group"))
+    return shaped(found.withColumn("group_status", F.element_at(ranks, worst.cast("int"))), VERDICTS)
+
+
+def _status(rules: Rules) -> Column:
+    return (
+        F.when(F.col("went_back") & (F.col("last_offset") < F.col("highest")), "REWIND")
+        .when(F.col("least") <= 0, "OK")
+        .when(F.col("samples") < rules.samples, "UNKNOWN")
+        .when(F.col("committed_at") <= F.col("since"), "STOP")
+        .when(F.col("lowest") == F.col("highest"), "STALL")
+        .when(~F.col("shrank"), "WARN")
+        .otherwise("OK")
+    )
+
+
+def _at_first(column: str) -> Column:
+    return F.min_by(column, "sampled_at")
+
+
+def _at_last(column: str) -> Column:
+    return F.max_by(column, "sampled_at")

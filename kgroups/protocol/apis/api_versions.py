@@ -1,0 +1,57 @@
+"""ApiVersions (key 18): what a broker speaks.
+
+v0  all brokers of our range; the answer to a version that the broker does not know is a v0 error response
+v3  flexible; carries the client's name and version (KIP-511, Kafka 2.4)
+
+By hand: the first that is asked of every broker, and kio refuses a tag that it does not know.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kgroups import __version__
+
+from ..error_codes import Code
+from ..reader import reader_of
+from ..versions import Api, BrokerVersions, VersionRange
+from ..writer import form_of
+
+API = Api(18, "ApiVersions", 0, 3, flexible=3)
+
+_THROTTLE = 1
+
+UNSUPPORTED = int(Code.unsupported_version).to_bytes(2, "big")
+"""How the body of an ApiVersions response of any version starts when the broker does not know the request's version."""
+
+
+class ApiVersions(NamedTuple):
+    """What do you speak?"""
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return 0
+
+    def encode(self, version: int) -> bytes:
+        if version < API.flexible:
+            return b""
+        form = form_of(API, version)
+        return form.string("kgroups") + form.string(__version__) + form.tags
+
+    def decode(self, version: int, data: bytes, offset: int) -> BrokerVersions:
+        with reader_of(API, version, data, offset) as reader:
+            Code(reader.int16())
+            ranges: dict[int, VersionRange] = {}
+            for _ in range(reader.count()):
+                key = reader.int16()
+                ranges[key] = VersionRange(reader.int16(), reader.int16())
+                reader.tags()
+            if version >= _THROTTLE:
+                reader.skip(4)
+            reader.tags()  # features: what the cluster may do, not what can be asked
+            reader.end()
+        return BrokerVersions(ranges)

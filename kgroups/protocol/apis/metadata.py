@@ -1,0 +1,110 @@
+"""Metadata (key 3): brokers, and who leads the partitions of some topics.
+
+v1  an empty list of topics means none (v0: all)
+v2  cluster id
+v4  topics need not be created by asking (KIP-204, Kafka 0.11)
+v12 newest by topic name or id (KIP-516); nothing that we need came later
+
+By hand: asked first in every command, and kio refuses a tag that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kgroups.model.cluster import Node
+
+from ..error_codes import Code, KafkaError, kafka_error
+from ..reader import Reader, reader_of
+from ..versions import Api
+from ..writer import form_of
+
+API = Api(3, "Metadata", 1, 12, flexible=9)
+
+_CLUSTER_ID, _THROTTLE, _NO_CREATION, _OFFLINE, _EPOCHS, _OPERATIONS = 2, 3, 4, 5, 7, 8
+_TOPIC_IDS, _NO_CLUSTER_OPERATIONS, _NAME_OR_ID = 10, 11, 12
+"""The first version that has each, or has it no more."""
+
+_NO = b"\0"
+_NO_ID = bytes(16)
+
+
+class TopicLeaders(NamedTuple):
+    """Who leads each partition of one topic: a broker id, or the error that stands in its place."""
+
+    topic: str
+    error: KafkaError | None
+    leaders: Mapping[int, int | KafkaError]
+
+
+class ClusterMetadata(NamedTuple):
+    cluster_id: str | None
+    nodes: tuple[Node, ...]
+    topics: tuple[TopicLeaders, ...]
+
+
+class Metadata(NamedTuple):
+    """Which brokers are alive, and who leads the partitions of ``topics``? Never creates a topic (from v4)."""
+
+    topics: tuple[str, ...] = ()
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return len(self.topics)
+
+    def encode(self, version: int) -> bytes:
+        form = form_of(API, version)
+        no_id = _NO_ID if version >= _TOPIC_IDS else b""
+        topics = form.array(no_id + form.string(name) + form.tags for name in self.topics)
+        create = _NO if version >= _NO_CREATION else b""
+        operations = b"" if version < _OPERATIONS else _NO if version >= _NO_CLUSTER_OPERATIONS else 2 * _NO
+        return topics + create + operations + form.tags
+
+    def decode(self, version: int, data: bytes, offset: int) -> ClusterMetadata:
+        with reader_of(API, version, data, offset) as reader:
+            if version >= _THROTTLE:
+                reader.skip(4)
+            nodes = sorted([_node(reader) for _ in range(reader.count())])
+            cluster_id = reader.nullable_string() if version >= _CLUSTER_ID else None
+            reader.skip(4)  # the controller
+            topics = [_topic(reader, version) for _ in range(reader.count())]
+            if _OPERATIONS <= version < _NO_CLUSTER_OPERATIONS:
+                reader.skip(4)
+            reader.tags()
+            reader.end()
+        return ClusterMetadata(cluster_id, tuple(nodes), tuple([topic for topic in topics if topic]))
+
+
+def _node(reader: Reader) -> Node:
+    node = Node(reader.int32(), reader.string(), reader.int32())
+    reader.nullable_string()  # rack
+    reader.tags()
+    return node
+
+
+def _topic(reader: Reader, version: int) -> TopicLeaders | None:
+    """``None`` for a topic that is known by its id alone."""
+    error = Code(reader.int16())
+    name = reader.nullable_string() if version >= _NAME_OR_ID else reader.string()
+    reader.skip((16 if version >= _TOPIC_IDS else 0) + 1)  # whether it is internal
+    leaders = dict([_leader(reader, version) for _ in range(reader.count())])
+    if version >= _OPERATIONS:
+        reader.skip(4)
+    reader.tags()
+    return None if name is None else TopicLeaders(name, kafka_error(error) if error else None, leaders)
+
+
+def _leader(reader: Reader, version: int) -> tuple[int, int | KafkaError]:
+    error, partition, leader = Code(reader.int16()), reader.int32(), reader.int32()
+    if version >= _EPOCHS:
+        reader.skip(4)
+    for _ in range(3 if version >= _OFFLINE else 2):  # replicas, those in sync, those that are offline
+        reader.skip(4 * reader.count())
+    reader.tags()
+    # A replica that is down is an error of the partition too (REPLICA_NOT_AVAILABLE), but its leader can be asked.
+    return partition, leader if leader >= 0 else kafka_error(error or Code.leader_not_available)

@@ -1,0 +1,64 @@
+"""What a broker's error codes mean for us: to ask again, to look elsewhere, or to tell."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kio.schema.errors import ErrorCode as Code
+
+from kgroups.model.outcome import Failure, Scope
+
+__all__ = ["BACK_OFF", "LEADER_MOVED", "MOVED", "Code", "KafkaError", "kafka_error"]
+
+MOVED = frozenset({Code.not_coordinator})
+"""The group has another coordinator now: look it up again."""
+
+BACK_OFF = frozenset({Code.coordinator_load_in_progress, Code.coordinator_not_available, Code.request_timed_out})
+"""The coordinator is not ready: wait a little and ask again."""
+
+LEADER_MOVED = frozenset(
+    {
+        Code.not_leader_or_follower,
+        Code.leader_not_available,
+        Code.unknown_leader_epoch,
+        Code.fenced_leader_epoch,
+        Code.offset_not_available,
+        Code.replica_not_available,
+        Code.kafka_storage_error,
+    }
+)
+"""The partition has another leader, or none at the moment: refresh the metadata and ask again."""
+
+_WORDS = {
+    Code.group_authorization_failed: "not authorized: needs the ACL DESCRIBE on this group",
+    Code.topic_authorization_failed: "not authorized: needs the ACL DESCRIBE on this topic",
+    Code.cluster_authorization_failed: "not authorized: needs the ACL DESCRIBE on the cluster",
+    Code.group_id_not_found: "the group does not exist",
+    Code.invalid_group_id: "not a valid group id",
+    Code.unknown_topic_or_partition: "the topic or partition does not exist (deleted?)",
+    Code.leader_not_available: "the partition has no leader",
+    Code.coordinator_not_available: "the coordinator is not available",
+    Code.coordinator_load_in_progress: "the coordinator is still loading its groups",
+    Code.not_coordinator: "the coordinator keeps moving",
+    Code.not_leader_or_follower: "the partition's leader keeps moving",
+}
+
+
+class KafkaError(NamedTuple):
+    """An error that a broker gave for one group, topic or partition."""
+
+    code: Code
+    message: str
+
+    @property
+    def name(self) -> str:
+        """Kafka's own name, as in GROUP_ID_NOT_FOUND."""
+        return self.code.name.upper()
+
+    def failure(self, scope: Scope, name: str, *, api: str, broker: int | None = None) -> Failure:
+        return Failure(scope, name, self.message, self.name, int(self.code), api, broker)
+
+
+def kafka_error(code: Code, message: str | None = None) -> KafkaError:
+    """An error in words of ours where we have some, else in the broker's, else by its name."""
+    return KafkaError(code, _WORDS.get(code) or message or code.name.replace("_", " "))

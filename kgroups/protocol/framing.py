@@ -1,0 +1,104 @@
+"""Frames: a length of four bytes, a header, a message.
+
+Strategy: :class:`FrameReader` is fed whatever the socket gave and returns the frames that are whole; it never holds
+more than one frame of at most ``limit`` bytes, and an impossible length is an error at its fourth byte.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, TypeVar
+
+from kgroups.errors import RemoteProtocolError
+
+from .call import Call
+from .reader import FlexibleReader
+from .writer import form_of, string
+
+T = TypeVar("T")
+
+MAX_FRAME = 256 * 1024 * 1024
+"""Bytes. Batches are cut so that answers stay far below; more than this is not an answer to anything we ask."""
+
+_LENGTH = struct.Struct(">i")
+_HEADER = struct.Struct(">hhi")
+
+_API_VERSIONS = 18
+"""Its responses alone have the old header in every version: a client reads them before it knows which is spoken."""
+
+
+class FrameReader:
+    """Cuts a byte stream into frames, without their length prefix."""
+
+    def __init__(self, limit: int = MAX_FRAME) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._needed: int | None = None
+
+    @property
+    def pending(self) -> int:
+        """Bytes of a frame that is not whole yet."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The frames that are whole now.
+
+        :raises RemoteProtocolError: when a length is negative, too short for a header, or above the limit.
+        """
+        self._buffer += data
+        frames: list[bytes] = []
+        start = 0
+        while True:
+            if self._needed is None:
+                if len(self._buffer) - start < 4:
+                    break
+                (self._needed,) = _LENGTH.unpack_from(self._buffer, start)
+                if not 4 <= self._needed <= self._limit:
+                    raise RemoteProtocolError(_not_kafka(bytes(self._buffer[start : start + 8]), self._needed))
+                start += 4
+            if len(self._buffer) - start < self._needed:
+                break
+            frames.append(bytes(self._buffer[start : start + self._needed]))
+            start += self._needed
+            self._needed = None
+        del self._buffer[:start]
+        return frames
+
+
+def _not_kafka(head: bytes, length: int) -> str:
+    """Names the protocol that the first bytes of a stream look like."""
+    if head[:4] in (b"HTTP", b"<htm", b"<!DO"):
+        return "the port answers HTTP, not Kafka's protocol"
+    if head[:1] in (b"\x15", b"\x16") and head[1:2] == b"\x03":
+        return "the port answers TLS; this listener needs security.protocol=SSL or SASL_SSL"
+    if head[:4] == b"SSH-":
+        return "the port answers SSH, not Kafka's protocol"
+    return f"a frame of {length} bytes was announced; the port does not speak Kafka's protocol"
+
+
+def encode_request(call: Call[Any], version: int, correlation_id: int, client_id: str) -> bytes:
+    """A request as one frame, with the header that its version asks for.
+
+    :raises LocalProtocolError: when a value does not fit Kafka's types.
+    """
+    # The client's name is a string of the old form in every version.
+    head = _HEADER.pack(call.api.key, version, correlation_id) + string(client_id) + form_of(call.api, version).tags
+    message = call.encode(version)
+    return b"".join((_LENGTH.pack(len(head) + len(message)), head, message))
+
+
+def correlation_id_of(frame: bytes) -> int:
+    """The id that ties a response to its request: the first four bytes of every response."""
+    (correlation_id,) = _LENGTH.unpack_from(frame)
+    return int(correlation_id)
+
+
+def decode_response(call: Call[T], version: int, frame: bytes) -> T:
+    """What a response frame says.
+
+    :raises RemoteProtocolError: when the bytes are not an answer to that call, or go on behind its end.
+    """
+    with FlexibleReader(f"header of {call.api}Response", frame, _LENGTH.size) as header:
+        if version >= call.api.flexible and call.api.key != _API_VERSIONS:
+            header.tags()
+    return call.decode(version, frame, header.at)

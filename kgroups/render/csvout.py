@@ -1,0 +1,29 @@
+"""CSV: keys as the header, an empty cell for absent, ``\\n`` after each line, unprintable characters escaped.
+
+Names that begin with ``=`` or ``+`` stay as they are: this is data for programs, not a spreadsheet.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from .cells import value_text
+from .table import Table
+
+
+def write_csv(table: Table, stream: TextIO) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    if table.headers:
+        writer.writerow([column.key for column in table.columns])
+    for columns in table.chunks():
+        writer.writerows(zip(*map(_cells, columns), strict=True))
+
+
+def _cells(values: Sequence[Any]) -> Iterable[object]:
+    kinds = set(map(type, values)) - {type(None)}
+    # The csv module itself writes numbers, strings and None as we want them.
+    if kinds <= {int} or (kinds == {str} and all(map(str.isprintable, filter(None, values)))):
+        return values
+    return map(value_text, values)

@@ -1,0 +1,61 @@
+"""Failures and notices as lines for stderr: what failed, why, and who said so. Many of a kind become one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+from kgroups.model.outcome import Failure, Outcome, Scope
+
+from .cells import escape
+
+PROGRAM = "kgroups"
+NAMES_SHOWN = 3
+_WIDEST_FIRST = {scope: place for place, scope in enumerate(Scope)}
+
+
+def write_failures(outcome: Outcome[Any], stream: TextIO) -> None:
+    """Notices first, then the failures, widest scope first."""
+    stream.writelines(line + "\n" for line in notice_lines(outcome.notices))
+    stream.writelines(line + "\n" for line in failure_lines(outcome.failures))
+
+
+def notice_lines(notices: Iterable[str]) -> Iterator[str]:
+    for notice in notices:
+        yield f"{PROGRAM}: note: {escape(notice)}"
+
+
+def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
+    """One line for each kind of failure; failures that differ only in the name are one kind."""
+    kinds: dict[tuple[object, ...], list[Failure]] = {}
+    for failure in sorted(failures, key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
+        kind = (failure.scope, failure.error, failure.message, failure.api, failure.broker)
+        kinds.setdefault(kind, []).append(failure)
+    for alike in kinds.values():
+        names = list(dict.fromkeys(failure.name for failure in alike))
+        yield _one(alike[0]) if len(names) == 1 else _many(alike[0], names)
+
+
+def _one(failure: Failure) -> str:
+    return f"{PROGRAM}: {_subject(failure.scope, escape(failure.name))}: {_reason(failure)}"
+
+
+def _many(failure: Failure, names: Sequence[str]) -> str:
+    shown = ", ".join(map(escape, names[:NAMES_SHOWN]))
+    rest = len(names) - NAMES_SHOWN
+    more = f", … and {rest:,} more" if rest > 0 else ""
+    return f"{PROGRAM}: {len(names):,} {failure.scope.value}s: {_reason(failure)}: {shown}{more}"
+
+
+def _subject(scope: Scope, name: str) -> str:
+    if scope is Scope.CLUSTER:
+        return f"cluster {name}".rstrip()
+    if scope is Scope.BROKER:
+        return name if name.startswith("broker ") else f"broker {name}"
+    return f"{scope.value} '{name}'"
+
+
+def _reason(failure: Failure) -> str:
+    broker = None if failure.broker is None or failure.scope is Scope.BROKER else f"broker {failure.broker}"
+    said_by = ", ".join(filter(None, (failure.error, failure.api, broker)))
+    return escape(f"{failure.message} [{said_by}]" if said_by else failure.message)

@@ -1,0 +1,114 @@
+"""The one way in: an outcome, a view and the name of a format become text on a stream.
+
+Failures go to stderr by :mod:`kgroups.render.failures`; only the JSON envelope also carries them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple, TextIO, TypeVar
+
+from kgroups.model.outcome import Failure, Outcome
+
+from .named import NAMED_FORMATS
+from .selection import columns_for, select_columns, sort_rows
+from .table import Table
+from .views import Row, Tier, View
+
+R = TypeVar("R", bound=Row)
+
+
+class _Job(NamedTuple):
+    table: Table
+    stream: TextIO
+    fmt: str
+    width: int | None
+    cluster_id: str | None
+    failures: tuple[Failure, ...]
+    notices: tuple[str, ...]
+
+
+# Each writer is imported when it is asked for: rich, tabulate, json and csv cost more than a small answer.
+
+
+def _table(job: _Job) -> None:
+    from .terminal import write_terminal
+
+    write_terminal(job.table, job.stream, job.width)
+
+
+def _plain(job: _Job) -> None:
+    from .plain import write_plain
+
+    write_plain(job.table, job.stream)
+
+
+def _json(job: _Job) -> None:
+    from .jsonout import write_json
+
+    write_json(job.table, job.stream, job.cluster_id, job.failures, job.notices)
+
+
+def _jsonl(job: _Job) -> None:
+    from .jsonout import write_jsonl
+
+    write_jsonl(job.table, job.stream)
+
+
+def _csv(job: _Job) -> None:
+    from .csvout import write_csv
+
+    write_csv(job.table, job.stream)
+
+
+def _named(job: _Job) -> None:
+    from .named import write_named
+
+    write_named(job.table, job.stream, job.fmt)
+
+
+_WRITERS: dict[str, Callable[[_Job], None]] = {
+    "table": _table,
+    "plain": _plain,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    **dict.fromkeys(NAMED_FORMATS, _named),
+}
+_DATA_FORMATS = frozenset({"json", "jsonl", "csv"})
+
+FORMATS = tuple(_WRITERS)
+"""Every name that ``--output`` takes, apart from ``auto``, which the caller resolves."""
+
+
+def write_outcome(
+    outcome: Outcome[R],
+    view: View,
+    *,
+    fmt: str,
+    stream: TextIO,
+    tier: Tier = Tier.BASE,
+    extra: Collection[str] = (),
+    columns: str | Iterable[str] | None = None,
+    sort: str | None = None,
+    headers: bool = True,
+    cluster_id: str | None = None,
+    width: int | None = None,
+) -> None:
+    """Writes the items, sorted.
+
+    ``tier`` and ``extra`` are for text: JSON and CSV hold all columns of the view, whatever the rows contain, unless
+    ``columns`` names some. A script's input does not change its shape with the weather.
+
+    :raises UsageError: when ``columns`` or ``sort`` names no column of the view.
+    """
+    rows = sort_rows(outcome.items, view, sort)
+    if columns is None and fmt in _DATA_FORMATS:
+        chosen = view.columns
+    elif columns is None:
+        chosen = columns_for(view, tier, extra, rows=rows)
+    else:
+        chosen = select_columns(view, columns)
+    bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
+    table = Table(view, chosen, rows, headers and not bare)
+    _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices))

@@ -1,0 +1,107 @@
+"""A coloured table for a person at a terminal.
+
+It folds long names over several lines, and never cuts one. Where the columns would become too narrow to read, or
+there are more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writer takes over, lines unbroken.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from kgroups.model.groups import GroupState
+
+from .cells import cell_text
+from .plain import GAP, write_plain
+from .table import Table
+from .views import Align, Column
+
+MAX_ROWS = 300
+NARROWEST_TEXT = 16
+"""A text column is folded no narrower than this; numbers and headers are not folded."""
+
+
+def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> None:
+    """Colour is rich's decision: only on a terminal, and not with NO_COLOR or TERM=dumb.
+
+    ``width`` is the terminal's own when not given; what is not a terminal has none, and nothing is folded.
+    """
+    if len(table.rows) > MAX_ROWS:
+        write_plain(table, stream)
+        return
+    console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+    cells = [[cell_text(column.value(row)) for column in table.columns] for row in table.rows]
+    natural = _natural_widths(table, cells)
+    unbounded = sum(natural) + len(GAP) * len(natural)
+    if width is None and not console.is_terminal:
+        console.width = unbounded
+    widths = fit(natural, _floors(table.columns, natural), console.width - len(GAP) * (len(natural) - 1))
+    if widths is None:
+        write_plain(table, stream)
+        return
+    console.print(_rich_table(table, cells, widths), crop=False)
+
+
+def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[int] | None:
+    """Widths that together take no more than is available, the widest giving way first; ``None`` if none do."""
+
+    def capped(cap: int) -> list[int]:
+        return [min(width, max(cap, floor)) for width, floor in zip(natural, floors, strict=True)]
+
+    if sum(capped(0)) > available:
+        return None
+    return capped(bisect_right(range(1, max(natural) + 1), available, key=lambda cap: sum(capped(cap))))
+
+
+def _natural_widths(table: Table, cells: Sequence[Sequence[str]]) -> list[int]:
+    headers = [len(column.header) if table.headers else 1 for column in table.columns]
+    return [max([header, *(cell_len(row[at]) for row in cells)]) for at, header in enumerate(headers)]
+
+
+def _floors(columns: Sequence[Column], natural: Sequence[int]) -> list[int]:
+    return [
+        width if column.align is Align.RIGHT else min(width, max(len(column.header), NARROWEST_TEXT))
+        for column, width in zip(columns, natural, strict=True)
+    ]
+
+
+def _rich_table(table: Table, cells: Sequence[Sequence[str]], widths: Sequence[int]) -> RichTable:
+    drawn = RichTable(
+        box=None,
+        show_header=table.headers,
+        header_style="bold",
+        pad_edge=False,
+        padding=(0, len(GAP), 0, 0),
+    )
+    for column, width in zip(table.columns, widths, strict=True):
+        drawn.add_column(Text(column.header), justify=column.align.value, width=width, overflow="fold")
+    for row, texts in zip(table.rows, cells, strict=True):
+        values = (column.value(row) for column in table.columns)
+        styles = (_style(column.key, value) for column, value in zip(table.columns, values, strict=True))
+        drawn.add_row(*(Text(text, style=style) for text, style in zip(texts, styles, strict=True)))
+    return drawn
+
+
+_STATE_STYLES = {
+    GroupState.STABLE: "green",
+    GroupState.EMPTY: "dim",
+    GroupState.DEAD: "red",
+    **dict.fromkeys(GroupState.REBALANCING, "yellow"),
+}
+
+
+def _style(key: str, value: object) -> str:
+    match key, value:
+        case "state", str():
+            return _STATE_STYLES.get(value, "")
+        case "lag", int() if value > 0:
+            return "yellow"
+        case "note", str():
+            return "red"
+    return ""

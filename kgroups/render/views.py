@@ -1,0 +1,167 @@
+"""Each view once, as data: its columns with the Java tool's headers, and its order.
+
+A column's key is the field of its row: the name in JSON, in CSV, in ``--columns`` and in ``--sort``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum, IntEnum
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+
+Row = tuple[object, ...]
+
+
+class Tier(IntEnum):
+    """How much a text table shows; each tier also shows those before it."""
+
+    BASE = 0
+    VERBOSE = 1
+    WIDE = 2
+
+
+class Align(Enum):
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class Sooner(NamedTuple):
+    """A column that already appears at ``tier`` when its values pass ``when``."""
+
+    tier: Tier
+    when: Callable[[Iterable[object]], bool]
+
+
+class Column(NamedTuple):
+    """One column. ``value`` takes the row's field as it is, hashable; how it looks is the writer's matter.
+
+    It takes by place, so that it takes a whole column of rows laid on their side.
+    """
+
+    header: str
+    key: str
+    value: Callable[[Any], Any]
+    align: Align = Align.LEFT
+    tier: Tier = Tier.BASE
+    sooner: Sooner | None = None
+
+
+class View(NamedTuple):
+    """A kind of table. Where ``bare_alone``, its only column is written in plain text without a header.
+
+    ``sort_key`` orders by group alone: within a group the rows come sorted by the model, and the sort is stable.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    sort_key: Callable[[Any], Any] = itemgetter(0)
+    bare_alone: bool = False
+
+
+def some_value(values: Iterable[object]) -> bool:
+    return bool(set(values) - {None})
+
+
+def both_true_and_false(values: Iterable[object]) -> bool:
+    return {True, False} <= set(values)
+
+
+def _columns(row: type[Any], *specs: tuple[str, str, Align, Tier, Sooner | None]) -> tuple[Column, ...]:
+    # itemgetter by position: the writers map it over a hundred thousand rows without entering Python.
+    return tuple(
+        Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner)
+        for header, key, align, tier, sooner in specs
+    )
+
+
+def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
+    """A view of rows that come in the order they are to be shown in: (key, whether it is aligned to the right)."""
+    made = tuple(
+        Column(key.upper().replace("_", "-"), key, itemgetter(at), Align.RIGHT if right else Align.LEFT)
+        for at, (key, right) in enumerate(columns)
+    )
+    return View(name, name, made, sort_key=lambda row: 0)
+
+
+_L, _R = Align.LEFT, Align.RIGHT
+_B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
+
+LIST = View(
+    "list",
+    "Groups",
+    _columns(
+        ListRow,
+        ("GROUP", "group", _L, _B, None),
+        ("TYPE", "type", _L, _W, None),
+        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
+        ("STATE", "state", _L, _W, None),
+        ("COORDINATOR (ID)", "coordinator", _L, _W, None),
+    ),
+    bare_alone=True,
+)
+
+STATE = View(
+    "state",
+    "State of groups",
+    _columns(
+        StateRow,
+        ("GROUP", "group", _L, _B, None),
+        ("COORDINATOR (ID)", "coordinator", _L, _B, None),
+        ("ASSIGNMENT-STRATEGY", "assignment_strategy", _L, _B, None),
+        ("STATE", "state", _L, _B, None),
+        ("GROUP-EPOCH", "group_epoch", _R, _V, None),
+        ("TARGET-ASSIGNMENT-EPOCH", "target_assignment_epoch", _R, _V, None),
+        ("#MEMBERS", "members", _R, _B, None),
+        ("TYPE", "type", _L, _W, None),
+        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
+    ),
+)
+
+MEMBERS = View(
+    "members",
+    "Members of groups",
+    _columns(
+        MemberRow,
+        ("GROUP", "group", _L, _B, None),
+        ("CONSUMER-ID", "consumer_id", _L, _B, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
+        ("HOST", "host", _L, _B, None),
+        ("CLIENT-ID", "client_id", _L, _B, None),
+        ("#PARTITIONS", "partitions", _R, _B, None),
+        ("CURRENT-EPOCH", "current_epoch", _R, _V, None),
+        ("CURRENT-ASSIGNMENT", "current_assignment", _L, _V, None),
+        ("TARGET-EPOCH", "target_epoch", _R, _V, None),
+        ("TARGET-ASSIGNMENT", "target_assignment", _L, _V, None),
+        ("UPGRADED", "upgraded", _L, _W, Sooner(_V, both_true_and_false)),
+        ("SUBSCRIPTION", "subscription", _L, _V, None),
+        ("OWNED-PARTITIONS", "owned_partitions", _L, _V, None),
+        ("RACK", "rack", _L, _W, None),
+    ),
+)
+
+OFFSETS = View(
+    "offsets",
+    "Committed offsets of groups",
+    _columns(
+        OffsetRow,
+        ("GROUP", "group", _L, _B, None),
+        ("TOPIC", "topic", _L, _B, None),
+        ("PARTITION", "partition", _R, _B, None),
+        ("LEADER-EPOCH", "leader_epoch", _R, _V, None),
+        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
+        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
+        ("LAG", "lag", _R, _B, None),
+        ("CONSUMER-ID", "consumer_id", _L, _B, None),
+        ("HOST", "host", _L, _B, None),
+        ("CLIENT-ID", "client_id", _L, _B, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
+        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+    ),
+)
+
+VIEWS = (LIST, STATE, MEMBERS, OFFSETS)

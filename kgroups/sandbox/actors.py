@@ -1,0 +1,125 @@
+"""The members of the known world that librdkafka plays: ``python -m kgroups.sandbox.actors BOOTSTRAP VERSION FOLDER/``.
+
+Each one reads its partitions up to the offset that the world wants committed, commits it, and stays where it is. The
+folder is the sandbox's, by which the process is known.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Final
+
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+
+from kgroups.model.groups import GroupType
+from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.versions import kafka_version
+from kgroups.sandbox.world import OPEN_TRANSACTION, KnownGroup, Player, known_groups
+
+_PAUSE: Final = 0.05
+_TRANSACTION_MS: Final = 86_400_000
+
+
+def start_actors(sandbox: Sandbox) -> int:
+    """Starts them as a helper process of the sandbox. Returns its pid."""
+    program = [sys.executable, "-m", "kgroups.sandbox.actors"]
+    return sandbox.start_helper("actors", [*program, sandbox.bootstrap, sandbox.version.name, f"{sandbox.folder}/"])
+
+
+class Actor:
+    """One member of a group."""
+
+    def __init__(self, bootstrap: str, group: KnownGroup, number: int) -> None:
+        self._group = group
+        self._reached: dict[tuple[str, int], TopicPartition] = {}
+        self._committed: set[tuple[str, int]] = set()
+        self._consumer = Consumer(_settings(bootstrap, group, number))
+        self._consumer.subscribe(list(group.topics))
+
+    def act(self) -> None:
+        """A step: reads what is there, commits what is due. A rebalance happens in here, too."""
+        while message := self._consumer.poll(0):
+            self._read(message)
+        if self._reached.keys() - self._committed:
+            self._commit()
+
+    def _read(self, message: Message) -> None:
+        if error := message.error():
+            self._complain(error)
+            return
+        topic, partition, offset = str(message.topic()), int(message.partition() or 0), int(message.offset() or 0)
+        target = self._group.commits.get(topic, {}).get(partition, 0)
+        here = TopicPartition(topic, partition, target)
+        if offset + 1 == target:
+            self._reached[topic, partition] = here
+        if offset + 1 >= target:
+            self._consumer.pause([here])
+
+    def _commit(self) -> None:
+        # Not what it holds no more. A paused partition that comes back stays paused, and what was reached, reached.
+        held = {(each.topic, each.partition) for each in self._consumer.assignment()}
+        due = [pair for pair in self._reached if pair in held and pair not in self._committed]
+        if not due:
+            return
+        try:
+            self._consumer.commit(offsets=[self._reached[pair] for pair in due], asynchronous=False)
+            self._committed.update(due)
+        except KafkaException as error:  # in the middle of a rebalance, say: again in the next step
+            self._complain(error)
+
+    def _complain(self, error: object) -> None:
+        print(time.strftime("%H:%M:%S"), self._group.name, error, flush=True)
+
+
+def _settings(bootstrap: str, group: KnownGroup, number: int) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "bootstrap.servers": bootstrap,
+        "group.id": group.name,
+        "client.id": f"{group.name}-{number}",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "isolation.level": "read_committed",
+    }
+    if group.static:
+        settings["group.instance.id"] = group.instances[number]
+    if group.type == GroupType.CONSUMER:
+        return settings | {"group.protocol": "consumer"}
+    # By a heartbeat a member learns that others have come: often, or the world takes long to settle.
+    return settings | {"partition.assignment.strategy": group.protocol, "heartbeat.interval.ms": 500}
+
+
+def open_transaction(bootstrap: str) -> Producer:
+    """A producer in the middle of a transaction, which the brokers hold open for a day."""
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "client.id": "ledger-writer",
+        "transactional.id": "ledger-writer",
+        "transaction.timeout.ms": _TRANSACTION_MS,
+    }
+    producer = Producer(settings)
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    for topic, partitions in OPEN_TRANSACTION.items():
+        for partition, count in partitions.items():
+            for number in range(count):
+                producer.produce(topic, f"not committed {number}".encode(), partition=partition)
+    producer.flush(60)
+    return producer
+
+
+def main(bootstrap: str, version: str) -> None:
+    """For ever."""
+    groups = [group for group in known_groups(kafka_version(version)) if group.player == Player.LIBRDKAFKA]
+    actors = [Actor(bootstrap, group, number) for group in groups for number in range(group.members)]
+    for actor in actors:
+        actor.act()
+    writer = open_transaction(bootstrap)
+    while writer:  # which must live as long
+        for actor in actors:
+            actor.act()
+        time.sleep(_PAUSE)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

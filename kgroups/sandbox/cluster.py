@@ -1,0 +1,331 @@
+"""A Kafka cluster of real brokers on loopback ports: starts it, finds it again, harms it for a test, stops it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
+from typing import Final
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.folders import locked, state_root
+from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.java import find_java
+from kgroups.sandbox.process import ProcessState, send_signal, spawn, state_of, stop_all
+from kgroups.sandbox.programs import Programs, mark_of
+from kgroups.sandbox.ready import START_SECONDS, TAIL_LINES, ServerDied, log_tail, wait_ready
+from kgroups.sandbox.start import Plan, bootstrap_address, start
+from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
+from kgroups.sandbox.versions import DEFAULT_VERSION, KafkaVersion, kafka_version
+
+MAX_BROKERS: Final = 3
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is written down of a sandbox, and what is true of its processes now."""
+
+    state: State
+    brokers: dict[int, ProcessState]
+    """By id."""
+    zookeeper: ProcessState | None
+    helpers: dict[int, ProcessState]
+    """By pid; :attr:`State.helpers` has their roles."""
+
+    @property
+    def running(self) -> bool:
+        """Whether anything of it is left to stop."""
+        everything = [*self.brokers.values(), *self.helpers.values(), self.zookeeper or "gone"]
+        return any(state != "gone" for state in everything)
+
+
+class Sandbox:
+    """A cluster, by its name. The object holds no resources, the folder does; as a context manager it goes down."""
+
+    def __init__(self, folder: Path, state: State) -> None:
+        self._folder = folder
+        self._state = state
+
+    # Begin, find, end.
+
+    @classmethod
+    def up(
+        cls,
+        version: str = DEFAULT_VERSION,
+        brokers: int = 1,
+        *,
+        name: str = "default",
+        properties: Mapping[str, str] | None = None,
+        listeners: Mapping[str, str] | None = None,
+        progress: Callable[[str], None] = lambda line: None,
+    ) -> Sandbox:
+        """Start a cluster and return when it serves groups.
+
+        :param properties: server settings that override the sandbox's own, for every broker.
+        :param listeners: more listeners for clients, as name -> security protocol; each broker gets a port for each.
+        :raises SandboxError: when one of that name is up, the jars or Java cannot be had, or a server does not come up
+            (then the text has the end of its log, and the folder stays for a look).
+        """
+        kafka = kafka_version(version)
+        if not 1 <= brokers <= MAX_BROKERS:
+            raise SandboxError(f"a sandbox has 1 to {MAX_BROKERS} brokers, not {brokers}")
+        folder = _folder(name)
+        java = find_java()
+        with _locked(name):
+            _refuse_running(folder)
+            programs = Programs(folder, java, ensure_jars(kafka, progress))
+            progress(f"starting Kafka {version} with {brokers} broker{'s'[: brokers - 1]}")
+            return cls(folder, start(Plan(name, kafka, brokers, properties or {}, listeners or {}), programs))
+
+    @classmethod
+    def load(cls, name: str = "default") -> Sandbox:
+        """The sandbox of that name, brought up earlier, perhaps by another process.
+
+        :raises SandboxError: when there is none.
+        """
+        state = read_state(_folder(name))
+        if state is None:
+            raise SandboxError(f"there is no sandbox named {name}; start one with: kgroups sandbox up --name {name}")
+        return cls(_folder(name), state)
+
+    @staticmethod
+    def names() -> list[str]:
+        """All that were brought up and not taken down, sorted; some may have died."""
+        return sorted(found.parent.name for found in state_root().glob("*/state.json"))
+
+    def down(self, *, grace: float = 2.0) -> None:
+        """Stop its processes and delete its data. To do so twice is no error.
+
+        :raises SandboxError: when a process cannot be stopped, or another command is at work on it.
+        """
+        with _locked(self.name):
+            state = read_state(self._folder)
+            if state is None:
+                _lock_file(self.name).unlink()
+                return
+            brokers_and_helpers = [pid for pid in state.pids if pid != state.zookeeper_pid]
+            stop_all(brokers_and_helpers, self._mark, grace=grace)
+            # Last: a broker whose ZooKeeper is gone waits for it before it ends.
+            stop_all([state.zookeeper_pid], self._mark, grace=grace)
+            shutil.rmtree(self._folder)
+            _lock_file(self.name).unlink()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.down()
+
+    # Look.
+
+    @property
+    def name(self) -> str:
+        return self._state.name
+
+    @property
+    def version(self) -> KafkaVersion:
+        return kafka_version(self._state.version)
+
+    @property
+    def folder(self) -> Path:
+        """Logs are in ``logs/``, settings and data in ``broker-<id>/``."""
+        return self._folder
+
+    @property
+    def bootstrap(self) -> str:
+        return self._state.bootstrap
+
+    def bootstrap_of(self, listener: str) -> str:
+        """The bootstrap address of one of the ``listeners`` given to :meth:`up`."""
+        return bootstrap_address(self._state.brokers, listener)
+
+    @property
+    def brokers(self) -> tuple[Broker, ...]:
+        return self._state.brokers
+
+    def status(self) -> Status:
+        state = self._reload()
+        return Status(
+            state,
+            {broker.id: state_of(broker.pid, self._mark) for broker in state.brokers},
+            state_of(state.zookeeper_pid, self._mark) if state.zookeeper else None,
+            {helper.pid: state_of(helper.pid, self._mark) for helper in state.helpers},
+        )
+
+    def log_tail(self, program: str, lines: int = TAIL_LINES) -> str:
+        """The end of the log of ``broker-1``, ``zookeeper``, or a helper's role."""
+        return log_tail(self._programs.log(program), lines)
+
+    # Harm.
+
+    def kill(self, broker: int) -> None:
+        """SIGKILL: no goodbye to clients or controller. Returns when the process is gone."""
+        stop_all([self._signal(broker, SIGKILL)], self._mark, grace=30)
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP: its port still accepts connections, and nothing answers on them. Returns when it has stopped."""
+        pid = self._signal(broker, SIGSTOP)
+        while state_of(pid, self._mark) == "running":  # it stops thread by thread
+            time.sleep(0.01)
+
+    def resume(self, broker: int) -> None:
+        self._signal(broker, SIGCONT)
+
+    def restart(self, broker: int, *, timeout: float = 60.0) -> None:
+        """Start it again on its port with its data, killing it first where it runs.
+
+        Returns when it serves groups again, together with the other brokers that run.
+
+        :raises SandboxError: when it does not in ``timeout`` seconds.
+        """
+        self.kill(broker)
+        until = time.monotonic() + timeout
+        while True:
+            with self._changing() as state:
+                self._save(state.with_pid(broker, self._programs.spawn_broker(broker)))
+            try:
+                return self.wait_ready(self._running_brokers(broker), timeout=until - time.monotonic())
+            except ServerDied as died:
+                if not (died.port_was_taken or died.still_registered) or time.monotonic() > until:
+                    raise
+            time.sleep(0.5)
+
+    def wait_ready(self, brokers: Collection[int] | None = None, *, timeout: float = START_SECONDS) -> None:
+        """Return when these brokers (all, if not said) serve groups.
+
+        :raises SandboxError: at once when one of their processes ends, else when ``timeout`` seconds are over.
+        """
+        wait_ready(self._folder, self._reload(), brokers, timeout=timeout)
+
+    # Run Java beside it.
+
+    def java_tool(self, *args: str, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
+        """Run this version's own ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another.
+
+        :raises SandboxError: when it takes longer than ``timeout`` seconds.
+        """
+        return _run(self.java_tool_command(*args), timeout=timeout)
+
+    def java_tool_command(self, *args: str, as_shipped: bool = False) -> list[str]:
+        """The command behind :meth:`java_tool`.
+
+        :param as_shipped: with the JVM options of Kafka's shell scripts, to measure it by; else with those that make
+            short runs shorter.
+        """
+        where = () if "--bootstrap-server" in args else ("--bootstrap-server", self.bootstrap)
+        return self._programs.tool(self.version.group_command, [*where, *args], as_shipped=as_shipped)
+
+    def java(
+        self, class_name: str, *args: str, stdin: str = "", timeout: float = 120.0
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a class of this version's jars to its end.
+
+        :raises SandboxError: when it takes longer than ``timeout`` seconds.
+        """
+        return _run(self._programs.tool(class_name, args), stdin=stdin, timeout=timeout)
+
+    def java_command(self, class_name: str, *args: str, heap: str = "256m", as_shipped: bool = False) -> list[str]:
+        """The command behind :meth:`java`; ``as_shipped`` as for :meth:`java_tool_command`."""
+        return self._programs.tool(class_name, args, heap=heap, as_shipped=as_shipped)
+
+    def start_java(self, role: str, class_name: str, *args: str) -> int:
+        """Start a class of this version's jars, a console consumer say, as a helper: see :meth:`start_helper`."""
+        return self.start_helper(role, self._programs.tool(class_name, args))
+
+    def start_helper(self, role: str, command: Sequence[str]) -> int:
+        """Start a process that goes down with the sandbox; its output is in ``logs/<role>.log``.
+
+        Its command line must contain ``<folder>/``, by which it is recognised later.
+
+        :returns: its pid.
+        :raises SandboxError: when the command line does not, or cannot be executed.
+        """
+        if not any(self._mark in word for word in command):
+            raise SandboxError(f"the command of helper {role} does not name {self._mark}")
+        with self._changing() as state:
+            pid = spawn(command, self._programs.log(role))
+            self._save(replace(state, helpers=(*state.helpers, Helper(role, pid))))
+        return pid
+
+    def stop_helper(self, pid: int, *, grace: float = 5.0) -> None:
+        """SIGTERM, then SIGKILL, for one started by :meth:`start_helper`."""
+        stop_all([pid], self._mark, grace=grace)
+        with self._changing() as state:
+            self._save(replace(state, helpers=tuple(helper for helper in state.helpers if helper.pid != pid)))
+
+    # Inside.
+
+    @property
+    def _mark(self) -> str:
+        return mark_of(self._folder)
+
+    @property
+    def _programs(self) -> Programs:
+        return Programs.of(self._folder, self._state)
+
+    def _reload(self) -> State:
+        state = read_state(self._folder)
+        if state is None:
+            raise SandboxError(f"the sandbox named {self.name} was taken down")
+        self._state = state
+        return state
+
+    @contextmanager
+    def _changing(self) -> Iterator[State]:
+        """Nobody else writes the state down meanwhile."""
+        with _locked(self.name, wait=True):
+            yield self._reload()
+
+    def _save(self, state: State) -> None:
+        write_state(self._folder, state)
+        self._state = state
+
+    def _signal(self, number: int, signal: Signals) -> int:
+        for broker in self._reload().brokers:
+            if broker.id == number:
+                send_signal(broker.pid, self._mark, signal)
+                return broker.pid
+        raise SandboxError(f"the sandbox named {self.name} has no broker {number}")
+
+    def _running_brokers(self, also: int) -> list[int]:
+        running = {broker.id for broker in self._state.brokers if state_of(broker.pid, self._mark) == "running"}
+        return sorted(running | {also})
+
+
+def _run(command: Sequence[str], *, stdin: str = "", timeout: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"did not end in {timeout:g} seconds: {' '.join(command)}") from None
+
+
+def _folder(name: str) -> Path:
+    if not _NAME.fullmatch(name):
+        raise SandboxError(f"{name!r} cannot name a sandbox: use letters, digits, dots, dashes and underscores")
+    return state_root() / name
+
+
+def _locked(name: str, *, wait: bool = False) -> AbstractContextManager[None]:
+    busy = f"another command is starting or stopping the sandbox named {name}; try again when it is done"
+    return locked(_lock_file(name), busy=None if wait else busy)
+
+
+def _lock_file(name: str) -> Path:
+    # Beside the folder, which is deleted and made anew while it is held.
+    return state_root() / f".{name}.lock"
+
+
+def _refuse_running(folder: Path) -> None:
+    state = read_state(folder)
+    if state and any(state_of(pid, mark_of(folder)) != "gone" for pid in state.pids):
+        raise SandboxError(
+            f"a sandbox named {state.name} is already up, Kafka {state.version} at {state.bootstrap}; "
+            f"take it down (kgroups sandbox down --name {state.name}) or choose another name"
+        )

@@ -1,0 +1,43 @@
+"""Finds the Java that runs Kafka."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from kgroups.errors import SandboxError
+
+MINIMUM = 17
+_FIX = f"install a Java {MINIMUM} or newer (a JRE will do), or point JAVA_HOME at one"
+
+
+def find_java() -> str:
+    """The ``java`` of JAVA_HOME, else of PATH.
+
+    :raises SandboxError: when there is none, it does not run, or it is too old.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None:
+        raise SandboxError(f"the sandbox needs Java, and there is no java on PATH: {_FIX}")
+    version = _major(java)
+    if version < MINIMUM:
+        raise SandboxError(f"{java} is Java {version}, and the sandbox needs {MINIMUM} or newer: {_FIX}")
+    return java
+
+
+@cache
+def _major(java: str) -> int:
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SandboxError(f"{java} does not run ({error}): {_FIX}") from None
+    # "1.8.0_412" up to Java 8, "17.0.15" and "21" since.
+    found = re.search(r'version "(?:1\.)?(\d+)', shown)
+    if found is None:
+        raise SandboxError(f"{java} does not tell its version: {_FIX}")
+    return int(found[1])

@@ -1,0 +1,88 @@
+"""Keeps members alive that somebody else made: ``python -m kgroups.sandbox.keeper BOOTSTRAP ROSTER``.
+
+A roster is a file of members, one a line. It lies in the sandbox's folder, so that the process is known by it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import KgroupsError
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.member import SESSION, Member, beat
+from kgroups.sandbox.route import Route
+
+PAUSE: Final = SESSION.total_seconds() / 6
+"""Seconds between two rounds of heartbeats: five may fail before a member is forgotten."""
+
+RETRY: Final = 5.0
+"""Seconds before the next round, after one in which a member could not be kept."""
+
+_SHOWN: Final = 3
+
+CLIENT_ID: Final = "kgroups-sandbox"
+
+
+def start_keeper(sandbox: Sandbox, role: str, members: Iterable[Member]) -> int:
+    """Leaves these members to a helper process, which goes down with the sandbox. Returns its pid."""
+    roster = sandbox.folder / f"{role}.roster"
+    write_roster(roster, members)
+    return sandbox.start_helper(role, [sys.executable, "-m", "kgroups.sandbox.keeper", sandbox.bootstrap, str(roster)])
+
+
+def write_roster(path: Path, members: Iterable[Member]) -> None:
+    lines = (
+        json.dumps(member._asdict() | {"metadata": member.metadata.hex(), "assignment": member.assignment.hex()}) + "\n"
+        for member in members
+    )
+    path.write_text("".join(lines))
+
+
+def read_roster(path: Path) -> list[Member]:
+    return [_member(line) for line in path.read_text().splitlines()]
+
+
+def _member(line: str) -> Member:
+    fields = json.loads(line)
+    for name in ("metadata", "assignment"):
+        fields[name] = bytes.fromhex(fields[name])
+    return Member(**fields)
+
+
+async def keep(bootstrap: str, members: list[Member]) -> None:
+    """Round after round, for ever. What fails in one is tried again in the next, over connections of its own."""
+    await asyncio.sleep(PAUSE)  # they have only just joined
+    while True:
+        members, complaints = await beat_round(bootstrap, members)
+        for complaint in sorted(complaints)[:_SHOWN]:
+            print(time.strftime("%H:%M:%S"), f"{len(complaints)} complaints; one:", complaint, flush=True)
+        await asyncio.sleep(RETRY if complaints else PAUSE)
+
+
+async def beat_round(bootstrap: str, members: list[Member]) -> tuple[list[Member], set[str]]:
+    """A heartbeat for each: every member as it is then, and what kept some from it."""
+    settings = ClientSettings(
+        parse_bootstrap(bootstrap), timeout=SESSION.total_seconds() / 2, broker_timeout=60, client_id=CLIENT_ID
+    )
+    try:
+        cluster, _ = await Cluster.connect(settings)
+        async with cluster:
+            route = await Route.to(cluster, [member.group for member in members])
+            kept = await fan_out((member, beat(route, member)) for member in members)
+    except KgroupsError as error:
+        return members, {str(error)}
+    after = [member if isinstance(result, KgroupsError) else result for member, result in kept]
+    return after, {str(result) for _, result in kept if isinstance(result, KgroupsError)}
+
+
+if __name__ == "__main__":
+    asyncio.run(keep(sys.argv[1], read_roster(Path(sys.argv[2]))))

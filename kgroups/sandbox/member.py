@@ -1,0 +1,93 @@
+"""A member of a classic group, played by hand over the wire: it joins, assigns to itself, and beats when told to.
+
+Alone in its group, so that it leads and nobody waits for anybody: thousands of them fit into one process.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from kgroups.errors import SandboxError
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, GroupId
+from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.sandbox.assignors import range_assignment
+from kgroups.sandbox.route import Route
+from kgroups.sandbox.wire.consumer_protocol import encode_assignment, encode_subscription
+from kgroups.sandbox.wire.heartbeat import Heartbeat
+from kgroups.sandbox.wire.join_group import JoinGroup, MemberIdRequired
+from kgroups.sandbox.wire.sync_group import SyncGroup
+
+SESSION: Final = timedelta(minutes=30)
+"""Long, so that heartbeats can be rare: those of ten thousand members must not show in a benchmark."""
+
+REBALANCE: Final = timedelta(seconds=10)
+
+_JOIN_AGAIN: Final = frozenset({Code.rebalance_in_progress, Code.unknown_member_id, Code.illegal_generation})
+
+
+class Member(NamedTuple):
+    """What it says when it joins, the partitions it takes, and, once it has joined, who it is."""
+
+    group: GroupId
+    protocol_type: str
+    protocol: str
+    metadata: bytes
+    assignment: bytes
+    member_id: str = ""
+    generation: int = -1
+
+
+def consumer(group: GroupId, topics: dict[str, int]) -> Member:
+    """A consumer with the range assignor, of ``topics`` (name -> number of partitions)."""
+    ((_, partitions),) = range_assignment(["alone"], topics).items()
+    subscription = encode_subscription(sorted(topics), {})
+    return Member(group, CONSUMER_PROTOCOL_TYPE, "range", subscription, encode_assignment(partitions))
+
+
+async def join(route: Route, member: Member) -> Member:
+    """Joins as a newcomer and returns when the group is stable.
+
+    :raises SandboxError: when it is not let in.
+    """
+    member_id = ""
+    while True:
+        joined = await route.call(member.group, _join_call(member, member_id))
+        if isinstance(joined, MemberIdRequired):
+            member_id = joined.member_id
+            continue
+        if isinstance(joined, KafkaError):
+            raise SandboxError(f"group {member.group}: JoinGroup: {joined.name}")
+        sync = SyncGroup(
+            member.group,
+            joined.member_id,
+            joined.generation,
+            member.protocol_type,
+            member.protocol,
+            {joined.member_id: member.assignment},
+        )
+        synced = await route.call(member.group, sync)
+        if not isinstance(synced, KafkaError):
+            return member._replace(member_id=joined.member_id, generation=joined.generation)
+        if synced.code not in _JOIN_AGAIN:
+            raise SandboxError(f"group {member.group}: SyncGroup: {synced.name}")
+        member_id = "" if synced.code == Code.unknown_member_id else joined.member_id
+
+
+async def beat(route: Route, member: Member) -> Member:
+    """Stays a member: joins again where the coordinator asks for it, or has forgotten the member.
+
+    :raises SandboxError: when that is not possible now.
+    """
+    error = await route.call(member.group, Heartbeat(member.group, member.member_id, member.generation))
+    if error is None:
+        return member
+    if error.code not in _JOIN_AGAIN:
+        raise SandboxError(f"group {member.group}: Heartbeat: {error.name}")
+    return await join(route, member)
+
+
+def _join_call(member: Member, member_id: str) -> JoinGroup:
+    return JoinGroup(
+        member.group, member_id, member.protocol_type, member.protocol, member.metadata, SESSION, REBALANCE
+    )

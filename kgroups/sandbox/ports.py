@@ -1,0 +1,45 @@
+"""Free loopback ports."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+from kgroups.errors import SandboxError
+
+HOST = "127.0.0.1"
+
+# Below where Linux and macOS take the ports of outgoing connections from. A port from there (which is what binding to 0
+# gives) can be lost to any client while its broker is down, and a client that keeps trying a dead broker on the same
+# machine can even connect to itself.
+_RANGE = range(20_000, 30_000)
+
+
+class ReservedPorts:
+    """Holds ports by being bound to them; :meth:`release` just before the servers start."""
+
+    def __init__(self, count: int) -> None:
+        """:raises SandboxError: when there are not so many free ones."""
+        self._sockets: list[socket.socket] = []
+        for port in random.sample(_RANGE, len(_RANGE)):
+            if len(self._sockets) == count:
+                break
+            self._try(port)
+        if len(self._sockets) < count:
+            self.release()
+            raise SandboxError(f"there are no {count} free ports between {_RANGE.start} and {_RANGE.stop}")
+        self.numbers: list[int] = [held.getsockname()[1] for held in self._sockets]
+
+    def _try(self, port: int) -> None:
+        candidate = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            candidate.bind((HOST, port))
+        except OSError:
+            candidate.close()
+        else:
+            self._sockets.append(candidate)
+
+    def release(self) -> None:
+        for held in self._sockets:
+            held.close()
+        self._sockets.clear()

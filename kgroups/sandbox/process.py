@@ -1,0 +1,116 @@
+"""Processes that outlive the command that starts them: in a session of their own, known later by pid and command line.
+
+A pid alone may by now be somebody else's, so each is asked for with a ``mark``, a text its command line must contain:
+the sandbox's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from kgroups.errors import SandboxError
+
+ProcessState = Literal["running", "paused", "gone"]
+
+
+def spawn(command: Sequence[str], log: Path) -> int:
+    """Start it with its output in ``log`` and return its pid. ``command[0]`` must be a path.
+
+    :raises SandboxError: when it cannot be executed.
+    """
+    if log.exists():
+        log.replace(log.with_suffix(".old.log"))  # of the run before: a tail must show this run only
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    try:
+        # Not subprocess.Popen, which complains when its object dies before the process does.
+        pid = os.posix_spawn(command[0], list(command), os.environ, file_actions=actions, setsid=True)
+    except OSError as error:
+        raise SandboxError(f"cannot start {command[0]}: {error.strerror}") from None
+    _wait_for_its_name(pid)
+    return pid
+
+
+def _wait_for_its_name(pid: int) -> None:
+    """Waits until a process has its command line.
+
+    The kernel lets the parent go on a moment before that, on a busy machine a long one, and a process without our mark
+    is taken for somebody else's.
+    """
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        code, command = _look_up(pid)
+        if command or code in ("", "Z"):
+            return
+        time.sleep(0.001)
+
+
+def state_of(pid: int, mark: str) -> ProcessState:
+    """A process that ended, even if nobody waited for it yet, and one without the mark are ``gone``."""
+    if pid <= 0:  # never started; and to the calls below such numbers mean many processes
+        return "gone"
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # if it was our child and has ended, let it go
+    code, command = _look_up(pid)
+    if mark not in command or code == "Z":
+        return "gone"
+    return "paused" if code == "T" else "running"
+
+
+def _look_up(pid: int) -> tuple[str, str]:
+    """The state's letter as in ps(1), and the command line; empty when there is no such process."""
+    folder = Path("/proc", str(pid))
+    if Path("/proc/self").exists():
+        try:
+            # "1234 (name) S …": the name may hold blanks and parentheses.
+            code = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+            return code, (folder / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
+        except OSError:
+            return "", ""
+    shown = subprocess.run(["ps", "-ww", "-o", "stat=,command=", "-p", str(pid)], capture_output=True, text=True)
+    code, _, command = shown.stdout.strip().partition(" ")
+    return code[:1], command
+
+
+def send_signal(pid: int, mark: str, number: signal.Signals) -> bool:
+    """False when it is gone, or not ours."""
+    if state_of(pid, mark) == "gone":
+        return False
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def stop_all(pids: Iterable[int], mark: str, *, grace: float) -> None:
+    """SIGTERM to each, and SIGKILL to those still there after ``grace`` seconds. Returns when all are gone.
+
+    :raises SandboxError: when one stays nevertheless.
+    """
+    left = [pid for pid in pids if send_signal(pid, mark, signal.SIGTERM)]
+    for pid in left:
+        send_signal(pid, mark, signal.SIGCONT)  # a paused one would not see the SIGTERM
+    left = _wait_gone(left, mark, grace)
+    for pid in left:
+        send_signal(pid, mark, signal.SIGKILL)
+    left = _wait_gone(left, mark, 30)
+    if left:
+        raise SandboxError(f"cannot stop process {', '.join(map(str, left))}")
+
+
+def _wait_gone(pids: list[int], mark: str, seconds: float) -> list[int]:
+    until = time.monotonic() + seconds
+    while (pids := [pid for pid in pids if state_of(pid, mark) != "gone"]) and time.monotonic() < until:
+        time.sleep(0.02)
+    return pids

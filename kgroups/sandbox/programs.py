@@ -1,0 +1,112 @@
+"""How the programs of a sandbox are run: which Java, which jars, which options; servers, formatter, tools."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import subprocess
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.process import spawn
+from kgroups.sandbox.settings import write_logging
+from kgroups.sandbox.state import Broker, State
+
+# Short lives: code of the second compiler would come too late to pay for itself.
+_QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+# What Kafka's own shell scripts give to a tool, for who measures it: kafka-run-class.sh.
+_AS_SHIPPED: Final = (
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+)
+
+
+def new_id() -> str:
+    """A random id in the form that Kafka gives to clusters and folders."""
+    # The prefix keeps a dash from being the first character, which no command line would take for a value.
+    return "k" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
+
+
+def mark_of(folder: Path) -> str:
+    """By what a sandbox's processes are recognised; it is in the command line of each."""
+    # With the slash: that of a sandbox named "a" must not be found in the command lines of one named "ab".
+    return f"{folder}/"
+
+
+class Programs:
+    def __init__(self, folder: Path, java: str, jars: Path) -> None:
+        self.folder = folder
+        self.java = java
+        self.jars = jars
+
+    @classmethod
+    def of(cls, folder: Path, state: State) -> Programs:
+        return cls(folder, state.java, Path(state.jars))
+
+    def settings(self, server: str) -> Path:
+        return self.folder / server / "server.properties"
+
+    def data(self, server: str) -> Path:
+        return self.folder / server / "data"
+
+    def log(self, program: str) -> Path:
+        return self.folder / "logs" / f"{program}.log"
+
+    def tool(self, class_name: str, args: Sequence[str], *, heap: str = "256m", as_shipped: bool = False) -> list[str]:
+        """The command that runs a class of these jars; of its log only warnings are shown, on standard error."""
+        return self._command(class_name, args, heap=heap, level="WARN", options=_AS_SHIPPED if as_shipped else _QUICK)
+
+    def spawn_broker(self, number: int) -> int:
+        """:raises SandboxError: when Java cannot be executed; whether the broker comes up shows later."""
+        return self._spawn_server(f"broker-{number}", "kafka.Kafka", heap="512m")
+
+    def spawn_zookeeper(self) -> int:
+        return self._spawn_server("zookeeper", "org.apache.zookeeper.server.quorum.QuorumPeerMain", heap="256m")
+
+    def format(self, brokers: Sequence[Broker], cluster_id: str) -> None:
+        """Prepare the data folders as KRaft wants them.
+
+        :raises SandboxError: when a broker's settings are refused.
+        """
+        first, *others = (f"broker-{broker.id}" for broker in brokers)
+        args = ["format", "--cluster-id", cluster_id, "--config", str(self.settings(first))]
+        done = subprocess.run(
+            self.tool("kafka.tools.StorageTool", args), capture_output=True, text=True, timeout=120, check=False
+        )
+        if done.returncode:
+            said = (done.stdout + done.stderr).splitlines()
+            raise SandboxError("\n".join(["Kafka refuses the broker's settings:", *said[-8:]]))
+        # Only the ids differ in the others. To run the tool for each would take a quarter of the whole start.
+        for broker, server in zip(brokers[1:], others, strict=True):
+            shutil.copytree(self.data(first), self.data(server))
+            meta = self.data(server) / "meta.properties"
+            text = re.sub(r"(?m)^node\.id=.*$", f"node.id={broker.id}", meta.read_text())
+            meta.write_text(re.sub(r"(?m)^directory\.id=.*$", f"directory.id={new_id()}", text))
+
+    def _spawn_server(self, server: str, class_name: str, *, heap: str) -> int:
+        args = [str(self.settings(server))]
+        return spawn(self._command(class_name, args, heap=heap, level="INFO", options=_QUICK), self.log(server))
+
+    def _command(
+        self, class_name: str, args: Sequence[str], *, heap: str, level: str, options: Sequence[str]
+    ) -> list[str]:
+        return [
+            self.java,
+            f"-Xmx{heap}",
+            *options,
+            "-Djava.awt.headless=true",
+            f"-Dkgroups.sandbox={mark_of(self.folder)}",
+            *write_logging(self.folder, level),
+            "-cp",
+            f"{self.jars}/*",
+            class_name,
+            *args,
+        ]

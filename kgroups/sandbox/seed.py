@@ -1,0 +1,164 @@
+"""Makes the known world in a sandbox, and returns when every group is as :mod:`.world` promises."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final
+
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import KgroupsError, SandboxError
+from kgroups.model.groups import GroupType
+from kgroups.model.offsets import Isolation
+from kgroups.model.rows import GroupOffsets
+from kgroups.net.cluster import Cluster
+from kgroups.sandbox.actors import start_actors
+from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.keeper import CLIENT_ID, start_keeper
+from kgroups.sandbox.member import Member, consumer, join
+from kgroups.sandbox.once import seed_once
+from kgroups.sandbox.promises import what_is_missing
+from kgroups.sandbox.route import Route
+from kgroups.sandbox.topics import create_topics, delete_records, delete_topic, fill
+from kgroups.sandbox.wire.offset_commit import OffsetCommit
+from kgroups.sandbox.world import (
+    DELETED_TOPIC,
+    LOG_STARTS,
+    OPAQUE_ASSIGNMENT,
+    OPAQUE_METADATA,
+    RECORDS,
+    KnownGroup,
+    Player,
+    known_groups,
+)
+
+TIMEOUT: Final = 120.0
+_ROLE: Final = "known"
+_POLL: Final = 0.25
+
+_STICKY: Final = "org.apache.kafka.clients.consumer.StickyAssignor"
+
+
+def seed_world(
+    sandbox: Sandbox, progress: Callable[[str], None] = lambda line: None, *, timeout: float = TIMEOUT
+) -> None:
+    """Makes it, once; helper processes keep it until the sandbox goes down.
+
+    :raises SandboxError: when it is not there in ``timeout`` seconds: the text says what is missing.
+    """
+    groups = known_groups(sandbox.version)
+
+    def make() -> None:
+        until = time.monotonic() + timeout
+        _make(sandbox, groups, progress)
+        progress(f"waiting for {len(groups)} groups to settle")
+        asyncio.run(_wait(sandbox, groups, until))
+
+    try:
+        if not seed_once(sandbox, _ROLE, [group.name for group in groups], make):
+            progress(f"sandbox {sandbox.name} has the known groups already")
+    except SandboxError:
+        raise
+    except KgroupsError as error:
+        raise SandboxError(f"the known groups could not be made: {error}") from None
+
+
+def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[str], None]) -> None:
+    asyncio.run(_make_topics(sandbox.bootstrap))
+    fill(sandbox.bootstrap, RECORDS)
+    progress(f"{len(RECORDS)} topics have records")
+    for group in groups:
+        if group.player == Player.JAVA:
+            _start_java(sandbox, group)
+    start_actors(sandbox)
+    start_keeper(sandbox, "keeper", asyncio.run(_make_groups(sandbox.bootstrap, groups)))
+    delete_records(sandbox.bootstrap, LOG_STARTS)
+    delete_topic(sandbox.bootstrap, DELETED_TOPIC)
+
+
+async def _make_topics(bootstrap: str) -> None:
+    cluster, _ = await Cluster.connect(_settings(bootstrap))
+    async with cluster:
+        await create_topics(cluster, {topic: len(partitions) for topic, partitions in RECORDS.items()})
+
+
+def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
+    if group.type == GroupType.CONSUMER:
+        protocol = "group.protocol=consumer"
+    else:
+        protocol = f"partition.assignment.strategy={_STICKY}"
+    for number in range(group.members):
+        name = f"{group.name}-{number}"
+        properties = (protocol, f"client.id={name}", "auto.commit.interval.ms=500", "heartbeat.interval.ms=500")
+        sandbox.start_java(
+            name,
+            sandbox.version.console_consumer,
+            *("--bootstrap-server", sandbox.bootstrap, "--topic", *group.topics, "--group", group.name),
+            "--from-beginning",
+            *(word for each in properties for word in ("--consumer-property", each)),
+        )
+
+
+async def _make_groups(bootstrap: str, groups: tuple[KnownGroup, ...]) -> list[Member]:
+    """Those that nobody but us plays, and those that have no members; gives the members that are to be kept."""
+    ours = [group for group in groups if group.player in (Player.WIRE, Player.NOBODY)]
+    cluster, _ = await Cluster.connect(_settings(bootstrap))
+    async with cluster:
+        route = await Route.to(cluster, [group.name for group in ours])
+        made = await asyncio.gather(*(_make_group(route, group) for group in ours))
+    return [member for member in made if member]
+
+
+async def _make_group(route: Route, group: KnownGroup) -> Member | None:
+    member = None
+    commit = OffsetCommit(group.name, group.committed)
+    if group.player == Player.WIRE:
+        member = await join(route, _member(group))
+        commit = commit._replace(member_id=member.member_id, generation=member.generation)
+    if group.committed and (error := await route.call(group.name, commit)):
+        raise SandboxError(f"group {group.name}: OffsetCommit: {error.name}")
+    return member
+
+
+def _member(group: KnownGroup) -> Member:
+    if group.topics:
+        return consumer(group.name, {topic: len(RECORDS[topic]) for topic in group.topics})
+    return Member(group.name, group.protocol_type, group.protocol, OPAQUE_METADATA, OPAQUE_ASSIGNMENT)
+
+
+async def _wait(sandbox: Sandbox, groups: tuple[KnownGroup, ...], until: float) -> None:
+    while True:
+        missing = what_is_missing(groups, await _look(sandbox.bootstrap, groups))
+        if not missing:
+            return
+        _check_helpers(sandbox)
+        if time.monotonic() > until:
+            raise SandboxError(
+                f"the known groups are not as they should be: {'; '.join(missing)}; see {sandbox.folder}/logs"
+            )
+        await asyncio.sleep(_POLL)
+
+
+async def _look(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str, GroupOffsets]:
+    names = tuple(group.name for group in groups)
+    admin = await WireAdmin.connect(_settings(bootstrap))
+    try:
+        answer = await admin.describe_offsets(Selection(names), isolation=Isolation.READ_UNCOMMITTED)
+    finally:
+        await admin.close()
+    return {item.group.group_id: item for item in answer.items}
+
+
+def _check_helpers(sandbox: Sandbox) -> None:
+    """:raises SandboxError: when one that plays members has ended."""
+    status = sandbox.status()
+    for helper in status.state.helpers:
+        if status.helpers[helper.pid] == "gone":
+            raise SandboxError(f"helper {helper.role} ended; it said last:\n{sandbox.log_tail(helper.role)}")
+
+
+def _settings(bootstrap: str) -> ClientSettings:
+    return ClientSettings(parse_bootstrap(bootstrap), client_id=CLIENT_ID)

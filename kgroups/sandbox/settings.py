@@ -1,0 +1,150 @@
+"""The configuration files of a sandbox's servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kgroups.sandbox.ports import HOST
+from kgroups.sandbox.state import Broker
+from kgroups.sandbox.versions import KafkaVersion
+
+_COMMON = {
+    # Enough partitions that every one of three brokers coordinates some groups; few enough to be there at once.
+    "offsets.topic.num.partitions": "12",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    # Both ends open: members that expire while a test watches, and members that stay through a demo.
+    "group.min.session.timeout.ms": "1000",
+    "group.max.session.timeout.ms": "86400000",
+    "transaction.max.timeout.ms": "86400000",
+    "auto.create.topics.enable": "false",
+    "delete.topic.enable": "true",
+    "num.partitions": "1",
+    "log.retention.ms": "-1",
+    "controlled.shutdown.enable": "false",
+    # Of the 128 MB that it would take otherwise the heap of a sandbox has too few.
+    "log.cleaner.dedupe.buffer.size": "2097152",
+}
+_KRAFT = {
+    # A killed broker keeps its name this long, and can start again no sooner; yet a busy machine must not lose one.
+    "broker.session.timeout.ms": "6000",
+    "broker.heartbeat.interval.ms": "1000",
+    "share.coordinator.state.topic.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.share.min.session.timeout.ms": "1000",
+}
+_ZOOKEEPER = {
+    "zookeeper.session.timeout.ms": "6000",  # as broker.session.timeout.ms above
+    "zookeeper.connection.timeout.ms": "30000",
+}
+
+
+def server_properties(
+    version: KafkaVersion,
+    broker: Broker,
+    brokers: Sequence[Broker],
+    *,
+    protocols: Mapping[str, str],
+    zookeeper: int | None,
+    data: Path,
+    extra: Mapping[str, str],
+) -> dict[str, str]:
+    """The settings of one broker: ours, then the version's, then the caller's, later ones winning.
+
+    :param protocols: the security protocol of each client listener.
+    :param zookeeper: its port, for a version that needs one.
+    """
+    own = {
+        "listeners": _addresses(broker.listeners),
+        "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
+        "inter.broker.listener.name": "PLAINTEXT",
+        "log.dirs": str(data),
+    }
+    role = _zookeeper_role(broker, zookeeper) if zookeeper else _kraft_role(broker, brokers, own)
+    return {**_COMMON, **own, **role, **version.properties, **extra}
+
+
+def _zookeeper_role(broker: Broker, zookeeper: int) -> dict[str, str]:
+    return {**_ZOOKEEPER, "broker.id": str(broker.id), "zookeeper.connect": f"{HOST}:{zookeeper}"}
+
+
+def _kraft_role(broker: Broker, brokers: Sequence[Broker], own: Mapping[str, str]) -> dict[str, str]:
+    voters = ",".join(f"{b.id}@{HOST}:{b.controller}" for b in brokers if b.controller)
+    role = {
+        **_KRAFT,
+        "node.id": str(broker.id),
+        "process.roles": "broker",
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.voters": voters,
+        "advertised.listeners": own["listeners"],
+        "listener.security.protocol.map": own["listener.security.protocol.map"] + ",CONTROLLER:PLAINTEXT",
+    }
+    if broker.controller:
+        role["process.roles"] = "broker,controller"
+        role["listeners"] = _addresses({**broker.listeners, "CONTROLLER": broker.controller})
+    return role
+
+
+def zookeeper_properties(port: int, data: Path) -> dict[str, str]:
+    return {
+        "clientPort": str(port),
+        "clientPortAddress": HOST,
+        "dataDir": str(data),
+        "tickTime": "1000",
+        "maxClientCnxns": "0",
+        # Its web console wants another port, and a Jetty that Kafka does not bring.
+        "admin.enableServer": "false",
+    }
+
+
+def controllers(brokers: int) -> range:
+    """Which brokers are controllers too: all of three, so that any one may die; of fewer, the first."""
+    return range(1, 4) if brokers == 3 else range(1, 2)
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{key}={_escaped(value)}\n" for key, value in properties.items()))
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _addresses(listeners: Mapping[str, int]) -> str:
+    return ",".join(f"{name}://{HOST}:{port}" for name, port in listeners.items())
+
+
+# Kafka up to 3.x reads the first form, 4.x the second. {level} is WARN for tools, whose output a caller reads.
+_LOG4J = """\
+log4j.rootLogger={level}, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.target=System.err
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+_LOG4J2 = """\
+rootLogger.level={level}
+rootLogger.appenderRef.out.ref=out
+appender.out.type=Console
+appender.out.name=out
+appender.out.target=SYSTEM_ERR
+appender.out.layout.type=PatternLayout
+appender.out.layout.pattern=[%d] %p %m (%c)%n
+"""
+
+
+def write_logging(folder: Path, level: str) -> list[str]:
+    """The JVM options that make Kafka of any version log to standard error from that level on."""
+    files = {"log4j": (f"{level}-log4j.properties", _LOG4J), "log4j2": (f"{level}-log4j2.properties", _LOG4J2)}
+    for name, text in files.values():
+        (folder / name).write_text(text.format(level=level))
+    return [
+        f"-Dlog4j.configuration=file:{folder / files['log4j'][0]}",
+        f"-Dlog4j2.configurationFile={folder / files['log4j2'][0]}",
+    ]

@@ -1,0 +1,132 @@
+"""One ``up``: from an empty folder to brokers that serve groups."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from kgroups.sandbox.ports import HOST, ReservedPorts
+from kgroups.sandbox.process import stop_all
+from kgroups.sandbox.programs import Programs, mark_of, new_id
+from kgroups.sandbox.ready import START_SECONDS, ServerDied, wait_ready
+from kgroups.sandbox.settings import controllers, server_properties, write_properties, zookeeper_properties
+from kgroups.sandbox.state import Broker, State, read_state, write_state
+from kgroups.sandbox.versions import KafkaVersion
+
+_ATTEMPTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What was asked for."""
+
+    name: str
+    version: KafkaVersion
+    brokers: int
+    properties: Mapping[str, str] = field(default_factory=dict)
+    listeners: Mapping[str, str] = field(default_factory=dict)
+    """More client listeners than PLAINTEXT, as name -> security protocol."""
+
+    @property
+    def protocols(self) -> Mapping[str, str]:
+        return {"PLAINTEXT": "PLAINTEXT", **self.listeners}
+
+
+def start(plan: Plan, programs: Programs) -> State:
+    """Start it in ``programs.folder``, deleting what was there.
+
+    :raises SandboxError: when it does not come up. No process is left then, but the logs are.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return _start_once(plan, programs)
+        except ServerDied as died:
+            # Between the release of a port and the start of its server somebody may have taken it.
+            if not died.port_was_taken:
+                raise
+    return _start_once(plan, programs)
+
+
+def _start_once(plan: Plan, programs: Programs) -> State:
+    folder = programs.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "logs").mkdir(parents=True)
+    folder.chmod(0o700)  # settings may hold passwords
+    ports = ReservedPorts(plan.brokers * (len(plan.protocols) + 1) + 1)
+    try:
+        state = _lay_out(plan, programs, ports.numbers)
+        _write_settings(plan, programs, state)
+        if state.cluster_id:
+            programs.format(state.brokers, state.cluster_id)
+    finally:
+        ports.release()
+    try:
+        state = _spawn(programs, state)
+        wait_ready(folder, state, None, timeout=START_SECONDS)
+    except BaseException:  # Ctrl-C too must leave no broker behind
+        left = read_state(folder)
+        stop_all(left.pids if left else (), mark_of(folder), grace=0)
+        raise
+    return state
+
+
+def _lay_out(plan: Plan, programs: Programs, ports: Sequence[int]) -> State:
+    free = iter(ports)
+    zookeeper = next(free) if plan.version.zookeeper else None
+    voters = () if zookeeper else controllers(plan.brokers)
+    brokers = tuple(
+        Broker(
+            number,
+            {listener: next(free) for listener in plan.protocols},
+            controller=next(free) if number in voters else None,
+        )
+        for number in range(1, plan.brokers + 1)
+    )
+    return State(
+        name=plan.name,
+        version=plan.version.name,
+        java=programs.java,
+        jars=str(programs.jars),
+        cluster_id=None if zookeeper else new_id(),
+        bootstrap=bootstrap_address(brokers, "PLAINTEXT"),
+        brokers=brokers,
+        zookeeper=zookeeper,
+    )
+
+
+def _write_settings(plan: Plan, programs: Programs, state: State) -> None:
+    if state.zookeeper:
+        properties = zookeeper_properties(state.zookeeper, programs.data("zookeeper"))
+        write_properties(programs.settings("zookeeper"), properties)
+    for broker in state.brokers:
+        server = f"broker-{broker.id}"
+        properties = server_properties(
+            plan.version,
+            broker,
+            state.brokers,
+            protocols=plan.protocols,
+            zookeeper=state.zookeeper,
+            data=programs.data(server),
+            extra=plan.properties,
+        )
+        write_properties(programs.settings(server), properties)
+
+
+def _spawn(programs: Programs, state: State) -> State:
+    """All at once: brokers try again until ZooKeeper, or each other's controllers, answer.
+
+    Written down after each, for whoever kills this command now must still be able to take the brokers down.
+    """
+    if state.zookeeper:
+        state = replace(state, zookeeper_pid=programs.spawn_zookeeper())
+        write_state(programs.folder, state)
+    for broker in state.brokers:
+        state = state.with_pid(broker.id, programs.spawn_broker(broker.id))
+        write_state(programs.folder, state)
+    return state
+
+
+def bootstrap_address(brokers: Sequence[Broker], listener: str) -> str:
+    return ",".join(f"{HOST}:{broker.listeners[listener]}" for broker in brokers)

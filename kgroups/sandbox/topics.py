@@ -1,0 +1,89 @@
+"""Topics with records in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Final
+
+from kgroups.errors import SandboxError
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.sandbox.wire.create_topics import CreateTopics
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
+
+_TIMEOUT: Final = 60.0
+
+
+async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
+    """Makes topics, name -> number of partitions.
+
+    :raises SandboxError: when one cannot be made, or is there already.
+    """
+    answer: Mapping[str, KafkaError | None] = {}
+    for node in cluster.by_readiness():
+        answer = await cluster.call(node, CreateTopics(topics))
+        if not any(error and error.code == Code.not_controller for error in answer.values()):
+            break
+    for topic, error in sorted(answer.items()):
+        if error:
+            raise SandboxError(f"topic {topic} cannot be made: {error.name}")
+
+
+def fill(bootstrap: str, records: Mapping[str, Mapping[int, int]]) -> None:
+    """Writes so many records (topic -> partition -> number), and returns when all are in the logs.
+
+    :raises SandboxError: when they are not taken.
+    """
+    from confluent_kafka import KafkaException, Producer
+
+    producer = Producer({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "linger.ms": 20})
+    try:
+        for topic, partitions in records.items():
+            for partition, count in partitions.items():
+                for number in range(count):
+                    producer.produce(topic, f"{topic} {partition} {number}".encode(), partition=partition)
+        left = producer.flush(_TIMEOUT)
+    except KafkaException as error:
+        raise SandboxError(f"records were not taken: {error}") from None
+    if left:
+        raise SandboxError(f"{left} records were not taken in {_TIMEOUT:g} s")
+
+
+def delete_records(bootstrap: str, starts: Mapping[str, Mapping[int, int]]) -> None:
+    """Lets logs start at these offsets (topic -> partition -> offset), as retention would.
+
+    :raises SandboxError: when the brokers do not.
+    """
+    from confluent_kafka import TopicPartition
+
+    admin = _admin(bootstrap)
+    wanted = [TopicPartition(topic, *pair) for topic, partitions in starts.items() for pair in partitions.items()]
+    _await("records were not deleted", admin.delete_records(wanted).values())
+
+
+def delete_topic(bootstrap: str, topic: str) -> None:
+    """:raises SandboxError: when the brokers refuse."""
+    admin = _admin(bootstrap)
+    _await(f"topic {topic} was not deleted", admin.delete_topics([topic]).values())
+
+
+def _admin(bootstrap: str) -> AdminClient:
+    # To be held by the caller until its futures are done: it takes them with it.
+    from confluent_kafka.admin import AdminClient
+
+    return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3})
+
+
+def _await(complaint: str, futures: Iterable[Future[Any]]) -> None:
+    from confluent_kafka import KafkaException
+
+    try:
+        for future in futures:
+            future.result(_TIMEOUT)
+    except KafkaException as error:
+        raise SandboxError(f"{complaint}: {error}") from None
+    except TimeoutError:
+        raise SandboxError(f"{complaint} in {_TIMEOUT:g} s") from None

@@ -1,0 +1,1 @@
+"""A Kafka that misbehaves on demand."""

@@ -1,0 +1,273 @@
+"""How a fake broker answers each API, in any version: every value that some version carries is given once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from kio.schema.errors import ErrorCode
+
+from kgroups.protocol.schema import build, nested
+
+from . import versions
+from .world import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes
+
+if TYPE_CHECKING:
+    from .broker import FakeBroker
+
+OK = ErrorCode.none
+NO_TIME = timedelta(0)
+
+
+def api_versions(broker: FakeBroker, request: Any, kind: Any, error: ErrorCode = OK) -> Any:
+    entry = nested(kind, "ApiVersion")
+    keys = tuple(build(entry, api_key=k, min_version=lo, max_version=hi) for k, (lo, hi) in broker.ranges.items())
+    return build(kind, error_code=error, api_keys=keys, throttle_time=NO_TIME)
+
+
+def metadata(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    node = nested(kind, "MetadataResponseBroker")
+    asked = [*(entry.name for entry in request.topics or ()), *broker.world.unasked]
+    return build(
+        kind,
+        throttle_time=NO_TIME,
+        brokers=tuple(
+            build(node, node_id=peer.id, host="127.0.0.1", port=peer.port, rack=None) for peer in broker.peers.values()
+        ),
+        cluster_id=broker.world.cluster_id,
+        controller_id=0,
+        topics=tuple(_topic(broker, kind, name) for name in asked if name not in broker.world.omitted),
+    )
+
+
+def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
+    topic = broker.world.topics.get(name)
+    error = broker.world.error("Metadata", name) or (OK if topic else ErrorCode.unknown_topic_or_partition)
+    partition = nested(kind, "MetadataResponsePartition")
+    leaders = list(topic.leaders) if topic and not error else []
+    for index, seen in (topic.leader_seen if topic else {}).items():
+        if seen:
+            leaders[index] = seen.pop(0)
+    partitions = tuple(
+        build(
+            partition,
+            error_code=OK if leader >= 0 else ErrorCode.leader_not_available,
+            partition_index=index,
+            leader_id=leader,
+            replica_nodes=(0,),
+            isr_nodes=(0,),
+        )
+        for index, leader in enumerate(leaders)
+    )
+    return build(
+        nested(kind, "MetadataResponseTopic"), error_code=error, name=name, topic_id=UUID(int=1), partitions=partitions
+    )
+
+
+def find_coordinator(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    if hasattr(request, "coordinator_keys"):
+        entry = nested(kind, "Coordinator")
+        wanted = [name for name in request.coordinator_keys if name not in broker.world.omitted]
+        found = tuple(build(entry, key=name, **_place(broker, name)) for name in wanted)
+        return build(kind, throttle_time=NO_TIME, coordinators=found)
+    return build(kind, throttle_time=NO_TIME, **_place(broker, request.key))
+
+
+def _place(broker: FakeBroker, name: str) -> dict[str, Any]:
+    error = broker.world.error("FindCoordinator", name)
+    if error:
+        return {"error_code": error, "error_message": None, "node_id": -1, "host": "", "port": -1}
+    group = broker.world.groups.get(name)
+    at = broker.peers[group.coordinator if group else len(name) % len(broker.peers)]
+    return {"error_code": OK, "error_message": None, "node_id": at.id, "host": "127.0.0.1", "port": at.port}
+
+
+def list_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    entry = nested(kind, "ListedGroup")
+    states = {word.casefold() for word in getattr(request, "states_filter", ())}
+    types = {word.casefold() for word in getattr(request, "types_filter", ())}
+    groups = tuple(
+        build(entry, group_id=g.name, protocol_type=g.protocol_type, group_state=g.state, group_type=g.type)
+        for g in broker.world.groups.values()
+        if g.coordinator == broker.id
+        and (not states or g.state.casefold() in states)
+        and (not types or g.type.casefold() in types)
+    )
+    error = broker.world.error("ListGroups", str(broker.id))
+    return build(kind, throttle_time=NO_TIME, error_code=error, groups=groups)
+
+
+def _kept(broker: FakeBroker, api: str, name: str) -> tuple[FakeGroup | None, ErrorCode]:
+    """A group as this broker knows it, or the error that it gives."""
+    group = broker.world.groups.get(name)
+    error = broker.world.error(api, name)
+    if not error and group and group.coordinator != broker.id:
+        error = ErrorCode.not_coordinator
+    return (None, error) if error else (group, OK)
+
+
+def describe_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    entry = nested(kind, "DescribedGroup")
+    member = nested(kind, "DescribedGroupMember")
+    described = []
+    for name in request.groups:
+        if name in broker.world.omitted:
+            continue
+        group, error = _kept(broker, "DescribeGroups", name)
+        if group and group.type != "Classic":
+            group = None
+        if not group and not error and broker.ranges[versions.DESCRIBE_GROUPS][1] >= 6:
+            error = ErrorCode.group_id_not_found
+        described.append(
+            build(
+                entry,
+                error_code=error,
+                group_id=name,
+                group_state=group.state if group else "" if error else "Dead",
+                protocol_type=group.protocol_type if group else "",
+                protocol_data=group.protocol if group else "",
+                members=tuple(_classic_member(member, each) for each in group.members) if group else (),
+            )
+        )
+    return build(kind, throttle_time=NO_TIME, groups=tuple(described))
+
+
+def _classic_member(kind: Any, member: FakeMember) -> Any:
+    return build(
+        kind,
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.client_id,
+        client_host=member.host,
+        member_metadata=subscription_bytes(member.holds),
+        member_assignment=assignment_bytes(member.holds) if member.garbage is None else member.garbage,
+    )
+
+
+def consumer_group_describe(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    entry = nested(kind, "DescribedGroup")
+    described = []
+    for name in request.group_ids:
+        if name in broker.world.omitted:
+            continue
+        group, error = _kept(broker, "ConsumerGroupDescribe", name)
+        if not error and (not group or group.type != "Consumer"):
+            group, error = None, ErrorCode.group_id_not_found
+        described.append(
+            build(
+                entry,
+                error_code=error,
+                group_id=name,
+                group_state=group.state if group else "",
+                group_epoch=7,
+                assignment_epoch=7,
+                assignor_name=group.protocol if group else "",
+                members=tuple(_consumer_member(kind, each) for each in group.members) if group else (),
+            )
+        )
+    return build(kind, throttle_time=NO_TIME, groups=tuple(described))
+
+
+def _consumer_member(kind: Any, member: FakeMember) -> Any:
+    part = nested(kind, "TopicPartitions")
+    held = tuple(
+        build(part, topic_id=UUID(int=1), topic_name=topic, partitions=partitions)
+        for topic, partitions in member.holds.items()
+    )
+    assignment = build(nested(kind, "Assignment"), topic_partitions=held)
+    return build(
+        nested(kind, "Member"),
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        member_epoch=7,
+        client_id=member.client_id,
+        client_host=member.host,
+        subscribed_topic_names=tuple(member.holds),
+        assignment=assignment,
+        target_assignment=assignment,
+        member_type=1,
+    )
+
+
+def offset_fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    if not hasattr(request, "groups"):
+        error, topics = _committed(broker, request.group_id, kind, "")
+        return build(kind, throttle_time=NO_TIME, topics=topics, error_code=error)
+    entry = nested(kind, "OffsetFetchResponseGroup")
+    groups = []
+    for asked in request.groups:
+        if asked.group_id not in broker.world.omitted:
+            error, topics = _committed(broker, asked.group_id, kind, "s")
+            groups.append(build(entry, group_id=asked.group_id, topics=topics, error_code=error))
+    return build(kind, throttle_time=NO_TIME, groups=tuple(groups))
+
+
+def _committed(broker: FakeBroker, name: str, kind: Any, plural: str) -> tuple[ErrorCode, tuple[Any, ...]]:
+    """``plural``: Kafka's definition names the structs inside a batched answer so."""
+    topic, partition = nested(kind, f"OffsetFetchResponseTopic{plural}"), f"OffsetFetchResponsePartition{plural}"
+    group, error = _kept(broker, "OffsetFetch", name)
+    by_topic: dict[str, list[Any]] = {}
+    for (topic_name, index), offset in (group.commits if group else {}).items():
+        commit = build(
+            nested(kind, partition),
+            partition_index=index,
+            committed_offset=offset,
+            committed_leader_epoch=4,
+            metadata="",
+            error_code=OK,
+        )
+        by_topic.setdefault(topic_name, []).append(commit)
+    return error, tuple(build(topic, name=name, partitions=tuple(found)) for name, found in by_topic.items())
+
+
+def list_offsets(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    topic, partition = nested(kind, "ListOffsetsTopicResponse"), nested(kind, "ListOffsetsPartitionResponse")
+    topics = []
+    for asked in request.topics:
+        known = broker.world.topics.get(asked.name)
+        found = []
+        for entry in asked.partitions:
+            index = entry.partition_index
+            error = broker.world.error("ListOffsets", f"{asked.name}-{index}")
+            if not known or index >= len(known.leaders):
+                error = ErrorCode.unknown_topic_or_partition
+            elif known.leaders[index] != broker.id:
+                error = ErrorCode.not_leader_or_follower
+            offset = -1 if error or not known else _offset(known, request, entry.timestamp)
+            found.append(
+                build(partition, partition_index=index, error_code=error, offset=offset, timestamp=-1, leader_epoch=1)
+            )
+        topics.append(build(topic, name=asked.name, partitions=tuple(found)))
+    return build(kind, throttle_time=NO_TIME, topics=tuple(topics))
+
+
+def _offset(topic: FakeTopic, request: Any, timestamp: int) -> int:
+    if timestamp == -2:
+        return topic.start
+    return topic.end if topic.stable is None or not getattr(request, "isolation_level", 0) else topic.stable
+
+
+BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
+    versions.API_VERSIONS: api_versions,
+    versions.METADATA: metadata,
+    versions.FIND_COORDINATOR: find_coordinator,
+    versions.LIST_GROUPS: list_groups,
+    versions.DESCRIBE_GROUPS: describe_groups,
+    versions.CONSUMER_GROUP_DESCRIBE: consumer_group_describe,
+    versions.OFFSET_FETCH: offset_fetch,
+    versions.LIST_OFFSETS: list_offsets,
+}
+
+
+def keys_of(request: Any) -> tuple[str, ...]:
+    """The groups or topics that a request is about."""
+    for name in ("coordinator_keys", "group_ids", "groups", "topics"):
+        value = getattr(request, name, None)
+        if value:
+            return tuple(
+                each if isinstance(each, str) else getattr(each, "group_id", None) or each.name for each in value
+            )
+    single = getattr(request, "key", None) or getattr(request, "group_id", None)
+    return (single,) if single else ()

@@ -1,0 +1,93 @@
+"""Puts one question to a fake cluster and gives the answer: start, connect, ask, close, stop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from kgroups.admin.list_groups import ListFilter
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.rows import GroupOffsets, OffsetRow, offset_rows
+
+from .broker import FakeCluster
+
+T = TypeVar("T")
+
+EVERYTHING = Selection(everything=True)
+ANY = ListFilter()
+
+
+def ask(
+    fake: FakeCluster,
+    question: Callable[[WireAdmin], Awaitable[T]],
+    via: tuple[int, ...] = (),
+    before: Callable[[], Awaitable[None]] | None = None,
+    **settings: Any,
+) -> T:
+    """``via``: the bootstrap servers; ``before``: what happens between connecting and asking."""
+
+    async def run() -> T:
+        async with fake:
+            admin = await WireAdmin.connect(fake.settings(*via, **settings))
+            try:
+                if before:
+                    await before()
+                return await question(admin)
+            finally:
+                await admin.close()
+
+    return asyncio.run(run())
+
+
+def list_groups(fake: FakeCluster, wanted: ListFilter = ANY, **rest: Any) -> Outcome[ListedGroup]:
+    return ask(fake, lambda admin: admin.list_groups(wanted), **rest)
+
+
+def describe(fake: FakeCluster, selection: Selection = EVERYTHING, **rest: Any) -> Outcome[Group]:
+    return ask(fake, lambda admin: admin.describe(selection), **rest)
+
+
+def describe_offsets(
+    fake: FakeCluster,
+    selection: Selection = EVERYTHING,
+    *,
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    **rest: Any,
+) -> Outcome[GroupOffsets]:
+    return ask(fake, lambda admin: admin.describe_offsets(selection, isolation=isolation), **rest)
+
+
+def rows(answer: Outcome[GroupOffsets]) -> list[OffsetRow]:
+    return [row for offsets in answer.items for row in offset_rows(offsets)]
+
+
+def names(answer: Outcome[Group] | Outcome[ListedGroup]) -> list[str]:
+    return [group.group_id for group in answer.items]
+
+
+def described(answer: Outcome[GroupOffsets]) -> list[str]:
+    return [offsets.group.group_id for offsets in answer.items]
+
+
+def errors(answer: Outcome[Any]) -> dict[str, str | None]:
+    """What failed -> Kafka's name of the error."""
+    return {failure.name: failure.error for failure in answer.failures}
+
+
+class Stopwatch:
+    """Seconds that a block took: ``with Stopwatch() as watch: …; watch.seconds``."""
+
+    seconds = 0.0
+
+    def __enter__(self) -> Stopwatch:
+        self._started = time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.monotonic() - self._started

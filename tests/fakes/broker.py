@@ -1,0 +1,236 @@
+"""Brokers on real loopback sockets, in this process, that answer from a :class:`World` and fail on demand.
+
+For the faults that a real broker does not produce when asked. Answers are built as kio's entities; a fault then bends
+the bytes. Every request is recorded, so that a test can count them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from kio.schema.errors import ErrorCode
+
+from kgroups.config.settings import ClientSettings
+from kgroups.protocol.framing import FrameReader
+from kgroups.protocol.schema import build, read, request_type, response_type, write
+
+from . import answers
+from .versions import API_VERSIONS, KAFKA, NAMES, Ranges
+from .world import World
+
+Fault = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
+"""What a broker does instead of sending an answer, given without its length."""
+
+
+@dataclass(frozen=True)
+class Request:
+    broker: int
+    api: str
+    version: int
+    keys: tuple[str, ...]
+
+
+def framed(payload: bytes) -> bytes:
+    return struct.pack(">i", len(payload)) + payload
+
+
+async def silence(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    """Accepts, and never answers: neither this nor what is asked behind it on the same connection."""
+    await asyncio.Event().wait()
+
+
+async def dribble(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    """One byte at a time."""
+    for byte in framed(answer):
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(0)
+
+
+async def trailing(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    """Three bytes too many."""
+    writer.write(framed(answer + b"\0\0\0"))
+
+
+async def wrong_id(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    """An answer to a request that was not asked."""
+    writer.write(framed(b"\x7f\xff\xff\xff" + answer[4:]))
+
+
+async def close(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    """Closes the connection instead of answering."""
+    writer.close()
+
+
+async def cut_frame(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    """Closes the connection in the middle of a frame."""
+    whole = framed(answer)
+    writer.write(whole[: len(whole) // 2])
+    await writer.drain()
+    writer.close()
+
+
+def truncated(kept: int) -> Fault:
+    """A whole frame, whose message ends after ``kept`` bytes (negative: from the end)."""
+
+    async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        writer.write(framed(answer[:kept]))
+
+    return fault
+
+
+def raw(data: bytes) -> Fault:
+    """These bytes, whatever was asked."""
+
+    async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        writer.write(data)
+
+    return fault
+
+
+def late(seconds: float) -> Fault:
+    async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        await asyncio.sleep(seconds)
+        writer.write(framed(answer))
+
+    return fault
+
+
+@dataclass
+class FakeBroker:
+    id: int
+    world: World
+    ranges: Ranges
+    port: int = 0
+    alive: bool = True
+    peers: Mapping[int, FakeBroker] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+    connections: int = 0
+    crash: Exception | None = None
+    _faults: dict[str, list[tuple[Fault, int | None]]] = field(default_factory=dict)
+    _server: asyncio.Server | None = None
+    _open: set[asyncio.StreamWriter] = field(default_factory=set)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def fault(self, api: str, fault: Fault, times: int | None = None) -> None:
+        """Meets requests of an API (``*``: of any) with a fault; the next ``times`` ones, or always."""
+        self._faults.setdefault(api, []).append((fault, times))
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        if not self.alive:  # the port was free a moment ago, and nobody listens there now
+            await self.stop()
+
+    async def stop(self) -> None:
+        self.alive = False
+        if self._server:
+            self._server.close()
+        for writer in self._open:
+            writer.transport.abort()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._server:
+            await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        self._open.add(writer)
+        self.connections += 1
+        try:
+            await self._answer_all(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass
+        except Exception as error:  # a bug in the fake, or a request that no broker of this version could read
+            self.crash = self.crash or error
+        finally:
+            writer.transport.abort()
+            self._open.discard(writer)
+            self._tasks.discard(task)
+
+    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        frames = FrameReader()
+        while data := await reader.read(65536):
+            for frame in frames.feed(data):
+                api, answer = self._answer(frame)
+                fault = self._next_fault(api)
+                if fault:
+                    await fault(writer, answer)
+                else:
+                    writer.write(framed(answer))
+                if writer.is_closing():
+                    return
+            await writer.drain()
+
+    def _next_fault(self, api: str) -> Fault | None:
+        for name in (api, "*"):
+            queue = self._faults.get(name)
+            if queue:
+                fault, times = queue[0]
+                if times is not None:
+                    queue[0] = (fault, times - 1)
+                    if times <= 1:
+                        queue.pop(0)
+                return fault
+        return None
+
+    def _answer(self, frame: bytes) -> tuple[str, bytes]:
+        key, version, correlation_id = struct.unpack_from(">hhi", frame)
+        oldest, newest = self.ranges[key]
+        if not oldest <= version <= newest:
+            assert key == API_VERSIONS, f"{NAMES[key]} v{version} was asked of a broker that speaks v{oldest}-v{newest}"
+            self.requests.append(Request(self.id, NAMES[key], version, ()))
+            kind = response_type(key, 0)
+            refusal = answers.api_versions(self, None, kind, error=ErrorCode.unsupported_version)
+            return NAMES[key], correlation_id.to_bytes(4, "big") + write(refusal)
+        kind = request_type(key, version)
+        _, offset = read(kind.__header_schema__, frame)
+        request, offset = read(kind, frame, offset)
+        assert offset == len(frame), "bytes behind the request"
+        self.requests.append(Request(self.id, NAMES[key], version, answers.keys_of(request)))
+        reply = response_type(key, version)
+        header = build(reply.__header_schema__, correlation_id=correlation_id)
+        return NAMES[key], write(header) + write(answers.BY_API[key](self, request, reply))
+
+
+class FakeCluster:
+    """Some brokers, numbered from 0, of one Kafka version or of one each. An async context manager."""
+
+    def __init__(self, brokers: int = 2, versions: str | Mapping[int, str] = "4.3.1") -> None:
+        self.world = World()
+        self.host = "127.0.0.1"  # by which the bootstrap servers are called; what brokers advertise is an address
+        of = {at: versions if isinstance(versions, str) else versions[at] for at in range(brokers)}
+        self.brokers = {at: FakeBroker(at, self.world, dict(KAFKA[of[at]])) for at in range(brokers)}
+        for broker in self.brokers.values():
+            broker.peers = self.brokers
+
+    def settings(self, *via: int, **rest: Any) -> ClientSettings:
+        """Settings that reach the cluster, by way of some brokers or of all; with little patience."""
+        bootstrap = tuple((self.host, self.brokers[at].port) for at in via or self.brokers)
+        return ClientSettings(bootstrap, **{"timeout": 10.0, "broker_timeout": 3.0, **rest})
+
+    async def __aenter__(self) -> Self:
+        for broker in self.brokers.values():
+            await broker.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for broker in self.brokers.values():
+            await broker.stop()
+        for broker in self.brokers.values():
+            if broker.crash:
+                raise broker.crash
+
+    @property
+    def requests(self) -> list[Request]:
+        return [request for broker in self.brokers.values() for request in broker.requests]
+
+    def asked(self, api: str) -> list[Request]:
+        return [request for request in self.requests if request.api == api]

@@ -1,0 +1,196 @@
+"""A history of groups, written by hand: rows of the stored tables, in the order in which a log would have them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from kgroups.pipeline.tables import STORED, arrow_schema
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+Row = dict[str, Any]
+
+
+def at(seconds: float) -> datetime:
+    """So many seconds after noon."""
+    return NOON + timedelta(seconds=seconds)
+
+
+def hours(number: float) -> float:
+    """In seconds."""
+    return number * 3600
+
+
+class History:
+    """Each method writes one record, behind all those before it in its partition of the log; times are seconds after
+    noon."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        self._next: dict[int, int] = defaultdict(int)
+
+    def hole(self, offsets: int, log_partition: int = 0) -> None:
+        """Compaction, or markers of transactions."""
+        self._next[log_partition] += offsets
+
+    def _write(self, table: str, group: str, seconds: float, log_partition: int, **columns: Any) -> Row:
+        place = {"log_partition": log_partition, "log_offset": self._next[log_partition], "log_time": at(seconds)}
+        self._next[log_partition] += 1
+        row = {**place, "group": group, "tombstone": False, **columns}
+        self.rows[table].append(row)
+        return row
+
+    def commit(
+        self,
+        group: str,
+        seconds: float,
+        offset: int | None,
+        *,
+        topic: str = "orders",
+        partition: int = 0,
+        committed: float | None = None,
+        log_partition: int = 0,
+        **columns: Any,
+    ) -> None:
+        """``committed`` is the coordinator's time, where it is another than the log's; without offset a tombstone."""
+        time = at(seconds if committed is None else committed)
+        said = {"commit_time": time, "metadata": "", "value_version": 4} if offset is not None else {"tombstone": True}
+        said |= {"topic": topic, "partition": partition, "committed_offset": offset}
+        self._write("commits", group, seconds, log_partition, **{**said, **columns})
+
+    def snapshot(
+        self,
+        group: str,
+        seconds: float,
+        generation: int | None,
+        members: Iterable[str] = (),
+        *,
+        topics: Mapping[str, Sequence[str]] = {},
+        client: str = "app",
+        log_partition: int = 0,
+        **columns: Any,
+    ) -> None:
+        """A classic group: members are ``id`` or ``id=instance``; without generation a tombstone."""
+        members = list(members)
+        if generation is None:
+            self._write("group_metadata", group, seconds, log_partition, tombstone=True)
+            return
+        said = {"generation": generation, "member_count": len(members), "protocol_type": "consumer"}
+        said |= {"state_time": at(seconds)}
+        if members:
+            said |= {"protocol": "range", "leader": members[0].partition("=")[0]}
+        written = self._write("group_metadata", group, seconds, log_partition, **{**said, **columns})
+        place = {name: written[name] for name in ("log_partition", "log_offset", "log_time", "group", "tombstone")}
+        for member in members:
+            member_id, _, instance = member.partition("=")
+            self.rows["members"].append(
+                {
+                    **place,
+                    "kind": "classic",
+                    "generation": generation,
+                    "member_id": member_id,
+                    "instance_id": instance or None,
+                    "client_id": client,
+                    "client_host": "/10.0.0.1",
+                    "topics": list(topics.get(member_id, ["orders"])),
+                }
+            )
+
+    def member(
+        self, group: str, seconds: float, member: str, *, gone: bool = False, kind: str = "consumer", **columns: Any
+    ) -> None:
+        """A member of a newer group, ``id`` or ``id=instance``."""
+        member_id, _, instance = member.partition("=")
+        said: Row = {"tombstone": True}
+        if not gone:
+            said = {"instance_id": instance or None, "client_id": "app", "client_host": "/10.0.0.1"}
+            said |= {"topics": ["orders"]}
+        self._write("members", group, seconds, 0, kind=kind, member_id=member_id, **{**said, **columns})
+
+    def epoch(
+        self,
+        group: str,
+        seconds: float,
+        subject: str,
+        epoch: int | None,
+        state: str | None = None,
+        *,
+        kind: str = "consumer",
+    ) -> None:
+        """``subject`` is group, target, or a member's id; without epoch a tombstone."""
+        member_id = None if subject in ("group", "target") else subject
+        self._write(
+            "epochs",
+            group,
+            seconds,
+            0,
+            kind=kind,
+            subject="member" if member_id else subject,
+            member_id=member_id,
+            epoch=epoch,
+            state="stable" if member_id and epoch and state is None else state,
+            tombstone=epoch is None,
+        )
+
+    def head(
+        self, seconds: float, end: int | None, *, start: int | None = 0, topic: str = "orders", partition: int = 0
+    ) -> None:
+        self.rows["heads"].append(
+            {
+                "sampled_at": at(seconds),
+                "topic": topic,
+                "partition": partition,
+                "log_start": start,
+                "log_end": end,
+                "error": "no leader" if end is None else None,
+            }
+        )
+
+    def read(
+        self, log_partition: int, offsets: tuple[int, int], records: int, times: tuple[float, float], **columns: Any
+    ) -> None:
+        """A range of the log was read; times are those of its first and last record."""
+        first, last = times
+        self.rows["coverage"].append(
+            {
+                "sampled_at": at(last),
+                "log_partition": log_partition,
+                "from_offset": offsets[0],
+                "to_offset": offsets[1],
+                "records": records,
+                "first_time": at(first) if records else None,
+                "last_time": at(last) if records else None,
+                "last_stable_offset": offsets[1],
+                "high_watermark": offsets[1],
+                **columns,
+            }
+        )
+
+    def sweep(
+        self,
+        seconds: float,
+        group: str,
+        commits: Mapping[tuple[str, int], int] | None = None,
+        *,
+        complete: bool = True,
+        kind: str = "classic",
+        state: str = "Stable",
+    ) -> None:
+        """What the cluster said of one group; without commits one row without topic."""
+        base = {"swept_at": at(seconds), "complete": complete, "group": group, "kind": kind, "state": state}
+        rows = [
+            {**base, "topic": topic, "partition": partition, "committed_offset": offset}
+            for (topic, partition), offset in (commits or {}).items()
+        ]
+        self.rows["baseline"] += rows or [base]
+
+    def arrow(self) -> dict[str, pa.Table]:
+        """Every stored table, whether anything was written into it or not."""
+        return {
+            table.name: pa.Table.from_pylist(self.rows.get(table.name, []), schema=arrow_schema(table))
+            for table in STORED
+        }

@@ -1,0 +1,238 @@
+"""What a page is made from, by hand: a busy day with everything in it, hostile names too, and a day of nothing."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+from kgroups.pipeline.report.data import (
+    Anomalies,
+    Anomaly,
+    AnomalyCount,
+    Completeness,
+    Consumer,
+    Expiring,
+    GroupRow,
+    Groups,
+    Kept,
+    Lag,
+    LagPoint,
+    LagSeries,
+    Lane,
+    LogPart,
+    Offender,
+    Period,
+    Rate,
+    RatePoint,
+    RateSeries,
+    Rebalance,
+    Rebalances,
+    ReportData,
+    Stale,
+    Tally,
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = Period(NOON - timedelta(days=1), NOON)
+HOSTILE = "</script><img src=x onerror=\"document.title='broken'\">"
+BIDI = "evil\u202egpj.exe\x1b[31m"
+NAMES = (
+    "billing", "orders-enrichment", "fraud-scoring", HOSTILE, "search-indexer", "mail-sender", "warehouse.loader-v2",
+    "recommendations", "connect-s3-sink", "clickstream-sessions", BIDI, "audit",
+    "a-group-with-a-name-that-somebody-made-of-everything-that-they-knew-about-it.production.eu-west-1.team-payments",
+)  # fmt: skip
+STEP = timedelta(minutes=15)
+
+
+def at(hours: float) -> datetime:
+    """So many hours after the begin of the day."""
+    return DAY.since + timedelta(hours=hours)
+
+
+def busy_day() -> ReportData:
+    return ReportData(
+        cluster_id="q1Sh-9_ISia_zwGINzRvyQ",
+        period=DAY,
+        shown=Period(at(0), at(24)),
+        lag=Lag(Kept(tuple(_lag(number, name) for number, name in enumerate(NAMES)), 38), STEP),
+        rebalances=_rebalances(),
+        groups=_groups(),
+        consumers=Kept(tuple(_consumer(number) for number in range(9)), 61),
+        anomalies=_anomalies(),
+        rate=_rate(),
+        stale=Kept(
+            (
+                Stale("nightly-export", "classic", "EMPTY", "Empty", 12, at(3), hours(21), None),
+                Stale("mirror-2", "consumer", "STALE", "Stable", 3, at(20), hours(4), None),
+                Stale("load-test-7", "classic", "DELETED", "Dead", 0, at(1), hours(23), at(9.5)),
+            ),
+            3,
+        ),
+        expiring=Kept(
+            (
+                Expiring("old-reader", "orders", 6, at(-160), at(23.9), -360_000),
+                Expiring("nightly-export", "clicks", 12, at(-150), at(31), hours(7)),
+            ),
+            2,
+        ),
+        completeness=_completeness(),
+    )
+
+
+def nothing() -> ReportData:
+    """Of a store in which nothing is."""
+    return ReportData(
+        cluster_id=None,
+        period=DAY,
+        shown=DAY,
+        lag=Lag(Kept((), 0), STEP),
+        rebalances=Rebalances(Kept((), 0), Kept((), 0)),
+        groups=Groups(Kept((), 0), ()),
+        consumers=Kept((), 0),
+        anomalies=Anomalies(Kept((), 0), (), Kept((), 0)),
+        rate=Rate(Kept((), 0), STEP),
+        stale=Kept((), 0),
+        expiring=Kept((), 0),
+        completeness=Completeness(Kept((), 0), 0, None, 0, 0, 0, None),
+    )
+
+
+def hours(number: float) -> int:
+    """In milliseconds."""
+    return round(number * 3_600_000)
+
+
+def _lag(number: int, name: str) -> LagSeries:
+    """The first grows without end, the second in a hump, the others in waves; nobody sampled between 9:00 and 11:00."""
+    buckets = [step for step in range(10, 96) if not 36 <= step < 44]
+    points = []
+    for step in buckets:
+        wave = 1 + math.sin(step / (5 + number) + number)
+        lag = 60_000 / (number + 1) * wave
+        if number == 0:
+            lag = max(0, step - 30) ** 2 * 290
+        if number == 1:
+            lag += 900_000 * math.exp(-(((step - 60) / 6) ** 2))
+        points.append(LagPoint(at(step / 4), round(lag), round(lag * (2 if number else 5))))
+    peak = max(point.lag or 0 for point in points)
+    return LagSeries(name, peak, points[-1].lag, tuple(points))
+
+
+def _rebalances() -> Rebalances:
+    lanes, marks = [], []
+    for number, name in enumerate(NAMES[:7]):
+        times = sorted(
+            (3 + number * 1.7 + 20 * ((step * 0.618 + number * 0.31) % 1)) % 24 for step in range(14 - 2 * number)
+        )
+        if number == 2:
+            times = sorted([*times, *(13 + step / 20 for step in range(9))])
+        lanes.append(Lane(name, len(times), 1200 * (number + 1)))
+        marks += [_mark(number, step, name, time) for step, time in enumerate(times)]
+    lanes.sort(key=lambda lane: -lane.rebalances)
+    marks.sort(key=lambda mark: mark.time)
+    return Rebalances(Kept(tuple(lanes), 11), Kept(tuple(marks), len(marks) + 9))
+
+
+def _mark(number: int, step: int, name: str, time: float) -> Rebalance:
+    joined, left = ((2, 0), (0, 1), (1, 1), (0, 0), (7, 0))[(number + step) % 5]
+    modern = number % 3 == 1
+    return Rebalance(
+        group=name,
+        kind="consumer" if modern else "classic",
+        time=at(time),
+        generation=100 + step,
+        members=6 + joined - left,
+        joined=joined,
+        left=left,
+        restarted=1 if step % 7 == 3 else 0,
+        resubscribed=0,
+        joined_names=tuple(f"app-{each}-3f0c" for each in range(min(joined, 5))),
+        left_names=(HOSTILE,) * left,
+        pause_ms=1234 * (step + 1),
+        converge_ms=850 if modern else None,
+    )
+
+
+def _groups() -> Groups:
+    verdicts = ("STALL", "STOP", "WARN", "WARN", "WARN", "UNKNOWN", *["OK"] * 6, None)
+    rows = []
+    for number, (name, verdict) in enumerate(zip(NAMES, verdicts, strict=True)):
+        rows.append(
+            GroupRow(
+                group=name,
+                kind=("classic", "consumer", "share")[number % 3],
+                state="Empty" if verdict == "STOP" else "Stable",
+                state_since=at(number / 2),
+                use="EMPTY" if verdict == "STOP" else "LIVE",
+                verdict=verdict,
+                lag=None if verdict is None else round(1_261_000 / (number + 1) ** 2),
+                behind_ms=None if verdict is None else round(hours(7) / (number + 1) ** 3),
+                partitions=12 - number % 5,
+                members=0 if verdict == "STOP" else 1 + number % 7,
+                last_commit=at(24 - number / 60),
+            )
+        )
+    tallies = (
+        Tally("LIVE", "Stable", "OK", 31), Tally("LIVE", "Stable", "WARN", 3), Tally("LIVE", "Stable", "STALL", 1),
+        Tally("EMPTY", "Empty", "STOP", 1), Tally("LIVE", "Stable", "UNKNOWN", 1), Tally("STALE", "Stable", None, 1),
+        Tally("DELETED", "Dead", None, 1),
+    )  # fmt: skip
+    return Groups(Kept(tuple(rows), 38), tallies)
+
+
+def _consumer(number: int) -> Consumer:
+    members = number % 4
+    topic = ("clicks", "orders", "payments<b>")[number // 3]
+    return Consumer(
+        topic=topic,
+        group=NAMES[number],
+        partitions=12 - number,
+        members=members + (20 if number == 1 else 0),
+        clients=tuple(f"app-{each}@/10.0.{number}.{each}" for each in range(members)),
+        last_commit=at(23.5),
+    )
+
+
+def _anomalies() -> Anomalies:
+    rows = (
+        Anomaly("rebalance_storm", "fraud-scoring", at(13), at(13.4), None, None, None,
+                "9 rebalances within 10 minutes, 5 are the bound"),
+        Anomaly("flapping_member", "fraud-scoring", at(13), at(13.3), None, None, "scorer-3", "joined 4 times"),
+        Anomaly("rewind", HOSTILE, at(8), at(8), "orders", 3, None, "from 91,022 back to 12"),
+        Anomaly("data_lost", "billing", at(5), at(6), "orders", 0, None, "4,120 offsets deleted before they were read"),
+        Anomaly("coverage_gap", None, at(2), at(2.1), None, None, None, "offsets 118 to 240 of partition 7 missed"),
+    )  # fmt: skip
+    counts = tuple(
+        AnomalyCount(row.anomaly, 1, 1 if row.group else 0, (row.group,) if row.group else ()) for row in rows
+    )
+    offenders = (
+        Offender("fraud-scoring", 2, ("flapping_member", "rebalance_storm")),
+        Offender("billing", 1, ("data_lost",)),
+        Offender(HOSTILE, 1, ("rewind",)),
+    )
+    return Anomalies(Kept(rows, 5), counts, Kept(offenders, 3))
+
+
+def _rate() -> Rate:
+    series = []
+    for number, name in enumerate([*NAMES[:5], None]):
+        points = tuple(
+            RatePoint(
+                at(step / 4),
+                round(4000 / (number + 2) * (1.4 + math.sin(step / 12 + number / 9))),
+                90_000 * (number + 1),
+            )
+            for step in range(4, 96)
+            if number or not 60 <= step < 64
+        )
+        series.append(RateSeries(name, sum(point.commits for point in points), points))
+    return Rate(Kept(tuple(series), 38), STEP)
+
+
+def _completeness() -> Completeness:
+    parts = (
+        LogPart(7, 55_210, 0.98, 122, at(2.5), at(23.99), 0, False),
+        LogPart(12, 40_118, 0.999, 0, at(1), at(23.98), 31, False),
+        LogPart(3, 1_204, 1.0, 0, at(4), at(23.5), 0, True),
+    )
+    return Completeness(Kept(parts, 50), 1_204_882, at(2.5), 0, 122, 31, at(23.99))

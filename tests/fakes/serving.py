@@ -1,0 +1,29 @@
+"""A fake cluster that answers from a thread: for those who ask by a loop of their own, or from another process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .broker import FakeCluster
+
+
+@contextmanager
+def serving(fake: FakeCluster) -> Iterator[FakeCluster]:
+    """Brokers that are up inside the block."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="fake-cluster", daemon=True)
+    thread.start()
+
+    try:
+        asyncio.run_coroutine_threadsafe(fake.__aenter__(), loop).result(10)
+        try:
+            yield fake
+        finally:
+            asyncio.run_coroutine_threadsafe(fake.__aexit__(), loop).result(10)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()

@@ -1,0 +1,94 @@
+"""What a fake cluster's brokers know: groups, topics, and the errors that they are told to give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kio.index import load_entity_schema
+from kio.schema.errors import ErrorCode
+from kio.static.constants import EntityType
+
+from kgroups.protocol.schema import build, nested, write
+
+Held = Mapping[str, tuple[int, ...]]
+
+
+@dataclass
+class FakeMember:
+    member_id: str
+    holds: Held = field(default_factory=dict)
+    client_id: str = "client"
+    host: str = "/127.0.0.1"
+    instance_id: str | None = None
+    garbage: bytes | None = None
+    """Sent as the assignment, instead of what is held."""
+
+
+@dataclass
+class FakeGroup:
+    name: str
+    coordinator: int = 0
+    state: str = "Empty"
+    type: str = "Classic"
+    protocol_type: str = "consumer"
+    protocol: str = "range"
+    members: tuple[FakeMember, ...] = ()
+    commits: Mapping[tuple[str, int], int] = field(default_factory=dict)
+
+
+@dataclass
+class FakeTopic:
+    """Per partition: its leader (-1: none), and where its log starts and ends; ``stable``: under read_committed."""
+
+    name: str
+    leaders: list[int]
+    start: int = 0
+    end: int = 100
+    stable: int | None = None
+    leader_seen: dict[int, list[int]] = field(default_factory=dict)
+    """Partition -> what Metadata says next, one an answer, before the truth: a leader that has moved."""
+
+
+@dataclass
+class World:
+    groups: dict[str, FakeGroup] = field(default_factory=dict)
+    topics: dict[str, FakeTopic] = field(default_factory=dict)
+    cluster_id: str = "fake-cluster"
+    omitted: set[str] = field(default_factory=set)
+    """Groups and topics that brokers leave out of every answer but ListGroups."""
+    unasked: list[str] = field(default_factory=list)
+    """Topics that brokers add to every Metadata answer."""
+    _errors: dict[tuple[str, str], list[ErrorCode]] = field(default_factory=dict)
+    _always: dict[tuple[str, str], ErrorCode] = field(default_factory=dict)
+
+    def group(self, name: str, coordinator: int = 0, **rest: object) -> FakeGroup:
+        self.groups[name] = FakeGroup(name, coordinator, **rest)  # type: ignore[arg-type]
+        return self.groups[name]
+
+    def topic(self, name: str, leaders: Iterable[int], **rest: object) -> FakeTopic:
+        self.topics[name] = FakeTopic(name, list(leaders), **rest)  # type: ignore[arg-type]
+        return self.topics[name]
+
+    def fail(self, api: str, name: str, code: ErrorCode, times: int | None = None) -> None:
+        """An error for a group, a topic or ``topic-partition``, or ``""`` for a whole answer; always, or some times."""
+        if times is None:
+            self._always[api, name] = code
+        else:
+            self._errors.setdefault((api, name), []).extend([code] * times)
+
+    def error(self, api: str, name: str) -> ErrorCode:
+        queued = self._errors.get((api, name))
+        return queued.pop(0) if queued else self._always.get((api, name), ErrorCode.none)
+
+
+def subscription_bytes(topics: Iterable[str]) -> bytes:
+    kind = load_entity_schema("consumer_protocol_subscription", 1, EntityType.data)
+    return b"\0\1" + write(build(kind, topics=tuple(topics), user_data=None, owned_partitions=()))
+
+
+def assignment_bytes(holds: Held) -> bytes:
+    kind = load_entity_schema("consumer_protocol_assignment", 0, EntityType.data)
+    part = nested(kind, "TopicPartition")
+    entries = tuple(build(part, topic=topic, partitions=partitions) for topic, partitions in holds.items())
+    return b"\0\0" + write(build(kind, assigned_partitions=entries, user_data=None))

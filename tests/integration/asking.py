@@ -1,0 +1,111 @@
+"""kgroups as its users run it: a process of its own, asked by arguments, known by what it prints and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Row = dict[str, Any]
+
+
+class Request(NamedTuple):
+    """One line of ``--debug``."""
+
+    broker: int
+    api: str
+    version: int
+    keys: int
+    milliseconds: float
+
+
+_REQUEST = re.compile(
+    r"debug: (?:broker (\d+) )?\(?\S+:\d+\)? (\w+) v(\d+) keys=(\d+) sent=\d+B received=\d+B ([\d.]+)ms"
+)
+
+
+class Answer(NamedTuple):
+    """What one run of kgroups came to. ``seconds`` is the whole process, with the start of Python."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+    @property
+    def items(self) -> list[Row]:
+        """The rows of ``-o json``."""
+        found: list[Row] = self.envelope["items"]
+        return found
+
+    @property
+    def failures(self) -> list[Row]:
+        """The failures of ``-o json``."""
+        found: list[Row] = self.envelope["failures"]
+        return found
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.split("\n")[:-1]
+
+    @property
+    def table(self) -> list[dict[str, str]]:
+        """The rows of ``-o plain``, under their headers. No cell is empty, and two blanks stand between two cells."""
+        header, *rows = ([cell for cell in re.split(" {2,}", line.strip()) if cell] for line in self.lines)
+        return [dict(zip(header, row, strict=True)) for row in rows]
+
+    @property
+    def csv(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(self.lines))
+
+    @property
+    def requests(self) -> list[Request]:
+        """What ``--debug`` told."""
+        found = [_REQUEST.match(line) for line in self.err.splitlines() if line.startswith("debug: ")]
+        assert all(found), self.err
+        return [
+            Request(int(match[1] or 0), match[2], int(match[3]), int(match[4]), float(match[5]))
+            for match in found
+            if match
+        ]
+
+    def sent(self, api: str) -> list[Request]:
+        return [request for request in self.requests if request.api == api]
+
+
+def run_kgroups(
+    *words: str, bootstrap: str | None = None, env: Mapping[str, str] | None = None, limit: float = 90.0
+) -> Answer:
+    """Runs ``kgroups <words>``; whatever happens, it must not leave a traceback.
+
+    :param limit: seconds after which the process is given up as hanging, far above any ``--timeout``.
+    """
+    where = () if bootstrap is None else ("-b", bootstrap)
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "kgroups", words[0], *where, *words[1:]],
+        capture_output=True,
+        env={**os.environ, **(env or {})},
+        timeout=limit,
+        check=False,
+    )
+    seconds = time.monotonic() - began
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert "Traceback" not in err, err
+    return Answer(done.returncode, out, err, seconds)
+
+
+def visible(text: str) -> str:
+    """What a table shows of a text from the cluster: nothing that a terminal would obey."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -1,0 +1,55 @@
+"""The known world in a cluster, as the tests meet it: to be asked, and to know what the answer must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.promises import end_of
+from kgroups.sandbox.world import DELETED_TOPIC, KnownGroup, known_groups
+from tests.integration.asking import Answer, run_kgroups
+from tests.integration.java_says import JavaTool, Said
+
+NEWEST = "4.3.1"
+Pair = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class World:
+    sandbox: Sandbox
+    scratch: Path
+    """For what Java tools need beside the cluster."""
+
+    def ask(self, *words: str, limit: float = 90.0) -> Answer:
+        return run_kgroups(*words, bootstrap=self.sandbox.bootstrap, limit=limit)
+
+    def java(self, *words: str, version: str | None = None) -> Said:
+        """Asks the Java tool of the cluster's own version, or of another."""
+        return JavaTool(version or self.version, self.scratch).ask(self.sandbox.bootstrap, *words)
+
+    @property
+    def version(self) -> str:
+        return self.sandbox.version.name
+
+    def since(self, release: str) -> bool:
+        """Whether the brokers are of that release or newer."""
+        return _numbers(self.version) >= _numbers(release)
+
+    @property
+    def groups(self) -> Mapping[str, KnownGroup]:
+        return {group.name: group for group in known_groups(self.sandbox.version)}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def promised_offsets(group: KnownGroup) -> dict[Pair, tuple[int | None, int | None]]:
+    """(topic, partition) -> committed offset and end of the log, of everything that its offsets view must show."""
+    committed = {(topic, at): offset for topic, offsets in group.commits.items() for at, offset in offsets.items()}
+    return {
+        pair: (committed.get(pair), None if pair[0] == DELETED_TOPIC else end_of(*pair))
+        for pair in committed.keys() | group.assigned
+    }

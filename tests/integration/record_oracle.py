@@ -1,0 +1,82 @@
+"""What Kafka itself reads from records of ``__consumer_offsets``: its classes, run over as many as there are."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kgroups.errors import SandboxError
+from kgroups.protocol.offsets_topic import RECORD_TYPES, Record, to_json
+from kgroups.protocol.offsets_topic.spec import Field, default_of
+from kgroups.sandbox import kafka_version
+from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.java import find_java
+from tests.fakes.offset_records import Pair
+
+VERSION: Final = "4.3.1"
+"""The oldest Kafka here that knows all types; it also knows all older versions of their values."""
+
+_PROGRAM: Final = Path(__file__).with_name("RecordOracle.java")
+_SECONDS: Final = 300
+
+
+def ask_kafka(pairs: Sequence[Pair], scratch: Path) -> Iterator[dict[str, Any]]:
+    """For each record what Kafka reads from it: ``type``, ``key``, ``version``, ``value``; or ``error``.
+
+    :raises SandboxError: when there is no compiler beside Java, or the program fails.
+    """
+    asked, told = scratch / "records.bin", scratch / "records.jsonl"
+    with asked.open("wb") as file:
+        file.write(struct.pack(">i", len(pairs)))
+        for pair in pairs:
+            for data in pair:
+                file.write(struct.pack(">i", -1 if data is None else len(data)) + (data or b""))
+    jars = ensure_jars(kafka_version(VERSION))
+    options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]
+    command = [find_java(), *options, "-cp", f"{jars}/*", str(_PROGRAM), str(asked), str(told)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if done.returncode:
+        raise SandboxError(f"the record oracle failed: {done.stderr[-2000:]}")
+    with told.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def need_compiler() -> None:
+    """:raises SandboxError: when this Java cannot run a source file: it is a JRE."""
+    java = find_java()
+    done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
+    if "jdk.compiler@" not in done.stdout:
+        raise SandboxError(f"{java} has no compiler: the record oracle needs a JDK, 17 or newer")
+
+
+def as_kafka_tells(record: Record) -> dict[str, Any]:
+    """A record of ours, in the shape of the oracle's lines.
+
+    That is, as Kafka's converters write it: names begin with a small letter, bytes are base64, and tagged fields that
+    are at their defaults are left out.
+    """
+    kind = RECORD_TYPES[record.record_type]
+    told: dict[str, Any] = {"type": kind.id, "key": _told(kind.key, record.key)}
+    if record.value is not None:
+        told["version"] = record.value_version
+        told["value"] = _told(kind.value, record.value)
+    plain: dict[str, Any] = json.loads(to_json(told))
+    return plain
+
+
+def _told(fields: Sequence[Field], value: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for field in fields:
+        if field.name not in value:
+            continue
+        each = value[field.name]
+        if field.tag is not None and each == default_of(field):
+            continue
+        if field.fields and each is not None:
+            each = [_told(field.fields, one) for one in each] if isinstance(each, list) else _told(field.fields, each)
+        found[field.name[0].lower() + field.name[1:]] = each
+    return found

@@ -1,0 +1,70 @@
+"""Kafka's own tool in a JVM that stays: to start one for each question would take longer than all the answers."""
+
+from __future__ import annotations
+
+import atexit
+import struct
+import subprocess
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from kgroups.sandbox.programs import Programs
+
+_SIZE = struct.Struct(">i")
+_SOURCE = Path(__file__).with_name("ResidentTool.java")
+
+
+class ResidentTool:
+    """The tool of one version. One question at a time; see ``ResidentTool.java`` for how they are put."""
+
+    def __init__(self, programs: Programs, class_name: str) -> None:
+        # Java runs a source file by itself, where it is a JDK.
+        command = programs.tool(str(_SOURCE), [class_name])
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        atexit.register(self._process.kill)
+
+    def ask(self, words: Sequence[str], limit: float) -> tuple[int, bytes, bytes]:
+        """Exit code, standard output, standard error.
+
+        :raises subprocess.TimeoutExpired: after ``limit`` seconds; the tool is gone then.
+        """
+        late = threading.Timer(limit, self._process.kill)
+        late.start()
+        try:
+            return self._exchange(words)
+        except EOFError:
+            assert self._process.stderr
+            said = self._process.stderr.read()
+            raise subprocess.TimeoutExpired(list(words), limit, stderr=said) from None
+        finally:
+            late.cancel()
+
+    def _exchange(self, words: Sequence[str]) -> tuple[int, bytes, bytes]:
+        assert self._process.stdin
+        encoded = [word.encode() for word in words]
+        question = _SIZE.pack(len(encoded)) + b"".join(_SIZE.pack(len(word)) + word for word in encoded)
+        try:
+            self._process.stdin.write(question)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise EOFError from None
+        return self._number(), self._read(self._number()), self._read(self._number())
+
+    def _number(self) -> int:
+        (number,) = _SIZE.unpack(self._read(_SIZE.size))
+        return int(number)
+
+    def _read(self, size: int) -> bytes:
+        assert self._process.stdout
+        found = self._process.stdout.read(size)
+        if len(found) < size:
+            raise EOFError
+        return found
+
+
+@cache
+def resident_tool(folder: Path, java: str, jars: Path, class_name: str) -> ResidentTool:
+    """The one of these jars; it lives as long as the tests do."""
+    return ResidentTool(Programs(folder, java, jars), class_name)

@@ -1,0 +1,83 @@
+"""A terminal for kgroups to write to: a pseudo-terminal of a given width, and all that arrived on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping
+from fcntl import ioctl
+from typing import NamedTuple
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Shown(NamedTuple):
+    """``raw`` as it came, escape sequences and all; ``out`` is what went past the terminal into a pipe."""
+
+    code: int
+    raw: str
+    out: str
+
+    @property
+    def text(self) -> str:
+        """Without escape sequences."""
+        return _ESCAPE.sub("", self.raw)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.replace("\r\n", "\n").rstrip("\n").split("\n")
+
+    @property
+    def screen(self) -> list[str]:
+        """What is left to be seen, when lines were written over (``\\r``) and wiped (``\\x1b[K``)."""
+        lines = []
+        for line in self.raw.replace("\r\n", "\n").split("\n"):
+            seen = ""
+            for part in line.split("\r"):
+                kept, wiped, after = part.partition("\x1b[K")
+                seen = kept + after if wiped else kept + seen[len(kept) :]
+            lines.append(_ESCAPE.sub("", seen))
+        return [line for line in lines if line]
+
+
+def on_terminal(
+    *words: str, bootstrap: str, columns: int, env: Mapping[str, str] | None = None, piped: bool = False
+) -> Shown:
+    """Runs ``kgroups <words>`` as in a terminal window.
+
+    :param env: beside an environment that says nothing on colours or width.
+    :param piped: stdout goes into a pipe; the terminal gets stderr.
+    """
+    master, slave = os.openpty()
+    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kgroups", words[0], "-b", bootstrap, *words[1:]],
+        stdin=slave,
+        stdout=subprocess.PIPE if piped else slave,
+        stderr=slave,
+        env={**inherited, "TERM": "xterm-256color", **(env or {})},
+    )
+    os.close(slave)
+    with process, os.fdopen(master, "rb", buffering=0) as screen:
+        raw = _read(screen.fileno(), time.monotonic() + 90)
+        out = process.stdout.read() if process.stdout else b""
+    return Shown(process.returncode, raw.decode(), out.decode())
+
+
+def _read(descriptor: int, until: float) -> bytes:
+    found = b""
+    while True:
+        try:
+            piece = os.read(descriptor, 65536)
+        except OSError:  # EIO: the last writer has closed the other end
+            return found
+        if not piece:
+            return found
+        found += piece
+        assert time.monotonic() < until

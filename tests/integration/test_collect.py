@@ -1,0 +1,352 @@
+"""The collector on a real log: everything once, whatever dies when; and the same log through every other way in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.dataset as ds
+import pytest
+from click.testing import CliRunner
+from confluent_kafka import Consumer, Producer, TopicPartition
+from pyspark.sql import SparkSession
+
+from kgroups.cli.main import cli
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import HistoryError
+from kgroups.pipeline.extract.log import OffsetsLog
+from kgroups.pipeline.extract.ranges import between
+from kgroups.pipeline.extract.reader import read
+from kgroups.pipeline.jobs.collect import Collected, Plan, collect
+from kgroups.pipeline.jobs.compact import compact
+from kgroups.pipeline.jobs.land import land
+from kgroups.pipeline.load import write
+from kgroups.pipeline.load.read import read_table
+from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, UNDECODED
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.commits import Commits, make_commits
+from kgroups.sandbox.topics import fill
+
+Places = list[tuple[int, int]]
+
+LOAD = Commits(groups=12, partitions=8, rounds=20)
+BATCH = 1000
+"""Small, so that the log takes more than one batch; each takes a second."""
+
+
+@pytest.fixture(scope="module")
+def kafka(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    kafka_at_hand("4.3.1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        with Sandbox.up(name="collect") as sandbox:
+            make_commits(sandbox, LOAD)
+            yield sandbox
+
+
+@pytest.fixture(scope="module")
+def settings(kafka: Sandbox) -> ClientSettings:
+    return ClientSettings(parse_bootstrap(kafka.bootstrap), timeout=20)
+
+
+class First(NamedTuple):
+    """A store into which all has been collected once; who changes it takes a copy."""
+
+    store: Store
+    done: Collected
+    told: list[str]
+
+
+@pytest.fixture(scope="module")
+def first(spark: SparkSession, settings: ClientSettings, tmp_path_factory: pytest.TempPathFactory) -> First:
+    store = Store(str(tmp_path_factory.mktemp("first") / "history"))
+    told: list[str] = []
+    return First(store, collect(spark, store, plan(settings), told.append), told)
+
+
+@pytest.fixture
+def store(first: First, tmp_path: Path) -> Store:
+    """A copy of the first."""
+    shutil.copytree(first.store.location, tmp_path / "history")
+    return Store(str(tmp_path / "history"))
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Store:
+    return Store(str(tmp_path / "empty"))
+
+
+def plan(settings: ClientSettings) -> Plan:
+    return Plan(settings, sample_every=0.5, most=BATCH)
+
+
+def in_the_log(settings: ClientSettings) -> Places:
+    """Every record's place, read past all of Spark."""
+    ends = OffsetsLog(settings).ends()
+    starts, stops = ({each: end.start for each, end in ends.items()}, {each: end.stable for each, end in ends.items()})
+    found: Places = []
+    for batch in read(settings, between(starts, stops)):
+        found += zip(batch["log_partition"].to_pylist(), batch["log_offset"].to_pylist(), strict=True)
+    return sorted(found)
+
+
+def in_the_store(spark: SparkSession, store: Store, table: Any = RECORDS) -> Places:
+    rows = read_table(spark, store, table).select("log_partition", "log_offset").collect()
+    return sorted((row[0], row[1]) for row in rows)
+
+
+def test_collecting_brings_everything_once_and_then_only_what_is_new(
+    spark: SparkSession, settings: ClientSettings, first: First, kafka: Sandbox, store: Store
+) -> None:
+    whole = in_the_log(settings)
+    assert len(whole) >= LOAD.records
+    assert (first.done.records, first.done.behind) == (len(whole), 0)
+    assert first.done.batches >= LOAD.records // BATCH
+    assert in_the_store(spark, store) == whole
+    assert len(in_the_store(spark, store, COMMITS)) == LOAD.records
+    assert first.told[0].startswith("baseline: ")
+    assert first.told[-1].startswith(f"batch {first.done.batches}: ")
+
+    make_commits(kafka, Commits(2, 3, 4, topic=f"more-{time.monotonic_ns()}"))
+    assert collect(spark, store, plan(settings)).records == 24
+    assert in_the_store(spark, store) == in_the_log(settings)
+    assert collect(spark, store, plan(settings)).records == 0
+
+    heads = read_table(spark, store, HEADS).where("topic = 'commits'").select("partition", "log_end").distinct()
+    assert sorted(map(tuple, heads.collect())) == [(partition, 0) for partition in range(LOAD.partitions)]
+    last = read_table(spark, store, BASELINE).where("topic = 'commits' and `group` = 'commits-00003'")
+    found = {(row["partition"], row["committed_offset"]) for row in last.collect()}
+    assert found == {(each, LOAD.offset(LOAD.rounds - 1, each)) for each in range(LOAD.partitions)}
+
+
+def test_coverage_says_what_was_read(spark: SparkSession, first: First) -> None:
+    rows = read_table(spark, first.store, COVERAGE).orderBy("log_partition", "to_offset").collect()
+    assert sum(row["records"] for row in rows) == first.done.records
+    for partition in {row["log_partition"] for row in rows}:
+        own = [row for row in rows if row["log_partition"] == partition]
+        assert own[0]["from_offset"] == 0
+        assert all(one["to_offset"] == two["from_offset"] for one, two in pairwise(own))
+        assert sum(row["records"] for row in own) == own[-1]["to_offset"] == own[-1]["last_stable_offset"]
+        assert all(row["first_time"] <= row["last_time"] for row in own)
+
+
+class Crash(Exception):
+    """As if the process had died here."""
+
+
+POINTS = [(step, after) for step in range(1, 6) for after in (False, True)]
+"""Ten points: before and after each of the first steps, which are an entry committed, and a table written."""
+
+
+def test_a_crash_at_any_step_loses_nothing_and_doubles_nothing(
+    spark: SparkSession, settings: ClientSettings, empty: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashes = 0
+    for point, after in POINTS:
+        steps = count(1)
+
+        def dying(real: Callable[..., None], at: int, after: bool, steps: Iterator[int]) -> Callable[..., None]:
+            def step(*arguments: Any) -> None:
+                here = next(steps)
+                if here == at and not after:
+                    raise Crash
+                real(*arguments)
+                if here == at:
+                    raise Crash
+
+            return step
+
+        with monkeypatch.context() as patch:
+            patch.setattr(write, "_write", dying(write._write, point, after, steps))
+            patch.setattr(Store, "commit", dying(Store.commit, point, after, steps))
+            try:
+                collect(spark, empty, plan(settings)._replace(most=BATCH // 4))
+            except (HistoryError, Crash):
+                crashes += 1
+        kept = in_the_store(spark, empty)
+        assert len(kept) == len(set(kept))
+    assert crashes == len(POINTS)
+    collect(spark, empty, plan(settings))
+    assert in_the_store(spark, empty) == in_the_log(settings)
+
+
+def test_killed_for_real_and_started_again(
+    spark: SparkSession, settings: ClientSettings, empty: Store, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", empty.location, "--max-records", "300"]
+    command += ["--spark-log", str(tmp_path / "spark.log"), "-b", settings.bootstrap_servers]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr
+    for line in process.stderr:
+        if "batch 2:" in line:
+            break
+    else:
+        pytest.fail(f"it ended by itself: {process.wait()}; {(tmp_path / 'spark.log').read_text()[-2000:]}")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.stderr.close()
+    process.wait()
+    kept = in_the_store(spark, empty)
+    assert 0 < len(kept) < len(in_the_log(settings))
+    collect(spark, empty, plan(settings))
+    assert in_the_store(spark, empty) == in_the_log(settings)
+
+
+def test_what_a_transaction_has_not_committed_is_not_history(
+    spark: SparkSession, settings: ClientSettings, store: Store
+) -> None:
+    consumer = Consumer({"bootstrap.servers": settings.bootstrap_servers, "group.id": "transactional"})
+    producer = Producer({"bootstrap.servers": settings.bootstrap_servers, "transactional.id": "writer"})
+    producer.init_transactions(30)
+
+    def commit(offset: int, end: Callable[[float], None] | None) -> None:
+        producer.begin_transaction()
+        place = [TopicPartition("commits", 0, offset)]
+        producer.send_offsets_to_transaction(place, consumer.consumer_group_metadata(), 30)
+        if end:
+            end(30)
+
+    def seen() -> list[int]:
+        rows = read_table(spark, store, COMMITS).where("`group` = 'transactional'").orderBy("log_offset").collect()
+        return [row["committed_offset"] for row in rows]
+
+    try:
+        commit(1, producer.commit_transaction)
+        commit(2, producer.abort_transaction)
+        commit(3, None)
+        told: list[str] = []
+        collect(spark, store, plan(settings), told.append)
+        assert any("wait behind an open transaction" in line for line in told)
+        assert seen() == [1]
+        held = read_table(spark, store, COVERAGE).where("high_watermark > last_stable_offset").count()
+        assert held >= 1
+        producer.commit_transaction(30)
+        collect(spark, store, plan(settings))
+        assert seen() == [1, 3]
+    finally:
+        consumer.close()
+
+
+def test_the_source_in_batches(spark: SparkSession, settings: ClientSettings) -> None:
+    def rows(**options: str) -> int:
+        source = spark.read.format("kgroups-offsets").option("bootstrap.servers", settings.bootstrap_servers)
+        return source.options(**options).load().count()
+
+    whole = in_the_log(settings)
+    assert rows(table="records") == rows(table="decoded", numPartitions="5") == len(whole)
+    partition = max(dict(whole))
+    nowhere = {str(each): 10**9 for each in range(12)}
+    some = {str(partition): 5}
+    assert (
+        rows(startingOffsets=json.dumps(nowhere | some), endingOffsets=json.dumps(nowhere | {str(partition): 9})) == 4
+    )
+    assert rows(startingTimestamp="2999-01-01") == 0
+    assert rows(endingTimestamp="2001-01-01") == 0
+    assert rows(startingTimestamp="2001-01-01", endingTimestamp="2999-01-01") == len(whole)
+
+
+def test_dump_gives_the_same(settings: ClientSettings, tmp_path: Path) -> None:
+    where = ["--bootstrap-server", settings.bootstrap_servers]
+    runner = CliRunner()
+    folder = tmp_path / "dump"
+    done = runner.invoke(cli, ["history", "dump", "--parquet", str(folder), "--processes", "2", *where])
+    assert (done.exit_code, done.stdout) == (0, "")
+    table = ds.dataset(folder).to_table()
+    places = sorted(zip(table["log_partition"].to_pylist(), table["log_offset"].to_pylist(), strict=True))
+    assert places == in_the_log(settings)
+    assert len(list(folder.iterdir())) == 2
+
+    again = runner.invoke(cli, ["history", "dump", "--parquet", str(folder), *where])
+    assert isinstance(again.exception, HistoryError)
+
+    lines = runner.invoke(cli, ["history", "dump", "--table", "commits", *where]).stdout.splitlines()
+    commits = [json.loads(line) for line in lines]
+    assert (
+        len([each for each in commits if each["topic"] == "commits" and each["group"] != "transactional"])
+        == LOAD.records
+    )
+    assert set(commits[0]) == set(COMMITS.names)
+
+
+def test_compacting_changes_no_answer(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
+    tables = (RECORDS, COMMITS, COVERAGE, HEADS, BASELINE)
+    before = {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables}
+    entries = len(store.entries())
+    assert compact(spark, store) == entries - 1
+    assert len(store.entries()) == 2
+    assert {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables} == before
+    assert compact(spark, store) == 0
+    collect(spark, store, plan(settings))
+    assert in_the_store(spark, store) == in_the_log(settings)
+
+
+def test_expiring_keeps_what_still_holds(spark: SparkSession, store: Store) -> None:
+    def latest() -> set[tuple[Any, ...]]:
+        rows = read_table(spark, store, COMMITS).where("topic = 'commits'").orderBy("log_offset").collect()
+        last = {(row["group"], row["partition"]): row["committed_offset"] for row in rows}
+        return {(*key, offset) for key, offset in last.items()}
+
+    before = latest()
+    commits = read_table(spark, store, COMMITS).where("topic = 'commits'").count()
+    compact(spark, store, older_than=datetime.now(UTC) + timedelta(days=1))
+    assert latest() == before
+    assert read_table(spark, store, COMMITS).where("topic = 'commits'").count() < commits
+
+
+def test_a_store_of_another_cluster_and_a_lost_checkpoint(
+    spark: SparkSession, settings: ClientSettings, store: Store
+) -> None:
+    Path(store.checkpoint).rename(f"{store.checkpoint}.lost")
+    with pytest.raises(HistoryError, match="checkpoint is gone"):
+        collect(spark, store, plan(settings))
+    identity = Path(store.location, "_kgroups.json")
+    identity.write_text(json.dumps(json.loads(identity.read_text()) | {"cluster_id": "another"}))
+    with pytest.raises(HistoryError, match="cluster another"):
+        collect(spark, store, plan(settings))
+
+
+def test_a_topic_that_is_not_there(settings: ClientSettings) -> None:
+    with pytest.raises(HistoryError, match="no topic nowhere"):
+        OffsetsLog(settings, "nowhere").ends()
+
+
+def test_landed_records_are_a_way_in(
+    spark: SparkSession, settings: ClientSettings, store: Store, empty: Store, tmp_path: Path
+) -> None:
+    source = spark.read.format("kgroups-offsets").option("bootstrap.servers", settings.bootstrap_servers)
+    records = source.option("table", "records").load().toDF("partition", "offset", "timestamp", "key", "value")
+    records.write.parquet(str(tmp_path / "landed"))
+    with pytest.raises(HistoryError, match="no history"):
+        land(spark, empty, str(tmp_path / "landed"))
+    collect(spark, store, plan(settings))
+    assert land(spark, store, str(tmp_path / "landed")) == 0
+
+    other = empty
+    other.create(store.identity())
+    assert land(spark, other, str(tmp_path / "landed")) == len(in_the_log(settings))
+    assert land(spark, other, str(tmp_path / "landed")) == 0
+    for table in (RECORDS, COMMITS):
+        assert in_the_store(spark, other, table) == in_the_store(spark, store, table)
+    spark.range(3).write.parquet(str(tmp_path / "wrong"))
+    with pytest.raises(HistoryError, match="has no column partition, offset, timestamp, key, value"):
+        land(spark, other, str(tmp_path / "wrong"))
+
+
+def test_a_topic_of_something_else(spark: SparkSession, settings: ClientSettings, empty: Store, kafka: Sandbox) -> None:
+    fill(kafka.bootstrap, {"commits": {0: 7}})
+    told: list[str] = []
+    done = collect(spark, empty, plan(settings)._replace(topic="commits"), told.append)
+    assert done.records == 7
+    assert any("7 records could not be decoded" in line for line in told)
+    reasons = {row["reason"] for row in read_table(spark, empty, UNDECODED).collect()}
+    assert len(reasons) == 1 and None not in reasons

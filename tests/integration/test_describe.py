@@ -1,0 +1,433 @@
+"""``kgroups describe`` against real brokers: every way to select, every view, every kind of group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from kgroups.sandbox.world import (
+    DELETED_TOPIC,
+    LOG_STARTS,
+    OPAQUE_ASSIGNMENT,
+    OPAQUE_METADATA,
+    OPEN_TRANSACTION,
+    RECORDS,
+    STRANGE_NAME,
+)
+from tests.integration.asking import Answer, Row, visible
+from tests.integration.known_world import World, promised_offsets
+from tests.integration.visitors import COMPLETING, IDLE, MIXED, OWNED, REGEX, Visitors
+
+DELETED = "billing-deleted-topic"
+WHOLE = ("orders-range", "ahead")
+"""Two groups with nothing wrong."""
+
+
+def groups_of(answer: Answer) -> list[str]:
+    """The groups of the answer, each once, in its order."""
+    return list(dict.fromkeys(row["group"] for row in answer.items))
+
+
+def pairs(assignment: Iterable[Row]) -> set[tuple[str, int]]:
+    return {(entry["topic"], partition) for entry in assignment for partition in entry["partitions"]}
+
+
+# Which groups.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("orders-range", "ahead"),
+        ("ahead", "orders-range", "ahead"),
+        ("--group", "orders-range", "--group", "ahead"),
+        ("ahead", "--group", "orders-range"),
+        ("--regex", "orders-range|ah.*"),
+        ("ahead", "--regex", "orders-r[an]+ge"),
+    ],
+    ids=" ".join,
+)
+def test_selected_by_name_or_regex(world: World, words: tuple[str, ...]) -> None:
+    told = world.ask("describe", *words, "-o", "json")
+    assert (told.code, told.failures) == (0, [])
+    assert groups_of(told) == sorted(WHOLE)
+
+
+def test_regex_matches_whole_names(world: World) -> None:
+    told = world.ask("describe", "--regex", "orders", "-o", "json")
+    assert (told.code, told.items) == (0, [])
+    assert told.err == "kgroups: note: no group matches\n"
+
+
+def test_all_groups(world: World) -> None:
+    told = world.ask("describe", "--all-groups", "--state", "-o", "json")
+    listed = [row["group"] for row in world.ask("list", "-o", "json").items]
+    assert (told.code, told.err, groups_of(told)) == (0, "", listed)
+    assert set(listed) >= set(world.groups)
+
+
+def test_all_groups_needs_no_find_coordinator_and_named_ones_no_list(world: World) -> None:
+    told = world.ask("describe", "--all-groups", "--state", "--debug")
+    assert not told.sent("FindCoordinator")
+    assert len(told.sent("ListGroups")) == len(world.sandbox.brokers)
+    told = world.ask("describe", *WHOLE, "--state", "--debug")
+    assert not told.sent("ListGroups")
+    assert len(told.sent("FindCoordinator")) == (1 if world.since("3.0") else len(WHOLE))
+
+
+@pytest.mark.parametrize("topic", ["clicks", "payments", "ledger"])
+def test_topic_selects_by_commits_and_assignments(world: World, topic: str) -> None:
+    """Groups without members are found by their commits; and only what concerns the topic is shown."""
+    told = world.ask("describe", "--topic", topic, "-o", "json")
+    wanted = {
+        (name, partition): pair
+        for name, group in world.groups.items()
+        for (where, partition), pair in promised_offsets(group).items()
+        if where == topic
+    }
+    found = {
+        (row["group"], row["partition"]): (row["current_offset"], row["log_end_offset"])
+        for row in told.items
+        if row["group"] in world.groups
+    }
+    assert (told.code, found) == (0, wanted)
+    assert {row["topic"] for row in told.items} == {topic}
+
+
+def test_topic_in_other_views(world: World) -> None:
+    told = world.ask("describe", "--topic", "ledger,clicks", "--state", "-o", "json")
+    wanted = {"ledger-reader", "ahead", "data-lost", STRANGE_NAME}
+    assert {name for name in groups_of(told) if name in world.groups} == wanted
+    told = world.ask("describe", "--topic", "ledger", "--members", "-o", "json")
+    assert [row["group"] for row in told.items] == ["ledger-reader"]
+
+
+def test_topic_with_a_regex(world: World) -> None:
+    told = world.ask("describe", "--regex", ".*-empty|.*-lagging|ahead", "--topic", "payments", "-o", "json")
+    assert groups_of(told) == ["payments-empty", "payments-lagging"]
+
+
+def test_deleted_topic_is_still_found_by_who_is_assigned_to_it(world: World) -> None:
+    told = world.ask("describe", "--topic", DELETED_TOPIC, "-o", "json")
+    assert told.code == 1, told.err
+    assert [(row["group"], row["topic"], row["partition"], row["lag"]) for row in told.items] == [
+        (DELETED, DELETED_TOPIC, 0, None),
+        (DELETED, DELETED_TOPIC, 1, None),
+    ]
+
+
+def test_missing_group_beside_a_good_one(world: World) -> None:
+    for view in ("--offsets", "--members", "--state"):
+        told = world.ask("describe", "orders-range", "nobody-knows-it", view, "-o", "json")
+        assert told.code == 1, told.err
+        assert groups_of(told) == ["orders-range"]
+        assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+            ("group", "nobody-knows-it", "GROUP_ID_NOT_FOUND")
+        ]
+        assert told.err.startswith("kgroups: group 'nobody-knows-it': the group does not exist [GROUP_ID_NOT_FOUND,")
+        assert len(told.err.splitlines()) == 1
+
+
+def test_strange_name_is_escaped_in_text_and_exact_in_json(world: World) -> None:
+    assert world.ask("describe", STRANGE_NAME, "-o", "json").items[0]["group"] == STRANGE_NAME
+    for output in ("plain", "table", "csv", "github"):
+        told = world.ask("describe", STRANGE_NAME, "-o", output)
+        assert visible(STRANGE_NAME) in told.out
+        assert not set(told.out + told.err) & {"\x1b", "\t"}
+    told = world.ask("describe", STRANGE_NAME + "?")
+    assert told.code == 1, told.err
+    assert f"group '{visible(STRANGE_NAME)}?'" in told.err
+
+
+# Offsets.
+
+
+def test_offsets_and_lag_of_the_whole_world(world: World) -> None:
+    told = world.ask("describe", "--all-groups", "-o", "json")
+    for name, group in world.groups.items():
+        rows = [row for row in told.items if row["group"] == name and row["topic"]]
+        assert {
+            (row["topic"], row["partition"]): (row["current_offset"], row["log_end_offset"]) for row in rows
+        } == promised_offsets(group)
+        assert [(row["topic"], row["partition"]) for row in rows] == sorted(promised_offsets(group))
+        for row in rows:
+            known = None not in (row["current_offset"], row["log_end_offset"])
+            assert row["lag"] == (row["log_end_offset"] - row["current_offset"] if known else None)
+            assert (row["consumer_id"] is not None) == ((row["topic"], row["partition"]) in group.assigned)
+            if row["topic"] != DELETED_TOPIC:
+                assert row["log_start_offset"] == LOG_STARTS.get(row["topic"], {}).get(row["partition"], 0)
+    # The one thing wrong in this world.
+    assert told.code == 1, told.err
+    assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+        ("topic", DELETED_TOPIC, "UNKNOWN_TOPIC_OR_PARTITION")
+    ]
+
+
+def test_rows_name_their_members(world: World) -> None:
+    """What a member holds by the members view, it holds by the offsets view."""
+    names = [name for name, group in world.groups.items() if group.members and name != DELETED]
+    members = world.ask("describe", *names, "--members", "-o", "json").items
+    offsets = world.ask("describe", *names, "-o", "json").items
+    held = {
+        (row["group"], pair, row["consumer_id"], row["host"], row["client_id"], row["group_instance_id"])
+        for row in members
+        if isinstance(row["current_assignment"], list)
+        for pair in pairs(row["current_assignment"])
+    }
+    shown = {
+        (
+            row["group"],
+            (row["topic"], row["partition"]),
+            row["consumer_id"],
+            row["host"],
+            row["client_id"],
+            row["group_instance_id"],
+        )
+        for row in offsets
+        if row["topic"]
+    }
+    assert shown == held
+
+
+def test_notes_on_what_is_wrong_with_a_commit(world: World) -> None:
+    told = world.ask("describe", "ahead", "data-lost", "payments-empty", "-o", "plain")
+    notes = {(row["GROUP"], row["PARTITION"]): (row["LAG"], row["NOTE"]) for row in told.table}
+    assert notes == {
+        ("ahead", "0"): ("-50", "committed beyond the end of the log"),
+        ("data-lost", "0"): ("90", "data lost: 30 offsets deleted before they were read"),
+        ("payments-empty", "0"): ("0", "-"),
+        ("payments-empty", "1"): ("10", "-"),
+        ("payments-empty", "2"): ("20", "-"),
+    }
+    assert told.code == 0, told.err
+    # Where there is nothing to note, there is no column.
+    assert "NOTE" not in world.ask("describe", "payments-empty", "-o", "plain").out
+
+
+def test_partitions_without_a_commit(world: World) -> None:
+    told = world.ask("describe", "payments-uncommitted", "-o", "plain")
+    assert [(row["PARTITION"], row["CURRENT-OFFSET"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table] == [
+        ("0", "30", "60", "30"),
+        ("1", "-", "70", "-"),
+        ("2", "-", "80", "-"),
+    ]
+    assert told.code == 0, told.err
+
+
+def test_deleted_topic(world: World) -> None:
+    told = world.ask("describe", DELETED, "-o", "json")
+    lost = [row for row in told.items if row["topic"] == DELETED_TOPIC]
+    assert [(row["partition"], row["current_offset"], row["log_end_offset"], row["lag"]) for row in lost] == [
+        (0, None, None, None),
+        (1, None, None, None),
+    ]
+    assert {row["note"] for row in lost} == {"the topic or partition does not exist (deleted?)"}
+    assert [(row["partition"], row["lag"]) for row in told.items if row["topic"] == "payments"] == [
+        (0, 0),
+        (1, 10),
+        (2, 20),
+    ]
+    assert told.code == 1, told.err
+    assert told.err.startswith(f"kgroups: topic '{DELETED_TOPIC}': the topic or partition does not exist (deleted?) [")
+    assert len(told.err.splitlines()) == 1
+    assert world.ask("describe", DELETED, "--members").code == 0  # it asks for no log
+
+
+def test_isolation_moves_the_end_of_a_log_with_an_open_transaction(world: World) -> None:
+    def end(*words: str) -> tuple[int, int]:
+        (row,) = world.ask("describe", "ledger-reader", *words, "-o", "json").items
+        return row["log_end_offset"], row["lag"]
+
+    committed, opened = RECORDS["ledger"][0], OPEN_TRANSACTION["ledger"][0]
+    assert end() == end("--isolation", "read_uncommitted") == (committed + opened, opened)
+    assert end("--isolation", "read_committed") == (committed, 0)
+
+
+def test_leader_epochs(world: World) -> None:
+    """Java's consumer commits them, since Kafka 2.1 (KIP-320)."""
+    told = world.ask("describe", "orders-sticky", "--verbose", "-o", "plain")
+    assert {row["LEADER-EPOCH"] for row in told.table} == {"0" if world.since("2.1") else "-"}
+    assert "LEADER-EPOCH" not in world.ask("describe", "orders-sticky").out
+
+
+def test_wide_shows_all_columns(world: World) -> None:
+    for view, key in (("--offsets", "log_start_offset"), ("--members", "rack"), ("--state", "protocol_type")):
+        told = world.ask("describe", "orders-range", view, "-w", "-o", "plain")
+        keys = list(world.ask("describe", "orders-range", view, "-o", "json").items[0])
+        assert key in keys
+        assert len(told.table[0]) == len(keys)
+
+
+def test_columns_and_sort(world: World) -> None:
+    told = world.ask(
+        "describe", "--topic", "payments", "--columns", "lag,group,partition", "--sort", "-lag", "-o", "csv"
+    )
+    rows = told.csv
+    assert list(rows[0]) == ["lag", "group", "partition"]
+    lags = [int(row["lag"]) for row in rows if row["lag"]]
+    assert lags == sorted(lags, reverse=True)
+    assert lags[0] == 50
+    assert not any(row["lag"] for row in rows[len(lags) :])
+
+
+def test_formats_hold_the_same(world: World) -> None:
+    rows = world.ask("describe", *WHOLE, "-o", "json").items
+    lines = world.ask("describe", *WHOLE, "-o", "jsonl").lines
+    assert [Answer(0, line, "", 0).envelope for line in lines] == rows
+    in_csv = world.ask("describe", *WHOLE, "-o", "csv").csv
+    assert in_csv == [{key: "" if value is None else str(value) for key, value in row.items()} for row in rows]
+    table = world.ask("describe", *WHOLE).table
+    assert [(row["GROUP"], row["PARTITION"], row["LAG"]) for row in table] == [
+        (row["group"], str(row["partition"]), str(row["lag"])) for row in rows
+    ]
+
+
+# Members.
+
+
+def test_members_of_the_whole_world(world: World) -> None:
+    told = world.ask("describe", "--all-groups", "--members", "-o", "json")
+    assert (told.code, told.err) == (0, "")
+    for name, group in world.groups.items():
+        rows = [row for row in told.items if row["group"] == name]
+        assert len(rows) == group.members
+        assert [row["consumer_id"] for row in rows] == sorted({row["consumer_id"] for row in rows})
+        assert sorted(row["group_instance_id"] for row in rows if row["group_instance_id"]) == group.instances
+        assert {row["host"] for row in rows} <= {"/127.0.0.1"}
+        if group.topics:
+            held = [pair for row in rows for pair in pairs(row["current_assignment"])]
+            assert (len(held), set(held)) == (len(group.assigned), group.assigned)
+            assert [row["partitions"] for row in rows] == [len(pairs(row["current_assignment"])) for row in rows]
+            assert [row["subscription"]["topics"] for row in rows] == [list(group.topics)] * group.members
+
+
+def test_members_in_text(world: World) -> None:
+    told = world.ask("describe", "orders-roundrobin", "--members", "--verbose", "-o", "plain")
+    assert {row["CURRENT-ASSIGNMENT"] for row in told.table} == {
+        "orders:0,2,4;payments:0,2",
+        "orders:1,3,5;payments:1",
+    }
+    assert {row["SUBSCRIPTION"] for row in told.table} == {"orders,payments"}
+    brief = world.ask("describe", "orders-roundrobin", "--members", "-o", "plain")
+    assert list(brief.table[0]) == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
+    assert {row["#PARTITIONS"] for row in brief.table} == {"5", "4"}
+
+
+def test_static_members(world: World) -> None:
+    if not world.sandbox.version.static_members:
+        pytest.skip("no static members before Kafka 2.3 (KIP-345)")
+    told = world.ask("describe", "orders-static", "--members", "-o", "plain")
+    assert {row["GROUP-INSTANCE-ID"] for row in told.table} == set(world.groups["orders-static"].instances)
+    assert "GROUP-INSTANCE-ID" not in world.ask("describe", "orders-range", "--members").out
+
+
+def test_new_protocol_has_epochs_and_targets(world: World) -> None:
+    if "orders-kip848" not in world.groups:
+        pytest.skip("no KIP-848 groups")
+    rows = world.ask("describe", "orders-kip848", "--members", "-o", "json").items
+    for row in rows:
+        assert row["current_epoch"] == row["target_epoch"] > 0
+        assert row["target_assignment"] == row["current_assignment"] == row["owned_partitions"]
+    (state,) = world.ask("describe", "orders-kip848", "--state", "-o", "json").items
+    assert (state["type"], state["assignment_strategy"]) == ("Consumer", "uniform")
+    assert state["group_epoch"] == state["target_assignment_epoch"] == rows[0]["current_epoch"]
+    (classic,) = world.ask("describe", "orders-range", "--state", "-o", "json").items
+    assert (classic["type"], classic["group_epoch"], classic["target_assignment_epoch"]) == ("Classic", None, None)
+
+
+def test_other_protocol_types_are_shown_raw(world: World) -> None:
+    (row,) = world.ask("describe", "connect-like", "--members", "-o", "json").items
+    assert row["current_assignment"] == {
+        "raw_bytes": len(OPAQUE_ASSIGNMENT),
+        "hex": OPAQUE_ASSIGNMENT.hex(),
+        "reason": "protocol type 'connect' is not decoded",
+    }
+    assert row["subscription"]["hex"] == OPAQUE_METADATA.hex()
+    assert row["partitions"] is None
+    (state,) = world.ask("describe", "connect-like", "--state", "-o", "json").items
+    assert (state["protocol_type"], state["assignment_strategy"], state["members"]) == ("connect", "opaque", 1)
+    (offsets,) = world.ask("describe", "connect-like", "-o", "json").items
+    assert (offsets["topic"], offsets["consumer_id"]) == (None, row["consumer_id"])
+
+
+def test_what_cooperative_members_owned(world: World, visitors: Visitors) -> None:
+    """The older member told at the last rebalance what it kept; the newcomer had nothing."""
+    told = world.ask("describe", OWNED, "--members", "-o", "json").items
+    (kept,) = [row for row in told if row["owned_partitions"]]
+    (new,) = [row for row in told if not row["owned_partitions"]]
+    assert pairs(kept["owned_partitions"]) == pairs(kept["current_assignment"])
+    assert pairs(kept["current_assignment"]) | pairs(new["current_assignment"]) == {("orders", at) for at in range(6)}
+
+
+def test_member_with_nothing_to_do(world: World, visitors: Visitors) -> None:
+    told = world.ask("describe", IDLE, "--members", "-o", "json").items
+    assert sorted((row["partitions"], len(row["current_assignment"])) for row in told) == [(0, 0), (1, 1)]
+    first, idle = world.ask("describe", IDLE, "-o", "json").items
+    assert (first["topic"], first["current_offset"], first["lag"]) == ("clicks", 50, 50)
+    assert (idle["topic"], idle["lag"], idle["host"]) == (None, None, "/127.0.0.1")
+
+
+def test_rebalancing_group(world: World, visitors: Visitors) -> None:
+    told = world.ask("describe", COMPLETING, "--state", "-o", "json")
+    assert [(row["state"], row["assignment_strategy"], row["members"]) for row in told.items] == [
+        ("CompletingRebalance", None, 1)
+    ]
+    told = world.ask("describe", COMPLETING, "--members", "-v", "-o", "json")
+    assert [(row["partitions"], row["current_assignment"]) for row in told.items] == [(0, [])]
+    assert told.err == f"kgroups: note: group '{COMPLETING}' is rebalancing\n"
+    assert told.code == 0, told.err
+
+
+def test_members_of_both_protocols_in_one_group(world: World, visitors: Visitors) -> None:
+    if MIXED not in visitors.groups:
+        pytest.skip("no KIP-848 group that librdkafka can join")
+    told = world.ask("describe", MIXED, "--members", "--verbose", "-o", "plain")
+    assert {row["UPGRADED"] for row in told.table} == {"true", "false"}
+    assert {row["TARGET-ASSIGNMENT"] for row in told.table} == {"orders:0,1,2", "orders:3,4,5"}
+    # All upgraded: no column, unless all are wanted.
+    assert "UPGRADED" not in world.ask("describe", "orders-kip848", "--members", "--verbose").out
+    assert "UPGRADED" in world.ask("describe", "orders-kip848", "--members", "--wide").out
+
+
+def test_subscription_by_a_regular_expression(world: World, visitors: Visitors) -> None:
+    if REGEX not in visitors.groups:
+        pytest.skip("no KIP-848 group that librdkafka can join")
+    (row,) = world.ask("describe", REGEX, "--members", "-o", "json").items
+    assert "^pay.*s$" in row["subscription"]["regex"]
+    assert pairs(row["current_assignment"]) == {("payments", partition) for partition in range(3)}
+
+
+# State.
+
+
+def test_states_of_the_whole_world(world: World) -> None:
+    told = world.ask("describe", "--all-groups", "--state", "-o", "json")
+    listed = {row["group"]: row for row in world.ask("list", "-o", "json").items}
+    assert (told.code, told.err) == (0, "")
+    for row in told.items:
+        assert row["coordinator"] == listed[row["group"]]["coordinator"]
+        if group := world.groups.get(row["group"]):
+            assert (row["state"], row["members"], row["protocol_type"]) == (
+                group.state,
+                group.members,
+                group.protocol_type,
+            )
+            assert (row["type"], row["assignment_strategy"]) == (group.type, group.protocol or None)
+
+
+def test_state_in_text(world: World) -> None:
+    told = world.ask("describe", "orders-range", "payments-empty", "--state", "-o", "plain")
+    assert list(told.table[0]) == ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]
+    assert [(row["ASSIGNMENT-STRATEGY"], row["STATE"], row["#MEMBERS"]) for row in told.table] == [
+        ("range", "Stable", "3"),
+        ("-", "Empty", "0"),
+    ]
+    verbose = world.ask("describe", "orders-range", "--state", "-v", "-o", "plain").table
+    assert (verbose[0]["GROUP-EPOCH"], verbose[0]["TARGET-ASSIGNMENT-EPOCH"]) == ("-", "-")
+
+
+def test_empty_group_is_remarked_on(world: World) -> None:
+    for view in ("--offsets", "--members"):
+        told = world.ask("describe", "payments-empty", "orders-range", view)
+        assert (told.code, told.err) == (0, "kgroups: note: group 'payments-empty' has no active members\n")

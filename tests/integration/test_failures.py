@@ -1,0 +1,420 @@
+"""Brokers that die, hang, come back, or refuse: what is there is printed, what is not is named, and in time."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.load import Load, seed_load
+from tests.integration.asking import Answer, Row, run_kgroups
+from tests.integration.conftest import wanted_versions
+from tests.integration.java_says import JavaTool
+from tests.integration.terminal import on_terminal
+
+LOAD = Load(groups=90, partitions=6, topics=3)
+
+PATIENCE = 4.0
+"""What one broker may cost, in these tests."""
+SLACK = 5.0
+"""What the rest may cost on a busy machine, the start of Python above all."""
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A cluster to be harmed, and how it was when it was well."""
+
+    sandbox: Sandbox
+    coordinators: Mapping[str, int]
+    """Group -> broker."""
+    leaders: Mapping[tuple[str, int], int]
+    rows: tuple[Row, ...]
+    """Of the offsets view, all groups."""
+
+    def ask(self, *words: str) -> Answer:
+        return run_kgroups(*words, "--broker-timeout", f"{PATIENCE}s", bootstrap=self.sandbox.bootstrap)
+
+    def groups_off(self, broker: int) -> list[str]:
+        """The groups that other brokers keep."""
+        return sorted(name for name, where in self.coordinators.items() if where != broker)
+
+    def group_on(self, broker: int) -> str:
+        return next(name for name, where in sorted(self.coordinators.items()) if where == broker)
+
+    def rows_without(self, broker: int) -> list[Row]:
+        """What can be said of the others' groups: without the ends of the logs that the broker leads."""
+        return [
+            row | (UNKNOWN_LOG if self.leaders[row["topic"], row["partition"]] == broker else {})
+            for row in self.rows
+            if self.coordinators[row["group"]] != broker
+        ]
+
+    @contextmanager
+    def killed(self, broker: int) -> Iterator[None]:
+        self.sandbox.kill(broker)
+        try:
+            yield
+        finally:
+            self.sandbox.restart(broker, timeout=90)
+
+    @contextmanager
+    def paused(self, broker: int) -> Iterator[None]:
+        self.sandbox.pause(broker)
+        try:
+            yield
+        finally:
+            self.sandbox.resume(broker)
+            self.sandbox.wait_ready(timeout=60)
+
+
+UNKNOWN_LOG = {"log_start_offset": None, "log_end_offset": None, "lag": None}
+
+
+def facts(rows: list[Row]) -> list[Row]:
+    """Without the remarks, which are in words."""
+    return [{key: value for key, value in row.items() if key != "note"} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def needs_newest(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+    if DEFAULT_VERSION not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
+    kafka_at_hand(DEFAULT_VERSION)
+
+
+@pytest.fixture(scope="module")
+def victim(needs_newest: None) -> Iterator[Victim]:
+    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-victim") as sandbox:
+        seed_load(sandbox, LOAD)
+        listed = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)
+        described = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=sandbox.bootstrap)
+        assert (listed.code, described.code) == (0, 0), listed.err + described.err
+        topics = AdminClient({"bootstrap.servers": sandbox.bootstrap}).list_topics(timeout=30).topics
+        yield Victim(
+            sandbox,
+            {row["group"]: row["coordinator"]["id"] for row in listed.items},
+            {(name, at): part.leader for name, topic in topics.items() for at, part in topic.partitions.items()},
+            tuple(facts(described.items)),
+        )
+
+
+def test_whole(victim: Victim) -> None:
+    """That what is harmed below is there."""
+    assert set(victim.coordinators) == set(LOAD.names())
+    assert set(victim.coordinators.values()) == set(victim.leaders.values()) == {1, 2, 3}
+    assert len(victim.rows) == LOAD.groups * LOAD.partitions
+
+
+# One broker dead.
+
+
+@pytest.fixture(scope="class")
+def without_2(victim: Victim) -> Iterator[Victim]:
+    """Broker 2 is dead, but still in the metadata, for some seconds."""
+    with victim.killed(2):
+        yield victim
+
+
+@pytest.fixture(scope="class")
+def fenced_2(without_2: Victim) -> Victim:
+    """Broker 2 is dead, and the cluster knows: its partitions have no leader."""
+    admin = AdminClient({"bootstrap.servers": without_2.sandbox.bootstrap, "log_level": 0})
+    until = time.monotonic() + 60
+    while 2 in admin.list_topics(timeout=30).brokers:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    return without_2
+
+
+def names_what_is_missing(err: str) -> bool:
+    return "kgroups: broker 2 (127.0.0.1:" in err or "kgroups: topic '__consumer_offsets': " in err
+
+
+class TestOneDead:
+    """The tests stand in the order of events."""
+
+    def test_list(self, without_2: Victim) -> None:
+        told = without_2.ask("list")
+        assert (told.code, told.lines) == (1, without_2.groups_off(2))
+        assert names_what_is_missing(told.err)
+        assert told.seconds < PATIENCE + SLACK
+
+    def test_describe(self, without_2: Victim) -> None:
+        told = without_2.ask("describe", "--all-groups", "-o", "json")
+        assert (told.code, facts(told.items)) == (1, without_2.rows_without(2))
+        assert names_what_is_missing(told.err)
+        assert told.seconds < PATIENCE + SLACK
+
+    def test_first_in_the_bootstrap_list(self, without_2: Victim) -> None:
+        first, second, third = (f"{broker.host}:{broker.port}" for broker in without_2.sandbox.brokers)
+        told = run_kgroups("list", "--debug", bootstrap=f"{second},{third},{first}")
+        assert told.lines == without_2.groups_off(2)
+        assert told.seconds < SLACK
+
+    def test_leaderless_coordinators_are_named(self, fenced_2: Victim) -> None:
+        """Nobody lists their groups: without this, nobody would miss them."""
+        for words in (["list"], ["describe", "--all-groups", "--state"]):
+            told = fenced_2.ask(*words, "-o", "json")
+            assert told.code == 1
+            assert [row["group"] for row in told.items] == fenced_2.groups_off(2)
+            (failure,) = told.failures
+            lost = sorted(
+                at for (topic, at), leader in fenced_2.leaders.items() if topic == "__consumer_offsets" and leader == 2
+            )
+            assert (failure["scope"], failure["name"]) == ("topic", "__consumer_offsets")
+            assert failure["message"].startswith(f"{len(lost)} of 12 partitions have no leader")
+            assert f"(partitions {', '.join(map(str, lost))})" in failure["message"]
+            assert len(told.err.splitlines()) == 1
+
+    def test_leaderless_partitions_have_no_end(self, fenced_2: Victim) -> None:
+        told = fenced_2.ask("describe", "--all-groups", "-o", "json")
+        assert (told.code, facts(told.items)) == (1, fenced_2.rows_without(2))
+        silent = {f"{row['topic']}-{row['partition']}" for row in told.items if row["log_end_offset"] is None}
+        lost = {f"{topic}-{at}" for (topic, at), leader in fenced_2.leaders.items() if leader == 2 and "load" in topic}
+        assert silent == lost
+        assert {failure["name"] for failure in told.failures if failure["scope"] == "partition"} == lost
+        assert {failure["error"] for failure in told.failures} == {"LEADER_NOT_AVAILABLE"}
+        assert all(row["note"] for row in told.items if row["log_end_offset"] is None)
+        assert told.seconds < PATIENCE + SLACK
+
+    def test_leaderless_partitions_as_java_shows_them(self, fenced_2: Victim, tmp_path: Path) -> None:
+        name = fenced_2.group_on(1)
+        said = JavaTool(DEFAULT_VERSION, tmp_path).ask(fenced_2.sandbox.bootstrap, "--describe", "--group", name)
+        told = fenced_2.ask("describe", name, "-o", "plain")
+        assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in said.rows} == {
+            (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table
+        }
+
+    def test_group_without_a_coordinator_beside_one_with(self, fenced_2: Victim) -> None:
+        lost, good = fenced_2.group_on(2), fenced_2.group_on(3)
+        told = fenced_2.ask("describe", lost, good, "--state", "-o", "json")
+        assert (told.code, [row["group"] for row in told.items]) == (1, [good])
+        assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+            ("group", lost, "COORDINATOR_NOT_AVAILABLE")
+        ]
+        assert told.seconds < PATIENCE + SLACK  # it may come back, and is waited for
+
+
+def test_all_is_well_after_the_restart(victim: Victim) -> None:
+    told = victim.ask("describe", "--all-groups", "-o", "json")
+    assert (told.code, told.failures, facts(told.items)) == (0, [], list(victim.rows))
+
+
+# One broker that hangs.
+
+
+def test_hanging_broker_costs_its_timeout_once(victim: Victim) -> None:
+    with victim.paused(3):
+        told = victim.ask("describe", "--all-groups", "-o", "json")
+    assert (told.code, facts(told.items)) == (1, victim.rows_without(3))
+    (failure,) = [failure for failure in told.failures if failure["scope"] == "broker"]
+    assert failure["name"].startswith("broker 3 (")
+    assert re.fullmatch(r"no answer to \w+ within (4|3\.9\d?) s", failure["message"])
+    assert told.seconds < PATIENCE + SLACK
+
+
+def test_hanging_broker_list_through_it(victim: Victim) -> None:
+    """It is first in the bootstrap list, too."""
+    servers = victim.sandbox.bootstrap.split(",")
+    with victim.paused(1):
+        told = run_kgroups("list", "--broker-timeout", f"{PATIENCE}s", bootstrap=",".join(servers))
+    assert (told.code, told.lines) == (1, victim.groups_off(1))
+    assert "kgroups: broker 1 (" in told.err
+    assert told.seconds < PATIENCE + SLACK
+
+
+def test_progress_line_while_waiting(victim: Victim) -> None:
+    """After a second one line on the terminal tells how far it is; in the end it is wiped."""
+    words = ("list", "--broker-timeout", f"{PATIENCE}s")
+    with victim.paused(3):
+        shown = on_terminal(*words, bootstrap=victim.sandbox.bootstrap, columns=60, piped=True)
+    assert "kgroups: brokers listed 2/3" in shown.text
+    assert shown.out.splitlines() == victim.groups_off(3)
+    assert len(shown.screen) == 1
+    assert shown.screen[0].startswith("kgroups: broker 3 (")
+
+
+def test_hanging_broker_and_named_groups(victim: Victim) -> None:
+    lost, good = victim.group_on(3), victim.group_on(1)
+    with victim.paused(3):
+        told = victim.ask("describe", lost, good, "--state", "-o", "json")
+    assert (told.code, [row["group"] for row in told.items]) == (1, [good])
+    assert [(failure["scope"], failure["name"]) for failure in told.failures] == [("group", lost)]
+    assert told.seconds < PATIENCE + SLACK
+
+
+def test_total_timeout_is_kept(victim: Victim) -> None:
+    with victim.paused(3):
+        told = run_kgroups(
+            "describe", "--all-groups", "-o", "json", "--timeout", "2s", bootstrap=victim.sandbox.bootstrap
+        )
+    assert told.code == 1
+    assert told.seconds < 2 + SLACK
+    assert "broker 3 (" in told.err
+
+
+def test_broker_that_wakes_up_in_time(victim: Victim) -> None:
+    with (
+        victim.paused(3),
+        running(victim, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json") as process,
+    ):
+        time.sleep(2)
+        victim.sandbox.resume(3)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert facts(Answer(0, out.decode(), "", 0).items) == list(victim.rows)
+
+
+def test_broker_killed_while_it_is_asked(victim: Victim) -> None:
+    """It hangs first, so that the question is surely under way."""
+    began = time.monotonic()
+    with running(victim, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json", pause=2) as process:
+        time.sleep(2)
+        with victim.killed(2):
+            out, err = process.communicate(timeout=60)
+            seconds = time.monotonic() - began
+    assert process.returncode == 1
+    assert b"Traceback" not in err
+    assert names_what_is_missing(err.decode())
+    assert facts(Answer(1, out.decode(), "", 0).items) == victim.rows_without(2)
+    assert seconds < 2 + 2 * SLACK  # and not 25
+
+
+@contextmanager
+def running(victim: Victim, *words: str, pause: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """A command under way."""
+    if pause:
+        victim.sandbox.pause(pause)
+    command = [sys.executable, "-m", "kgroups", *words, "-b", victim.sandbox.bootstrap]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+# Coordinators that move.
+
+
+def test_coordinators_move_to_other_brokers(needs_newest: None) -> None:
+    """With replicas of the offsets topic a dead broker is a failure for some seconds, then none."""
+    replicas = {"offsets.topic.replication.factor": "3"}
+    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-moving", properties=replicas) as sandbox:
+        seed_load(sandbox, LOAD)
+        before = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap).items
+        orphans = [row["group"] for row in before if row["coordinator"]["id"] == 2]
+        assert len(before) == LOAD.groups
+        sandbox.kill(2)
+        first = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)
+        assert first.code == 1 or len(first.items) == LOAD.groups  # should it all be over already
+        until = time.monotonic() + 60
+        while (told := run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)).code:
+            assert "kgroups: broker 2 (127.0.0.1:" in told.err
+            assert time.monotonic() < until
+        assert [row["group"] for row in told.items] == [row["group"] for row in before]
+        assert {row["coordinator"]["id"] for row in told.items} == {1, 3}
+        told = run_kgroups("describe", *orphans, "--state", "-o", "json", bootstrap=sandbox.bootstrap)
+        assert (told.code, [row["group"] for row in told.items]) == (0, orphans)
+
+
+# Brokers that refuse, and none at all.
+
+
+@pytest.fixture(scope="module")
+def guarded(needs_newest: None) -> Iterator[Sandbox]:
+    """One broker, with groups and a topic that the likes of us may not see. Also for what comes last."""
+    guard = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+    with Sandbox.up(name=f"pytest-{os.getpid()}-guarded", properties=guard) as sandbox:
+        seed_load(sandbox, Load(groups=6, partitions=2, topics=2))
+        denied = [deny(ResourceType.GROUP, "stable-00001"), deny(ResourceType.TOPIC, "load-0")]
+        admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
+        for done in admin.create_acls(denied).values():
+            done.result(30)
+        yield sandbox
+
+
+def deny(kind: ResourceType, name: str) -> AclBinding:
+    return AclBinding(
+        kind,
+        name,
+        ResourcePatternType.LITERAL,
+        "User:ANONYMOUS",
+        "*",
+        AclOperation.DESCRIBE,
+        AclPermissionType.DENY,
+    )
+
+
+def test_unauthorised_group(guarded: Sandbox) -> None:
+    for view in ("--state", "--members"):
+        told = run_kgroups("describe", "--all-groups", view, "-o", "json", bootstrap=guarded.bootstrap)
+        assert told.code == 1
+        assert {row["group"] for row in told.items} >= {"stable-00000", "stable-00002"}
+        assert "stable-00001" not in {row["group"] for row in told.items}
+        assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+            ("group", "stable-00001", "GROUP_AUTHORIZATION_FAILED")
+        ]
+
+
+def test_unauthorised_named_group_beside_another(guarded: Sandbox) -> None:
+    told = run_kgroups("describe", "stable-00001", "empty-00001", bootstrap=guarded.bootstrap)
+    assert (told.code, [row["GROUP"] for row in told.table]) == (1, ["empty-00001"] * 2)
+    assert "kgroups: group 'stable-00001': " in told.err
+    assert "GROUP_AUTHORIZATION_FAILED" in told.err
+
+
+def test_unauthorised_topic(guarded: Sandbox) -> None:
+    """Brokers leave out commits on it; what members hold on it is known, its ends are not."""
+    told = run_kgroups("describe", "stable-00000", "empty-00001", "-o", "json", bootstrap=guarded.bootstrap)
+    assert told.code == 1
+    rows = [(row["group"], row["topic"], row["partition"], row["log_end_offset"]) for row in told.items]
+    assert rows == [
+        ("empty-00001", "load-1", 0, 20),
+        ("empty-00001", "load-1", 1, 21),
+        ("stable-00000", "load-0", 0, None),
+        ("stable-00000", "load-0", 1, None),
+    ]
+    assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
+        ("topic", "load-0", "TOPIC_AUTHORIZATION_FAILED")
+    ]
+
+
+def test_all_brokers_hang(guarded: Sandbox) -> None:
+    guarded.pause(1)
+    try:
+        told = run_kgroups("list", "--timeout", "3s", bootstrap=guarded.bootstrap)
+    finally:
+        guarded.resume(1)
+    assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
+    assert told.err.startswith("kgroups: error: no bootstrap server answered: 127.0.0.1:")
+    assert told.seconds < 3 + SLACK
+
+
+def test_all_brokers_dead(guarded: Sandbox) -> None:
+    guarded.kill(1)
+    for words in (["list"], ["describe", "--all-groups"]):
+        told = run_kgroups(*words, bootstrap=f"{guarded.bootstrap},127.0.0.1:1")
+        assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
+        assert told.err.startswith("kgroups: error: no bootstrap server answered: 127.0.0.1:")
+        assert told.err.count("connection refused") == 2
+        assert told.seconds < SLACK

@@ -1,0 +1,270 @@
+"""History of a script: what consumers did, step by step, must be what the tables say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import DataFrame, SparkSession
+
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.pipeline.jobs.collect import Plan, collect
+from kgroups.pipeline.jobs.show import frames
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.topics import fill
+from tests.integration.asking import run_kgroups
+
+TOPIC, PARTITIONS, RECORDS = "orders", 4, 50
+QUICK = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 300, "partition.assignment.strategy": "range"}
+MODERN = {"group.protocol": "consumer"}
+
+ALONE = """
+import sys
+from confluent_kafka import Consumer
+consumer = Consumer(eval(sys.argv[1]))
+consumer.subscribe([sys.argv[2]])
+while True:
+    message = consumer.poll(0.1)
+    if message is not None and not message.error():
+        consumer.commit(message, asynchronous=False)
+"""
+
+
+class Cast:
+    """Consumers by name. Each commits what it has read; :meth:`until` lets time pass for all of them."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._playing: dict[str, Consumer] = {}
+
+    def settings(self, group: str, name: str, **more: Any) -> dict[str, Any]:
+        return {
+            "bootstrap.servers": self._bootstrap,
+            "group.id": group,
+            "client.id": name,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "log_level": 0,
+            **more,
+        }
+
+    def enter(self, group: str, name: str, **more: Any) -> None:
+        consumer = Consumer(self.settings(group, name, **more))
+        consumer.subscribe([TOPIC])
+        self._playing[name] = consumer
+
+    def leave(self, name: str) -> None:
+        self._playing.pop(name).close()
+
+    def until(self, shares: Mapping[str, int]) -> None:
+        """Plays until each holds so many partitions, and a moment longer, so that all of it is committed."""
+        end = time.monotonic() + 60
+        while {name: len(self._playing[name].assignment()) for name in shares} != dict(shares):
+            assert time.monotonic() < end, {name: self._playing[name].assignment() for name in shares}
+            self._play()
+        calm = time.monotonic() + 1.5
+        while time.monotonic() < calm:
+            self._play()
+
+    def _play(self) -> None:
+        for consumer in self._playing.values():
+            messages = [message for message in consumer.consume(200, 0.05) if not message.error()]
+            if messages:
+                consumer.commit(asynchronous=False)
+
+    def exeunt(self) -> None:
+        for name in list(self._playing):
+            self.leave(name)
+
+
+def settled(bootstrap: str, group: str, members: int) -> None:
+    end = time.monotonic() + 60
+    while True:
+        (row,) = run_kgroups("describe", group, "--state", "-o", "json", bootstrap=bootstrap, limit=60).items
+        if (row["state"], row["members"]) == ("Stable", members):
+            return
+        assert time.monotonic() < end, row
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def played(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A cluster on which the script has been played."""
+    kafka_at_hand("4.3.1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        with Sandbox.up(name="history", properties={"group.initial.rebalance.delay.ms": "0"}) as sandbox:
+            play(sandbox)
+            yield sandbox
+
+
+def play(sandbox: Sandbox) -> None:
+    admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
+    from confluent_kafka.admin import NewTopic
+
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(30)
+    fill(sandbox.bootstrap, {TOPIC: dict.fromkeys(range(PARTITIONS), RECORDS)})
+    cast = Cast(sandbox.bootstrap)
+    _play_classic(sandbox, cast)
+    _play_modern(sandbox, cast)
+    _play_offsets(sandbox, admin)
+    cast.exeunt()
+
+
+def _play_classic(sandbox: Sandbox, cast: Cast) -> None:
+    cast.enter("classic", "ann", **QUICK)
+    cast.until({"ann": 4})
+    cast.enter("classic", "bob", **QUICK)
+    cast.until({"ann": 2, "bob": 2})
+    cast.leave("bob")
+    cast.until({"ann": 4})
+    settings = cast.settings("classic", "cyd", **QUICK)
+    with subprocess.Popen([sys.executable, "-c", ALONE, repr(settings), TOPIC]) as killed:
+        cast.until({"ann": 2})
+        settled(sandbox.bootstrap, "classic", 2)
+        killed.kill()
+    cast.until({"ann": 4})
+    cast.enter("classic", "dan", **QUICK, **{"group.instance.id": "dan-1"})
+    cast.until({"ann": 2, "dan": 2})
+    cast.leave("dan")  # static: it says no good-bye
+    cast.enter("classic", "dan", **QUICK, **{"group.instance.id": "dan-1"})
+    cast.until({"ann": 2, "dan": 2})
+    cast.leave("ann")
+    cast.until({"dan": 4})
+
+
+def _play_modern(sandbox: Sandbox, cast: Cast) -> None:
+    cast.enter("modern", "eve", **MODERN)
+    cast.until({"eve": 4})
+    cast.enter("modern", "fay", **MODERN)
+    cast.until({"eve": 2, "fay": 2})
+    cast.leave("fay")
+    cast.until({"eve": 4})
+
+
+def _play_offsets(sandbox: Sandbox, admin: AdminClient) -> None:
+    for group, offsets in (("rewound", (30, 40, 5)), ("deleted", (9,)), ("beyond", (10_000,)), ("forgotten", (7,))):
+        for offset in offsets:
+            places = [TopicPartition(TOPIC, partition, offset) for partition in range(2)]
+            admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)])[group].result(30)
+    admin.delete_consumer_groups(["deleted"])["deleted"].result(30)
+    done = sandbox.java_tool("--delete-offsets", "--group", "forgotten", "--topic", f"{TOPIC}:1")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession, played: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, DataFrame]:
+    """Everything that is known of the script, collected and derived."""
+    store = tmp_path_factory.mktemp("history") / "store"
+    collect_into(spark, played, store)
+    return frames(spark, str(store), None, datetime.now(UTC) + timedelta(minutes=1))
+
+
+def collect_into(spark: SparkSession, played: Sandbox, folder: Path) -> None:
+    from kgroups.pipeline.load.store import Store
+
+    settings = ClientSettings(parse_bootstrap(played.bootstrap))
+    collect(spark, Store(str(folder)), Plan(settings, sample_every=1.0))
+
+
+def rows(tables: Mapping[str, DataFrame], table: str, where: str) -> list[dict[str, Any]]:
+    return [row.asDict() for row in tables[table].where(where).collect()]
+
+
+def people(members: list[str] | None) -> set[str]:
+    """Member ids begin with the client id, or the instance id."""
+    return {member.partition("-")[0] for member in members or ()}
+
+
+def test_every_rebalance_of_a_classic_group_is_told(tables: Mapping[str, DataFrame]) -> None:
+    found = sorted(rows(tables, "rebalances", "`group` = 'classic'"), key=lambda row: row["log_offset"])
+    told = [(people(row["joined"]), people(row["left"]), row["members"]) for row in found]
+    assert told[1:7] == [
+        ({"bob"}, set(), 2),
+        (set(), {"bob"}, 1),
+        ({"cyd"}, set(), 2),
+        (set(), {"cyd"}, 1),
+        ({"dan"}, set(), 2),
+        (set(), {"ann"}, 1),
+    ]
+    # Static as he is, dan is missed only when his session has timed out, which may come after the curtain.
+    assert told[7:] in ([], [(set(), {"dan"}, 0)])
+    assert [row["generation"] for row in found] == sorted({row["generation"] for row in found})
+    assert {row["protocol"] for row in found if row["members"]} == {"range"}
+
+
+def test_who_was_there_from_when_to_when(tables: Mapping[str, DataFrame]) -> None:
+    found = rows(tables, "memberships", "`group` = 'classic'")
+    by_name = {name: [row for row in found if row["client_id"] == name] for name in ("ann", "bob", "cyd", "dan")}
+    assert [len(by_name[name]) for name in ("ann", "bob", "cyd")] == [1, 1, 1]
+    assert all(row["since"] < row["until"] for name in ("ann", "bob", "cyd") for row in by_name[name])
+    assert {row["instance_id"] for row in by_name["dan"]} == {"dan-1"}
+
+
+def test_a_modern_group_converges(tables: Mapping[str, DataFrame]) -> None:
+    found = sorted(rows(tables, "rebalances", "`group` = 'modern'"), key=lambda row: row["log_offset"])
+    assert [row["members"] for row in found][-3:] == [1, 2, 1] or [row["members"] for row in found][-4:-1] == [1, 2, 1]
+    assert any(row["converge_ms"] is not None and 0 <= row["converge_ms"] < 60_000 for row in found)
+    assert {row["kind"] for row in found} == {"consumer"}
+
+
+def test_latest_offsets_are_what_the_cluster_says(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
+    answer = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=played.bootstrap, limit=60)
+    said = {
+        (row["group"], row["topic"], row["partition"]): row["current_offset"]
+        for row in answer.items
+        if row["current_offset"] is not None
+    }
+    found = rows(tables, "latest_offsets", "true")
+    assert {(row["group"], row["topic"], row["partition"]): row["committed_offset"] for row in found} == said
+    assert ("forgotten", TOPIC, 0) in said
+    assert ("forgotten", TOPIC, 1) not in said
+    assert "deleted" not in {group for group, _, _ in said}
+
+
+def test_what_should_not_be_is_found(tables: Mapping[str, DataFrame]) -> None:
+    found = rows(tables, "anomalies", "true")
+    kinds = {(row["anomaly"], row["group"], row["partition"]) for row in found}
+    assert {("rewind", "rewound", 0), ("rewind", "rewound", 1), ("beyond_end", "beyond", 0)} <= kinds
+    rewound = next(row for row in found if row["group"] == "rewound")
+    assert (rewound["expected"], rewound["found"]) == (40, 5)
+
+
+def test_a_deleted_group_is_stale_as_such(tables: Mapping[str, DataFrame]) -> None:
+    status = {row["group"]: row["status"] for row in rows(tables, "stale", "true")}
+    assert status["deleted"] == "DELETED"
+    assert status["classic"] in ("LIVE", "EMPTY")
+
+
+def test_lag_is_what_describe_says(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
+    answer = run_kgroups("describe", "rewound", "-o", "json", bootstrap=played.bootstrap, limit=60)
+    said = {row["partition"]: row["lag"] for row in answer.items}
+    last = max(row["sampled_at"] for row in rows(tables, "lag", "`group` = 'rewound'"))
+    found = {
+        row["partition"]: row["lag"] for row in rows(tables, "lag", "`group` = 'rewound'") if row["sampled_at"] == last
+    }
+    assert found == said
+
+
+def test_history_is_known_since_the_beginning(tables: Mapping[str, DataFrame]) -> None:
+    found = rows(tables, "completeness", "records > 0")
+    assert found
+    assert all(row["missing"] == 0 and row["density"] > 0.9 for row in found)
+
+
+def test_collected_twice_is_the_same(
+    spark: SparkSession, played: Sandbox, tables: Mapping[str, DataFrame], tmp_path: Path
+) -> None:
+    collect_into(spark, played, tmp_path / "again")
+    again = frames(spark, str(tmp_path / "again"), None, datetime.now(UTC) + timedelta(minutes=1))
+    for name in ("commits", "group_metadata", "members", "assignments", "epochs"):
+        first = tables[name].exceptAll(again[name])
+        assert first.count() == 0, name

@@ -1,0 +1,168 @@
+"""``kgroups list`` against real brokers."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+
+import pytest
+
+from kgroups.sandbox.world import STRANGE_NAME
+from tests.integration.asking import Answer, Row, run_kgroups, visible
+from tests.integration.known_world import World
+
+
+def known(world: World, answer: Answer) -> dict[str, Row]:
+    """The rows of the known world's groups; each group has one row."""
+    names = [row["group"] for row in answer.items]
+    assert len(names) == len(set(names))
+    return {row["group"]: row for row in answer.items if row["group"] in world.groups}
+
+
+def test_names_alone_sorted_each_once(world: World) -> None:
+    told = world.ask("list")
+    assert (told.code, told.err) == (0, "")
+    assert told.lines == sorted(set(told.lines))
+    assert set(told.lines) >= {visible(name) for name in world.groups}
+
+
+def test_state_alone_shows_the_column(world: World) -> None:
+    told = world.ask("list", "--state", "-o", "plain")
+    assert set(told.table[0]) == {"GROUP", "STATE"}
+    states = {row["GROUP"]: row["STATE"] for row in told.table}
+    assert states.items() >= {visible(name): group.state for name, group in world.groups.items()}.items()
+    assert (told.code, told.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "states"),
+    [
+        (("--state", "Stable"), {"Stable"}),
+        (("--state", "stable"), {"Stable"}),
+        (("--state", "EMPTY,stable"), {"Empty", "Stable"}),
+        (("--state", "empty", "--state", "preparing_rebalance"), {"Empty"}),
+        (("--state", "dead"), set()),
+    ],
+)
+def test_state_filters_in_any_case(world: World, words: tuple[str, ...], states: set[str]) -> None:
+    told = world.ask("list", *words, "-o", "json")
+    assert told.code == 0, told.err
+    assert {row["state"] for row in told.items} == states
+    assert set(known(world, told)) == {name for name, group in world.groups.items() if group.state in states}
+
+
+def test_filter_is_sent_to_brokers_that_know_states(world: World) -> None:
+    """Old ones are asked to describe their groups instead."""
+    told = world.ask("list", "--state", "stable", "--debug")
+    assert {request.api for request in told.requests} == (
+        {"ApiVersions", "Metadata", "ListGroups"}
+        if world.since("2.6")
+        else {"ApiVersions", "Metadata", "ListGroups", "DescribeGroups"}
+    )
+
+
+def test_type_alone_shows_the_column(world: World) -> None:
+    told = world.ask("list", "--type", "-o", "plain")
+    types = {row["GROUP"]: row["TYPE"] for row in told.table}
+    assert set(told.table[0]) == {"GROUP", "TYPE"}
+    assert told.code == 0, told.err
+    if world.since("3.8"):
+        assert types.items() >= {visible(name): group.type for name, group in world.groups.items()}.items()
+        assert told.err == ""
+    else:
+        assert set(types.values()) == {"-"}
+        assert re.fullmatch(r"kgroups: note: broker 1 \(\S+\) does not tell the types of groups .*\n", told.err)
+
+
+@pytest.mark.parametrize("word", ["classic", "Consumer", "CLASSIC,consumer"])
+def test_type_filters(world: World, word: str) -> None:
+    told = world.ask("list", "--type", word, "-o", "json")
+    if world.since("3.8"):
+        wanted = {part.title() for part in word.split(",")}
+        assert (told.code, told.err) == (0, "")
+        assert {name: row["type"] for name, row in known(world, told).items()} == {
+            name: group.type for name, group in world.groups.items() if group.type in wanted
+        }
+    else:  # it cannot know, and does not guess
+        assert (told.code, told.items) == (1, [])
+        assert [(failure["scope"], failure["api"]) for failure in told.failures] == [("broker", "ListGroups")]
+        assert "cannot filter by type: does not tell the types of groups (ListGroups v5, Kafka 3.8)" in told.err
+
+
+@pytest.mark.parametrize("words", ["consumer", "connect", "consumer,connect"])
+def test_protocol_type_filters(world: World, words: str) -> None:
+    told, wanted = world.ask("list", "--protocol-type", words, "-o", "json"), set(words.split(","))
+    assert (told.code, {row["protocol_type"] for row in told.items}) == (0, wanted)
+    assert set(known(world, told)) == {name for name, group in world.groups.items() if group.protocol_type in wanted}
+
+
+def test_filters_together(world: World) -> None:
+    told = world.ask("list", "--state", "stable", "--protocol-type", "connect")
+    assert [line.split() for line in told.lines] == [["GROUP", "STATE"], ["connect-like", "Stable"]]
+
+
+def test_wide_coordinator_is_whom_the_broker_names(world: World) -> None:
+    told = known(world, world.ask("list", "-o", "json"))
+    first = world.sandbox.brokers[0]
+    for name, row in told.items():
+        where = row["coordinator"]
+        assert (where["id"], where["host"], where["port"]) == find_coordinator(first.host, first.port, name)
+    table = {row["GROUP"]: row for row in world.ask("list", "-w", "-o", "plain").table}
+    for name, row in told.items():
+        where = row["coordinator"]
+        assert table[visible(name)]["COORDINATOR (ID)"] == f"{where['host']}:{where['port']} ({where['id']})"
+    if len(world.sandbox.brokers) > 1:
+        assert len({row["coordinator"]["id"] for row in told.values()}) > 1
+
+
+def find_coordinator(host: str, port: int, group: str) -> tuple[int, str, int]:
+    """FindCoordinator v0, bytes packed by hand: what a broker says without our client between."""
+    name, client = group.encode(), b"test"
+    body = struct.pack(f">hhih{len(client)}sh{len(name)}s", 10, 0, 7, len(client), client, len(name), name)
+    with socket.create_connection((host, port), 10) as broker, broker.makefile("rb") as answers:
+        broker.sendall(struct.pack(">i", len(body)) + body)
+        (size,) = struct.unpack(">i", answers.read(4))
+        reply = answers.read(size)
+    correlation, error, number, length = struct.unpack_from(">ihih", reply)
+    assert (correlation, error) == (7, 0)
+    (told_host, told_port) = struct.unpack_from(f">{length}si", reply, 12)
+    return number, told_host.decode(), told_port
+
+
+def test_formats_hold_the_same(world: World) -> None:
+    rows = world.ask("list", "-o", "json").items
+    lines = world.ask("list", "-o", "jsonl")
+    assert [Answer(0, line, "", 0).envelope for line in lines.lines] == rows
+    in_csv = world.ask("list", "-o", "csv").csv
+    assert [(row["group"], row["state"], row["type"]) for row in in_csv] == [
+        (visible(row["group"]), row["state"], row["type"] or "") for row in rows
+    ]
+    table = world.ask("list", "-w", "-o", "plain").table
+    assert [(row["GROUP"], row["STATE"]) for row in table] == [(visible(row["group"]), row["state"]) for row in rows]
+    header, rule, *github = world.ask("list", "-w", "-o", "github").lines
+    assert [cell.strip() for cell in header.strip("|").split("|")] == list(table[0])
+    assert set(rule) <= set("|-: ")
+    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in github] == [
+        list(row.values()) for row in table
+    ]
+
+
+def test_same_question_same_bytes(world: World) -> None:
+    answers = {world.ask("list", "-o", "json", "--type").out for _ in range(2)}
+    assert len(answers) == 1
+
+
+def test_json_envelope(world: World) -> None:
+    told = world.ask("list", "-o", "json").envelope
+    assert told["schema"] == "kgroups/list/v1"
+    assert re.fullmatch(r"[\w-]{22}", told["cluster_id"])
+    assert told["failures"] == []
+    assert STRANGE_NAME in [row["group"] for row in told["items"]]
+
+
+def test_bootstrap_from_the_environment_and_any_broker(world: World) -> None:
+    wanted = world.ask("list").out
+    for broker in world.sandbox.brokers:
+        told = run_kgroups("list", env={"KGROUPS_BOOTSTRAP_SERVER": f"{broker.host}:{broker.port}"})
+        assert (told.code, told.out) == (0, wanted)

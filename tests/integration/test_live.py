@@ -1,0 +1,171 @@
+"""``kgroups-live`` beside the commands: the same cluster, asked by SQL, says the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.groups import GroupType
+from kgroups.pipeline.live.ask import cluster_id, sample_heads, sweep
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.load import Load, seed_load
+from tests.integration.asking import Row
+from tests.integration.conftest import wanted_versions
+from tests.integration.known_world import World, promised_offsets
+
+pytestmark = pytest.mark.spark
+
+OFFSETS = {
+    "current_offset": "committed_offset",
+    "log_start_offset": "log_start",
+    "log_end_offset": "log_end",
+    "consumer_id": "member_id",
+    "group_instance_id": "instance_id",
+}
+"""What the command calls it -> what the table does; other names are the same."""
+
+MEMBERS = {"consumer_id": "member_id", "group_instance_id": "instance_id", "rack": "rack_id"}
+
+
+@pytest.fixture
+def newest(world: World) -> World:
+    if world.version != DEFAULT_VERSION:
+        pytest.skip(f"Spark asks Kafka {DEFAULT_VERSION} only")
+    return world
+
+
+def live(spark: SparkSession, sandbox: Sandbox, table: str, **options: str) -> DataFrame:
+    """Rows that came back: the known world has a topic that is gone, and that is a failure."""
+    asked = {"bootstrap.servers": sandbox.bootstrap, "table": table, "failOnError": "false", **options}
+    return spark.read.format("kgroups-live").options(**asked).load()
+
+
+def rows(frame: DataFrame) -> list[Row]:
+    return [row.asDict(recursive=True) for row in frame.collect()]
+
+
+def alike(told: list[Row], found: list[Row], names: Mapping[str, str]) -> None:
+    """The columns that both have hold the same, row by row, in any order."""
+    renamed = [{names.get(key, key): value for key, value in row.items()} for row in told]
+    shared = sorted(renamed[0].keys() & found[0].keys())
+    assert sorted(map(repr, ([row[name] for name in shared] for row in renamed))) == sorted(
+        map(repr, ([row[name] for name in shared] for row in found))
+    )
+
+
+def settings_of(sandbox: Sandbox) -> ClientSettings:
+    return ClientSettings(parse_bootstrap(sandbox.bootstrap))
+
+
+def test_offsets(spark: SparkSession, newest: World) -> None:
+    told = newest.ask("describe", "--all-groups", "-o", "json")
+    found = rows(live(spark, newest.sandbox, "offsets"))
+    alike(told.items, found, OFFSETS)
+    assert set(OFFSETS.values()) < found[0].keys()
+
+
+def test_groups(spark: SparkSession, newest: World) -> None:
+    told = newest.ask("describe", "--all-groups", "--state", "-o", "json").items
+    found = rows(live(spark, newest.sandbox, "groups"))
+    alike(told, found, {"assignment_strategy": "protocol"})
+    coordinators = {row["group"]: tuple(row["coordinator"].values()) for row in told}
+    assert {
+        row["group"]: (row["coordinator_id"], row["coordinator_host"], row["coordinator_port"]) for row in found
+    } == coordinators
+    assert {row["group"]: row["kind"] for row in found} == {row["group"]: row["type"].lower() for row in told}
+
+
+def test_members_and_assignments(spark: SparkSession, newest: World) -> None:
+    told = newest.ask("describe", "--all-groups", "--members", "-o", "json").items
+    found = rows(live(spark, newest.sandbox, "members"))
+    alike(told, found, MEMBERS)
+    held = {
+        (row["group"], row["member_id"], row["topic"], partition)
+        for row in rows(live(spark, newest.sandbox, "assignments").where("role = 'current'"))
+        for partition in row["partitions"]
+    }
+    for name, group in newest.groups.items():
+        if group.protocol_type == "consumer":
+            assert {(topic, at) for owner, _, topic, at in held if owner == name} == group.assigned
+
+
+def test_failures(spark: SparkSession, newest: World) -> None:
+    """Those of the command; each task tells its own, so that one may be told twice."""
+    told = newest.ask("describe", "--all-groups", "-o", "json").failures
+    found = rows(live(spark, newest.sandbox, "failures").distinct())
+    assert told
+    alike(told, found, {})
+
+
+def test_failing_is_the_default(spark: SparkSession, newest: World) -> None:
+    with pytest.raises(PySparkException, match="table offsets is not whole: topic 'billing': "):
+        live(spark, newest.sandbox, "offsets", failOnError="true").collect()
+
+
+def test_one_partition_for_each_coordinator(spark: SparkSession, newest: World) -> None:
+    coordinators = {row["coordinator"]["id"] for row in newest.ask("list", "-o", "json").items}
+    assert len(coordinators) == 3
+    assert live(spark, newest.sandbox, "offsets").rdd.getNumPartitions() == 3
+    assert live(spark, newest.sandbox, "offsets").where("`group` = 'orders-range'").rdd.getNumPartitions() == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "condition"),
+    [
+        ("offsets", "`group` like 'orders%' and topic = 'orders'"),
+        ("offsets", "topic in ('clicks', 'payments')"),
+        ("groups", "state = 'Empty'"),
+        ("members", "kind = 'consumer'"),
+    ],
+)
+def test_filters_change_nothing(spark: SparkSession, newest: World, table: str, condition: str) -> None:
+    pushed = rows(live(spark, newest.sandbox, table).where(condition))
+    plain = rows(live(spark, newest.sandbox, table, pushdown="false").where(condition))
+    assert pushed and sorted(pushed, key=repr) == sorted(plain, key=repr)
+
+
+def test_sweep_and_heads(newest: World) -> None:
+    settings = settings_of(newest.sandbox)
+    swept = sweep(settings).to_pylist()
+    assert {row["complete"] for row in swept} == {True}
+    listed = newest.ask("list", "-o", "json")
+    assert {row["group"] for row in swept} == {row["group"] for row in listed.items}
+    assert cluster_id(settings) == listed.envelope["cluster_id"]
+    for name, group in newest.groups.items():
+        if group.type == GroupType.SHARE:
+            continue
+        promised = {
+            (topic, at, offset) for (topic, at), (offset, _) in promised_offsets(group).items() if offset is not None
+        }
+        found = {(row["topic"], row["partition"], row["committed_offset"]) for row in swept if row["group"] == name}
+        assert found == (promised or {(None, None, None)})
+    heads: list[dict[str, Any]] = sample_heads(settings, {"clicks": [0], "orders": range(6), "gone": [0]}).to_pylist()
+    known = {(row["topic"], row["partition"]): (row["log_start"], row["log_end"]) for row in heads if not row["error"]}
+    assert known == {("clicks", 0): (40, 100), **{("orders", at): (0, 100 + 10 * at) for at in range(6)}}
+    assert [row["topic"] for row in heads if row["error"]] == ["gone"]
+
+
+def test_dead_broker(spark: SparkSession, request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+    """Of 3 brokers one: the others' rows come back, the failures are rows of their table, or one error."""
+    if DEFAULT_VERSION not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
+    kafka_at_hand(DEFAULT_VERSION)
+    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-live") as sandbox:
+        seed_load(sandbox, Load(groups=30, partitions=3, topics=2))
+        before = {row["group"]: row["coordinator_id"] for row in rows(live(spark, sandbox, "groups"))}
+        assert set(before.values()) == {1, 2, 3}
+        sandbox.kill(2)
+        found = {row["group"] for row in rows(live(spark, sandbox, "groups"))}
+        assert found == {name for name, coordinator in before.items() if coordinator != 2}
+        failures = rows(live(spark, sandbox, "failures"))
+        assert failures
+        assert any(row["broker"] == 2 or row["name"] == "__consumer_offsets" for row in failures)
+        with pytest.raises(PySparkException, match=r"HistoryError: kgroups-live: table groups is not whole: "):
+            live(spark, sandbox, "groups", failOnError="true").collect()
+        assert {row["complete"] for row in sweep(settings_of(sandbox)).to_pylist()} == {False}

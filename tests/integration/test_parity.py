@@ -1,0 +1,451 @@
+"""The Java ConsumerGroupCommand and kgroups, asked the same of the same cluster: the rows must be the same.
+
+The oracles of each cluster are its own version's tool and the newest one, which speaks to all of them.
+
+What is made alike first, and nothing else: the order of rows; ``-`` and empty cells are ``None``; the blanks in
+``host:port  (id)``; the two spellings of an assignment; columns that only kgroups has are left out. Where the answers
+differ on purpose, :data:`DIFFERENCES` says so, and a test shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+import pytest
+
+from kgroups.sandbox.world import DELETED_TOPIC, STRANGE_NAME
+from tests.integration.asking import Answer, Row, visible
+from tests.integration.java_says import Cells, Said, assignment
+from tests.integration.known_world import NEWEST, World
+from tests.integration.visitors import COMPLETING, IDLE, OWNED, Visitors
+
+DIFFERENCES = {
+    "other_protocol_types": (
+        "The Java tool lists groups of consumers only and refuses to describe others; kgroups shows every group, and "
+        "what it cannot decode as size and hex."
+    ),
+    "deleted_topic": (
+        "One group assigned to a deleted topic makes the Java tool fail for all groups of the command, exit 0; that of "
+        "1.1.1 claims that the log ends at 0. kgroups shows the rows without an end, names the topic, exit 1."
+    ),
+    "missing_group": (
+        "The Java tool says on stdout that a group does not exist, exit 0; kgroups on stderr, exit 1. With brokers "
+        "that have DescribeGroups v6 (KIP-1043) the Java tool then shows none of the other groups; kgroups does."
+    ),
+    "idle_members": (
+        "The Java tool's offsets view leaves out members that hold no partition; kgroups has a row that names them, so "
+        "that no member of a group goes unseen."
+    ),
+    "groups_without_commits": (
+        "The Java tool of 1.1.1 shows no partition of a group that has committed nothing at all; kgroups shows what "
+        "its members hold, as later Java tools do."
+    ),
+    "states_of_old_brokers": (
+        "Below ListGroups v4 the Java tool lists every group as Unknown and fails when asked to filter (its own older "
+        "versions have no such option); kgroups describes the groups to know."
+    ),
+    "types_of_old_brokers": (
+        "Below ListGroups v5 the Java tool lists every type as Unknown; asked for classic groups it lists all of them, "
+        "asked for others it fails. kgroups lists the type as absent, with a note, and asked to filter says that it "
+        "cannot, exit 1: a guess would not be an answer."
+    ),
+    "states_in_any_case": "Java tools before 3.x take the names of states in their exact case only; kgroups in any.",
+    "topics_of_assignments": "The Java tool of 3.9.1 leaves out the topics of assignments, a bug; kgroups names them.",
+    "control_characters": (
+        "The Java tool writes group names as they are, terminal sequences too; kgroups escapes them in text."
+    ),
+}
+
+JSON_KEYS = {
+    "GROUP": "group",
+    "TYPE": "type",
+    "STATE": "state",
+    "TOPIC": "topic",
+    "PARTITION": "partition",
+    "LEADER-EPOCH": "leader_epoch",
+    "CURRENT-OFFSET": "current_offset",
+    "LOG-END-OFFSET": "log_end_offset",
+    "LAG": "lag",
+    "CONSUMER-ID": "consumer_id",
+    "HOST": "host",
+    "CLIENT-ID": "client_id",
+    "GROUP-INSTANCE-ID": "group_instance_id",
+    "#PARTITIONS": "partitions",
+    "CURRENT-EPOCH": "current_epoch",
+    "CURRENT-ASSIGNMENT": "current_assignment",
+    "TARGET-EPOCH": "target_epoch",
+    "TARGET-ASSIGNMENT": "target_assignment",
+    "UPGRADED": "upgraded",
+    "COORDINATOR (ID)": "coordinator",
+    "ASSIGNMENT-STRATEGY": "assignment_strategy",
+    "GROUP-EPOCH": "group_epoch",
+    "TARGET-ASSIGNMENT-EPOCH": "target_assignment_epoch",
+    "#MEMBERS": "members",
+}
+
+OPAQUE = "connect-like"
+DELETED = "billing-deleted-topic"
+
+
+# What each side said, in one form.
+
+
+def of_java(rows: Iterable[Cells], only: str | None = None) -> list[Cells]:
+    """:param only: the group that was asked about, where the tool's table does not say."""
+    return [_of_java(row if only is None else {"GROUP": only, **row}) for row in rows]
+
+
+def _of_java(row: Cells) -> Cells:
+    alike = dict(row)
+    if "ASSIGNMENT" in alike:
+        alike["CURRENT-ASSIGNMENT"] = alike.pop("ASSIGNMENT")
+    for header in ("CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"):
+        if header in alike:
+            alike[header] = assignment(alike[header])
+    if coordinator := alike.get("COORDINATOR (ID)"):
+        alike["COORDINATOR (ID)"] = re.sub(r" +\(", " (", coordinator)
+    return alike
+
+
+def of_json(rows: Iterable[Row]) -> list[Cells]:
+    return [{header: _text(row[key]) for header, key in JSON_KEYS.items() if key in row} for row in rows]
+
+
+def _text(value: object) -> str | None:
+    match value:
+        case None | "" | []:
+            return None
+        case bool():
+            return str(value).lower()
+        case {"host": host, "port": port, "id": number}:
+            return f"{host}:{port} ({number})"
+        case [*entries]:
+            return ";".join(f"{entry['topic']}:{','.join(map(str, entry['partitions']))}" for entry in entries)
+    return str(value)
+
+
+def of_plain(rows: Iterable[dict[str, str]]) -> list[Cells]:
+    return [{header: None if text == "-" else text for header, text in row.items()} for row in rows]
+
+
+def as_in_text(rows: Iterable[Cells]) -> list[Cells]:
+    return [{header: text and visible(text) for header, text in row.items()} for row in rows]
+
+
+def assert_same(ours: Sequence[Cells], theirs: Sequence[Cells]) -> None:
+    """The same rows, each as often; of ours only the columns that theirs of the same group have."""
+    columns = {row["GROUP"]: set(row) for row in theirs}
+    projected = [
+        {header: text for header, text in row.items() if header in columns.get(row["GROUP"], row)} for row in ours
+    ]
+    assert _sorted(projected) == _sorted(theirs)
+
+
+def _sorted(rows: Iterable[Cells]) -> list[Cells]:
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
+
+
+class Case(NamedTuple):
+    """One question in both tongues, and to which versions of the Java tool."""
+
+    java: Sequence[str]
+    ours: Sequence[str]
+    tools: Sequence[str]
+    adapt: Callable[[list[Cells]], list[Cells]] = lambda rows: rows
+    """Takes from our rows what a named difference puts into them."""
+
+
+class Heard(NamedTuple):
+    """Our answer in both forms, and that of each Java tool."""
+
+    told: Answer
+    plain: Answer
+    said: Mapping[str, Said]
+
+
+def agree(world: World, case: Case) -> Heard:
+    """Asks us and Java; when the answers differ, all once more: something may have moved meanwhile."""
+    try:
+        return _agree(world, case)
+    except AssertionError:
+        return _agree(world, case)
+
+
+def _agree(world: World, case: Case) -> Heard:
+    said = {tool: world.java(*case.java, version=tool) for tool in case.tools}
+    told, plain = world.ask(*case.ours, "-o", "json"), world.ask(*case.ours, "-o", "plain")
+    for tool, answer in said.items():
+        broken = tool == "3.9.1" and "--members" in case.java
+        fix = without_topics if broken else list[Cells]
+        theirs = fix(of_java(answer.rows))
+        assert theirs, answer
+        assert_same(fix(case.adapt(of_json(told.items))), theirs)
+        assert_same(fix(case.adapt(of_plain(plain.table))), as_in_text(theirs))
+    assert (told.code, plain.code) == (0, 0), told.err + plain.err
+    return Heard(told, plain, said)
+
+
+def nameless(text: str | None) -> str | None:
+    return text and ";".join(sorted(re.findall(r":([\d,]+)", text)))
+
+
+def without_topics(rows: Iterable[Cells]) -> list[Cells]:
+    """Assignments as the tool of 3.9.1 shows them: see topics_of_assignments."""
+    return [
+        {header: nameless(text) if header.endswith("-ASSIGNMENT") else text for header, text in row.items()}
+        for row in rows
+    ]
+
+
+def tools(world: World, *, several_groups: bool = False) -> list[str]:
+    """The versions of the Java tool to ask; without that of 1.1.1 where it would have to take several groups."""
+    own = [] if several_groups and not world.since("2.5") else [world.version]
+    return list(dict.fromkeys([*own, NEWEST]))
+
+
+# list
+
+
+def without_others(rows: Iterable[Cells]) -> list[Cells]:
+    return [row for row in rows if row["GROUP"] != OPAQUE]
+
+
+def test_list(world: World, visitors: Visitors) -> None:
+    # Names alone, in no order; of every kind but other_protocol_types.
+    told = [row["group"] for row in world.ask("list", "-o", "json").items]
+    plain = world.ask("list").lines
+    for tool in tools(world):
+        names = world.java("--list", version=tool).names
+        assert sorted(name for name in told if name != OPAQUE) == sorted(names)
+        assert sorted(name for name in plain if name != OPAQUE) == sorted(map(visible, names))
+        assert {*visitors.groups, *world.groups} - {OPAQUE} <= set(names)
+
+
+@pytest.mark.parametrize("states", [(), ("Stable,CompletingRebalance",)], ids=["", "filtered"])
+def test_list_by_state(world: World, visitors: Visitors, states: tuple[str, ...]) -> None:
+    if not world.since("2.6"):
+        pytest.skip("no Java tool can tell: see states_of_old_brokers")
+    words = ["--list", "--state", *states]
+    heard = agree(world, Case(words, ours(words), tools(world), without_others))
+    assert ("Empty" in {row["state"] for row in heard.told.items}) == (not states)
+
+
+@pytest.mark.parametrize("words", [("--type", "--state"), ("--type", "Consumer")], ids=["", "filtered"])
+def test_list_by_type(world: World, visitors: Visitors, words: tuple[str, ...]) -> None:
+    if not world.since("3.8"):
+        pytest.skip("no Java tool can tell: see types_of_old_brokers")
+    asked = ["--list", *words]
+    heard = agree(world, Case(asked, ours(asked), tools(world), without_others))
+    assert {row["type"] for row in heard.told.items} == {"Consumer", *(["Classic"] if "--state" in words else [])}
+
+
+# describe
+
+
+def ours(words: Sequence[str]) -> list[str]:
+    """The Java tool's words as kgroups takes them: the command without its dashes."""
+    return [words[0].removeprefix("--"), *words[1:]]
+
+
+def named(groups: Iterable[str]) -> list[str]:
+    return [word for group in groups for word in ("--group", group)]
+
+
+def describable(world: World, visitors: Visitors, view: str) -> list[str]:
+    """The groups that the Java tool can describe."""
+    lost = {OPAQUE, DELETED} if view == "offsets" else {OPAQUE}
+    return [*(name for name in world.groups if name not in lost), *visitors.groups]
+
+
+def without_idle(rows: Iterable[Cells]) -> list[Cells]:
+    return [row for row in rows if "TOPIC" not in row or row["TOPIC"] is not None]
+
+
+VIEWS = pytest.mark.parametrize("view", ["offsets", "members", "state"])
+VERBOSE = pytest.mark.parametrize("verbose", [("--verbose",), ()], ids=["verbose", ""])
+
+
+@VIEWS
+@VERBOSE
+def test_describe_named_groups(world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]) -> None:
+    words = ["--describe", *named(describable(world, visitors, view)), f"--{view}", *verbose]
+    heard = agree(world, Case(words, ours(words), _some_tools(world, verbose), without_idle))
+    for said in heard.said.values():
+        if view != "state":  # where it is a column
+            assert sorted(_remarked(heard.told, "has no active members")) == sorted(
+                map(visible, _remarked(said, "has no active members"))
+            )
+            assert _remarked(heard.told, "is rebalancing") == _remarked(said, "is rebalancing") == [COMPLETING]
+
+
+@pytest.mark.parametrize("view", ["members", "state"])
+@VERBOSE
+def test_describe_all_groups(world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]) -> None:
+    """The offsets of all are compared in test_scale: here no Java tool gets past the deleted topic."""
+    words = ["--describe", "--all-groups", f"--{view}", *verbose]
+
+    def adapt(rows: list[Cells]) -> list[Cells]:
+        return without_idle(without_others(rows))
+
+    agree(world, Case(words, ours(words), _some_tools(world, verbose), adapt))
+
+
+def _some_tools(world: World, verbose: Sequence[str]) -> list[str]:
+    """The newest tool with --verbose shows all that it shows without; and it takes its time."""
+    every = tools(world, several_groups=True)
+    return every if verbose else every[:1]
+
+
+def _remarked(answer: Answer | Said, what: str) -> list[str]:
+    return re.findall(f"group '(.*)' {what}", answer.err)
+
+
+def test_describe_one_by_one(world: World, visitors: Visitors) -> None:
+    """The tool of 1.1.1 takes one group a run, and does not name it in its tables."""
+    if world.since("2.5"):
+        pytest.skip("the tool takes several groups: see test_describe_named_groups")
+    few = ["orders-roundrobin", "payments-empty", COMPLETING]
+    for view, groups in (("offsets", describable(world, visitors, "offsets")), ("members", few), ("state", few)):
+        rows = without_idle(of_json(world.ask("describe", *named(groups), f"--{view}", "-o", "json").items))
+        ask = partial(_ask_about, world, view)
+        with ThreadPoolExecutor(2) as two:
+            answers = dict(zip(groups, two.map(ask, groups), strict=True))
+        for name, said in answers.items():
+            mine = [row for row in rows if row["GROUP"] == name]
+            assert_same([] if view == "offsets" and name == OWNED else mine, of_java(said.rows, only=name))
+
+
+def _ask_about(world: World, view: str, group: str) -> Said:
+    return world.java("--describe", "--group", group, f"--{view}", "--verbose")
+
+
+# The differences.
+
+
+def test_every_difference_is_shown() -> None:
+    assert {f"test_{name}" for name in DIFFERENCES} <= set(globals())
+
+
+def test_other_protocol_types(world: World) -> None:
+    for tool in tools(world):
+        said = world.java("--describe", "--group", OPAQUE, "--members", version=tool)
+        assert (said.code, said.rows) == (0, [])
+        assert "is not a consumer group" in said.out or "timed out" in said.out
+    told = world.ask("describe", OPAQUE, "--members", "-v")
+    assert (told.code, len(told.table)) == (0, 1)
+    assert told.table[0]["CURRENT-ASSIGNMENT"].startswith("25 bytes 0xcafe")
+
+
+def test_deleted_topic(world: World) -> None:
+    told = world.ask("describe", DELETED, "ahead")
+    rows = told.table
+    assert told.code == 1, told.err
+    assert f"topic '{DELETED_TOPIC}': the topic or partition does not exist" in told.err
+    assert [(row["GROUP"], row["TOPIC"], row["LOG-END-OFFSET"], row["LAG"]) for row in rows] == [
+        ("ahead", "clicks", "100", "-50"),
+        (DELETED, "billing", "-", "-"),
+        (DELETED, "billing", "-", "-"),
+        (DELETED, "payments", "60", "0"),
+        (DELETED, "payments", "70", "10"),
+        (DELETED, "payments", "80", "20"),
+    ]
+    for tool in tools(world, several_groups=True):
+        said = world.java("--describe", "--group", DELETED, "--group", "ahead", version=tool)
+        assert (said.code, said.rows) == (0, [])
+        assert "UnknownTopicOrPartitionException" in said.out
+    if not world.since("2.5"):
+        said = world.java("--describe", "--group", DELETED)
+        assert ("0", None) in {(row["LOG-END-OFFSET"], row["LAG"]) for row in said.rows}
+
+
+def test_missing_group(world: World) -> None:
+    told = world.ask("describe", "nobody-knows-it", "ahead")
+    assert told.code == 1, told.err
+    assert [row["GROUP"] for row in told.table] == ["ahead"]
+    assert "group 'nobody-knows-it': the group does not exist" in told.err
+    for tool in tools(world, several_groups=True):
+        said = world.java("--describe", "--group", "nobody-knows-it", "--group", "ahead", version=tool)
+        hidden = tool == NEWEST and world.since("4.0")
+        assert (said.code, [row["GROUP"] for row in said.rows]) == (0, [] if hidden else ["ahead"])
+        assert re.search("nobody-knows-it'? (does not exist|not found)", said.out)
+
+
+def test_idle_members(world: World, visitors: Visitors) -> None:
+    told = world.ask("describe", IDLE, "-o", "json")
+    assert [(row["topic"], row["current_offset"]) for row in told.items] == [("clicks", 50), (None, None)]
+    for tool in tools(world):
+        assert [row["TOPIC"] for row in world.java("--describe", "--group", IDLE, version=tool).rows] == ["clicks"]
+
+
+def test_groups_without_commits(world: World, visitors: Visitors) -> None:
+    told = world.ask("describe", OWNED, "-o", "json")
+    assert [(row["partition"], row["lag"]) for row in told.items] == [(partition, None) for partition in range(6)]
+    for tool in tools(world):
+        assert len(world.java("--describe", "--group", OWNED, version=tool).rows) == (0 if tool == "1.1.1" else 6)
+
+
+def test_states_of_old_brokers(world: World) -> None:
+    states = {row["group"]: row["state"] for row in world.ask("list", "--state", "-o", "json").items}
+    assert states.items() >= {name: group.state for name, group in world.groups.items()}.items()
+    if world.since("2.6"):
+        return
+    assert world.java("--list", "--state").code == 1
+    assert {row["STATE"] for row in world.java("--list", "--state", version=NEWEST).rows} == {"Unknown"}
+    said = world.java("--list", "--state", "stable", version=NEWEST)
+    assert (said.code, said.rows) == (0, [])
+    assert "UnsupportedVersionException" in said.out
+    told = world.ask("list", "--state", "empty", "-o", "json")
+    assert told.code == 0, told.err
+    assert {row["group"] for row in told.items} >= {name for name in world.groups if states[name] == "Empty"}
+    assert {row["state"] for row in told.items} == {"Empty"}
+
+
+def test_types_of_old_brokers(world: World) -> None:
+    told = world.ask("list", "--type", "-o", "json")
+    assert told.code == 0, told.err
+    if world.since("3.8"):
+        assert None not in {row["type"] for row in told.items}
+        return
+    assert {row["type"] for row in told.items} == {None}
+    assert "does not tell the types of groups" in told.err
+    assert {row["TYPE"] for row in world.java("--list", "--type", version=NEWEST).rows} == {"Unknown"}
+    # It lets "classic" through, and lists everything; any other type is more than ListGroups can ask for.
+    said = world.java("--list", "--type", "classic", version=NEWEST)
+    assert {row["TYPE"] for row in said.rows} == {"Unknown"}
+    said = world.java("--list", "--type", "consumer", version=NEWEST)
+    assert (said.code, said.rows) == (0, [])
+    assert "UnsupportedVersionException" in said.out
+    told = world.ask("list", "--type", "classic")
+    assert (told.code, told.table) == (1, [])
+    assert "cannot filter by type" in told.err
+
+
+def test_states_in_any_case(world: World) -> None:
+    answers = [world.ask("list", "--state", word).out for word in ("Empty", "empty", "EMPTY")]
+    assert answers == [answers[0]] * 3
+    if world.version == "2.8.2":
+        said = world.java("--list", "--state", "empty")
+        assert (said.code, said.rows) == (1, [])
+        assert "Invalid state list 'empty'" in said.out + said.err
+
+
+def test_topics_of_assignments(world: World) -> None:
+    told = world.ask("describe", "orders-roundrobin", "--members", "-v", "-o", "json")
+    assert {entry["topic"] for row in told.items for entry in row["current_assignment"]} == {"orders", "payments"}
+    said = world.java("--describe", "--group", "orders-roundrobin", "--members", "--verbose")
+    column = "ASSIGNMENT" if world.version != NEWEST else "CURRENT-ASSIGNMENT"
+    assert all(("orders" in (row[column] or "")) == (world.version != "3.9.1") for row in said.rows)
+
+
+def test_control_characters(world: World) -> None:
+    assert STRANGE_NAME in world.java("--list").names
+    for words in (["list"], ["list", "-w"], ["describe", STRANGE_NAME], ["describe", STRANGE_NAME, "--state"]):
+        told = world.ask(*words)
+        assert visible(STRANGE_NAME) in told.out
+        assert not set(told.out + told.err) & {"\x1b", "\t"}
+    assert STRANGE_NAME in {row["group"] for row in world.ask("list", "-o", "json").items}

@@ -1,0 +1,157 @@
+"""The sandbox itself, with real brokers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kgroups.cli.sandbox import sandbox as command
+from kgroups.errors import SandboxError
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.probe import api_versions, what_is_missing
+from kgroups.sandbox.process import state_of
+
+CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT = 68, 76, 88
+
+NEWER_APIS = {
+    "1.1.1": set(),
+    "2.5.1": set(),
+    "2.8.2": set(),
+    "3.9.1": {CONSUMER_GROUP_HEARTBEAT},
+    "4.3.1": {CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT},
+}
+
+
+def test_every_broker_runs_and_serves_groups(cluster: Sandbox) -> None:
+    status = cluster.status()
+    assert set(status.brokers.values()) == {"running"}
+    assert status.zookeeper == ("running" if cluster.version.zookeeper else None)
+    assert what_is_missing({broker.id: (broker.host, broker.port) for broker in cluster.brokers}) is None
+
+
+def test_group_types_are_those_of_the_version(cluster: Sandbox) -> None:
+    broker = cluster.brokers[0]
+    spoken = api_versions(broker.host, broker.port)
+    newer = {CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT}
+    assert newer & set(spoken) == NEWER_APIS[cluster.version.name]
+
+
+def test_java_tool_answers(cluster: Sandbox) -> None:
+    done = cluster.java_tool("--list")
+    assert (done.returncode, done.stdout.strip()) == (0, "")
+
+
+def test_same_name_twice_is_refused(cluster: Sandbox) -> None:
+    with pytest.raises(SandboxError, match=f"named {cluster.name} is already up.*{cluster.bootstrap}"):
+        Sandbox.up(cluster.version.name, name=cluster.name)
+    assert cluster.status().running
+
+
+@pytest.fixture(scope="module")
+def own(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One that may be harmed, in a state folder of its own."""
+    kafka_at_hand("4.3.1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        with Sandbox.up(name="own", properties={"num.partitions": "7"}, listeners={"SECOND": "PLAINTEXT"}) as sandbox:
+            yield sandbox
+
+
+def test_callers_listener_and_properties(own: Sandbox) -> None:
+    host, port = own.bootstrap_of("SECOND").split(":")
+    assert int(port) != own.brokers[0].port
+    assert api_versions(host, int(port))
+    assert "num.partitions=7\n" in (own.folder / "broker-1" / "server.properties").read_text()
+
+
+def test_pause_and_resume(own: Sandbox) -> None:
+    own.pause(1)
+    assert own.status().brokers == {1: "paused"}
+    own.resume(1)
+    own.wait_ready(timeout=20)
+    assert own.status().brokers == {1: "running"}
+
+
+def test_kill_and_restart_keep_port_and_data(own: Sandbox) -> None:
+    before = own.brokers[0]
+    own.kill(1)
+    assert own.status().brokers == {1: "gone"}
+    own.restart(1)
+    assert own.brokers[0].port == before.port
+    assert own.brokers[0].pid != before.pid
+    assert own.status().brokers == {1: "running"}
+
+
+def test_helper_must_name_the_folder(own: Sandbox) -> None:
+    with pytest.raises(SandboxError, match="does not name"):
+        own.start_helper("stranger", [sys.executable, "-c", "pass"])
+
+
+def test_no_such_broker(own: Sandbox) -> None:
+    with pytest.raises(SandboxError, match="no broker 9"):
+        own.kill(9)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_stale_state_is_shown_and_replaced_and_down_stops_everything(
+    home: Path, kafka_at_hand: Callable[[str], None]
+) -> None:
+    kafka_at_hand("4.3.1")
+    first = Sandbox.up(name="stale")
+    pid = first.brokers[0].pid
+    os.kill(pid, signal.SIGKILL)  # as when the machine was restarted
+    while state_of(pid, f"{first.folder}/") != "gone":
+        pass
+    assert Sandbox.load("stale").status().brokers == {1: "gone"}
+
+    second = Sandbox.up(name="stale")
+    assert second.bootstrap != first.bootstrap
+    helper = second.start_helper("helper", [sys.executable, "-c", "import time; time.sleep(600)", f"{second.folder}/"])
+    pids = [second.brokers[0].pid, helper]
+    assert [state_of(pid, f"{second.folder}/") for pid in pids] == ["running", "running"]
+
+    second.down()
+    assert [state_of(pid, f"{second.folder}/") for pid in pids] == ["gone", "gone"]
+    assert not second.folder.exists()
+    second.down()  # twice is no error
+    assert Sandbox.names() == []
+
+
+def test_a_broker_that_refuses_its_settings_tells_why_and_leaves_nothing_running(
+    home: Path, kafka_at_hand: Callable[[str], None]
+) -> None:
+    kafka_at_hand("1.1.1")
+    with pytest.raises(SandboxError, match=r"num\.partitions") as raised:
+        Sandbox.up("1.1.1", name="bad", properties={"num.partitions": "many"})
+    assert "broker-1 of Kafka 1.1.1 ended while starting" in str(raised.value)
+    assert not Sandbox.load("bad").status().running
+    Sandbox.load("bad").down()
+
+
+def test_commands(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
+    kafka_at_hand("2.5.1")
+    runner = CliRunner()
+    up = runner.invoke(command, ["up", "--name", "cli", "--version", "2.5.1"], catch_exceptions=False)
+    address = Sandbox.load("cli").bootstrap
+    assert up.stdout == f"export KGROUPS_BOOTSTRAP_SERVER={address}\n"
+    assert f"Kafka 2.5.1 is up at {address}" in up.stderr
+
+    shown = runner.invoke(command, ["status"], catch_exceptions=False).stdout
+    assert f"cli: Kafka 2.5.1 at {address}" in shown
+    assert "zookeeper" in shown
+
+    down = runner.invoke(command, ["down", "--all"], catch_exceptions=False)
+    assert (down.exit_code, down.stdout) == (0, "")
+    assert runner.invoke(command, ["status"]).stdout == ""
+    assert isinstance(runner.invoke(command, ["down", "--name", "cli"]).exception, SandboxError)

@@ -1,0 +1,138 @@
+"""Hundreds of groups: exact to the last row, and asked about in as few requests as the brokers allow."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import ceil
+
+import pytest
+
+from kgroups.admin.ask_coordinators import Question
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.load import Load, seed_load
+from tests.integration.asking import run_kgroups
+from tests.integration.conftest import BROKERS, wanted_versions
+from tests.integration.java_says import JavaTool
+from tests.integration.known_world import World
+
+LOAD = Load(groups=520, partitions=10)
+"""More than one batch for a single broker."""
+
+OLDEST = "1.1.1"
+"""One request a group, pipelined."""
+
+A_REQUEST: int = Question._field_defaults["chunk"]
+"""Groups in one batch."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "crowd" in metafunc.fixturenames:
+        versions = [name for name in (OLDEST, DEFAULT_VERSION) if name in wanted_versions(metafunc.config)]
+        metafunc.parametrize("crowd", versions, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def crowd(
+    request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """A cluster with nothing but the load in it."""
+    kafka_at_hand(request.param)
+    with Sandbox.up(request.param, BROKERS[request.param], name=f"pytest-{os.getpid()}-crowd") as sandbox:
+        seed_load(sandbox, LOAD)
+        yield World(sandbox, tmp_path_factory.mktemp("java"))
+
+
+def test_every_row(crowd: World) -> None:
+    told = crowd.ask("describe", "--all-groups", "-o", "json")
+    assert (told.code, told.err) == (0, "")
+    ends = LOAD.ends()
+    assert [
+        (row["group"], row["topic"], row["partition"], row["current_offset"], row["log_end_offset"], row["lag"])
+        for row in told.items
+    ] == [
+        (name, LOAD.topic_of(name), partition, committed, ends[partition], ends[partition] - committed)
+        for name in sorted(LOAD.names())
+        for partition, committed in sorted(LOAD.commits_of(name).items())
+    ]
+    assert {row["group"] for row in told.items if row["consumer_id"]} == {
+        name for name in LOAD.names() if name.startswith("stable-")
+    }
+
+
+def test_states_and_members(crowd: World) -> None:
+    told = crowd.ask("describe", "--all-groups", "--state", "-o", "json")
+    assert told.code == 0, told.err
+    states = Counter(row["state"] for row in told.items)
+    assert states == {"Stable": LOAD.stable_groups, "Empty": LOAD.groups - LOAD.stable_groups}
+    told = crowd.ask("describe", "--all-groups", "--members", "-o", "json")
+    assert (told.code, len(told.items)) == (0, LOAD.stable_groups)
+    assert {row["partitions"] for row in told.items} == {LOAD.partitions}
+
+
+def test_list_and_filter(crowd: World) -> None:
+    assert crowd.ask("list").lines == sorted(LOAD.names())
+    assert len(crowd.ask("list", "--state", "empty", "-o", "jsonl").lines) == LOAD.groups - LOAD.stable_groups
+
+
+def test_requests_of_all_groups(crowd: World) -> None:
+    """Who lists a group coordinates it: nobody is looked up. Each log is asked about once, whoever reads it."""
+    told = crowd.ask("describe", "--all-groups", "--debug")
+    brokers = len(crowd.sandbox.brokers)
+    groups = Counter(row["coordinator"]["id"] for row in crowd.ask("list", "-o", "json").items)
+    assert not told.sent("FindCoordinator")
+    assert len(told.sent("ListGroups")) == brokers
+    batches = sum(ceil(count / A_REQUEST) for count in groups.values())
+    assert len(told.sent("DescribeGroups")) == batches
+    assert len(told.sent("OffsetFetch")) == (batches if crowd.since("3.0") else LOAD.groups)
+    assert sum(request.keys for request in told.sent("OffsetFetch")) == LOAD.groups
+    # Of every leader the ends, and the starts.
+    logs = Counter(request.broker for request in told.sent("ListOffsets"))
+    assert logs == {broker.id: 2 for broker in crowd.sandbox.brokers}
+    assert sum(request.keys for request in told.sent("ListOffsets")) == 2 * LOAD.topics * LOAD.partitions
+    assert len(told.sent("Metadata")) <= 2
+    assert len(told.sent("ApiVersions")) <= brokers + 1
+
+
+def test_requests_of_named_groups(crowd: World) -> None:
+    names = list(LOAD.names())[::5]
+    told = crowd.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
+    assert (told.code, len(told.lines)) == (0, len(names))
+    assert not told.sent("ListGroups")
+    assert len(told.sent("FindCoordinator")) == (1 if crowd.since("3.0") else len(names))
+    assert len(told.sent("DescribeGroups")) == len(crowd.sandbox.brokers)
+
+
+def test_as_java_describes_all_groups(crowd: World) -> None:
+    """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
+    said = JavaTool(DEFAULT_VERSION, crowd.scratch).ask(crowd.sandbox.bootstrap, "--describe", "--all-groups")
+    told = crowd.ask("describe", "--all-groups", "-o", "plain")
+    theirs = [{header: text or "-" for header, text in row.items()} for row in said.rows]
+    assert len(theirs) == LOAD.groups * LOAD.partitions
+    assert sorted(map(tuple, (row.items() for row in told.table))) == sorted(
+        map(tuple, (row.items() for row in theirs))
+    )
+
+
+def test_reader_that_has_seen_enough(crowd: World) -> None:
+    command = [sys.executable, "-m", "kgroups", "describe", "--all-groups", "-b", crowd.sandbox.bootstrap]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr
+        assert process.stdout.readline().startswith(b"GROUP ")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+def test_librdkafka_gives_the_same_rows(crowd: World) -> None:
+    if crowd.version != DEFAULT_VERSION:
+        pytest.skip("one version is enough: it asks group by group")
+    theirs = run_kgroups(
+        *("describe", "--all-groups", "--transport", "librdkafka", "-o", "csv"), bootstrap=crowd.sandbox.bootstrap
+    )
+    assert theirs.code == 0
+    assert theirs.out == crowd.ask("describe", "--all-groups", "-o", "csv").out

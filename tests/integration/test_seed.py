@@ -1,0 +1,139 @@
+"""The known world and the mass loader on real brokers: what they promise is what kgroups shows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.keeper import beat_round
+from kgroups.sandbox.load import Load
+from kgroups.sandbox.member import consumer
+from kgroups.sandbox.process import state_of
+from kgroups.sandbox.world import DELETED_TOPIC, RECORDS, known_groups, lacking_groups
+from tests.integration.known_world import World
+
+LOAD = Load(40, 5, topics=3, stable=0.25)
+SHAPE = ("--groups", "40", "--partitions", "5", "--topics", "3", "--stable", "0.25")
+
+
+def run(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "kgroups", *args], capture_output=True, text=True, timeout=240)
+
+
+def seed(sandbox: Sandbox, *args: str) -> subprocess.CompletedProcess[str]:
+    return run("sandbox", "seed", "--name", sandbox.name, *args)
+
+
+def items(sandbox: Sandbox, *args: str) -> list[dict[str, Any]]:
+    done = run(*args, "-b", sandbox.bootstrap, "-o", "json")
+    assert done.stdout, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["items"]
+    return found
+
+
+def test_every_known_group_is_listed_as_promised(world: World) -> None:
+    sandbox = world.sandbox
+    listed = {item["group"]: item for item in items(sandbox, "list", "--state", "--type")}
+    for known in known_groups(sandbox.version):
+        item = listed[known.name]
+        assert (item["state"], item["protocol_type"]) == (known.state, known.protocol_type)
+        # Who cannot tell types says none (ListGroups v5, Kafka 3.8).
+        assert item["type"] == (known.type if "consumer" in sandbox.version.group_types else None)
+    assert not listed.keys() & lacking_groups(sandbox.version).keys()
+
+
+def test_every_commit_and_assignment_is_described_as_promised(world: World) -> None:
+    rows = items(world.sandbox, "describe", "--all-groups", "--wide")
+    for known in known_groups(world.sandbox.version):
+        own = [row for row in rows if row["group"] == known.name and row["topic"]]
+        offsets = {(row["topic"], row["partition"]): row["current_offset"] for row in own}
+        promised = {(topic, at): offset for topic, each in known.commits.items() for at, offset in each.items()}
+        assert {pair: offset for pair, offset in offsets.items() if offset is not None} == promised
+        assert {(row["topic"], row["partition"]) for row in own if row["consumer_id"]} == known.assigned
+        assert {row["group_instance_id"] for row in own} - {None} == set(known.instances)
+
+
+def test_what_remains_of_a_deleted_topic_is_its_assignment(world: World) -> None:
+    rows = [row for row in items(world.sandbox, "describe", "billing-deleted-topic") if row["topic"] == DELETED_TOPIC]
+    assert [row["partition"] for row in rows] == sorted(RECORDS[DELETED_TOPIC])
+    assert {(row["current_offset"], row["log_end_offset"], row["lag"]) for row in rows} == {(None, None, None)}
+
+
+@pytest.mark.parametrize(("isolation", "lag"), [("read_uncommitted", 5), ("read_committed", 0)])
+def test_open_transaction(world: World, isolation: str, lag: int) -> None:
+    (row,) = items(world.sandbox, "describe", "ledger-reader", "--isolation", isolation)
+    assert row["lag"] == lag
+
+
+def test_seeded_again_nothing_is_made_and_all_is_told(world: World) -> None:
+    before = world.sandbox.status().state.helpers
+    done = seed(world.sandbox)
+    assert (done.returncode, "has the known groups already" in done.stderr) == (0, True)
+    assert world.sandbox.status().state.helpers == before
+    for group in known_groups(world.sandbox.version):
+        assert group.about in done.stdout
+    for name, reason in lacking_groups(world.sandbox.version).items():
+        assert f"{name} is not there: {reason}" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def loaded(cluster: Sandbox) -> Iterator[Sandbox]:
+    """One of the same version for itself: forty groups more would be in others' way."""
+    with Sandbox.up(cluster.version.name, name=f"{cluster.name}-load") as sandbox:
+        done = seed(sandbox, *SHAPE)
+        assert done.returncode == 0, done.stderr
+        yield sandbox
+
+
+def test_load_is_listed(loaded: Sandbox) -> None:
+    states = {item["group"]: item["state"] for item in items(loaded, "list", "--state")}
+    assert states == {name: "Stable" if name.startswith("stable-") else "Empty" for name in LOAD.names()}
+
+
+def test_load_is_committed_and_assigned(loaded: Sandbox) -> None:
+    rows = items(loaded, "describe", "--all-groups")
+    for name in LOAD.names():
+        own = [row for row in rows if row["group"] == name]
+        assert {row["topic"] for row in own} == {LOAD.topic_of(name)}
+        assert {row["partition"]: row["current_offset"] for row in own} == LOAD.commits_of(name)
+        assert {row["partition"]: row["log_end_offset"] for row in own} == LOAD.ends()
+        assert all(bool(row["consumer_id"]) == name.startswith("stable-") for row in own)
+
+
+def test_loaded_twice(loaded: Sandbox) -> None:
+    same, other = seed(loaded, *SHAPE), seed(loaded, "--groups", "41")
+    assert (same.returncode, "has these 40 groups already" in same.stderr) == (0, True)
+    assert (other.returncode, "has other load groups already" in other.stderr) == (1, True)
+
+
+def test_keeper_takes_back_a_member_that_was_forgotten(loaded: Sandbox) -> None:
+    forgotten = consumer("forgotten", {"load-0": 5})._replace(member_id="nobody", generation=3)
+    (member,), complaints = asyncio.run(beat_round(loaded.bootstrap, [forgotten]))
+    assert not complaints
+    assert member.member_id != forgotten.member_id
+    (again,), _ = asyncio.run(beat_round(loaded.bootstrap, [member]))
+    assert again == member
+    (row,) = items(loaded, "describe", "forgotten", "--members")
+    assert (row["consumer_id"], row["partitions"]) == (member.member_id, 5)
+
+
+def test_helpers_go_down_with_the_sandbox(
+    kafka_at_hand: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kafka_at_hand("2.8.2")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with Sandbox.up("2.8.2", name="seeded") as sandbox:
+        done = seed(sandbox)
+        assert (done.returncode, known_groups(sandbox.version)[0].about in done.stdout) == (0, True), done.stderr
+        assert seed(sandbox, "--groups", "2").returncode == 0
+        helpers = sandbox.status().state.helpers
+        assert [helper.role for helper in helpers] == ["orders-sticky-0", "actors", "keeper", "load"]
+    assert {state_of(helper.pid, f"{sandbox.folder}/") for helper in helpers} == {"gone"}

@@ -1,0 +1,118 @@
+"""The same jobs on Spark as others run it: a standalone master with two workers, and Spark Connect."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.commits import Commits, make_commits
+
+HOUSE = Path(__file__).parents[2]
+SPARK = Path(pyspark.__file__).parent
+LOAD = Commits(groups=6, partitions=5, rounds=20)
+
+SMALL = "-XX:TieredStopAtLevel=1"
+
+
+@pytest.fixture(scope="module")
+def kafka(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    kafka_at_hand("4.3.1")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        with Sandbox.up(name="cluster") as sandbox:
+            make_commits(sandbox, LOAD)
+            yield sandbox
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def environment() -> dict[str, str]:
+    path = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
+    own = {
+        "PYTHONPATH": path,
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(SPARK),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    return os.environ | own | {"SPARK_DAEMON_JAVA_OPTS": SMALL}
+
+
+@contextmanager
+def running(folder: Path, name: str, *command: str) -> Iterator[Path]:
+    """A server of Spark's until the end; gives its log."""
+    log = folder / f"{name}.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            command, stdout=file, stderr=file, env=environment(), cwd=folder, start_new_session=True
+        )
+    try:
+        yield log
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
+
+
+def until_said(log: Path, words: str) -> None:
+    end = time.monotonic() + 90
+    while words not in log.read_text(errors="replace"):
+        assert time.monotonic() < end, log.read_text(errors="replace")[-3000:]
+        time.sleep(0.2)
+
+
+def kgroups(*words: str, folder: Path) -> str:
+    """What the command says on standard output."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kgroups", *words, "--spark-log", str(folder / "spark.log")],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr + (folder / "spark.log").read_text(errors="replace")[-3000:]
+    return done.stdout
+
+
+def test_standalone_master_with_two_workers(kafka: Sandbox, tmp_path: Path) -> None:
+    port = free_port()
+    master = f"spark://127.0.0.1:{port}"
+    start = str(SPARK / "bin" / "spark-class")
+    where = ("--host", "127.0.0.1", "--webui-port", "0")
+    with (
+        running(tmp_path, "master", start, "org.apache.spark.deploy.master.Master", *where, "--port", str(port)) as log,
+        running(
+            tmp_path, "one", start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m", master
+        ),
+        running(
+            tmp_path, "two", start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m", master
+        ),
+    ):
+        until_said(log, "Registering worker")
+        store = str(tmp_path / "history")
+        engine = ("--store", store, "--master", master)
+        settings = tmp_path / "conf"
+        settings.mkdir()
+        (settings / "spark-defaults.conf").write_text("spark.executor.memory 512m\nspark.cores.max 2\n")
+        os.environ["SPARK_CONF_DIR"] = str(settings)
+        try:
+            kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)
+            told = kgroups(
+                "history", "sql", "SELECT count(*) AS n FROM commits", *engine, "-o", "jsonl", folder=tmp_path
+            )
+        finally:
+            del os.environ["SPARK_CONF_DIR"]
+        assert told == f'{{"n": {LOAD.records}}}\n'
+        assert log.read_text().count("Launching executor") >= 4  # of two applications, on two workers each

@@ -1,0 +1,57 @@
+"""kgroups at a terminal, and half at one."""
+
+from __future__ import annotations
+
+import re
+
+from kgroups.sandbox.world import STRANGE_NAME
+from tests.integration.asking import visible
+from tests.integration.known_world import World
+from tests.integration.terminal import on_terminal
+
+NARROW = 80
+
+
+def test_table_fits_and_is_coloured(world: World) -> None:
+    shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW)
+    assert shown.code == 0
+    assert max(map(len, shown.lines)) <= NARROW
+    assert "\x1b[32mStable" in shown.raw
+    assert {line.split()[0] for line in shown.lines} >= {"GROUP", "orders-range", "ahead"}
+    assert any(line.startswith(visible(STRANGE_NAME)) for line in shown.lines)
+    assert "\x1b[31m№" not in shown.raw
+
+
+def test_no_colour(world: World) -> None:
+    """https://no-color.org is on colours alone; a dumb terminal gets no sequence at all."""
+    colour = re.compile(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])[0-9;]*m")
+    shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW, env={"NO_COLOR": "1"})
+    assert (shown.code, colour.findall(shown.raw)) == (0, [])
+    shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW, env={"TERM": "dumb"})
+    assert (shown.code, "\x1b" in shown.raw) == (0, False)
+
+
+def test_long_names_are_folded_and_never_cut(world: World) -> None:
+    (member,) = world.ask("describe", "orders-sticky", "--members", "-o", "json").items
+    shown = on_terminal("describe", "orders-sticky", "--members", bootstrap=world.sandbox.bootstrap, columns=NARROW)
+    assert max(map(len, shown.lines)) <= NARROW
+    start = shown.lines[0].index("CONSUMER-ID")
+    end = shown.lines[0].index("HOST")
+    assert "".join(line[start:end].strip() for line in shown.lines[1:]) == member["consumer_id"]
+
+
+def test_what_cannot_fit_is_plain_and_unbroken(world: World) -> None:
+    shown = on_terminal("describe", "orders-range", "-w", bootstrap=world.sandbox.bootstrap, columns=NARROW)
+    assert [line.rstrip() for line in shown.lines] == [
+        line.rstrip() for line in world.ask("describe", "orders-range", "-w", "-o", "plain").lines
+    ]
+
+
+def test_piped_output_is_plain_whatever_stderr_is(world: World) -> None:
+    shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW, piped=True)
+    assert (shown.code, shown.raw, shown.out) == (0, "", world.ask("list", "--state").out)
+
+
+def test_quick_command_shows_no_progress(world: World) -> None:
+    shown = on_terminal("describe", "payments-empty", bootstrap=world.sandbox.bootstrap, columns=NARROW, piped=True)
+    assert shown.lines == ["kgroups: note: group 'payments-empty' has no active members"]

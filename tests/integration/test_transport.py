@@ -1,0 +1,103 @@
+"""``--transport librdkafka``: the same rows as over the wire, but for what librdkafka does not tell.
+
+:data:`UNTOLD` is the list in :mod:`kgroups.admin.rdkafka.client`, as columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests.integration.asking import Answer, Row
+from tests.integration.known_world import World
+from tests.integration.visitors import COMPLETING, Visitors
+
+LIBRDKAFKA = ("--transport", "librdkafka")
+
+OPAQUE = "connect-like"
+"""Of another protocol type: neither listed nor described."""
+
+UNTOLD = {
+    "list": (),
+    "offsets": (),
+    "members": ("current_epoch", "target_epoch", "upgraded", "rack", "subscription"),
+    "state": ("group_epoch", "target_assignment_epoch"),
+}
+"""By view: what is always absent, or empty."""
+
+OWNED = "owned_partitions"
+"""Also untold, of classic groups."""
+
+EMPTY_SUBSCRIPTION = {"topics": [], "regex": None, "generation": None}
+
+
+def both(world: World, *words: str) -> tuple[Answer, Answer]:
+    return world.ask(*words, "-o", "json"), world.ask(*words, "-o", "json", *LIBRDKAFKA)
+
+
+def known(rows: Iterable[Row], view: str, world: World) -> list[Row]:
+    """What librdkafka could know of these rows."""
+    found = []
+    for row in rows:
+        classic = view == "members" and getattr(world.groups.get(row["group"]), "type", "Classic") == "Classic"
+        hidden = (*UNTOLD[view], *([OWNED] if classic else []))
+        if row["group"] != OPAQUE:
+            found.append({key: value for key, value in row.items() if key not in hidden})
+    return found
+
+
+@pytest.mark.parametrize("words", [(), ("--state", "stable"), ("--state", "Empty", "--protocol-type", "consumer")])
+def test_list(world: World, words: tuple[str, ...]) -> None:
+    wire, other = both(world, "list", *words)
+    assert (wire.code, other.code) == (0, 0)
+    assert known(wire.items, "list", world) == other.items
+    assert "librdkafka lists groups of consumers only" in other.err
+
+
+def test_list_by_type(world: World) -> None:
+    wire, other = both(world, "list", "--type", "consumer,classic")
+    assert known(wire.items, "list", world) == other.items
+    assert wire.code == other.code == (0 if world.since("3.8") else 1)
+
+
+@pytest.mark.parametrize("view", ["offsets", "members", "state"])
+def test_describe_all_groups(world: World, view: str) -> None:
+    wire, other = both(world, "describe", "--all-groups", f"--{view}")
+    assert known(wire.items, view, world) == known(other.items, view, world)
+    assert OPAQUE not in {row["group"] for row in other.items}
+    assert other.code == wire.code == (1 if view == "offsets" else 0)
+    if view == "offsets":
+        assert "topic 'billing'" in other.err
+    absent = {key: EMPTY_SUBSCRIPTION if key == "subscription" else None for key in UNTOLD[view]}
+    for row in other.items:
+        assert absent.items() <= row.items()
+
+
+def test_describe_named_groups(world: World) -> None:
+    wire, other = both(world, "describe", "orders-range", "ahead", "nobody-knows-it")
+    assert other.items == wire.items
+    assert (wire.code, other.code) == (1, 1)
+    assert [(failure["name"], failure["error"]) for failure in other.failures] == [
+        (failure["name"], failure["error"]) for failure in wire.failures
+    ]
+
+
+def test_topic_and_isolation(world: World) -> None:
+    wire, other = both(world, "describe", "--topic", "clicks,ledger", "--isolation", "read_committed")
+    assert (other.code, other.items) == (0, wire.items)
+    assert {row["lag"] for row in other.items if row["topic"] == "ledger"} == {0}
+
+
+def test_other_protocol_types_are_refused(world: World) -> None:
+    told = world.ask("describe", OPAQUE, "ahead", "-o", "json", *LIBRDKAFKA)
+    assert (told.code, [row["group"] for row in told.items]) == (1, ["ahead"])
+    assert [failure["name"] for failure in told.failures] == [OPAQUE]
+    told = world.ask("list", "--protocol-type", "connect", *LIBRDKAFKA)
+    assert (told.code, told.out) == (1, "")
+    assert "librdkafka does not list groups of protocol type 'connect'" in told.err
+
+
+def test_rebalancing_group(world: World, visitors: Visitors) -> None:
+    wire, other = both(world, "describe", COMPLETING, "--state")
+    assert (other.code, other.items) == (0, wire.items)

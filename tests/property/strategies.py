@@ -1,0 +1,95 @@
+"""Hypothesis strategies: any entity of kio's, from the fields of its dataclass; any call of ours."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import fields, is_dataclass
+from datetime import timedelta
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin
+from uuid import UUID
+
+from hypothesis import strategies as st
+from kio.schema.errors import ErrorCode
+
+from kgroups.model.offsets import Isolation
+from kgroups.protocol import apis
+from kgroups.protocol.versions import Api
+
+CALLS: dict[Api, type[Any]] = {}
+"""Each API, and the call that its file under ``apis/`` provides."""
+for _module in pkgutil.iter_modules(apis.__path__):
+    _found = importlib.import_module(f"{apis.__name__}.{_module.name}")
+    CALLS[_found.API] = getattr(_found, _found.API.name)
+
+SPOKEN = [(api, version) for api in CALLS for version in range(api.oldest, api.newest + 1)]
+"""Every API, in every version that we speak."""
+
+names = st.text(min_size=1, max_size=8)
+groups = st.lists(names, min_size=1, max_size=4, unique=True).map(tuple)
+_partitions = st.dictionaries(names, st.lists(st.integers(0, 2**31 - 1), max_size=3).map(tuple), max_size=3)
+
+
+def calls(api: Api) -> st.SearchStrategy[Any]:
+    """Any call of that API."""
+    arguments: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+        "ApiVersions": {},
+        "Metadata": {"topics": groups},
+        "ListGroups": {"states": groups, "types": groups},
+        "ListOffsets": {"partitions": _partitions, "isolation": st.sampled_from(Isolation)},
+    }
+    return st.builds(CALLS[api], **arguments.get(api.name, {"groups": groups}))
+
+
+def _integers(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+_PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
+    "int8": _integers(8),
+    "int16": _integers(16),
+    "int32": _integers(32),
+    "int64": _integers(64),
+    "uint16": st.integers(0, 2**16 - 1),
+    "string": st.text(max_size=6),
+    "bytes": st.binary(max_size=12),
+    "bool": st.booleans(),
+    "uuid": st.uuids().filter(lambda uuid: uuid != UUID(int=0)),
+    "error_code": st.sampled_from(ErrorCode),
+    "timedelta_i32": _integers(32).map(lambda milliseconds: timedelta(milliseconds=milliseconds)),
+}
+
+
+@cache
+def entities(kind: Any) -> st.SearchStrategy[Any]:
+    """Any entity of one of kio's types."""
+    return st.builds(kind, **{field.name: _values(field) for field in fields(kind)})
+
+
+def _values(field: Any) -> st.SearchStrategy[Any]:
+    declared = field.type
+    optional = get_origin(declared) is UnionType
+    if optional:
+        declared = next(part for part in get_args(declared) if part is not type(None))
+    if get_origin(declared) is tuple:
+        made: st.SearchStrategy[Any] = st.lists(_one(get_args(declared)[0], field), max_size=2).map(tuple)
+    else:
+        made = _one(declared, field)
+    return st.none() | made if optional and "tag" not in field.metadata else made
+
+
+def _one(declared: Any, field: Any) -> st.SearchStrategy[Any]:
+    return entities(declared) if is_dataclass(declared) else _PRIMITIVES[field.metadata["kafka_type"]]
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: st.SearchStrategy[bytes]) -> bytes:
+    """Bytes that were good until some of them were changed, and some were cut off or put in."""
+    data = bytearray(draw(whole))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        piece = draw(st.sampled_from([b"", b"\0", b"\xff", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x7f", b"\x80"]))
+        data[at : at + draw(st.integers(0, 5))] = piece
+    return bytes(data)

@@ -1,0 +1,470 @@
+"""RdkafkaAdmin against an AdminClient that answers from memory, in the shapes that confluent_kafka gives."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    ConsumerGroupDescription,
+    ConsumerGroupListing,
+    ListConsumerGroupsResult,
+    MemberAssignment,
+    MemberDescription,
+)
+
+from kgroups.admin.list_groups import ListFilter
+from kgroups.admin.rdkafka import words
+from kgroups.admin.rdkafka.client import RdkafkaAdmin
+from kgroups.admin.select_groups import Selection
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import ClusterUnreachable
+from kgroups.model.assignment import assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.offsets import Commit, Isolation, LogOffsets
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.rows import offset_rows
+
+ONE = Node(1, "one", 9092)
+TWO = Node(2, "two", 9093)
+EVERYTHING = Selection(everything=True)
+CONSUMER, CLASSIC = 1, 2
+
+
+@dataclass
+class BrokerNode:
+    id: int
+    host: str
+    port: int
+
+
+def node(of: Node) -> Any:
+    return BrokerNode(of.id, of.host, of.port)
+
+
+@dataclass
+class Partition:
+    id: int
+    leader: Any
+
+
+@dataclass
+class Topic:
+    name: str
+    partitions: list[Partition]
+
+
+def topic(name: str, *leaders: Node | None) -> Topic:
+    return Topic(name, [Partition(at, leader and node(leader)) for at, leader in enumerate(leaders)])
+
+
+def listing(name: str, state: str = "STABLE", kind: int | None = CLASSIC, *, simple: bool = False) -> Any:
+    return ConsumerGroupListing(name, simple, ConsumerGroupState[state], kind)
+
+
+def member(name: str, *held: tuple[str, int], target: tuple[tuple[str, int], ...] | None = None) -> Any:
+    return MemberDescription(
+        name,
+        "client",
+        "/host",
+        MemberAssignment([TopicPartition(*pair) for pair in held]),
+        None,
+        None if target is None else MemberAssignment([TopicPartition(*pair) for pair in target]),
+    )
+
+
+def description(name: str, *members: Any, state: str = "STABLE", kind: int = CLASSIC, at: Node = ONE) -> Any:
+    return ConsumerGroupDescription(name, False, list(members), "range", ConsumerGroupState[state], node(at), type=kind)
+
+
+def missing(name: str) -> Any:
+    return ConsumerGroupDescription(name, True, [], "", ConsumerGroupState.DEAD, node(ONE), type=CLASSIC)
+
+
+def commits(name: str, *entries: tuple[str, int, int]) -> Any:
+    return ConsumerGroupTopicPartitions(name, [TopicPartition(*entry) for entry in entries])
+
+
+def refusal(code: int, text: str = "Broker: it was refused") -> KafkaException:
+    return KafkaException(KafkaError(code, text))
+
+
+SILENCE = object()
+"""An answer that never comes."""
+
+
+@dataclass
+class FakeClient:
+    """An AdminClient; an answer that is an exception is raised, a list is used up one by one, its last for good."""
+
+    listed: Any = ()
+    errors: Any = ()
+    groups: dict[str, Any] = field(default_factory=dict)
+    committed: dict[str, Any] = field(default_factory=dict)
+    topics: dict[str, Any] = field(default_factory=dict)
+    ends: dict[tuple[str, int], Any] = field(default_factory=dict)
+    asked: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def list_consumer_groups(self, request_timeout: float) -> Future[Any]:
+        self.asked.append(("list", request_timeout))
+        return future(ListConsumerGroupsResult(list(self.listed), list(self.errors)))
+
+    def describe_consumer_groups(self, names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
+        self.asked.append(("describe", *names))
+        return {name: future(self.groups[name]) for name in names}
+
+    def list_consumer_group_offsets(self, asked: list[Any], request_timeout: float) -> dict[str, Future[Any]]:
+        self.asked.append(("commits", asked[0].group_id))
+        return {each.group_id: future(self.committed.get(each.group_id, commits(each.group_id))) for each in asked}
+
+    def describe_topics(self, topics: Any, request_timeout: float) -> dict[str, Future[Any]]:
+        return {name: future(self.topics.get(name, refusal(3))) for name in topics.topic_names}
+
+    def list_offsets(
+        self, wanted: dict[TopicPartition, Any], isolation_level: Any, request_timeout: float
+    ) -> dict[TopicPartition, Future[Any]]:
+        self.asked.append(("offsets", isolation_level.value, sorted((each.topic, each.partition) for each in wanted)))
+        return {each: future(self._end(each, type(spec).__name__)) for each, spec in wanted.items()}
+
+    def _end(self, each: TopicPartition, spec: str) -> Any:
+        found = self.ends[each.topic, each.partition]
+        return found if isinstance(found, Exception) or found is SILENCE else LogEnd(found[spec == "LatestSpec"])
+
+    def poll(self, timeout: float) -> int:
+        return 0
+
+    def cluster_id(self, timeout: float) -> str:
+        return "the-cluster"
+
+
+@dataclass
+class LogEnd:
+    offset: int
+
+
+def future(answer: Any) -> Future[Any]:
+    made: Future[Any] = Future()
+    made.set_running_or_notify_cancel()
+    if isinstance(answer, list):
+        answer = answer.pop(0) if len(answer) > 1 else answer[0]
+    if isinstance(answer, Exception):
+        made.set_exception(answer)
+    elif answer is not SILENCE:
+        made.set_result(answer)
+    return made
+
+
+Opened = Callable[..., RdkafkaAdmin]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
+    def connect(client: FakeClient, broker_timeout: float = 0.2) -> RdkafkaAdmin:
+        monkeypatch.setattr("kgroups.admin.rdkafka.client.AdminClient", lambda options: client)
+        settings = ClientSettings((("one", 9092),), timeout=5.0, broker_timeout=broker_timeout)
+        return asyncio.run(RdkafkaAdmin.connect(settings))
+
+    return connect
+
+
+# Groups of these names hash to these partitions of two, as Java has it: "a" to 97 % 2, "b" to 98 % 2.
+PLACES = {"__consumer_offsets": topic("__consumer_offsets", TWO, ONE)}
+
+
+class TestListGroups:
+    def test_takes_the_coordinators_from_kafkas_rule_when_it_holds_for_a_sample(self, opened: Opened) -> None:
+        names = ("a", "c", "e", "g", "b")
+        described = {name: description(name, at=TWO if name == "b" else ONE) for name in names}
+        client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
+        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        assert {group.group_id: group.coordinator for group in outcome.items} == {
+            "a": ONE,
+            "b": TWO,
+            "c": ONE,
+            "e": ONE,
+            "g": ONE,
+        }
+        assert [group.group_id for group in outcome.items] == ["a", "b", "c", "e", "g"]
+        assert sum(asked[0] == "describe" for asked in client.asked) == 3
+
+    def test_asks_for_every_coordinator_when_the_rule_does_not_hold(self, opened: Opened) -> None:
+        names = ("a", "b", "c", "d", "e")
+        described = {name: description(name, at=ONE) for name in names}
+        client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
+        client.groups["a"] = description("a", at=TWO)
+        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        assert [group.coordinator for group in outcome.items] == [TWO, ONE, ONE, ONE, ONE]
+
+    def test_says_what_it_does_not_list(self, opened: Opened) -> None:
+        wanted = ListFilter(types=("Share", "Classic"), protocol_types=("connect",))
+        outcome = asyncio.run(opened(FakeClient(topics=PLACES)).list_groups(wanted))
+        assert outcome.notices == (
+            "librdkafka lists groups of consumers only: Connect, share and streams groups are left out",
+        )
+        assert [failure.message for failure in outcome.failures] == [
+            "librdkafka does not list Share groups",
+            "librdkafka does not list groups of protocol type 'connect'",
+        ]
+
+    def test_filters_and_spells_as_the_wire_client_does(self, opened: Opened) -> None:
+        client = FakeClient(
+            listed=[
+                listing("a", "PREPARING_REBALANCING"),
+                listing("b", "EMPTY", simple=True),
+                listing("c", "STABLE", CONSUMER),
+            ],
+            topics=PLACES,
+        )
+        client.groups = {"a": description("a"), "b": description("b", at=TWO), "c": description("c")}
+        admin = opened(client)
+        outcome = asyncio.run(admin.list_groups(ListFilter()))
+        assert [(group.state, group.type, group.protocol_type) for group in outcome.items] == [
+            ("PreparingRebalance", "Classic", "consumer"),
+            ("Empty", "Classic", ""),
+            ("Stable", "Consumer", "consumer"),
+        ]
+        client.listed = [listing("a", "PREPARING_REBALANCING"), listing("b", "EMPTY", simple=True)]
+        outcome = asyncio.run(admin.list_groups(ListFilter(states=("Empty",))))
+        assert [group.group_id for group in outcome.items] == ["b"]
+
+    def test_describes_for_states_that_an_old_broker_does_not_list(self, opened: Opened) -> None:
+        names = ("a", "c", "e", "g", "i")
+        client = FakeClient(listed=[listing(name, "UNKNOWN", 0) for name in names], topics=PLACES)
+        client.groups = {name: description(name) for name in names} | {"g": missing("g")}
+        outcome = asyncio.run(opened(client).list_groups(ListFilter(with_states=True, with_types=True)))
+        assert [(group.group_id, group.state, group.type) for group in outcome.items] == [
+            (name, "Stable", None) for name in ("a", "c", "e", "i")
+        ]
+        assert outcome.failures == ()
+        assert any("TYPE is unknown" in notice for notice in outcome.notices)
+
+    def test_a_filter_by_type_that_old_brokers_cannot_answer_is_a_failure(self, opened: Opened) -> None:
+        client = FakeClient(listed=[listing("a", kind=0)], groups={"a": description("a")}, topics=PLACES)
+        outcome = asyncio.run(opened(client).list_groups(ListFilter(types=("Consumer",))))
+        assert outcome.items == ()
+        assert [failure.scope for failure in outcome.failures] == [Scope.CLUSTER]
+
+    def test_a_broker_that_failed_stands_beside_what_the_others_told(self, opened: Opened) -> None:
+        client = FakeClient(listed=[listing("a")], groups={"a": description("a")}, topics=PLACES)
+        client.errors = [refusal(KafkaError._TIMED_OUT), refusal(KafkaError.CLUSTER_AUTHORIZATION_FAILED)]
+        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        assert [group.group_id for group in outcome.items] == ["a"]
+        assert [(failure.name, failure.error) for failure in outcome.failures] == [
+            ("the-cluster", None),
+            ("the-cluster", "CLUSTER_AUTHORIZATION_FAILED"),
+        ]
+
+    def test_partitions_of_the_offsets_topic_without_a_leader_are_told(self, opened: Opened) -> None:
+        client = FakeClient(topics={"__consumer_offsets": topic("__consumer_offsets", ONE, None)})
+        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        assert [failure.error for failure in outcome.failures] == ["LEADER_NOT_AVAILABLE"]
+
+
+class TestDescribe:
+    def test_members_of_both_types(self, opened: Opened) -> None:
+        client = FakeClient(topics=PLACES)
+        client.groups = {
+            "a": description("a", member("m", ("t", 1), ("t", 0))),
+            "c": description("c", member("n", ("t", 0), target=(("t", 0), ("t", 1))), kind=CONSUMER),
+        }
+        outcome = asyncio.run(opened(client).describe(Selection(names=("c", "a"))))
+        classic, consumer = outcome.items
+        held = assignment_of([("t", [0, 1])])
+        assert (classic.type, classic.protocol, classic.coordinator) == ("Classic", "range", ONE)
+        assert classic.members and classic.members[0].assignment == held
+        assert classic.members[0].target is None
+        assert consumer.members and consumer.members[0].target == held
+        assert consumer.members[0].subscription.owned == consumer.members[0].assignment
+        assert consumer.group_epoch is None
+        assert any("epochs" in notice for notice in outcome.notices)
+
+    def test_a_group_that_does_not_exist(self, opened: Opened) -> None:
+        client = FakeClient(groups={"nope": missing("nope")}, topics=PLACES)
+        outcome = asyncio.run(opened(client).describe(Selection(names=("nope",))))
+        assert outcome.failures == (
+            Failure(Scope.GROUP, "nope", "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "DescribeGroups"),
+        )
+        assert any("share" in notice for notice in outcome.notices)
+
+    def test_a_listed_group_that_is_gone_has_vanished(self, opened: Opened) -> None:
+        client = FakeClient(listed=[listing("a")], groups={"a": missing("a")}, topics=PLACES)
+        outcome = asyncio.run(opened(client).describe(EVERYTHING))
+        assert [failure.message for failure in outcome.failures] == ["the group vanished while it was being described"]
+
+    def test_errors_have_kafkas_names_and_our_words(self, opened: Opened) -> None:
+        client = FakeClient(topics=PLACES)
+        client.groups = {
+            "a": refusal(KafkaError.GROUP_AUTHORIZATION_FAILED),
+            "b": refusal(KafkaError._INVALID_ARG, "GroupId b is not a consumer group (connect)."),
+            "c": description("c"),
+        }
+        outcome = asyncio.run(opened(client).describe(Selection(names=("a", "b", "c"))))
+        assert [group.group_id for group in outcome.items] == ["c"]
+        assert [(failure.error, failure.code, failure.message) for failure in outcome.failures] == [
+            ("GROUP_AUTHORIZATION_FAILED", 30, "not authorized: needs the ACL DESCRIBE on this group"),
+            (None, None, "librdkafka: GroupId b is not a consumer group (connect)."),
+        ]
+
+    def test_asks_again_while_the_coordinator_loads(self, opened: Opened) -> None:
+        loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
+        client = FakeClient(groups={"a": [loading, description("a")]}, topics=PLACES)
+        outcome = asyncio.run(opened(client, 1.0).describe(Selection(names=("a",))))
+        assert [group.group_id for group in outcome.items] == ["a"]
+
+    def test_gives_up_when_the_coordinator_keeps_loading(self, opened: Opened) -> None:
+        loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
+        client = FakeClient(groups={"a": [loading]}, topics=PLACES)
+        outcome = asyncio.run(opened(client).describe(Selection(names=("a",))))
+        assert [failure.error for failure in outcome.failures] == ["COORDINATOR_LOAD_IN_PROGRESS"]
+
+    @pytest.mark.parametrize("name", ["", "a\0b", "x" * 40_000, "\udcff"])
+    def test_names_that_librdkafka_cannot_carry_are_not_asked_about(self, opened: Opened, name: str) -> None:
+        client = FakeClient(topics=PLACES)
+        outcome = asyncio.run(opened(client).describe(Selection(names=(name,))))
+        assert [failure.name for failure in outcome.failures] == [name]
+        assert client.asked == []
+
+    def test_a_coordinator_that_hangs_costs_its_time_once_and_no_other_groups(self, opened: Opened) -> None:
+        hung = [f"{at}a" for at in range(0, 1000, 2)]  # all on the same partition of two, as is "a"
+        names = [name for name in hung if words.partition_of(name, 2) == 1]
+        client = FakeClient(groups={**dict.fromkeys(names, SILENCE), "b": description("b", at=TWO)}, topics=PLACES)
+        admin = opened(client)
+        began = time.monotonic()
+        outcome = asyncio.run(admin.describe(Selection(names=(*names, "b"))))
+        assert time.monotonic() - began < 2.0
+        assert [group.group_id for group in outcome.items] == ["b"]
+        assert {failure.message for failure in outcome.failures} == {
+            "no answer in time (--broker-timeout is 0.2 s)",
+        }
+        assert len(outcome.failures) == len(names) > 128
+
+
+class TestDescribeOffsets:
+    def ask(self, admin: RdkafkaAdmin, selection: Selection, **options: Any) -> Any:
+        options = {"isolation": Isolation.READ_UNCOMMITTED} | options
+        return asyncio.run(admin.describe_offsets(selection, **options))
+
+    @pytest.fixture
+    def client(self) -> Iterator[FakeClient]:
+        yield FakeClient(
+            listed=[listing("a"), listing("b")],
+            groups={"a": description("a", member("m", ("t", 0))), "b": description("b", at=TWO)},
+            committed={"a": commits("a", ("t", 0, 5), ("t", 1, -1001)), "b": commits("b", ("u", 0, 7))},
+            topics={**PLACES, "t": topic("t", ONE, TWO), "u": topic("u", ONE)},
+            ends={("t", 0): (2, 9), ("t", 1): (0, 1), ("u", 0): (8, 20)},
+        )
+
+    def test_rows_with_lag(self, opened: Opened, client: FakeClient) -> None:
+        outcome = self.ask(opened(client), EVERYTHING, isolation=Isolation.READ_COMMITTED)
+        rows = [row for item in outcome.items for row in offset_rows(item)]
+        assert [(row.group, row.topic, row.current_offset, row.log_start_offset, row.lag) for row in rows] == [
+            ("a", "t", 5, 2, 4),
+            ("b", "u", 7, 8, 13),
+        ]
+        assert outcome.failures == ()
+        assert [asked for asked in client.asked if asked[0] == "offsets"] == [
+            ("offsets", 1, [("t", 0), ("u", 0)]),
+            ("offsets", 1, [("t", 0), ("u", 0)]),
+        ]
+
+    def test_one_group_by_name(self, opened: Opened, client: FakeClient) -> None:
+        (item,) = self.ask(opened(client), Selection(names=("b",))).items
+        assert item.commits.topics == {"u": (Commit(0, 7),)}
+        assert item.logs.offsets == {"u": {0: LogOffsets(8, 20)}}
+
+    def test_only_of_some_topics(self, opened: Opened, client: FakeClient) -> None:
+        outcome = self.ask(opened(client), Selection(topics=frozenset({"u"})))
+        assert [item.group.group_id for item in outcome.items] == ["b"]
+        assert ("offsets", 0, [("u", 0)]) in client.asked
+
+    def test_commits_that_cannot_be_read_are_a_failure(self, opened: Opened, client: FakeClient) -> None:
+        client.committed["a"] = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)
+        outcome = self.ask(opened(client), EVERYTHING)
+        assert [item.group.group_id for item in outcome.items] == ["b"]
+        assert [(failure.name, failure.api) for failure in outcome.failures] == [("a", "OffsetFetch")]
+
+    def test_holes_in_the_words_of_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
+        client.committed["a"] = commits("a", ("t", 0, 1), ("t", 9, 1), ("gone", 0, 1), ("gone", 1, 1), ("down", 0, 1))
+        client.topics["down"] = topic("down", None)
+        client.ends["t", 0] = refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)
+        outcome = self.ask(opened(client), Selection(names=("a",)))
+        assert [(failure.scope, failure.name, failure.error, failure.broker) for failure in outcome.failures] == [
+            (Scope.PARTITION, "down-0", "LEADER_NOT_AVAILABLE", None),
+            (Scope.TOPIC, "gone", "UNKNOWN_TOPIC_OR_PARTITION", None),
+            (Scope.PARTITION, "t-0", "TOPIC_AUTHORIZATION_FAILED", 1),
+            (Scope.PARTITION, "t-9", "UNKNOWN_TOPIC_OR_PARTITION", None),
+        ]
+        assert set(outcome.items[0].logs.holes) == {("down", 0), ("gone", 0), ("gone", 1), ("t", 0), ("t", 9)}
+
+    def test_a_leader_that_hangs_holds_up_no_other(self, opened: Opened, client: FakeClient) -> None:
+        client.committed["a"] = commits("a", ("t", 0, 1), ("t", 1, 1))
+        client.ends["t", 1] = SILENCE
+        outcome = self.ask(opened(client), Selection(names=("a",)))
+        assert outcome.items[0].logs.offsets == {"t": {0: LogOffsets(2, 9)}}
+        assert [(failure.name, failure.broker) for failure in outcome.failures] == [("t-1", 2)]
+
+
+class TestConnect:
+    def test_knows_its_cluster(self, opened: Opened) -> None:
+        assert opened(FakeClient(topics=PLACES)).cluster_id == "the-cluster"
+
+    def test_works_where_the_offsets_topic_may_not_be_seen(self, opened: Opened) -> None:
+        client = FakeClient(topics={"__consumer_offsets": refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)})
+        client.listed, client.groups = [listing("a")], {"a": description("a")}
+        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        assert [group.coordinator for group in outcome.items] == [ONE]
+
+    def test_a_port_that_nobody_listens_on(self, capfd: pytest.CaptureFixture[str]) -> None:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # bound and not listening: refuses
+            port = taken.getsockname()[1]
+            settings = ClientSettings((("127.0.0.1", port),), timeout=5.0, broker_timeout=5.0)
+            with pytest.raises(ClusterUnreachable, match=f"127.0.0.1:{port}.*Connection refused") as raised:
+                asyncio.run(RdkafkaAdmin.connect(settings))
+        assert "\n" not in str(raised.value)
+        assert capfd.readouterr() == ("", "")
+
+    def test_a_server_that_never_answers(self) -> None:
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            settings = ClientSettings((("127.0.0.1", silent.getsockname()[1]),), timeout=0.3, broker_timeout=5.0)
+            began = time.monotonic()
+            with pytest.raises(ClusterUnreachable, match="no answer within"):
+                asyncio.run(RdkafkaAdmin.connect(settings))
+            assert time.monotonic() - began < 2.0
+
+    def test_librdkafka_takes_what_it_is_given(self) -> None:
+        for timeout in (0.001, 10.0, 100_000.0):
+            settings = ClientSettings((("127.0.0.1", 1),), timeout=timeout, broker_timeout=timeout)
+            with pytest.raises(ClusterUnreachable):
+                asyncio.run(RdkafkaAdmin.connect(settings))
+        assert AdminClient  # the real one
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        ("name", "partition"),
+        [
+            ("a", 97 % 50),
+            ("", 0),
+            ("polygenelubricants", 0),  # its hashCode is Integer.MIN_VALUE, which Utils.abs makes 0
+            ("hello world", 1794106052 % 50),
+            ("zzzzzz", 685785664 % 50),
+            ("\U0001f600", 1772899 % 50),
+        ],
+    )
+    def test_a_groups_partition_is_javas(self, name: str, partition: int) -> None:
+        assert words.partition_of(name, 50) == partition
+
+    def test_reasons_are_short_and_told_once(self) -> None:
+        said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
+        assert words.reasons([said % 0, said % 7]) == ["h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"]

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from kgroups.errors import ClusterUnreachable, UnsupportedVersion
+from tests.fakes.asking import list_groups
+from tests.fakes.broker import FakeCluster
+from tests.fakes.versions import OFFSET_FETCH
+
+
+@pytest.mark.parametrize("ranges", [None, (0, 1), (20, 21)])
+def test_a_cluster_that_we_cannot_talk_to_is_said_to_be_one(ranges: tuple[int, int] | None) -> None:
+    fake = FakeCluster(1)
+    spoken = {key: found for key, found in fake.brokers[0].ranges.items() if key != OFFSET_FETCH}
+    fake.brokers[0].ranges = {**spoken, OFFSET_FETCH: ranges} if ranges else spoken
+    with pytest.raises(UnsupportedVersion, match=r"broker 0 .* shares no version of OffsetFetch with kgroups"):
+        list_groups(fake)
+
+
+def test_nobody_there_is_unreachable() -> None:
+    fake = FakeCluster(1)
+    fake.brokers[0].alive = False
+    with pytest.raises(ClusterUnreachable, match="connection refused"):
+        list_groups(fake)

@@ -1,0 +1,74 @@
+"""Commands run as a user runs them, in this process; fake brokers live on a thread beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import pytest
+
+from kgroups.cli.main import main
+from tests.fakes.broker import FakeCluster
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run_cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Runs a command; whatever it does, it must not leave a traceback."""
+
+    def run(*arguments: str) -> Ran:
+        code = main(arguments)
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ran(code, out, err)
+
+    return run
+
+
+class Served:
+    """A fake cluster that answers while commands run; change its world, then ask."""
+
+    def __init__(self, fake: FakeCluster) -> None:
+        self.fake = fake
+        self.world = fake.world
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"127.0.0.1:{broker.port}" for broker in self.fake.brokers.values())
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Served]]:
+    """Starts fake clusters on a loop of their own; they end with the test, and their own bugs fail it."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    def on_loop(what: object) -> None:
+        asyncio.run_coroutine_threadsafe(what, loop).result(20)  # type: ignore[arg-type]
+
+    started: list[FakeCluster] = []
+
+    def start(brokers: int = 2, versions: str = "4.3.1", world: Callable[[FakeCluster], None] | None = None) -> Served:
+        fake = FakeCluster(brokers, versions)
+        if world:
+            world(fake)
+        on_loop(fake.__aenter__())
+        started.append(fake)
+        return Served(fake)
+
+    try:
+        yield start
+        for fake in started:
+            on_loop(fake.__aexit__(None, None, None))
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

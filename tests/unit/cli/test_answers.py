@@ -1,0 +1,150 @@
+"""From flags to what stands on stdout, what on stderr, and the exit code; over fake brokers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from kio.schema.errors import ErrorCode
+from pytest_mock import MockerFixture
+
+from kgroups.errors import UnsupportedVersion
+from kgroups.model.cluster import Node
+from kgroups.model.groups import ListedGroup
+from kgroups.model.outcome import Outcome
+from tests.fakes.broker import FakeCluster, raw, silence
+from tests.fakes.world import FakeMember
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1], start=5, end=100)
+    member = FakeMember("m-1", {"orders": (0, 1)})
+    commits = {("orders", 0): 90}
+    fake.world.group("busy", 0, state="Stable", members=(member,), commits=commits)
+    fake.world.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
+
+
+def test_list_in_a_pipe_is_bare_names(run_cli: Run, serve: Callable) -> None:
+    assert run_cli("list", "-b", serve(world=shop).bootstrap) == (0, "busy\nidle\n", "")
+
+
+def test_list_with_columns_and_filters(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    code, out, _ = run_cli("list", "-b", served.bootstrap, "--type", "--state", "STABLE,preparing-rebalance")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [["GROUP", "TYPE", "STATE"], ["busy", "Classic", "Stable"]]
+
+
+def test_describe_offsets_as_json_has_every_column(run_cli: Run, serve: Callable) -> None:
+    code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "--all-groups", "-o", "json")
+    answer = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["schema"] == "kgroups/offsets/v1"
+    assert answer["cluster_id"] == "fake-cluster"
+    assert answer["failures"] == []
+    lags = {(row["group"], row["partition"]): row["lag"] for row in answer["items"]}
+    assert lags == {("busy", 0): 10, ("busy", 1): None, ("idle", 0): 97, ("idle", 1): -1}
+    notes = {row["note"] for row in answer["items"] if row["group"] == "idle"}
+    assert notes == {"data lost: 2 offsets deleted before they were read", "committed beyond the end of the log"}
+
+
+def test_a_missing_group_does_not_hide_the_good_one(run_cli: Run, serve: Callable) -> None:
+    code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "--group", "nope", "--state")
+    assert code == 1
+    assert "idle" in out
+    assert "'nope'" in err
+    assert "GROUP_ID_NOT_FOUND" in err
+    assert "group 'idle'" not in err
+
+
+def test_what_is_said_of_named_groups(run_cli: Run, serve: Callable) -> None:
+    code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "busy")
+    assert (code, err) == (0, "kgroups: note: group 'idle' has no active members\n")
+
+
+def test_nothing_matches(run_cli: Run, serve: Callable) -> None:
+    for view in ("--offsets", "--members", "--state"):
+        code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "--regex", "us", view)
+        assert (code, err) == (0, "kgroups: note: no group matches\n")
+
+
+def test_an_unauthorised_group_is_named(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+    code, out, err = run_cli("describe", "-b", served.bootstrap, "--all-groups")
+    assert code == 1
+    assert "idle" in out
+    assert "busy" not in out
+    assert err.count("busy") == 1
+    assert "GROUP_AUTHORIZATION_FAILED" in err
+
+
+def test_a_hung_broker_is_named_and_the_rest_is_printed(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.fake.brokers[1].fault("ListGroups", silence)
+    code, out, err = run_cli("list", "-b", served.bootstrap, "--broker-timeout", "300ms")
+    assert (code, out) == (1, "busy\n")
+    assert "broker 1" in err
+    assert "0.3 s" in err
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "said"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "HTTP"),
+        (b"\x15\x03\x03\x00\x02\x02\x46", "TLS"),
+        (b"\x7f\xff\xff\xff", "does not speak Kafka's protocol"),
+        (b"\xff\xff\xff\xff", "does not speak Kafka's protocol"),
+    ],
+)
+def test_a_port_that_speaks_something_else(run_cli: Run, serve: Callable, bytes_: bytes, said: str) -> None:
+    served = serve(brokers=1)
+    served.fake.brokers[0].fault("*", raw(bytes_))
+    code, out, err = run_cli("list", "-b", served.bootstrap, "--timeout", "3s")
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_debug_tells_each_request(run_cli: Run, serve: Callable) -> None:
+    _, _, err = run_cli("list", "-b", serve(world=shop).bootstrap, "--debug")
+    lines = [line for line in err.splitlines() if " ListGroups " in line]
+    assert len(lines) == 2
+    for part in ("broker ", " v5 ", "keys=0", "sent=", "received=", "ms"):
+        assert part in lines[0]
+
+
+def test_control_characters_never_reach_the_terminal_raw(run_cli: Run, serve: Callable) -> None:
+    served = serve(brokers=1)
+    served.world.group("evil\x1b[2J", 0)
+    for flags in (("list",), ("describe", "--all-groups"), ("describe", "evil\x1b[2J"), ("list", "-o", "csv")):
+        code, out, err = run_cli(*flags, "-b", served.bootstrap)
+        assert code == 0
+        assert "\x1b" not in out + err
+
+
+def test_old_brokers_say_what_they_cannot_know(run_cli: Run, serve: Callable) -> None:
+    served = serve(versions="1.1.1", world=shop)
+    code, out, err = run_cli("list", "-b", served.bootstrap, "--type", "--state")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[1:]] == [["busy", "-", "Stable"], ["idle", "-", "Empty"]]
+    assert "TYPE is unknown" in err
+    code, out, err = run_cli("list", "-b", served.bootstrap, "--type", "classic")
+    assert code == 1
+    assert "cannot filter by type" in err
+
+
+def test_librdkafka_takes_over_where_the_wire_cannot_serve(run_cli: Run, mocker: MockerFixture) -> None:
+    pytest.importorskip("confluent_kafka")
+    listed = Outcome((ListedGroup("g", "consumer", Node(1, "h", 9)),))
+    admin = mocker.AsyncMock(cluster_id="c")
+    admin.list_groups.return_value = listed
+    mocker.patch("kgroups.admin.wire.WireAdmin.connect", side_effect=UnsupportedVersion("too new a broker"))
+    mocker.patch("kgroups.admin.rdkafka.client.RdkafkaAdmin.connect", return_value=admin)
+    code, out, err = run_cli("list", "-b", "h:1")
+    assert (code, out) == (0, "g\n")
+    assert err == "kgroups: note: too new a broker; going on over librdkafka, one group a request\n"
+    admin.close.assert_awaited_once()

@@ -1,0 +1,65 @@
+"""Whatever is wrong with a command line is one line on stderr that names it, and exit code 2."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import pytest
+
+B = ("-b", "127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("list",), "--bootstrap-server"),
+        (("list", "-b", " , "), "--bootstrap-server"),
+        (("list", "-b", "host:0"), "'0'"),
+        (("list", "-b", "host:65536"), "'65536'"),
+        (("list", "-b", "::1:9092"), "brackets"),
+        (("list", *B, "--state", "foo"), "'foo'"),
+        (("list", *B, "--state", "stable,"), "''"),
+        (("list", *B, "--type", "foo"), "Classic, Consumer, Share, Streams"),
+        (("list", *B, "--timeout", "0"), "--timeout"),
+        (("list", *B, "--timeout", "soon"), "'soon'"),
+        (("list", *B, "--broker-timeout", "-1"), "--broker-timeout"),
+        (("list", *B, "--transport", "carrier-pigeon"), "--transport"),
+        (("list", *B, "-o", "yaml"), "'yaml'"),
+        (("list", *B, "--columns", "lag"), "'lag'"),
+        (("list", *B, "--sort", "-lag"), "'lag'"),
+        (("list", *B, "--frobnicate"), "--frobnicate"),
+        (("lits", *B), "'lits'"),
+        (("describe", *B), "--all-groups"),
+        (("describe", *B, ""), "cannot be empty"),
+        (("describe", *B, "--group", ""), "cannot be empty"),
+        (("describe", *B, "--regex", "a("), "'a('"),
+        (("describe", *B, "x" * 40_000), "40,000 bytes"),
+        (("describe", *B, "\udcff"), "UTF-8"),
+        (("describe", *B, "--all-groups", "--group", "g"), "--all-groups"),
+        (("describe", *B, "g", "--members", "--state"), "--members and --state"),
+        (("describe", *B, "g", "--offsets", "--members", "--state"), "--offsets and --members and --state"),
+        (("describe", *B, "g", "--isolation", "dirty"), "--isolation"),
+    ],
+)
+def test_usage_errors(run_cli: Callable[..., object], arguments: tuple[str, ...], named: str) -> None:
+    code, out, err = run_cli(*arguments)  # type: ignore[misc]
+    assert (code, out) == (2, "")
+    assert named in err
+    assert err.count("\n") == 1
+    assert err.startswith("kgroups")
+
+
+def test_nobody_listens(run_cli: Callable[..., object]) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # held but not listening: connections are refused
+        code, out, err = run_cli("list", "-b", f"127.0.0.1:{held.getsockname()[1]}")  # type: ignore[misc]
+    assert (code, out) == (1, "")
+    assert "connection refused" in err
+    assert err.count("\n") == 1
+
+
+def test_a_name_that_does_not_resolve(run_cli: Callable[..., object]) -> None:
+    code, _, err = run_cli("list", "-b", "no-such-host.invalid:9092", "--timeout", "5s")  # type: ignore[misc]
+    assert code == 1
+    assert "no-such-host.invalid:9092" in err

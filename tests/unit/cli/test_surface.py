@@ -1,0 +1,82 @@
+"""What a user can read about the commands: help for each, and a README that names them all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kgroups.cli.main import cli, main
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in sorted(group.commands.items()):
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+ALL = list(commands(cli, "kgroups"))
+
+
+@pytest.mark.parametrize(("path", "command"), ALL, ids=[path for path, _ in ALL])
+def test_every_command_has_help_of_which_the_first_line_is_short(path: str, command: click.Command) -> None:
+    assert command.help, path
+    first = command.help.splitlines()[0]
+    assert len(first) <= 60, first
+
+
+@pytest.mark.parametrize(("path", "command"), ALL, ids=[path for path, _ in ALL])
+def test_every_option_has_help(path: str, command: click.Command) -> None:
+    for param in command.params:
+        if isinstance(param, click.Option):
+            assert param.help, f"{path} {param.opts}"
+            if param.envvar:
+                assert str(param.envvar) in param.help
+
+
+@pytest.mark.parametrize("path", [path for path, _ in ALL])
+def test_the_readme_names_every_command(path: str) -> None:
+    assert path in README.read_text(encoding="utf-8")
+
+
+def test_the_readme_maps_every_room() -> None:
+    text = README.read_text(encoding="utf-8")
+    package = Path(__file__).parents[3] / "kgroups"
+    rooms = [folder.name for folder in package.iterdir() if (folder / "__init__.py").exists()]
+    assert [room for room in sorted(rooms) if f"{room}/" not in text] == []
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    from kgroups import __version__
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"{__version__}\n"
+
+
+def test_a_full_disk_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "kgroups", "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (ran.returncode, ran.stderr) == (1, "kgroups: error: cannot write the answer: No space left on device\n")
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    """``kgroups --help`` into a reader that is already gone."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kgroups", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 141
+    assert err == ""

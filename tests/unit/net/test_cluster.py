@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from kgroups.errors import (
+    BrokerUnavailable,
+    ClusterUnreachable,
+    DeadlineExceeded,
+    RemoteProtocolError,
+    UnsupportedVersion,
+)
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.find_coordinator import API as FIND_COORDINATOR
+from kgroups.protocol.apis.find_coordinator import FindCoordinator
+from kgroups.protocol.apis.list_groups import ListGroups
+from tests.fakes import broker as faults
+from tests.fakes.asking import Stopwatch
+from tests.fakes.broker import FakeCluster
+
+T = TypeVar("T")
+
+
+def with_cluster(
+    fake: FakeCluster, work: Callable[[Cluster], Awaitable[T]], via: tuple[int, ...] = (), **settings: Any
+) -> T:
+    async def run() -> T:
+        async with fake:
+            cluster, _ = await Cluster.connect(fake.settings(*via, **settings))
+            async with cluster:
+                return await work(cluster)
+
+    return asyncio.run(run())
+
+
+async def nothing(cluster: Cluster) -> None:
+    return None
+
+
+def test_connecting_tells_the_brokers_and_the_cluster() -> None:
+    async def work(cluster: Cluster) -> None:
+        assert cluster.cluster_id == "fake-cluster"
+        assert list(cluster.nodes) == [0, 1]
+        for node in cluster.nodes.values():
+            assert (await cluster.call(node, ListGroups())).error is None
+
+    fake = FakeCluster(2)
+    with_cluster(fake, work, via=(0,))
+    assert [broker.connections for broker in fake.brokers.values()] == [1, 1]
+
+
+def test_the_second_bootstrap_server_is_tried_beside_a_silent_first() -> None:
+    fake = FakeCluster(2)
+    fake.brokers[0].fault("*", faults.silence)
+    with Stopwatch() as watch:
+        with_cluster(fake, nothing, via=(0, 1))
+    assert 0.2 < watch.seconds < 2.5
+
+
+def test_a_dead_first_bootstrap_server_is_passed_over() -> None:
+    fake = FakeCluster(2)
+    fake.brokers[0].alive = False
+    with_cluster(fake, nothing, via=(0, 1))
+
+
+def test_bootstrap_servers_that_fail_and_answer_at_the_same_time() -> None:
+    fake = FakeCluster(3)
+    fake.brokers[0].fault("ApiVersions", faults.late(0.5))
+    fake.brokers[1].fault("ApiVersions", faults.raw(b"HTTP/1.1 400 Bad Request"))
+    with_cluster(fake, nothing, via=(1, 0, 2))
+
+
+def test_no_bootstrap_server_answers_and_each_reason_is_told() -> None:
+    fake = FakeCluster(3)
+    fake.brokers[0].alive = False
+    fake.brokers[1].fault("*", faults.raw(b"HTTP/1.1 400 Bad Request\r\n"))
+    fake.brokers[2].fault("*", faults.silence)
+    with pytest.raises(ClusterUnreachable) as told:
+        with_cluster(fake, nothing, broker_timeout=0.1)
+    for words in ("no bootstrap server answered", "connection refused", "answers HTTP", "no answer to ApiVersions"):
+        assert words in str(told.value)
+
+
+def test_the_whole_deadline_bounds_the_bootstrap() -> None:
+    fake = FakeCluster(1)
+    fake.brokers[0].fault("*", faults.silence)
+    with Stopwatch() as watch, pytest.raises(ClusterUnreachable):
+        with_cluster(fake, nothing, timeout=0.1, broker_timeout=5)
+    assert watch.seconds < 2
+
+
+def test_versions_are_negotiated_down_to_what_an_old_broker_speaks() -> None:
+    fake = FakeCluster(1, "1.1.1")
+
+    async def work(cluster: Cluster) -> None:
+        node = cluster.nodes[0]
+        assert (await cluster.versions(node)).pick(FIND_COORDINATOR) == 1
+        assert not await cluster.speaks(node, FIND_COORDINATOR, 4)
+        await cluster.call(node, FindCoordinator(("g",)))
+
+    with_cluster(fake, work)
+    assert [(r.api, r.version) for r in fake.requests] == [
+        ("ApiVersions", 3),
+        ("ApiVersions", 0),
+        ("Metadata", 5),
+        ("FindCoordinator", 1),
+    ]
+
+
+def test_a_broker_that_hung_is_not_asked_again() -> None:
+    fake = FakeCluster(2)
+
+    async def work(cluster: Cluster) -> None:
+        fake.brokers[1].fault("ListGroups", faults.silence)
+        hung = cluster.nodes[1]
+        with Stopwatch() as watch:
+            for _ in range(5):
+                with pytest.raises(BrokerUnavailable, match="no answer to ListGroups"):
+                    await cluster.call(hung, ListGroups())
+        assert watch.seconds < 1
+        assert not cluster.reachable(hung) and cluster.reachable(cluster.nodes[0])
+        assert cluster.by_readiness()[-1] == hung
+
+    with_cluster(fake, work, via=(0,), broker_timeout=0.2)
+    assert len(fake.asked("ListGroups")) == 1
+
+
+def test_a_connection_that_was_dropped_is_made_again() -> None:
+    fake = FakeCluster(1)
+    fake.brokers[0].fault("ListGroups", faults.close, times=1)
+
+    async def work(cluster: Cluster) -> None:
+        with pytest.raises(BrokerUnavailable, match="closed the connection"):
+            await cluster.call(cluster.nodes[0], ListGroups())
+        assert (await cluster.call(cluster.nodes[0], ListGroups())).error is None
+
+    with_cluster(fake, work)
+    assert fake.brokers[0].connections == 2
+
+
+def test_any_broker_will_do_when_one_is_gone_or_lies() -> None:
+    fake = FakeCluster(3)
+
+    async def work(cluster: Cluster) -> None:
+        await fake.brokers[0].stop()
+        fake.brokers[1].fault("FindCoordinator", faults.truncated(5))
+        assert await cluster.call_any(FindCoordinator(("g", "h")), needs=4)
+        await fake.brokers[2].stop()
+        with pytest.raises((BrokerUnavailable, RemoteProtocolError)):
+            await cluster.call_any(FindCoordinator(("g", "h")), needs=4)
+
+    with_cluster(fake, work)
+
+
+def test_any_broker_that_speaks_the_version_is_found() -> None:
+    fake = FakeCluster(2, {0: "2.8.2", 1: "3.9.1"})
+
+    async def work(cluster: Cluster) -> None:
+        assert len(await cluster.call_any(FindCoordinator(("g", "h")), needs=4)) == 2
+        with pytest.raises(UnsupportedVersion, match="FindCoordinator v7 is not spoken"):
+            await cluster.call_any(FindCoordinator(("g",)), needs=7)
+
+    with_cluster(fake, work, via=(0,))
+    assert [request.broker for request in fake.asked("FindCoordinator")] == [1]
+
+
+def test_when_the_deadline_is_over_that_is_the_reason() -> None:
+    fake = FakeCluster(1)
+
+    async def work(cluster: Cluster) -> None:
+        fake.brokers[0].fault("ListGroups", faults.silence)
+        for _ in range(2):
+            with pytest.raises(DeadlineExceeded, match=r"--timeout"):
+                await cluster.call(cluster.nodes[0], ListGroups())
+
+    with_cluster(fake, work, timeout=0.3, broker_timeout=5)
+
+
+def test_one_caller_that_gives_up_does_not_break_the_connection_of_the_others() -> None:
+    fake = FakeCluster(2)
+    fake.brokers[1].fault("ApiVersions", faults.late(0.1), times=1)
+
+    async def work(cluster: Cluster) -> None:
+        hasty = asyncio.ensure_future(cluster.call(cluster.nodes[1], ListGroups()))
+        patient = asyncio.ensure_future(cluster.call(cluster.nodes[1], ListGroups()))
+        await asyncio.sleep(0.03)
+        hasty.cancel()
+        assert (await patient).error is None
+
+    with_cluster(fake, work, via=(0,))
+
+
+def test_an_answer_to_apiversions_that_cannot_be_read_names_the_broker() -> None:
+    fake = FakeCluster(1)
+    fake.brokers[0].fault("ApiVersions", faults.truncated(-3))
+    with pytest.raises(ClusterUnreachable, match=r"127\.0\.0\.1:\d+: does not answer as a Kafka broker"):
+        with_cluster(fake, nothing)

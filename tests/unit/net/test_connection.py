@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from kgroups.errors import BrokerUnavailable, RemoteProtocolError
+from kgroups.net.connection import Connection, ConnectionLost, Exchange
+from kgroups.protocol.apis.find_coordinator import FindCoordinator
+from kgroups.protocol.apis.list_groups import ListGroups
+from tests.fakes import broker as faults
+from tests.fakes.broker import FakeCluster
+
+T = TypeVar("T")
+
+
+def with_connection(
+    fake: FakeCluster, work: Callable[[Connection], Awaitable[T]], seen: list[Exchange] | None = None
+) -> T:
+    async def run() -> T:
+        async with fake:
+            connection = await Connection.open(
+                "127.0.0.1",
+                fake.brokers[0].port,
+                name="b0",
+                client_id="test",
+                timeout=3,
+                observer=seen.append if seen is not None else None,
+            )
+            try:
+                return await work(connection)
+            finally:
+                connection.close()
+                await asyncio.sleep(0)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def fake() -> FakeCluster:
+    return FakeCluster(1)
+
+
+def test_calls_are_pipelined_on_one_connection(fake: FakeCluster) -> None:
+    async def work(connection: Connection) -> list[object]:
+        return await asyncio.gather(*(connection.call(FindCoordinator((f"g{at}",)), 1, 3) for at in range(50)))
+
+    answers = with_connection(fake, work)
+    assert [next(iter(answer)) for answer in answers] == [f"g{at}" for at in range(50)]
+    assert fake.brokers[0].connections == 1
+
+
+def test_an_answer_that_comes_byte_by_byte_is_an_answer(fake: FakeCluster) -> None:
+    fake.world.group("g")
+    fake.brokers[0].fault("ListGroups", faults.dribble)
+    answer = with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
+    assert [entry.group_id for entry in answer.entries] == ["g"]
+
+
+def test_silence_is_unavailable_after_the_timeout_and_names_the_api(fake: FakeCluster) -> None:
+    fake.brokers[0].fault("ListGroups", faults.silence)
+    with pytest.raises(BrokerUnavailable, match=r"b0: no answer to ListGroups within 0\.05 s"):
+        with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 0.05))
+
+
+def test_an_answer_that_comes_after_its_caller_left_disturbs_nobody(fake: FakeCluster) -> None:
+    fake.brokers[0].fault("ListGroups", faults.late(0.15), times=1)
+
+    async def work(connection: Connection) -> object:
+        with pytest.raises(BrokerUnavailable):
+            await connection.call(ListGroups(), 5, 0.05)
+        return await connection.call(FindCoordinator(("g",)), 1, 3)
+
+    assert with_connection(fake, work)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [(faults.close, "b0: closed the connection$"), (faults.cut_frame, r"closed the connection, \d+ bytes into")],
+)
+def test_a_closed_connection_is_lost_for_all_that_wait(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
+    fake.brokers[0].fault("ListGroups", fault)
+
+    async def work(connection: Connection) -> list[object]:
+        calls = [connection.call(ListGroups(), 5, 3), connection.call(FindCoordinator(("g",)), 1, 3)]
+        results: list[object] = await asyncio.gather(*calls, return_exceptions=True)
+        assert not connection.usable
+        with pytest.raises(ConnectionLost):
+            await connection.call(ListGroups(), 5, 3)
+        return results
+
+    results = with_connection(fake, work)
+    assert [type(result) for result in results] == [ConnectionLost, ConnectionLost]
+    with pytest.raises(ConnectionLost, match=words):
+        raise results[0]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (faults.wrong_id, "which was not asked"),
+        (faults.raw(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "b0: the port answers HTTP"),
+        (faults.raw(b"\x7f\xff\xff\xff"), "a frame of 2147483647 bytes"),
+        (faults.truncated(-1), "ListGroups v5: undecodable ListGroupsResponse"),
+        (faults.truncated(4), "ListGroups v5"),
+        (faults.trailing, "3 bytes behind the end of ListGroupsResponse"),
+    ],
+)
+def test_what_is_not_an_answer_is_the_peers_fault(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
+    fake.world.group("g")
+    fake.brokers[0].fault("ListGroups", fault)
+    with pytest.raises(RemoteProtocolError, match=words):
+        with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
+
+
+def test_an_answer_that_nobody_asked_for_breaks_the_connection(fake: FakeCluster) -> None:
+    fake.brokers[0].fault("ListGroups", faults.raw(faults.framed(b"\0\0\0\1\0\0") * 2), times=1)
+
+    async def work(connection: Connection) -> None:
+        with pytest.raises(RemoteProtocolError):
+            await connection.call(ListGroups(), 0, 3)
+        await asyncio.sleep(0.02)
+        assert not connection.usable
+
+    with_connection(fake, work)
+
+
+def test_nobody_listening_is_unavailable() -> None:
+    fake = FakeCluster(1)
+    fake.brokers[0].alive = False
+    with pytest.raises(BrokerUnavailable, match="b0: connection refused"):
+        with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
+
+
+def test_a_name_that_does_not_resolve_is_unavailable() -> None:
+    with pytest.raises(BrokerUnavailable, match="nowhere: "):
+        asyncio.run(Connection.open("no-such-host.invalid", 1, name="nowhere", client_id="t", timeout=3))
+
+
+def test_the_observer_sees_each_exchange_and_each_failure(fake: FakeCluster) -> None:
+    seen: list[Exchange] = []
+    fake.brokers[0].fault("ListGroups", faults.close)
+
+    async def work(connection: Connection) -> None:
+        await connection.call(FindCoordinator(("a", "b")), 4, 3)
+        with pytest.raises(ConnectionLost):
+            await connection.call(ListGroups(), 5, 3)
+
+    with_connection(fake, work, seen)
+    good, bad = seen
+    assert (good.broker, good.api, good.version, good.keys, good.error) == ("b0", "FindCoordinator", 4, 2, None)
+    assert good.sent > 20 and good.received > 20 and 0 < good.seconds < 3
+    assert (bad.api, bad.received) == ("ListGroups", 0) and bad.error

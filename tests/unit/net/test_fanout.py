@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kgroups.errors import BrokerUnavailable
+from kgroups.net.fanout import fan_out
+from kgroups.net.progress import Progress
+
+
+async def answer(value: int) -> int:
+    await asyncio.sleep(0)
+    return value
+
+
+async def fail(error: Exception) -> int:
+    raise error
+
+
+def test_answers_and_errors_come_back_under_their_keys() -> None:
+    down = BrokerUnavailable("down")
+    found = asyncio.run(fan_out([("a", answer(1)), ("b", fail(down)), ("c", answer(3))]))
+    assert found == [("a", 1), ("b", down), ("c", 3)]
+    assert asyncio.run(fan_out([])) == []
+
+
+def test_a_bug_is_raised_and_the_other_jobs_are_cancelled() -> None:
+    cancelled: list[bool] = []
+
+    async def forever() -> int:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+        return 0
+
+    async def run() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await fan_out([("a", forever()), ("b", fail(ZeroDivisionError()))])
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert cancelled == [True]
+
+
+def test_progress_adds_up_and_keeps_the_order_of_beginning() -> None:
+    progress = Progress()
+    progress.begin("coordinators", 1000)
+    progress.begin("offsets", 5)
+    progress.begin("coordinators", 500)
+    progress.advance("offsets")
+    progress.advance("coordinators", 1200)
+    assert str(progress) == "coordinators 1,200/1,500 · offsets 1/5"

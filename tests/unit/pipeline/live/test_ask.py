@@ -1,0 +1,144 @@
+"""The cluster swept, sampled and described in one call each, by fake brokers that fail on demand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.errors import ClusterUnreachable
+from kgroups.pipeline.live.ask import cluster_id, sample_heads, sweep
+from kgroups.pipeline.tables import BASELINE, HEADS, arrow_schema
+from tests.fakes.broker import FakeCluster
+from tests.fakes.live_world import live_world
+from tests.fakes.serving import serving
+
+Rows = list[dict[str, Any]]
+
+
+def swept(fake: FakeCluster) -> Rows:
+    with serving(fake):
+        batch = sweep(fake.settings())
+    return checked(batch, BASELINE, "swept_at")
+
+
+def sampled(fake: FakeCluster, **wanted: set[int]) -> Rows:
+    with serving(fake):
+        batch = sample_heads(fake.settings(), wanted)
+    return checked(batch, HEADS, "sampled_at")
+
+
+def checked(batch: pa.RecordBatch, table: Any, clock: str) -> Rows:
+    """Its rows without their time, which is one for all, and now."""
+    batch.validate(full=True)
+    assert batch.schema == arrow_schema(table)
+    rows: Rows = batch.to_pylist()
+    times = {row.pop(clock) for row in rows}
+    assert len(times) == min(1, len(rows))
+    assert all(timedelta(0) <= datetime.now(UTC) - time < timedelta(minutes=1) for time in times)
+    return rows
+
+
+def test_sweep_has_every_commit_and_every_group_without_any() -> None:
+    rows = swept(live_world())
+    assert [(r["group"], r["kind"], r["state"], r["topic"], r["partition"], r["committed_offset"]) for r in rows] == [
+        ("connect", "classic", "Stable", None, None, None),
+        ("idle", "classic", "Stable", None, None, None),
+        ("new", "consumer", "Reconciling", "t", 0, 99),
+        ("orders", "classic", "Stable", "t", 0, 60),
+        ("orders", "classic", "Stable", "u", 0, 50),
+        ("orders-old", "classic", "Empty", "t", 0, 5),
+        ("orders-old", "classic", "Empty", "t", 1, 100),
+        ("share", "share", "Stable", None, None, None),
+    ]
+    assert {row["complete"] for row in rows} == {True}
+    assert [(row["protocol_type"], row["leader_epoch"], row["metadata"]) for row in rows[:3]] == [
+        ("connect", None, None),
+        ("consumer", None, None),
+        ("consumer", 4, ""),
+    ]
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "3.9.1"])
+def test_sweep_of_old_brokers_knows_states_but_not_always_kinds(version: str) -> None:
+    rows = swept(live_world(version))
+    assert {row["group"]: row["state"] for row in rows}["orders"] == "Stable"
+    assert {row["kind"] for row in rows} == ({"classic"} if version >= "3.8" else {None})
+
+
+def test_sweep_describes_nothing_and_looks_nothing_up() -> None:
+    fake = live_world()
+    swept(fake)
+    assert {request.api for request in fake.requests} == {"ApiVersions", "Metadata", "ListGroups", "OffsetFetch"}
+
+
+def test_sweep_leaves_out_a_group_that_it_could_not_ask_about() -> None:
+    """It is not without commits: nobody knows. And so nothing that is absent means anything."""
+    fake = live_world()
+    fake.world.fail("OffsetFetch", "orders", ErrorCode.group_authorization_failed)
+    rows = swept(fake)
+    assert "orders" not in {row["group"] for row in rows} and len(rows) == 6
+    assert {row["complete"] for row in rows} == {False}
+
+
+def test_sweep_without_a_broker_is_not_complete() -> None:
+    fake = live_world()
+    fake.brokers[1].alive = False
+    rows = swept(fake)
+    assert {row["group"] for row in rows} == {"connect", "orders", "share"}
+    assert {row["complete"] for row in rows} == {False}
+
+
+def test_sweep_without_a_coordinator_is_not_complete() -> None:
+    fake = live_world()
+    fake.world.topic("__consumer_offsets", [0, -1])
+    assert {row["complete"] for row in swept(fake)} == {False}
+
+
+def test_sweep_of_an_empty_cluster_is_an_empty_batch() -> None:
+    assert swept(FakeCluster(1)) == []
+
+
+def test_nobody_at_all_is_an_error() -> None:
+    fake = live_world()
+    with serving(fake):
+        settings = fake.settings()
+    for question in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
+        with pytest.raises(ClusterUnreachable, match="no bootstrap server answered"):
+            question(settings)
+
+
+def test_cluster_id() -> None:
+    with serving(live_world()) as fake:
+        assert cluster_id(fake.settings()) == "fake-cluster"
+
+
+def test_heads_have_both_ends_of_every_partition() -> None:
+    assert sampled(live_world(), u={0}, t={1, 0}) == [
+        {"topic": "t", "partition": 0, "log_start": 10, "log_end": 100, "error": None},
+        {"topic": "t", "partition": 1, "log_start": 10, "log_end": 100, "error": None},
+        {"topic": "u", "partition": 0, "log_start": 0, "log_end": 50, "error": None},
+    ]
+
+
+def test_heads_tell_each_hole() -> None:
+    fake = live_world()
+    fake.world.topic("t", [0, -1, 0], start=10, end=100)
+    fake.world.fail("ListOffsets", "t-2", ErrorCode.topic_authorization_failed)
+    rows = sampled(fake, t={0, 1, 2, 7}, gone={3})
+    known = [(row["topic"], row["partition"]) for row in rows if row["log_end"] is not None]
+    assert known == [("t", 0)]
+    assert [(row["topic"], row["partition"], bool(row["error"])) for row in rows] == [
+        ("gone", 3, True),
+        ("t", 0, False),
+        ("t", 1, True),
+        ("t", 2, True),
+        ("t", 7, True),
+    ]
+
+
+def test_no_heads_of_nothing() -> None:
+    assert sampled(live_world()) == []

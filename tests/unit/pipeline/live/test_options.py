@@ -1,0 +1,57 @@
+"""The options of the live source: what they come to, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.errors import UsageError
+from kgroups.model.offsets import Isolation
+from kgroups.pipeline.live.options import LiveOptions, parse_options
+from kgroups.pipeline.live.tables import GROUPS, OFFSETS
+
+
+def parsed(**options: str) -> LiveOptions:
+    return parse_options({"bootstrap.servers": "secret-host:9092", **options})
+
+
+def test_defaults() -> None:
+    found = parsed()
+    assert found.settings.bootstrap == (("secret-host", 9092),)
+    assert (found.settings.timeout, found.settings.broker_timeout) == (30, 10)
+    assert found[1:] == (OFFSETS, Isolation.READ_UNCOMMITTED, True, True)
+
+
+def test_every_option() -> None:
+    found = parsed(
+        **{"table": "groups", "timeout": "2.5", "broker.timeout": "1", "isolation": "read_committed"},
+        failOnError="FALSE",
+        pushdown="false",
+    )
+    assert (found.settings.timeout, found.settings.broker_timeout) == (2.5, 1)
+    assert found[1:] == (GROUPS, Isolation.READ_COMMITTED, False, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bootstrap.servers", ""),
+        ("bootstrap.servers", "host:none"),
+        ("table", "records"),
+        ("timeout", "0"),
+        ("timeout", "-1"),
+        ("timeout", "nan"),
+        ("timeout", "inf"),
+        ("broker.timeout", "soon"),
+        ("broker.timeout", ""),
+        ("isolation", "serializable"),
+        ("failOnError", "maybe"),
+        ("pushdown", "1"),
+    ],
+)
+def test_what_cannot_be_right_is_named(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=r"bootstrap.server" if "boot" in name else rf"option {name}: '{value}' is"):
+        parsed(**{name: value})
+
+
+def test_settings_are_not_shown() -> None:
+    assert repr(parsed()) == "LiveOptions(offsets)"

@@ -1,0 +1,188 @@
+"""The live source as Spark drives it, without Spark: filters, slices, rows; who is asked, and what fails."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+from pyspark.sql.datasource import EqualTo, Filter, StringStartsWith
+from pyspark.sql.types import StructType
+
+from kgroups.errors import HistoryError
+from kgroups.pipeline.live.source import LiveReader, LiveSource, Slice
+from kgroups.pipeline.live.tables import LIVE
+from tests.fakes.broker import FakeCluster
+from tests.fakes.live_world import live_world
+from tests.fakes.serving import serving
+
+Rows = list[dict[str, Any]]
+
+
+def reader(fake: FakeCluster, table: str = "offsets", *filters: Filter, **options: str) -> LiveReader:
+    """As a task has it: by way of pickle."""
+    servers = fake.settings().bootstrap_servers
+    source = LiveSource({"bootstrap.servers": servers, "table": table, "broker.timeout": "3", **options})
+    made = source.reader(StructType())
+    if filters:
+        assert made.pushFilters(list(filters)) == []
+    found: LiveReader = pickle.loads(pickle.dumps(made))
+    return found
+
+
+def rows_of(made: LiveReader) -> Rows:
+    slices: list[Slice] = pickle.loads(pickle.dumps(made.partitions()))
+    return [row for each in slices for batch in made.read(each) for row in batch.to_pylist()]
+
+
+def test_one_slice_for_each_coordinator() -> None:
+    with serving(live_world(brokers=3)) as fake:
+        slices = reader(fake).partitions()
+    assert [
+        (each.coordinator.id, [group.group_id for group in each.listed]) for each in slices if each.coordinator
+    ] == [
+        (0, ["connect", "orders", "share"]),
+        (1, ["idle", "new", "orders-old"]),
+    ]
+
+
+@pytest.mark.parametrize("table", LIVE)
+def test_groups_are_listed_once_and_looked_up_never(table: str) -> None:
+    with serving(live_world()) as fake:
+        rows_of(reader(fake, table))
+    assert len(fake.asked("ListGroups")) == len(fake.brokers)
+    assert not fake.asked("FindCoordinator")
+
+
+def test_groups_members_and_assignments() -> None:
+    with serving(live_world()) as fake:
+        groups = rows_of(reader(fake, "groups"))
+        members = rows_of(reader(fake, "members"))
+        assignments = rows_of(reader(fake, "assignments"))
+    assert {row["group"]: (row["kind"], row["state"], row["coordinator_id"]) for row in groups} == {
+        "connect": ("classic", "Stable", 0),
+        "idle": ("classic", "Stable", 1),
+        "new": ("consumer", "Reconciling", 1),
+        "orders": ("classic", "Stable", 0),
+        "orders-old": ("classic", "Empty", 1),
+        "share": ("share", "Stable", 0),
+    }
+    assert {row["member_id"]: row["partitions"] for row in members} == {
+        "m-1": 2, "m-2": 1, "m-3": 0, "m-4": 2, "w": None,
+    }  # fmt: skip
+    assert {
+        (row["member_id"], row["topic"], *row["partitions"]) for row in assignments if row["role"] == "current"
+    } == {
+        ("m-1", "t", 0, 1),
+        ("m-2", "u", 0),
+        ("m-4", "t", 0),
+        ("m-4", "u", 0),
+    }
+    assert {row["group"] for row in assignments if row["role"] == "target"} == {"new"}
+
+
+def test_isolation() -> None:
+    for isolation, lag in (("read_uncommitted", 0), ("read_committed", -10)):
+        with serving(live_world()) as fake:
+            rows = rows_of(reader(fake, "offsets", EqualTo(("topic",), "u"), isolation=isolation))
+        assert {row["lag"] for row in rows if row["group"] == "orders"} == {lag}
+
+
+def test_filters_ask_less() -> None:
+    with serving(live_world()) as fake:
+        rows = rows_of(reader(fake, "offsets", StringStartsWith(("group",), "orders"), EqualTo(("topic",), "u")))
+    assert {(row["group"], row["topic"]) for row in rows} == {("orders", "u")}
+    assert {key for request in fake.asked("OffsetFetch") for key in request.keys} == {"orders", "orders-old"}
+    assert {request.keys for request in fake.asked("ListOffsets")} == {("u",)}
+
+
+def test_nothing_wanted_asks_nobody() -> None:
+    with serving(live_world()) as fake:
+        made = reader(fake, "offsets", EqualTo(("group",), "nobody"))
+        assert rows_of(made) == []
+        assert len(made.partitions()) == 1
+    assert not fake.asked("OffsetFetch") and not fake.asked("DescribeGroups")
+
+
+# What fails.
+
+
+@pytest.mark.parametrize("table", ["offsets", "groups", "members", "assignments"])
+def test_a_dead_broker_fails_the_plan_or_is_passed_over(table: str) -> None:
+    fake = live_world()
+    fake.brokers[1].alive = False
+    with serving(fake):
+        with pytest.raises(HistoryError, match=rf"table {table} is not whole: broker 1 \(.*connection refused"):
+            reader(fake, table).partitions()
+        rows = rows_of(reader(fake, table, failOnError="false"))
+    assert rows and {row["group"] for row in rows} <= {"connect", "orders", "share"}
+
+
+def test_failures_are_rows_of_their_own_table() -> None:
+    fake = live_world()
+    fake.brokers[1].alive = False
+    fake.world.fail("DescribeGroups", "connect", ErrorCode.group_authorization_failed)
+    with serving(fake):
+        rows = rows_of(reader(fake, "failures"))
+    told = {(row["scope"], row["error"], row["api"], row["broker"]) for row in rows}
+    assert ("broker", None, "ListGroups", 1) in told
+    assert ("group", "GROUP_AUTHORIZATION_FAILED", "DescribeGroups", 0) in told
+    assert {"t-1", "u-0"} == {row["name"] for row in rows if row["scope"] == "partition"}
+
+
+def test_groups_that_were_listed_and_cannot_be_asked_about() -> None:
+    with serving(live_world()) as fake:
+        wanted = [reader(fake, table, **more) for table, more in (("failures", {}), ("offsets", {}))]
+        lenient = reader(fake, "offsets", failOnError="false")
+        slices = wanted[0].partitions()
+        for api in ("DescribeGroups", "OffsetFetch", "ConsumerGroupDescribe"):
+            for name in ("idle", "new", "orders-old"):
+                fake.world.fail(api, name, ErrorCode.group_authorization_failed)
+        told = [row for each in slices for batch in wanted[0].read(each) for row in batch.to_pylist()]
+        assert {row["name"] for row in told} == {"idle", "new", "orders-old"}
+        with pytest.raises(HistoryError, match="table offsets is not whole: group 'idle': "):
+            list(wanted[1].read(slices[1]))
+        assert list(lenient.read(slices[1])) == []
+
+
+def test_a_task_that_reaches_nobody() -> None:
+    with serving(live_world()) as fake:
+        slices = reader(fake).partitions()
+        readers = {table: reader(fake, table) for table in ("failures", "offsets")}
+        lenient = reader(fake, "offsets", failOnError="false")
+    [batch] = readers["failures"].read(slices[0])
+    [row] = batch.to_pylist()
+    assert (row["scope"], row["name"], row["broker"]) == ("cluster", None, None)
+    assert row["message"].startswith("no bootstrap server answered")
+    with pytest.raises(HistoryError, match="table offsets is not whole: no bootstrap server answered"):
+        list(readers["offsets"].read(slices[0]))
+    assert list(lenient.read(slices[0])) == []
+
+
+def test_a_driver_that_reaches_nobody() -> None:
+    with serving(live_world()) as fake:
+        pass
+    assert [row["scope"] for row in rows_of(reader(fake, "failures"))] == ["cluster"]
+    with pytest.raises(HistoryError, match="no bootstrap server answered"):
+        rows_of(reader(fake, "groups"))
+
+
+def test_many_failures_are_one_line_whatever_groups_are_called() -> None:
+    fake = FakeCluster(1)
+    for name in ("a\nkgroups.errors.HistoryError: b", "c", "d", "e", "f"):
+        fake.world.group(name)
+        fake.world.fail("DescribeGroups", name, ErrorCode.group_authorization_failed)
+    with serving(fake), pytest.raises(HistoryError) as caught:
+        rows_of(reader(fake, "groups"))
+    text = str(caught.value)
+    assert len(text.splitlines()) == 1
+    assert r"group 'a\nkgroups" in text and "'d'" in text and "'e'" not in text and "; and 2 more " in text
+
+
+def test_nothing_shows_how_the_cluster_is_reached() -> None:
+    with serving(live_world()) as fake:
+        made = reader(fake)
+        shown = [repr(made), *map(repr, made.partitions())]
+    assert shown[1:] == ["Slice(broker=0, groups=3, failures=0)", "Slice(broker=1, groups=3, failures=0)"]
+    assert not any(str(broker.port) in text for text in shown for broker in fake.brokers.values())

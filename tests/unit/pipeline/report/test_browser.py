@@ -1,0 +1,208 @@
+"""The page in a real browser: it draws, in light and dark and on a narrow screen, without a word on the console.
+
+Needs a Chromium. Without one these tests skip; with KGROUPS_REQUIRE_BROWSER=1 they fail.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.pipeline.report.page import page
+from tests.fakes.report import HOSTILE, NAMES, busy_day, nothing
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# Read before the tests' own environment is cleared of KGROUPS_*.
+REQUIRED = os.environ.get("KGROUPS_REQUIRE_BROWSER") == "1"
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run", "--enable-logging=stderr", "--virtual-time-budget=20000",
+)  # fmt: skip
+WITHOUT_LAG = NAMES[-1]
+DARK = "--blink-settings=preferredColorScheme=0"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        reason = f"no browser: none of {', '.join(BROWSERS)} is installed"
+        if REQUIRED:
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    return found
+
+
+class Seen:
+    """What a browser made of a page, and what it had to say: lines of its console, and of refused requests."""
+
+    def __init__(self, chromium: str, folder: Path, text: str, *flags: str) -> None:
+        file = folder / "page.html"
+        file.write_text(text, encoding="utf-8")
+        command = [chromium, *FLAGS, f"--user-data-dir={folder / 'profile'}", *flags, "--dump-dom", file.as_uri()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        self.dom = done.stdout
+        self.console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+    def answer(self) -> Any:
+        """What the script that was added with :func:`asking` found out."""
+        found = re.search(r'<pre id="answer">(.*?)</pre>', self.dom, re.DOTALL)
+        assert found, self.console
+        return json.loads(unescape(found[1]))
+
+
+def asking(text: str, script: str) -> str:
+    """The page with one more script, which its policy allows, whose result is written into the page."""
+    whole = f"""
+addEventListener("load", async () => {{
+  const answer = document.createElement("pre");
+  answer.id = "answer";
+  try {{ answer.textContent = JSON.stringify(await (async () => {{ {script} }})()); }}
+  catch (error) {{ answer.textContent = JSON.stringify(String(error)); }}
+  document.body.append(answer);
+}});
+"""
+    digest = base64.b64encode(hashlib.sha256(whole.encode()).digest()).decode()
+    allowed = text.replace("script-src ", f"script-src 'sha256-{digest}' ", 1)
+    return allowed.replace("</body>", f"<script>{whole}</script></body>")
+
+
+@pytest.fixture(scope="module")
+def busy() -> str:
+    return page(busy_day())
+
+
+FACTS = """
+  const style = (element) => getComputedStyle(element);
+  return {
+    title: document.title,
+    charts: [...document.querySelectorAll(".plot")].map((plot) => plot.querySelectorAll(".main-svg").length),
+    lines: document.querySelectorAll("[data-chart=lag] .trace.scatter").length,
+    background: style(document.body).backgroundColor,
+    paper: document.querySelector(".plot").layout.paper_bgcolor,
+    card: style(document.querySelector("figure")).backgroundColor,
+    images: document.images.length,
+    links: document.querySelectorAll(".plot a").length,
+    all: document.querySelector("[data-chart=rebalances] .plot").textContent,
+    fetched: performance.getEntriesByType("resource").map(({ name }) => name).filter((it) => !/^(data|blob):/.test(it)),
+  };
+"""
+
+
+def rgb(colour: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
+
+
+@pytest.mark.parametrize(("flags", "paper"), [((), "#ffffff"), ((DARK,), "#1f1f1e")], ids=["light", "dark"])
+def test_charts_are_drawn_and_follow_the_theme(
+    chromium: str, tmp_path: Path, busy: str, flags: tuple[str, ...], paper: str
+) -> None:
+    seen = Seen(chromium, tmp_path, asking(busy, FACTS), "--window-size=1280,900", *flags)
+    assert seen.console == []
+    facts = seen.answer()
+    assert facts["charts"] and all(number >= 2 for number in facts["charts"])
+    assert len(facts["charts"]) == 4 and facts["lines"] == 13
+    assert (facts["paper"], facts["card"]) == (paper, rgb(paper))
+    assert (facts["images"], facts["links"], facts["fetched"]) == (0, 0, [])
+    assert facts["title"].startswith("Consumer groups")
+    assert "</script><img src=x onerror=" in facts["all"]  # as text
+    assert HOSTILE.startswith("</script><img src=x onerror=")
+
+
+ACTS = """
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  const firsts = (table) => [...document.querySelectorAll(`#${table} tbody tr`)].map((row) => row.cells[0].textContent);
+  const saved = [];
+  Plotly.downloadImage = async (figure, wanted) => {
+    const url = await Plotly.toImage(figure, wanted);
+    saved.push([wanted.filename, url.split(/[;,]/)[0], url.length > 5000, figure.data.length]);
+  };
+  document.querySelector("[data-chart=lag] .legend button").click();
+  for (const act of ["png", "svg"]) document.querySelector(`[data-chart=lag] [data-act=${act}]`).click();
+  for (let turn = 0; saved.length < 2 && turn < 100; turn++) await wait(100);
+
+  const members = [...document.querySelectorAll("#groups-table th button")].find((each) => each.textContent === "Lag");
+  members.click();
+  const down = firsts("groups-table");
+  members.click();
+  const up = firsts("groups-table");
+
+  const toggle = document.getElementById("theme");
+  const themes = [toggle.textContent];
+  toggle.click();
+  themes.push(toggle.textContent, document.querySelector(".plot").layout.paper_bgcolor);
+  toggle.click();
+  themes.push(document.querySelector(".plot").layout.paper_bgcolor);
+
+  const plot = document.querySelector("[data-chart=lag] .plot");
+  await Plotly.relayout(plot, { "xaxis.range": ["2026-02-28 20:00", "2026-02-28 21:00"] });
+  document.querySelector("[data-chart=lag] [data-act=reset]").click();
+  await wait(100);
+  return {
+    saved: saved.sort(), down: [down[0], down.at(-1)], up: [up[0], up.at(-1)], themes,
+    range: plot.layout.xaxis.range[0],
+    sorted: members.parentElement.getAttribute("aria-sort"),
+    hidden: plot.querySelectorAll(".trace.scatter").length,
+  };
+"""
+
+
+def test_what_can_be_pressed_does_what_it_says(chromium: str, tmp_path: Path, busy: str) -> None:
+    seen = Seen(chromium, tmp_path, asking(busy, ACTS), "--window-size=1280,900")
+    assert seen.console == []
+    found = seen.answer()
+    assert found["saved"] == [
+        ["kgroups-lag", "data:image/png", True, 12],
+        ["kgroups-lag", "data:image/svg+xml", True, 12],
+    ]
+    # What has no lag stays behind, whichever way it is sorted.
+    assert found["down"] == ["billing", WITHOUT_LAG]
+    assert found["up"] == ["audit", WITHOUT_LAG]
+    assert found["sorted"] == "ascending"
+    assert found["themes"] == ["Dark", "Light", "#1f1f1e", "#ffffff"]
+    assert found["range"] == "2026-02-28 12:00:00.000"
+    assert found["hidden"] == 12
+
+
+NARROW = """
+  const frame = document.createElement("iframe");
+  frame.width = 400; frame.height = 900;
+  frame.srcdoc = PAGE;
+  document.body.replaceChildren(frame);
+  await new Promise((done) => frame.addEventListener("load", done));
+  await new Promise((done) => setTimeout(done, 500));
+  const inner = frame.contentDocument;
+  return {
+    wide: inner.documentElement.scrollWidth,
+    plots: [...inner.querySelectorAll(".plot")].map((plot) => plot.clientWidth),
+    drawn: [...inner.querySelectorAll(".plot")].map((plot) => plot.querySelector(".main-svg").clientWidth),
+  };
+"""
+
+
+def test_four_hundred_pixels_are_enough(chromium: str, tmp_path: Path, busy: str) -> None:
+    """In a frame: a window has a smallest width."""
+    quoted = json.dumps(busy).replace("</", "<\\/").replace("<!--", "<\\!--")
+    script = NARROW.replace("PAGE", quoted)
+    outer = '<!DOCTYPE html><title>frame</title><body><script>document.title = "frame"</script></body>'
+    seen = Seen(chromium, tmp_path, asking(outer, script), "--window-size=900,900")
+    found = seen.answer()
+    assert found["wide"] <= 400
+    assert len(found["plots"]) == 4 and max(found["plots"]) < 400
+    assert found["plots"] == found["drawn"]
+
+
+def test_a_page_about_nothing_has_a_quiet_console_too(chromium: str, tmp_path: Path) -> None:
+    seen = Seen(chromium, tmp_path, page(nothing()))
+    assert seen.console == []
+    assert "There is no history here" in seen.dom

@@ -1,0 +1,105 @@
+"""Figures: bounded, broken where nobody sampled, and in colours that have a twin in the dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kgroups.pipeline.report.charts import DARK, LINES, REST, Chart, charts, palette
+from kgroups.pipeline.report.data import Kept
+from tests.fakes.report import HOSTILE, NAMES, busy_day, hours, nothing
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Chart]:
+    return {chart.name: chart for chart in charts(busy_day())}
+
+
+def test_of_nothing_there_is_no_chart() -> None:
+    assert charts(nothing()) == []
+
+
+def test_lines_break_where_nobody_sampled(made: dict[str, Chart]) -> None:
+    first = made["lag"].figure["data"][0]
+    gaps = [time for time, value in zip(first["x"], first["y"], strict=True) if value is None]
+    assert gaps == ["2026-02-28 21:00:00.000"]
+    assert first["connectgaps"] is False
+
+
+def test_a_group_has_one_colour_on_all_charts(made: dict[str, Chart]) -> None:
+    colours = palette(busy_day())
+    assert list(colours.values()) == list(LINES)
+    lag = {entry.name: entry.colour for entry in made["lag"].legend}
+    rate = {entry.name: entry.colour for entry in made["rate"].legend}
+    assert lag["billing"] == rate["billing"] == LINES[0]
+    assert lag["audit"] == rate["all others"] == REST
+
+
+def test_busy_groups_that_do_not_lag_have_colours_left() -> None:
+    day = busy_day()
+    busy = tuple(series._replace(group=f"busy-{number}") for number, series in enumerate(day.rate.series.rows[:3]))
+    colours = palette(day._replace(rate=day.rate._replace(series=Kept(busy, 3))))
+    assert [name for name in colours if name.startswith("busy")] == ["busy-0", "busy-1"]
+
+
+def test_every_colour_has_its_twin(made: dict[str, Chart]) -> None:
+    def colours(value: Any, key: str = "") -> set[str]:
+        if isinstance(value, dict):
+            return set().union(*(colours(each, name) for name, each in value.items()))
+        if isinstance(value, list):
+            return set().union(*(colours(each, key) for each in value))
+        return {value} if key.endswith("color") else set()
+
+    assert set().union(*(colours(chart.figure) for chart in made.values())) <= set(DARK)
+
+
+def test_time_lag_is_in_units_that_one_can_read(made: dict[str, Chart]) -> None:
+    assert made["behind"].figure["layout"]["annotations"][0]["text"] == "minutes"
+    day = busy_day()
+    one = day.lag.series.rows[0]
+    late = one._replace(points=tuple(point._replace(behind_ms=hours(60)) for point in one.points))
+    chart = next(
+        each for each in charts(day._replace(lag=day.lag._replace(series=Kept((late,), 1)))) if each.name == "behind"
+    )
+    assert chart.figure["layout"]["annotations"][0]["text"] == "days"
+    assert chart.figure["data"][0]["y"][0] == 2.5
+    assert chart.figure["data"][0]["customdata"][0] == "2 d 12 h"
+
+
+def test_the_unknown_time_is_shaded(made: dict[str, Chart]) -> None:
+    field = made["lag"].figure["layout"]["shapes"][0]
+    assert (field["x0"], field["x1"]) == ("2026-02-28 12:00:00.000", "2026-02-28 14:30:00.000")
+    day = busy_day()
+    unknown = charts(day._replace(completeness=day.completeness._replace(unknown=1)))[0]
+    assert unknown.figure["layout"]["shapes"][0]["x1"] == "2026-03-01 12:00:00.000"
+    whole = charts(day._replace(completeness=day.completeness._replace(known_since=None)))[0]
+    assert "shapes" not in whole.figure["layout"] or not whole.figure["layout"]["shapes"]
+
+
+def test_marks_say_what_happened(made: dict[str, Chart]) -> None:
+    chart = made["rebalances"]
+    assert [entry.name for entry in chart.legend] == [
+        "Members joined", "Members left", "Joined and left", "Neither, or unknown",
+    ]  # fmt: skip
+    told = [text for trace in chart.figure["data"] for text in trace["customdata"]]
+    assert len(told) == len(busy_day().rebalances.marks.rows)
+    assert any("7 joined:" in text and "and 2 more" in text for text in told)
+    assert any("converged after 850 ms (850 ms)" in text for text in told)
+    assert any("commits paused for 1.2 s (1,234 ms)" in text for text in told)
+    assert not any(HOSTILE in text or "<img" in text for text in told)
+
+
+def test_of_a_rebalance_whose_past_is_unknown_it_is_said() -> None:
+    day = busy_day()
+    first = day.rebalances.marks.rows[0]._replace(joined=None, left=None, joined_names=(), left_names=())
+    alone = day.rebalances._replace(marks=Kept((first,), 1))
+    chart = next(each for each in charts(day._replace(rebalances=alone)) if each.name == "rebalances")
+    assert "who joined or left is unknown" in chart.figure["data"][0]["customdata"][0]
+
+
+def test_names_are_no_categories(made: dict[str, Chart]) -> None:
+    """An axis of categories would take a group named 7 for a number, and one named 2026-01-01 for a time."""
+    assert all(isinstance(value, int) for trace in made["rebalances"].figure["data"] for value in trace["y"])
+    lanes = made["rebalances"].figure["layout"]["annotations"]
+    assert len(lanes) == len(NAMES[:7])

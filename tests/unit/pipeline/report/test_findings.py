@@ -1,0 +1,112 @@
+"""What the page says first."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+
+from kgroups.pipeline.report.data import Groups, Kept, Lag, LagPoint, LagSeries, ReportData, Tally
+from kgroups.pipeline.report.findings import CRITICAL, NOTE, WARNING, findings, growing
+from kgroups.pipeline.report.page import headline
+from tests.fakes.report import HOSTILE, at, busy_day, nothing
+
+
+def said(data: ReportData) -> list[tuple[str, str]]:
+    return [(each.level, unescape(re.sub(r"<[^>]*>", "", each.text))) for each in findings(data)]
+
+
+def test_what_is_wrong_worst_first() -> None:
+    found = said(busy_day())
+    assert [level for level, _ in found] == [CRITICAL] * 3 + [WARNING] * 7 + [NOTE] * 2
+    assert found[0][1] == (
+        "1 group stands still: billing (1.26 M records, 7 h behind) – commits, but of the same offsets, while records "  # noqa: RUF001
+        "wait."
+    )
+    assert found[3][1].startswith("3 groups fall behind: fraud-scoring (140 k records, 15 min 33 s behind), ")
+    assert HOSTILE in found[3][1]
+    assert found[-1][1] == "History is whole since 2026-02-28T14:30:00Z; before that unknown."
+
+
+def tallied(*tallies: Tally) -> ReportData:
+    return nothing()._replace(groups=Groups(Kept((), sum(each.groups for each in tallies)), tallies))
+
+
+def test_groups_are_counted_where_their_names_are_left_out() -> None:
+    assert said(tallied(Tally("LIVE", "Stable", "WARN", 5))) == [(WARNING, "5 groups fall behind – lag never shrank.")]  # noqa: RUF001
+    day = busy_day()
+    many = day.groups._replace(tallies=(Tally("LIVE", "Stable", "WARN", 9),))
+    texts = [text for _, text in said(day._replace(groups=many))]
+    assert any(text.startswith("9 groups fall behind: ") and " and 6 more" in text for text in texts)
+
+
+def test_headlines() -> None:
+    def line(*tallies: Tally) -> str:
+        data = tallied(*tallies)
+        return headline(data, findings(data))
+
+    ok, warn = Tally("LIVE", "Stable", "OK", 3), Tally("LIVE", "Stable", "WARN", 1)
+    assert line(ok) == "All 3 groups keep up"
+    assert line(ok._replace(groups=1)) == "The one group keeps up"
+    assert line(ok, warn) == "1 of 4 groups is in trouble"
+    assert line(warn._replace(groups=2)) == "2 of 2 groups are in trouble"
+    assert line(Tally("LIVE", None, None, 2)) == "2 groups, of which none can be judged yet"
+    assert line(ok, Tally("DELETED", "Dead", None, 7)) == "All 3 groups keep up"
+    calm = tallied(ok)._replace(anomalies=busy_day().anomalies)
+    assert headline(calm, findings(calm)) == "All 3 groups keep up, but not all is well"
+    assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 2)) == "3 of 5 groups keep up, the others cannot be judged"
+
+
+def test_whole_history_is_no_finding() -> None:
+    day = nothing()
+    assert said(day) == []
+    compacted = day._replace(completeness=day.completeness._replace(unknown=2))
+    assert said(compacted)[0][1].startswith("History is not whole in 2 partitions of the log")
+
+
+def lagging(*lags: int, behind_ms: int | None = 120_000) -> ReportData:
+    points = tuple(LagPoint(at(hour), lag, behind_ms) for hour, lag in enumerate(lags))
+    series = LagSeries("slow", max(lags), lags[-1], points)
+    return tallied(Tally("LIVE", "Stable", "OK", 1))._replace(lag=Lag(Kept((series,), 1), timedelta(hours=1)))
+
+
+def test_lag_that_grows_and_grows_is_told_though_the_verdict_is_ok() -> None:
+    data = lagging(1, 2, 1, 9, 8, 7, 20, 15, 30, 40, 35, 50)
+    assert said(data) == [
+        (
+            WARNING,
+            "1 group lags more and more: slow (50 records, 2 min behind) – more in each quarter of this time than "  # noqa: RUF001
+            "before.",
+        )
+    ]
+    assert headline(data, findings(data)) == "1 of 1 group is in trouble"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        lagging(1, 2, 3, 4),
+        lagging(5, 5, 5, 5, 5, 5, 5, 5),
+        lagging(1, 1, 9, 9, 5, 5, 10, 10),
+        lagging(10, 10, 11, 11, 12, 12, 13, 13),
+        lagging(1, 1, 2, 2, 3, 3, 4, 4, behind_ms=59_999),
+    ],
+    ids=["few", "level", "wave", "slow", "new"],
+)
+def test_lag_that_does_not_is_not(data: ReportData) -> None:
+    assert said(data) == []
+
+
+def test_a_group_is_blamed_once() -> None:
+    day = busy_day()
+    assert "billing" not in {series.group for series in growing(day)}
+    unblamed = day._replace(groups=day.groups._replace(rows=Kept((), 38)))
+    assert "billing" in {series.group for series in growing(unblamed)}
+
+
+def test_where_rows_are_left_out_numbers_are_the_least() -> None:
+    day = busy_day()
+    texts = [text for _, text in said(day._replace(expiring=Kept(day.expiring.rows, 300)))]
+    assert any(text.startswith("Offsets of at least 2 groups expire soon: ") for text in texts)

@@ -1,0 +1,198 @@
+"""The page as text: what is on it, in whose words, and that nothing of the cluster becomes markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from kgroups.pipeline.report import page as pages
+from kgroups.pipeline.report.charts import charts
+from kgroups.pipeline.report.data import GroupRow, Kept, LagSeries, ReportData
+from kgroups.pipeline.report.file import MARK
+from kgroups.pipeline.report.page import body, page
+from tests.fakes.report import BIDI, HOSTILE, at, busy_day, nothing
+
+SECTIONS = [
+    "Lag", "Rebalances", "Groups", "Who consumes what", "Top offenders", "Commits", "Anomalies", "Stale and expiring",
+    "How whole history is",
+]  # fmt: skip
+VOID = {"meta", "br", "img", "link", "input"}
+
+
+class Outline(HTMLParser):
+    """What elements there are, with which attributes and in which text; complains of what is not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self._open[-1] if self._open else "", data))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+    def text(self, tag: str) -> list[str]:
+        return [text for name, text in self.texts if name == tag]
+
+
+@pytest.fixture(scope="module")
+def busy() -> Outline:
+    return Outline(page(busy_day(), bundle="/* plotly */"))
+
+
+def test_sections_with_headings_captions_and_words_for_charts(busy: Outline) -> None:
+    assert [text for text in busy.text("h2") if text in SECTIONS] == SECTIONS
+    assert len(busy.text("h1")) == 1
+    assert len(busy.all("caption")) == len(busy.all("table")) == 6
+    assert all(each["scope"] == "col" for each in busy.all("th"))
+    plots = [each for each in busy.all("div") if each.get("class") == "plot"]
+    assert len(plots) == 4
+    assert all(each["role"] == "img" and len(each["aria-label"] or "") > 40 for each in plots)
+    ids = [attributes["id"] for _, attributes in busy.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {(each["href"] or "")[1:] for each in busy.all("a")} <= set(ids)
+    assert {each["aria-labelledby"] for _, each in busy.elements if "aria-labelledby" in each} <= set(ids)
+
+
+def test_numbers_have_all_their_digits_in_the_title(busy: Outline) -> None:
+    titles = {each.get("title") for each in busy.all("span")}
+    assert {"1,261,000 records", "25,200,000 ms"} <= titles
+    times = busy.all("time")
+    assert times and all(
+        re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", each["datetime"] or "") for each in times
+    )
+
+
+def test_names_of_the_cluster_are_text_and_nothing_else(busy: Outline) -> None:
+    assert not busy.all("img")
+    assert HOSTILE in busy.text("bdi")
+    assert "evil\\u202egpj.exe\\x1b[31m" in busy.text("bdi")
+    assert not any("onerror" in attributes or "onload" in attributes for _, attributes in busy.elements)
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "<!--", "]]>", "&lt;b&gt;", "\u2028", BIDI, "'\"`", "\ud800", "x" * 32_767])
+def test_no_name_breaks_out_of_the_json(name: str) -> None:
+    day = busy_day()
+    series = tuple(series._replace(group=name) for series in day.lag.series.rows[:1])
+    text = page(day._replace(lag=day.lag._replace(series=Kept(series, 1))), bundle="")
+    text.encode()
+    found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', text, re.DOTALL)
+    assert found
+    assert not set("<>&\u2028") & set(found[1])
+    trace = json.loads(found[1])["charts"]["lag"]["data"][0]
+    assert trace["meta"]["group"].replace("&lt;", "").replace("&gt;", "").replace("&amp;", "").isprintable()
+    # plotly reads markup in every text: of that nothing is left either.
+    assert "<" not in trace["meta"]["group"] and len(trace["meta"]["group"]) < 400
+    assert "<" not in trace["name"]
+
+
+def test_nothing_is_fetched_from_anywhere() -> None:
+    text = page(busy_day(), bundle="")
+    assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(", text)
+    for tag, attributes in Outline(text).elements:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base")
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+
+
+def test_the_policy_allows_the_scripts_that_are_there_and_no_address() -> None:
+    text = page(busy_day(), bundle="/* a bundle */")
+    policy = next(each["content"] or "" for each in Outline(text).all("meta") if each.get("http-equiv"))
+    assert policy.startswith("default-src 'none';")
+    assert "http" not in policy and "*" not in policy and "script-src 'unsafe" not in policy
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert len(scripts) == 3
+    assert pages.policy(scripts) == policy
+
+
+def test_plotly_is_there_once_where_there_are_charts_and_its_text_does_not_end_early() -> None:
+    bundle = pages.plotly()
+    assert "</script" not in bundle.lower() and "\r" not in bundle and "<!--" not in bundle
+    assert page(busy_day()).count(bundle) == 1
+    assert len(page(nothing())) < 40_000
+
+
+def test_a_page_about_nothing_says_so() -> None:
+    text = page(nothing())
+    assert "There is no history here" in text and "kgroups history collect" in text
+    assert not Outline(text).all("figure")
+
+
+def test_a_page_where_some_is_missing_says_what() -> None:
+    day = nothing()
+    only_groups = day._replace(groups=busy_day().groups)
+    outline = Outline(page(only_groups))
+    said = outline.text("p")
+    for line in ("No group rebalanced.", "No group committed.", "None expire soon.", "There were none."):
+        assert line in said
+
+
+def test_what_is_left_out_is_said(busy: Outline) -> None:
+    said = " ".join(busy.text("p"))
+    for line in (
+        "25 of 38 groups, those with less lag, are left out.",
+        "9 of 74 rebalances, those of such groups and the oldest, are left out.",
+        "52 of 61 rows are left out.",
+        "47 of 50 rows are left out.",
+    ):
+        assert line in said
+
+
+def test_the_same_data_gives_the_same_bytes_and_a_mark() -> None:
+    text = page(busy_day(), bundle="")
+    assert text == page(busy_day(), bundle="")
+    assert text.splitlines()[:2] == ["<!DOCTYPE html>", MARK]
+
+
+def test_a_group_that_was_never_judged_or_sampled() -> None:
+    row = GroupRow("g", None, None, None, "LIVE", None, None, None, 0, 0, None)
+    day = busy_day()
+    page(day._replace(groups=day.groups._replace(rows=Kept((row,), 1))), bundle="")
+
+
+def test_one_point_is_a_chart_too() -> None:
+    day = busy_day()
+    series = tuple(LagSeries(each.group, 0, 0, each.points[:1]) for each in day.lag.series.rows)
+    made = charts(day._replace(lag=day.lag._replace(series=Kept(series, 13))))
+    assert made[0].figure["data"][0]["mode"] == "lines+markers"
+
+
+def test_body(golden: Callable[[str, str], None]) -> None:
+    golden("report/body.html", str(body(busy_day(), charts(busy_day()))) + "\n")
+
+
+def test_figures(golden: Callable[[str, str], None]) -> None:
+    day = _short(busy_day())
+    figures = {chart.name: chart.figure for chart in charts(day)}
+    golden("report/figures.json", json.dumps(figures, indent=1, ensure_ascii=True) + "\n")
+
+
+def _short(day: ReportData) -> ReportData:
+    """A few points say it all."""
+    lag = tuple(series._replace(points=series.points[22:30]) for series in day.lag.series.rows[:9:4])
+    rate = tuple(series._replace(points=series.points[:3]) for series in day.rate.series.rows[::5])
+    marks = day.rebalances.marks._replace(rows=day.rebalances.marks.rows[:9])
+    return day._replace(
+        lag=day.lag._replace(series=Kept(lag, 38)),
+        rate=day.rate._replace(series=Kept(rate, 38)),
+        rebalances=day.rebalances._replace(marks=marks),
+        shown=day.shown._replace(since=at(2)),
+    )

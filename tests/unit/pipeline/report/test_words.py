@@ -1,0 +1,102 @@
+"""Values in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from kgroups.pipeline.report import words
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, words.ABSENT),
+        (0, "0"),
+        (7, "7"),
+        (999, "999"),
+        (1000, "1 k"),
+        (1234, "1.23 k"),
+        (12_345, "12.3 k"),
+        (999_949, "1 M"),
+        (123_456_789, "123 M"),
+        (5_000_000_000, "5 B"),
+        (2_500_000_000_000, "2.5 T"),
+        (-1500, "\N{MINUS SIGN}1.5 k"),
+        (0.1234, "0.12"),
+        (10.04, "10"),
+    ],
+)
+def test_numbers_have_three_digits(value: float | None, shown: str) -> None:
+    assert words.number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [
+        (None, words.ABSENT),
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1500, "1.5 s"),
+        (59_999, "1 min"),
+        (61_000, "1 min 1 s"),
+        (3_600_000, "1 h"),
+        (11_520_000, "3 h 12 min"),
+        (90_000_000, "1 d 1 h"),
+        (-61_000, "\N{MINUS SIGN}1 min 1 s"),
+    ],
+)
+def test_durations_have_two_units(ms: int | None, shown: str) -> None:
+    assert words.duration(ms) == shown
+
+
+def test_times_are_utc_and_iso() -> None:
+    time = datetime(2026, 3, 1, 14, 30, 5, 678_901, timezone(timedelta(hours=2)))
+    assert words.moment(time) == "2026-03-01T12:30:05Z"
+    assert words.exact_moment(time) == "2026-03-01T12:30:05.678Z"
+    assert words.moment(None) == words.exact_moment(None) == words.ABSENT
+    assert words.moment(datetime(2026, 3, 1, tzinfo=UTC)) == "2026-03-01T00:00:00Z"
+
+
+def test_exact_numbers_have_all_digits() -> None:
+    assert (words.exact(1_234_567), words.exact(None)) == ("1,234,567", words.ABSENT)
+    assert (words.count(1, "group"), words.count(0, "group"), words.count(2, "entry", "entries")) == (
+        "1 group",
+        "0 groups",
+        "2 entries",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("orders", "orders"),
+        ("a\u202eb", r"a\u202eb"),
+        ("\x1b[31m\x00\n", r"\x1b[31m\x00\n"),
+        ("lone \ud800", r"lone \ud800"),
+        ("", '""'),
+        ("  ", r"\x20\x20"),
+        ("x" * 121, "x" * 120 + "…"),
+    ],
+)
+def test_text_of_the_cluster_is_visible_and_short(text: str, shown: str) -> None:
+    assert words.visible(text) == shown
+    shown.encode()
+
+
+@pytest.mark.parametrize(
+    ("length", "most", "of", "step"),
+    [
+        (timedelta(days=1), 100, 1, timedelta(minutes=15)),
+        (timedelta(hours=1), 100, 1, timedelta(minutes=1)),
+        (timedelta(minutes=1), 100, 1, timedelta(seconds=1)),
+        (timedelta(days=1), 2000, 60, timedelta(minutes=1)),
+        (timedelta(days=7), 100, 120, timedelta(hours=2)),
+        (timedelta(days=365), 100, 1, timedelta(days=4)),
+        (timedelta(days=20_000), 100, 86_400, timedelta(days=200)),
+    ],
+)
+def test_buckets_are_round_and_few_enough(length: timedelta, most: int, of: int, step: timedelta) -> None:
+    assert words.bucket(length, most, of=timedelta(seconds=of)) == step
+    assert length / step <= most

@@ -1,0 +1,61 @@
+"""Cutting the log into lots, and bounding a step through it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgroups.pipeline.extract.ranges import Range, between, limited, pack
+
+POSITIONS = st.dictionaries(st.integers(0, 60), st.integers(0, 1_000), max_size=12)
+
+
+def spread(spans: dict[int, int]) -> list[Range]:
+    return between(dict.fromkeys(spans, 0), spans)
+
+
+def test_a_partition_that_nobody_began_with_is_read_from_its_beginning() -> None:
+    assert between({0: 5}, {0: 9, 1: 3}) == [Range(0, 5, 9), Range(1, 0, 3)]
+
+
+def test_nothing_new_is_no_range() -> None:
+    assert between({0: 9, 1: 4}, {0: 9, 1: 3}) == []
+
+
+def test_a_large_partition_is_cut() -> None:
+    assert pack([Range(0, 10, 20), Range(1, 0, 2)], 2) == [(Range(0, 10, 16),), (Range(0, 16, 20), Range(1, 0, 2))]
+
+
+def test_no_ranges_are_no_lots() -> None:
+    assert pack([], 4) == []
+
+
+@given(POSITIONS, st.integers(1, 9))
+def test_lots_hold_everything_once_and_are_about_equal(spans: dict[int, int], bins: int) -> None:
+    lots = pack(spread(spans), bins)
+    seen = sorted((p.partition, offset) for lot in lots for p in lot for offset in range(p.start, p.stop))
+    assert seen == sorted((partition, offset) for partition, span in spans.items() for offset in range(span))
+    assert len(lots) <= bins
+    sizes = [sum(piece.span for piece in lot) for lot in lots]
+    assert not sizes or max(sizes) <= -(-sum(spans.values()) // bins)
+
+
+@given(POSITIONS, POSITIONS, st.integers(1, 2_000))
+def test_a_step_stays_in_its_bound_and_advances(starts: dict[int, int], more: dict[int, int], most: int) -> None:
+    stops = {partition: starts.get(partition, 0) + step for partition, step in more.items()}
+    reached = limited(starts, stops, most)
+    steps = {partition: reached[partition] - starts.get(partition, 0) for partition in stops}
+    assert all(0 <= step <= more[partition] for partition, step in steps.items())
+    total, advanced = sum(more.values()), sum(steps.values())
+    assert advanced <= most
+    assert advanced == min(total, most) or advanced > 0
+
+
+@given(POSITIONS, st.integers(1, 300))
+def test_steps_arrive(spans: dict[int, int], most: int) -> None:
+    at = dict.fromkeys(spans, 0)
+    for _ in range(sum(spans.values()) + 1):
+        at = limited(at, spans, most)
+        if at == spans:
+            return
+    raise AssertionError(f"{at} after as many steps as there are offsets")

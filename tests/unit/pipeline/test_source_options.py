@@ -1,0 +1,65 @@
+"""What the options of ``kgroups-offsets`` may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.errors import UsageError
+from kgroups.pipeline.extract.options import milliseconds, parse_options
+from kgroups.pipeline.tables import COMMITS, DECODED
+
+SERVERS = {"bootstrap.servers": "localhost:9092"}
+
+
+def test_defaults() -> None:
+    options = parse_options(SERVERS)
+    assert (options.table, options.start, options.stop, options.most) == (DECODED, "earliest", "latest", None)
+    assert options.topic == "__consumer_offsets"
+    assert options.lots >= 1
+    assert options.settings.timeout == 30
+
+
+def test_all_that_can_be_said() -> None:
+    options = parse_options(
+        SERVERS
+        | {
+            "table": "commits",
+            "startingOffsets": '{"0": 17, "3": 0}',
+            "endingTimestamp": "2026-01-31T12:00:00Z",
+            "numPartitions": "7",
+            "maxRecordsPerTrigger": "500",
+            "timeout": "5",
+            "ranges": "true",
+        }
+    )
+    assert options.table is COMMITS
+    assert (options.start, options.stop) == ({0: 17, 3: 0}, 1769860800000)
+    assert (options.lots, options.most, options.settings.timeout, options.ranges) == (7, 500, 5, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({}, "bootstrap.servers"),
+        (SERVERS | {"table": "groups"}, "table"),
+        (SERVERS | {"startingOffsets": "soon"}, "startingOffsets"),
+        (SERVERS | {"startingOffsets": "[1]"}, "startingOffsets"),
+        (SERVERS | {"startingOffsets": '{"0": -1}'}, "startingOffsets"),
+        (SERVERS | {"endingTimestamp": "yesterday"}, "endingTimestamp"),
+        (SERVERS | {"startingOffsets": "latest", "startingTimestamp": "5"}, "exclude each other"),
+        (SERVERS | {"numPartitions": "0"}, "numPartitions"),
+        (SERVERS | {"maxRecordsPerTrigger": "many"}, "maxRecordsPerTrigger"),
+        (SERVERS | {"timeout": "-1"}, "timeout"),
+    ],
+)
+def test_what_cannot_be_right_is_named(given: dict[str, str], word: str) -> None:
+    with pytest.raises(UsageError, match=word):
+        parse_options(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("12", 12), ("1970-01-01", 0), ("1970-01-01T00:00:01.5+00:00", 1500), ("1970-01-01T01:00+01:00", 0)],
+)
+def test_times(text: str, expected: int) -> None:
+    assert milliseconds("since", text) == expected

@@ -1,0 +1,133 @@
+"""The store's layout and manifest, without Spark."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from kgroups.errors import HistoryError
+from kgroups.pipeline.load.store import Entry, Identity, Store
+from kgroups.pipeline.tables import HEADS, arrow_schema
+
+IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00")
+
+
+def heads(*ends: int) -> pa.RecordBatch:
+    rows = [
+        {"sampled_at": datetime(2026, 1, 1, tzinfo=UTC), "topic": "t", "partition": at, "log_start": 0, "log_end": end}
+        for at, end in enumerate(ends)
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(HEADS))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(str(tmp_path / "history"))
+    made.create(IDENTITY)
+    return made
+
+
+def put(store: Store, name: str, *ends: int, replaces: tuple[str, ...] = ()) -> None:
+    store.put(HEADS.name, name, heads(*ends))
+    store.commit(Entry(name, (HEADS.name,), len(ends), replaces))
+
+
+def ends_in(store: Store) -> list[int]:
+    folders = store.folders(HEADS.name)
+    rows = [row for folder in folders for row in ds.dataset(folder).to_table().to_pylist()]
+    return sorted(row["log_end"] for row in rows)
+
+
+def test_what_was_put_is_there_once_it_is_committed(store: Store) -> None:
+    store.put(HEADS.name, "batch-00000000", heads(5))
+    assert ends_in(store) == []
+    store.commit(Entry("batch-00000000", (HEADS.name,), 1))
+    assert ends_in(store) == [5]
+    assert store.folders("commits") == []
+
+
+def test_a_batch_that_comes_again_overwrites_itself(store: Store) -> None:
+    put(store, "batch-00000000", 5)
+    put(store, "batch-00000000", 6)
+    assert ends_in(store) == [6]
+
+
+def test_an_entry_hides_those_that_it_stands_for_and_then_they_are_gone(store: Store) -> None:
+    put(store, "batch-00000000", 1)
+    put(store, "batch-00000001", 2)
+    put(store, "batch-00000002", 3)
+    merged = Entry("compact-1", (HEADS.name,), 2, ("batch-00000000", "batch-00000001"))
+    store.put(HEADS.name, merged.name, heads(1, 2))
+    store.commit(merged)
+    assert ends_in(store) == [1, 2, 3]
+    store.forget(merged)
+    assert ends_in(store) == [1, 2, 3]
+    assert store.holds("batch-00000000")
+    assert not store.holds("batch-00000002")
+    assert not Path(store.folder(HEADS.name, "batch-00000000")).exists()
+
+
+def test_opening_it_again_finds_it(store: Store) -> None:
+    again = Store(store.location)
+    assert again.create(IDENTITY._replace(created="later")) == IDENTITY
+    assert again.identity() == IDENTITY
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [({"cluster_id": "cluster-2"}, "cluster-2"), ({"topic": "copy"}, "copy")],
+)
+def test_another_clusters_history_is_refused(store: Store, change: dict[str, str], word: str) -> None:
+    with pytest.raises(HistoryError, match=word):
+        store.create(IDENTITY._replace(**change))
+
+
+def test_no_store(tmp_path: Path) -> None:
+    with pytest.raises(HistoryError, match="holds no history"):
+        Store(str(tmp_path)).identity()
+
+
+def rewrite(store: Store, name: str, text: str) -> None:
+    Path(store.location, name).write_text(text)
+
+
+def test_a_store_of_another_version_says_so(store: Store) -> None:
+    rewrite(store, "_kgroups.json", json.dumps(IDENTITY._asdict() | {"schema": 99}))
+    with pytest.raises(HistoryError, match="schema 99"):
+        store.identity()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1}'])
+def test_a_damaged_identity_is_named(store: Store, text: str) -> None:
+    rewrite(store, "_kgroups.json", text)
+    with pytest.raises(HistoryError, match=r"_kgroups\.json is damaged"):
+        store.identity()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"name": "x"}'])
+def test_a_damaged_entry_is_named(store: Store, text: str) -> None:
+    put(store, "batch-00000000", 1)
+    rewrite(store, "_manifest/batch-00000000.json", text)
+    with pytest.raises(HistoryError, match=r"batch-00000000\.json is damaged"):
+        store.entries()
+
+
+def test_half_written_files_are_not_entries(store: Store) -> None:
+    rewrite(store, "_manifest/batch-00000009.json.new", "{")
+    assert store.entries() == []
+
+
+def test_half_a_store_is_refused(store: Store) -> None:
+    Path(store.location, "_kgroups.json").unlink()
+    with pytest.raises(HistoryError, match="half a store"):
+        store.create(IDENTITY)
+
+
+def test_a_place_that_arrow_does_not_know() -> None:
+    with pytest.raises(HistoryError, match="nowhere://x"):
+        Store("nowhere://x")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.model.cluster import Node
+from kgroups.protocol.apis.metadata import Metadata
+from kgroups.protocol.error_codes import KafkaError
+from tests.fakes.replies import OK, asked, heard, part, reply
+
+
+@pytest.mark.parametrize("version", range(1, 13))
+def test_metadata_creates_no_topics_and_reads_leaders(version: int) -> None:
+    request = asked(Metadata(("t",)), version)
+    assert [topic.name for topic in request.topics] == ["t"] and not getattr(
+        request, "allow_auto_topic_creation", False
+    )
+    assert asked(Metadata(), version).topics == ()
+    broker = part(3, version, "MetadataResponseBroker", node_id=2, host="h", port=1, rack=None)
+
+    def partition(index: int, leader: int, error: ErrorCode) -> Any:
+        name = "MetadataResponsePartition"
+        return part(3, version, name, partition_index=index, leader_id=leader, error_code=error)
+
+    partitions = (
+        partition(0, 2, OK),
+        partition(1, 2, ErrorCode.replica_not_available),
+        partition(2, -1, ErrorCode.leader_not_available),
+        partition(3, -1, OK),
+    )
+    topic = part(3, version, "MetadataResponseTopic", name="t", topic_id=None, error_code=OK, partitions=partitions)
+    found = heard(Metadata(("t",)), reply(3, version, brokers=(broker,), cluster_id="c", topics=(topic,)))
+    assert found.nodes == (Node(2, "h", 1),)
+    assert found.cluster_id == ("c" if version >= 2 else None)
+    leaders = found.topics[0].leaders
+    assert (leaders[0], leaders[1]) == (2, 2)
+    assert [isinstance(leaders[index], KafkaError) for index in (2, 3)] == [True, True]

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.assignment import Assignment, Raw, Subscription
+from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription
+from kgroups.protocol.embedded.registry import decode_member
+from tests.fakes.world import assignment_bytes, subscription_bytes
+
+# As a Java consumer sends it: version, topics, user data (null), and by version: owned, generation, rack.
+TOPICS = b"\0\0\0\2" + b"\0\1t" + b"\0\1a" + b"\xff\xff\xff\xff"
+OWNED = b"\0\0\0\1" + b"\0\1t" + b"\0\0\0\2\0\0\0\1\0\0\0\0"
+
+
+def owned(subscription: Subscription) -> str:
+    return str(subscription.owned)
+
+
+def test_each_version_brings_its_field() -> None:
+    v0, v1, v2, v3 = (
+        decode_subscription(data)
+        for data in (
+            b"\0\0" + TOPICS,
+            b"\0\1" + TOPICS + OWNED,
+            b"\0\2" + TOPICS + OWNED + b"\0\0\0\7",
+            b"\0\3" + TOPICS + OWNED + b"\0\0\0\7" + b"\0\2r1",
+        )
+    )
+    assert [each.topics for each in (v0, v1, v2, v3)] == [("a", "t")] * 4
+    assert [owned(each) for each in (v0, v1, v2, v3)] == ["", "t:0,1", "t:0,1", "t:0,1"]
+    assert [each.generation for each in (v0, v1, v2, v3)] == [None, None, 7, 7]
+    assert all(each.raw is None for each in (v0, v1, v2, v3))
+
+
+def test_a_newer_version_is_read_as_the_newest_known() -> None:
+    found = decode_subscription(b"\0\x09" + TOPICS + OWNED + b"\0\0\0\7" + b"\xff\xff" + b"and more")
+    assert (found.topics, found.generation, found.raw) == (("a", "t"), 7, None)
+    assert str(decode_assignment(b"\0\x09" + OWNED + b"\xff\xff\xff\xff" + b"and more")) == "t:0,1"
+
+
+def test_no_generation_yet_is_none() -> None:
+    assert decode_subscription(b"\0\2" + TOPICS + OWNED + b"\xff\xff\xff\xff").generation is None
+
+
+def test_no_bytes_are_a_member_that_is_still_joining() -> None:
+    assert (decode_subscription(b""), decode_assignment(b"")) == (Subscription(), Assignment())
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\0", "too short"),
+        (b"\xff\xff" + OWNED, "version -1"),
+        (b"\0\1", "undecodable"),
+        (b"\0\1" + OWNED[:-1], "undecodable"),
+        (b"\0\0\xff\xff\xff\xfe", "undecodable"),
+    ],
+)
+def test_unreadable_bytes_are_kept_with_the_reason(data: bytes, reason: str) -> None:
+    for raw in (decode_subscription(data).raw, decode_assignment(data).raw):
+        assert isinstance(raw, Raw)
+        assert raw.data == data
+        assert reason in raw.reason
+
+
+def test_a_null_list_of_topics_is_raw_or_empty_but_never_raises() -> None:
+    assert decode_assignment(b"\0\0\xff\xff\xff\xff\xff\xff\xff\xff").size in (None, 0)
+    assert decode_subscription(b"\0\0\xff\xff\xff\xff\xff\xff\xff\xff").topics == ()
+
+
+def test_the_protocol_type_picks_the_decoder() -> None:
+    metadata, assignment = subscription_bytes(["t"]), assignment_bytes({"t": (2, 1)})
+    subscription, held = decode_member("consumer", metadata, assignment)
+    assert (subscription.topics, str(held)) == (("t",), "t:1,2")
+    subscription, held = decode_member("connect", metadata, assignment)
+    assert subscription.raw == Raw(metadata, "protocol type 'connect' is not decoded")
+    assert held.raw and held.raw.data == assignment
+    assert decode_member("connect", b"", b"") == (Subscription(), Assignment())

@@ -1,0 +1,46 @@
+import csv
+import io
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgroups.model.outcome import Outcome
+from kgroups.model.rows import MemberRow, OffsetRow
+from kgroups.render.cells import escape
+from kgroups.render.csvout import write_csv
+from kgroups.render.table import Table
+from kgroups.render.views import LIST, MEMBERS, OFFSETS
+
+Render = Callable[..., str]
+Golden = Callable[[str, str], None]
+
+
+def test_offsets(offsets: Outcome[OffsetRow], render: Render, golden: Golden) -> None:
+    golden("render/offsets.csv", render(offsets, OFFSETS, fmt="csv"))
+
+
+def test_members(members: Outcome[MemberRow], render: Render, golden: Golden) -> None:
+    golden("render/members.csv", render(members, MEMBERS, fmt="csv"))
+
+
+def test_the_header_does_not_depend_on_the_rows(offsets: Outcome[OffsetRow], render: Render) -> None:
+    header = ",".join(OffsetRow._fields) + "\n"
+    assert render(Outcome(), OFFSETS, fmt="csv") == header
+    assert render(offsets, OFFSETS, fmt="csv").startswith(header)
+    assert render(Outcome(), OFFSETS, fmt="csv", headers=False) == ""
+
+
+def test_columns_narrow_it(offsets: Outcome[OffsetRow], render: Render) -> None:
+    assert render(offsets, OFFSETS, fmt="csv", columns="group,lag").splitlines()[:2] == ["group,lag", "billing,0"]
+
+
+@given(st.lists(st.tuples(st.text(st.characters()), st.none() | st.text(st.characters()) | st.integers())))
+def test_it_reads_back_with_what_cannot_be_printed_escaped(rows: list[tuple[str, str | int | None]]) -> None:
+    stream = io.StringIO(newline="")
+    write_csv(Table(LIST, LIST.columns[:2], rows, headers=False), stream)
+    text = stream.getvalue()
+    assert text.replace("\n", "").isprintable()
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        [escape(name), "" if other is None else escape(str(other))] for name, other in rows
+    ]

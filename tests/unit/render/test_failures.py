@@ -1,0 +1,63 @@
+import io
+
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.render.failures import failure_lines, notice_lines, write_failures
+
+
+def missing(name: str) -> Failure:
+    return Failure(Scope.GROUP, name, "the group does not exist", "GROUP_ID_NOT_FOUND", 69)
+
+
+def test_one_failure_says_what_why_and_who() -> None:
+    assert list(failure_lines([missing("x")])) == ["kgroups: group 'x': the group does not exist [GROUP_ID_NOT_FOUND]"]
+    denied = Failure(Scope.TOPIC, "t", "not authorized", "TOPIC_AUTHORIZATION_FAILED", 29, "ListOffsets", 2)
+    assert list(failure_lines([denied])) == [
+        "kgroups: topic 't': not authorized [TOPIC_AUTHORIZATION_FAILED, ListOffsets, broker 2]"
+    ]
+
+
+def test_many_of_a_kind_are_one_line() -> None:
+    failures = [Failure(Scope.GROUP, f"g-{n:04}", "no answer", None, None, "ListGroups", 2) for n in range(3333)]
+    assert list(failure_lines(reversed(failures))) == [
+        "kgroups: 3,333 groups: no answer [ListGroups, broker 2]: g-0000, g-0001, g-0002, … and 3,330 more"
+    ]
+    assert list(failure_lines(failures[:3])) == [
+        "kgroups: 3 groups: no answer [ListGroups, broker 2]: g-0000, g-0001, g-0002"
+    ]
+
+
+def test_the_same_name_twice_is_one_failure() -> None:
+    assert len(list(failure_lines([missing("x"), missing("x")]))) == 1
+    assert "'x'" in next(failure_lines([missing("x"), missing("x")]))
+
+
+def test_kinds_are_kept_apart_and_the_widest_comes_first() -> None:
+    failures = [
+        missing("x"),
+        Failure(Scope.BROKER, "2", "it did not answer in 5 s", None, None, "DescribeGroups", 2),
+        Failure(Scope.CLUSTER, "", "too old"),
+        Failure(Scope.GROUP, "y", "not authorized", "GROUP_AUTHORIZATION_FAILED", 30),
+        Failure(Scope.BROKER, "broker 3 (h:9092)", "refused"),
+    ]
+    expected = [
+        "kgroups: cluster: too old",
+        "kgroups: broker 2: it did not answer in 5 s [DescribeGroups]",
+        "kgroups: broker 3 (h:9092): refused",
+        "kgroups: group 'x': the group does not exist [GROUP_ID_NOT_FOUND]",
+        "kgroups: group 'y': not authorized [GROUP_AUTHORIZATION_FAILED]",
+    ]
+    assert list(failure_lines(failures)) == expected
+    assert list(failure_lines(failures[::-1])) == expected
+
+
+def test_nothing_from_the_cluster_reaches_the_terminal_raw() -> None:
+    evil = "\x1b[2J\u202e\n"
+    failures = [Failure(scope, evil + name, evil, evil, 1, evil, 1) for scope in Scope for name in "ab"]
+    stream = io.StringIO()
+    write_failures(Outcome((), (*failures, Failure(Scope.GROUP, evil, "m")), (evil,)), stream)
+    assert all(line.isprintable() for line in stream.getvalue().split("\n"))
+    assert len(stream.getvalue().splitlines()) == len(Scope) + 2
+
+
+def test_notices_are_notes() -> None:
+    assert list(notice_lines(["read by librdkafka"])) == ["kgroups: note: read by librdkafka"]

@@ -1,0 +1,108 @@
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgroups.model.cluster import Node
+from kgroups.model.listed import Listed
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.render.jsonout import _plain_data, write_json, write_jsonl
+from kgroups.render.table import CHUNK_ROWS, Table
+from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Tier
+
+Render = Callable[..., str]
+Golden = Callable[[str, str], None]
+
+
+def test_list(groups: Outcome[ListRow], render: Render, golden: Golden) -> None:
+    outcome = Outcome(groups.items, groups.failures, ("one broker is old",))
+    golden("render/list.json", render(outcome, LIST, fmt="json", cluster_id="c-1"))
+
+
+def test_members(members: Outcome[MemberRow], render: Render, golden: Golden) -> None:
+    golden("render/members.json", render(members, MEMBERS, fmt="json", cluster_id="c-1"))
+
+
+def test_offsets_by_line(offsets: Outcome[OffsetRow], render: Render, golden: Golden) -> None:
+    golden("render/offsets.jsonl", render(offsets, OFFSETS, fmt="jsonl"))
+
+
+def test_every_field_is_there_whatever_the_tier(states: Outcome[StateRow], render: Render) -> None:
+    for tier in Tier:
+        answer = json.loads(render(states, STATE, fmt="json", tier=tier))
+        assert answer["schema"] == "kgroups/state/v1"
+        assert [set(item) for item in answer["items"]] == [set(StateRow._fields)] * 3
+    assert answer["items"][0]["group_epoch"] is None
+
+
+def test_columns_narrow_it(offsets: Outcome[OffsetRow], render: Render) -> None:
+    lines = render(offsets, OFFSETS, fmt="jsonl", columns="lag,group").splitlines()
+    assert lines[0] == '{"lag": 0, "group": "billing"}'
+
+
+def test_nothing_is_still_an_answer(render: Render) -> None:
+    assert json.loads(render(Outcome(), OFFSETS, fmt="json")) == {
+        "schema": "kgroups/offsets/v1", "cluster_id": None, "items": [], "failures": [], "notices": []
+    }  # fmt: skip
+    assert render(Outcome(), OFFSETS, fmt="jsonl") == ""
+
+
+def test_failures_come_in_one_order(render: Render) -> None:
+    failures = [
+        Failure(Scope.GROUP, name, "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "DescribeGroups", 2)
+        for name in "cab"
+    ]
+    texts = {render(Outcome((), tuple(order)), LIST, fmt="json") for order in (failures, failures[::-1])}
+    assert len(texts) == 1
+    assert json.loads(texts.pop())["failures"][0] == {
+        "scope": "group",
+        "name": "a",
+        "error": "GROUP_ID_NOT_FOUND",
+        "code": 69,
+        "message": "the group does not exist",
+        "api": "DescribeGroups",
+        "broker": 2,
+    }
+
+
+def test_slices_are_joined_without_a_seam() -> None:
+    rows = [ListRow(f"g{number}", None, "", None, Node(1, "h", 1)) for number in range(CHUNK_ROWS * 2 + 1)]
+    whole, lines = io.StringIO(), io.StringIO()
+    write_json(Table(LIST, LIST.columns, rows), whole)
+    write_jsonl(Table(LIST, LIST.columns, rows), lines)
+    items = json.loads(whole.getvalue())["items"]
+    assert [item["group"] for item in items] == [row.group for row in rows]
+    assert [json.loads(line) for line in lines.getvalue().splitlines()] == items
+
+
+anything = st.text(st.characters()) | st.none() | st.integers() | st.booleans()
+
+
+@given(st.lists(st.tuples(anything, anything)))
+def test_it_reads_back_as_the_same_values_and_is_ascii(rows: list[tuple[Any, Any]]) -> None:
+    stream = io.StringIO()
+    write_jsonl(Table(LIST, LIST.columns[:2], rows), stream)
+    text = stream.getvalue()
+    assert text.isascii()
+    assert text.replace("\n", "").isprintable()
+    assert [tuple(json.loads(line).values()) for line in text.splitlines()] == rows
+
+
+@pytest.mark.parametrize(
+    "value", [object(), ("a", 1), Table(LIST, LIST.columns, ())], ids=["object", "tuple", "named tuple"]
+)
+def test_a_value_without_a_json_form_is_loud(value: object) -> None:
+    with pytest.raises(TypeError, match="no JSON form for"):
+        write_jsonl(Table(LIST, LIST.columns[:1], [(value,)]), io.StringIO())
+
+
+def test_a_list_is_a_list_in_json_and_has_commas_in_text() -> None:
+
+    value = Listed(("a", None, 3))
+    assert json.loads(json.dumps(_plain_data(value))) == ["a", None, 3]
+    assert str(value) == "a,None,3"

@@ -1,0 +1,111 @@
+from collections.abc import Iterable
+
+import pytest
+
+from kgroups.errors import UsageError
+from kgroups.model.cluster import Node
+from kgroups.model.outcome import Outcome
+from kgroups.model.rows import ListRow, MemberRow, OffsetRow
+from kgroups.render.selection import columns_for, select_columns, sort_rows
+from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Column, Tier
+
+
+def keys(columns: Iterable[Column]) -> list[str]:
+    return [column.key for column in columns]
+
+
+def row(group: str, lag: int | None, current: int | None = None) -> OffsetRow:
+    return OffsetRow(group, "t", 0, None, current, None, None, lag, None, None, None, None, None)
+
+
+def test_list_shows_names_alone_and_type_before_state_on_request() -> None:
+    assert keys(columns_for(LIST)) == ["group"]
+    assert keys(columns_for(LIST, extra=("state", "type"))) == ["group", "type", "state"]
+    assert keys(columns_for(LIST, Tier.WIDE)) == ["group", "type", "protocol_type", "state", "coordinator"]
+
+
+def test_verbose_state_puts_the_epochs_before_the_members() -> None:
+    assert keys(columns_for(STATE, Tier.VERBOSE)) == [
+        *("group", "coordinator", "assignment_strategy", "state", "group_epoch", "target_assignment_epoch", "members")
+    ]
+
+
+def test_verbose_offsets_have_the_leader_epoch_after_the_partition() -> None:
+    assert keys(columns_for(OFFSETS, Tier.VERBOSE))[:4] == ["group", "topic", "partition", "leader_epoch"]
+
+
+def test_a_note_is_shown_as_soon_as_some_row_has_one(offsets: Outcome[OffsetRow]) -> None:
+    assert "note" not in keys(columns_for(OFFSETS, rows=[row("g", 1)]))
+    assert "note" in keys(columns_for(OFFSETS, rows=offsets.items))
+    assert "group_instance_id" not in keys(columns_for(OFFSETS, rows=offsets.items))
+
+
+def test_members_show_instance_ids_and_upgrades_only_where_they_tell_something(members: Outcome[MemberRow]) -> None:
+    nobody = [item._replace(group_instance_id=None, upgraded=True) for item in members.items]
+    assert "group_instance_id" in keys(columns_for(MEMBERS, rows=members.items))
+    assert "group_instance_id" not in keys(columns_for(MEMBERS, rows=nobody))
+    assert "upgraded" not in keys(columns_for(MEMBERS, rows=members.items))
+    assert "upgraded" in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=members.items))
+    assert "upgraded" not in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=nobody))
+    assert columns_for(MEMBERS, Tier.WIDE) == MEMBERS.columns
+
+
+def test_an_extra_column_that_does_not_exist_is_a_bug_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="no such column in view list: colour"):
+        columns_for(LIST, extra=("colour",))
+
+
+@pytest.mark.parametrize(
+    "names", ["lag,GROUP,log_end_offset", "Lag, group ,LOG-END-OFFSET", ["LAG", "group", "log-end-offset"]]
+)
+def test_columns_are_named_by_header_or_key_in_the_order_given(names: str | list[str]) -> None:
+    assert keys(select_columns(OFFSETS, names)) == ["lag", "group", "log_end_offset"]
+    assert keys(columns_for(OFFSETS, Tier.WIDE, only=names)) == ["lag", "group", "log_end_offset"]
+
+
+def test_headers_with_signs_in_them_can_be_named() -> None:
+    assert keys(select_columns(STATE, "#members,coordinator (id)")) == ["members", "coordinator"]
+
+
+def test_a_column_named_twice_is_shown_once() -> None:
+    assert keys(select_columns(OFFSETS, "lag,LAG,lag")) == ["lag"]
+
+
+@pytest.mark.parametrize("names", ["lags", "", "group,,lag", "group,lags"])
+def test_an_unknown_column_is_named_with_the_option_and_the_known_ones(names: str) -> None:
+    with pytest.raises(UsageError, match=r"^--columns: there is no column '(lags)?' .*the columns are group, type"):
+        select_columns(LIST, names)
+
+
+def test_rows_come_by_group_and_keep_their_order_within_it() -> None:
+    rows = [row("b", 1), row("a", 9), row("b", 0), row("a", 3)]
+    assert [(item.group, item.lag) for item in sort_rows(rows, OFFSETS, None)] == [
+        ("a", 9), ("a", 3), ("b", 1), ("b", 0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "lags"), [("lag", [-1, 2, 2, 5, None, None]), ("-lag", [5, 2, 2, -1, None, None])])
+def test_unknown_comes_last_in_both_directions(spec: str, lags: list[int | None]) -> None:
+    rows = [row("a", None), row("b", 5), row("c", 2), row("d", -1), row("e", None), row("f", 2)]
+    result = sort_rows(rows, OFFSETS, spec)
+    assert [item.lag for item in result] == lags
+    assert [item.group for item in result if item.lag == 2] == ["c", "f"]
+    assert [item.group for item in result if item.lag is None] == ["a", "e"]
+
+
+def test_the_first_sort_key_counts_most() -> None:
+    rows = [row("a", 1, 10), row("b", 0, 30), row("c", 1, 20)]
+    assert [item.group for item in sort_rows(rows, OFFSETS, "lag, -CURRENT-OFFSET")] == ["b", "c", "a"]
+
+
+def test_coordinators_sort_by_id_and_assignments_by_their_text(members: Outcome[MemberRow]) -> None:
+    rows = [ListRow(str(number), None, "", None, Node(number, "h", 1)) for number in (10, 9, 2)]
+    assert [item.coordinator.id for item in sort_rows(rows, LIST, "coordinator")] == [2, 9, 10]
+    by_text = sort_rows(members.items, MEMBERS, "-current_assignment")
+    assert [item.consumer_id for item in by_text] == ["m-1", "m-2", "m-3"]
+
+
+@pytest.mark.parametrize("spec", ["lags", "-lags", "", "lag,", "--lag"])
+def test_an_unknown_sort_key_is_a_usage_error(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^--sort: there is no column"):
+        sort_rows([], OFFSETS, spec)

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from kgroups.cli.main import cli
+from kgroups.sandbox.demo import STEPS, Step, shown
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.command)
+def test_every_command_is_one_that_kgroups_takes(step: Step) -> None:
+    words = shlex.split(step.command)
+    command = cli
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    with command.make_context("kgroups", words) as context:
+        assert context.params
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.command)
+def test_fits_a_hundred_columns_and_can_be_typed_as_it_is_shown(step: Step) -> None:
+    assert max(map(len, (*f"# {step.why}".splitlines(), *shown(step.command).splitlines()))) <= 100
+    typed = shown(step.command).replace("\\\n", "")
+    assert shlex.split(typed)[1:] == ["kgroups", *shlex.split(step.command)]

@@ -1,0 +1,49 @@
+"""Where things are kept, and the locks on them."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.folders import jar_cache, locked, state_root
+
+
+def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "c"))
+    monkeypatch.setenv("XDG_STATE_HOME", "not/absolute")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert jar_cache() == tmp_path / "c" / "kgroups" / "kafka"
+    assert state_root() == tmp_path / ".local" / "state" / "kgroups" / "sandbox"
+
+
+def test_second_holder_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "lock"
+    with locked(path), pytest.raises(SandboxError, match="busy now"), locked(path, busy="busy now"):
+        pass
+    with locked(path, busy="busy now"):
+        pass
+
+
+def test_deleting_a_lock_lets_two_waiters_in_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    inside: list[int] = []
+    most: list[int] = []
+
+    def hold() -> None:
+        for _ in range(50):
+            with locked(path):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+                path.unlink()
+
+    threads = [threading.Thread(target=hold) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(most) == 200
+    assert max(most) == 1

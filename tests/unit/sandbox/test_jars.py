@@ -1,0 +1,128 @@
+"""Where jars come from, without a network: Maven is a shell script here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox import jars, kafka_version
+from kgroups.sandbox.fetch import fetch_by_ivy
+from kgroups.sandbox.jars import ensure_jars, jars_at_hand
+
+KAFKA = kafka_version("2.8.2")
+
+MAVEN = r"""#!/bin/sh
+for word; do
+  case "$word" in
+    -DoutputDirectory=*) out="${word#*=}" ;;
+    */pom.xml) pom="$word" ;;
+  esac
+done
+cp "$pom" "$0.pom"
+echo run >> "$0.runs"
+echo broker > "$out/kafka_2.13-2.8.2.jar"
+echo client > "$out/kafka-clients-2.8.2.jar"
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("KGROUPS_KAFKA_JARS", raising=False)
+    return tmp_path / "cache" / "kgroups" / "kafka" / "2.8.2"
+
+
+def script(path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:/usr/bin:/bin")
+    return path
+
+
+@pytest.fixture
+def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return script(tmp_path / "bin" / "mvn", MAVEN, monkeypatch)
+
+
+def runs(maven: Path) -> int:
+    return len(Path(f"{maven}.runs").read_text().splitlines())
+
+
+def test_fetches_once(cache: Path, maven: Path) -> None:
+    said: list[str] = []
+    assert not jars_at_hand(KAFKA)
+    assert ensure_jars(KAFKA, said.append) == cache
+    assert ensure_jars(KAFKA, said.append) == cache
+    assert jars_at_hand(KAFKA)
+    assert (runs(maven), len(said)) == (1, 1)
+    assert sorted(path.name for path in cache.iterdir()) == [
+        "SHA256SUMS",
+        "kafka-clients-2.8.2.jar",
+        "kafka_2.13-2.8.2.jar",
+    ]
+    pom = Path(f"{maven}.pom").read_text()
+    assert "<artifactId>kafka_2.13</artifactId><version>2.8.2</version>" in pom
+    assert "slf4j-log4j12" in pom
+
+
+@pytest.mark.parametrize("harm", ["change", "remove"])
+def test_fetches_again_what_was_damaged(cache: Path, maven: Path, harm: str) -> None:
+    jar = ensure_jars(KAFKA) / "kafka-clients-2.8.2.jar"
+    if harm == "change":
+        jar.write_text("CLIENT\n")
+    else:
+        jar.unlink()
+    ensure_jars(KAFKA)
+    assert jar.read_text() == "client\n"
+    assert runs(maven) == 2
+
+
+def test_leftovers_of_a_killed_run_do_no_harm(cache: Path, maven: Path) -> None:
+    part = cache.with_name("2.8.2.part")
+    part.mkdir(parents=True)
+    (part / "half-1.0.jar").write_text("ha")
+    assert not (ensure_jars(KAFKA) / "half-1.0.jar").exists()
+    assert not part.exists()
+
+
+def test_given_jars_are_used_as_they_are(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = tmp_path / "given" / "2.8.2"
+    given.mkdir(parents=True)
+    (given / "any.jar").touch()
+    monkeypatch.setenv("KGROUPS_KAFKA_JARS", str(given.parent))
+    assert ensure_jars(KAFKA) == given
+    assert not cache.exists()
+
+
+def test_what_maven_said_is_told(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "bin" / "mvn", "#!/bin/sh\necho '[ERROR] no route'\nexit 1\n", monkeypatch)
+    with pytest.raises(SandboxError, match=r"Maven could not fetch Kafka's jars; it said last:\n\[ERROR\] no route"):
+        ensure_jars(KAFKA)
+    assert not cache.exists()
+    assert not cache.with_name("2.8.2.part").exists()
+
+
+def test_a_fetch_without_a_broker_is_refused(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "bin" / "mvn", "#!/bin/sh\n", monkeypatch)
+    with pytest.raises(SandboxError, match="no broker in it: 0 jars"):
+        ensure_jars(KAFKA)
+    assert not cache.exists()
+
+
+def test_nothing_to_fetch_with_names_the_ways_out(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jars, "find_maven", lambda: None)
+    monkeypatch.setattr(jars, "find_ivy", lambda: None)
+    with pytest.raises(SandboxError, match=r"Maven.*pip install 'kgroups\[pipeline\]'.*KGROUPS_KAFKA_JARS.*2\.8\.2/"):
+        ensure_jars(KAFKA)
+
+
+def test_ivy_gets_every_coordinate_and_where_to_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = script(tmp_path / "bin" / "java", '#!/bin/sh\necho "$@" > "$0.args"\ncp "$4" "$0.xml"\n', monkeypatch)
+    fetch_by_ivy(str(java), Path("ivy.jar"), KAFKA.coordinates, tmp_path / "out")
+    assert f"-retrieve {tmp_path}/out/[artifact]-[revision](-[classifier]).[ext]" in Path(f"{java}.args").read_text()
+    module = Path(f"{java}.xml").read_text()
+    assert 'org="org.apache.kafka" name="kafka_2.13" rev="2.8.2"' in module
+    assert 'name="slf4j-log4j12" rev="1.7.30"' in module

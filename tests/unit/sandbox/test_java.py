@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.java import find_java
+
+
+@pytest.mark.parametrize("shown", ["17.0.15", "21", "25-ea"])
+def test_new_enough(shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_java_showing(f'openjdk version "{shown}" 2025-04-15', tmp_path, monkeypatch) == f"{tmp_path}/bin/java"
+
+
+@pytest.mark.parametrize(("shown", "major"), [("1.8.0_412", 8), ("11.0.2", 11)])
+def test_too_old_names_the_fix(shown: str, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SandboxError, match=f"is Java {major}, and the sandbox needs 17 or newer: install .*JAVA_HOME"):
+        find_java_showing(f'java version "{shown}"', tmp_path, monkeypatch)
+
+
+def test_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SandboxError, match="does not tell its version"):
+        find_java_showing("coffee", tmp_path, monkeypatch)
+
+
+def test_java_home_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SandboxError, match="does not run"):
+        find_java()
+
+
+def test_none_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxError, match="no java on PATH: install"):
+        find_java()
+
+
+def find_java_showing(text: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    java = home / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho '{text}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    return find_java()

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.protocol.call import Call
+from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+from kgroups.sandbox.member import Member, beat, consumer, join
+from kgroups.sandbox.route import Route
+from kgroups.sandbox.wire.heartbeat import Heartbeat
+from kgroups.sandbox.wire.join_group import Joined, JoinGroup, MemberIdRequired
+from kgroups.sandbox.wire.sync_group import SyncGroup
+
+MEMBER = consumer("g", {"t": 2})
+JOINED = Joined("m", 1, "m", {"m": MEMBER.metadata})
+
+
+class Script:
+    """A coordinator that gives these answers, one after the other, and keeps what it was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+        self.asked: list[Call[Any]] = []
+
+    async def call(self, group: str, call: Call[Any]) -> Any:
+        assert group == "g"
+        self.asked.append(call)
+        return self._answers.pop(0)
+
+    @property
+    def kinds(self) -> Sequence[type]:
+        return [type(call) for call in self.asked]
+
+
+def joined(script: Script) -> Member:
+    return asyncio.run(join(cast("Route", script), MEMBER))
+
+
+def beaten(script: Script, member: Member) -> Member:
+    return asyncio.run(beat(cast("Route", script), member))
+
+
+def error(code: Code) -> KafkaError:
+    return kafka_error(code)
+
+
+def test_newcomer_comes_back_with_the_id_that_it_was_given() -> None:
+    script = Script(MemberIdRequired("m"), JOINED, MEMBER.assignment)
+    assert joined(script) == MEMBER._replace(member_id="m", generation=1)
+    assert [call.member_id for call in script.asked if isinstance(call, JoinGroup)] == ["", "m"]
+
+
+def test_leader_assigns_to_itself() -> None:
+    script = Script(JOINED, MEMBER.assignment)
+    joined(script)
+    assert script.asked[1] == SyncGroup("g", "m", 1, "consumer", "range", {"m": MEMBER.assignment})
+
+
+@pytest.mark.parametrize(("code", "second"), [(Code.rebalance_in_progress, "m"), (Code.unknown_member_id, "")])
+def test_joins_again_when_the_group_has_moved_on(code: Code, second: str) -> None:
+    script = Script(JOINED, error(code), JOINED._replace(generation=2), MEMBER.assignment)
+    assert joined(script).generation == 2
+    assert [call.member_id for call in script.asked if isinstance(call, JoinGroup)] == ["", second]
+
+
+@pytest.mark.parametrize(
+    "answers", [(error(Code.group_authorization_failed),), (JOINED, error(Code.group_authorization_failed))]
+)
+def test_not_let_in(answers: tuple[Any, ...]) -> None:
+    with pytest.raises(SandboxError, match=r"group g: .*Group: GROUP_AUTHORIZATION_FAILED"):
+        joined(Script(*answers))
+
+
+def test_a_heartbeat_that_is_taken_changes_nothing() -> None:
+    member = MEMBER._replace(member_id="m", generation=1)
+    script = Script(None)
+    assert beaten(script, member) == member
+    assert script.asked == [Heartbeat("g", "m", 1)]
+
+
+@pytest.mark.parametrize("code", [Code.rebalance_in_progress, Code.unknown_member_id, Code.illegal_generation])
+def test_a_member_that_is_asked_to_or_forgotten_joins_again(code: Code) -> None:
+    script = Script(error(code), JOINED._replace(member_id="n"), MEMBER.assignment)
+    assert beaten(script, MEMBER._replace(member_id="m", generation=1)).member_id == "n"
+    assert script.kinds == [Heartbeat, JoinGroup, SyncGroup]
+
+
+def test_a_heartbeat_that_is_refused() -> None:
+    with pytest.raises(SandboxError, match="Heartbeat: GROUP_AUTHORIZATION_FAILED"):
+        beaten(Script(error(Code.group_authorization_failed)), MEMBER)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.once import seed_once
+from kgroups.sandbox.state import State
+
+MADE: list[str] = []
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    MADE.clear()
+    return Sandbox(tmp_path, State("a", "4.3.1", "java", "jars", None, "127.0.0.1:1", ()))
+
+
+def make() -> None:
+    MADE.append("once")
+
+
+def test_the_same_again_is_no_error_and_makes_nothing(sandbox: Sandbox) -> None:
+    assert seed_once(sandbox, "load", {"groups": 2}, make)
+    assert not seed_once(sandbox, "load", {"groups": 2}, make)
+    assert MADE == ["once"]
+
+
+def test_other_numbers_are_refused_with_the_way_out(sandbox: Sandbox) -> None:
+    seed_once(sandbox, "load", {"groups": 2}, make)
+    with pytest.raises(SandboxError, match=r"other load groups already.*kgroups sandbox down --name a"):
+        seed_once(sandbox, "load", {"groups": 3}, make)
+    assert seed_once(sandbox, "known", [], make)
+
+
+def test_what_was_not_finished_is_not_gone_on_with(sandbox: Sandbox) -> None:
+    def fail() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        seed_once(sandbox, "load", {}, fail)
+    with pytest.raises(SandboxError, match="begun and not finished; take it down"):
+        seed_once(sandbox, "load", {}, make)

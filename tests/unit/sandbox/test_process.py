@@ -1,0 +1,77 @@
+"""Processes known by pid and command line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.process import send_signal, spawn, state_of, stop_all
+
+SLEEP = "import time; print('ready', flush=True); time.sleep(600)"
+DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEP
+
+
+def start(code: str, folder: Path) -> tuple[int, str]:
+    """Started when it said so; the mark is its folder."""
+    log = folder / "it.log"
+    pid = spawn([sys.executable, "-c", code, f"{folder}/"], log)
+    wait_for(lambda: "ready" in log.read_text())
+    return pid, f"{folder}/"
+
+
+def wait_for(condition: object) -> None:
+    assert callable(condition)
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_states(tmp_path: Path) -> None:
+    pid, mark = start(SLEEP, tmp_path)
+    assert state_of(pid, mark) == "running"
+    assert os.getsid(pid) == pid  # Ctrl-C in our terminal does not reach it
+    send_signal(pid, mark, signal.SIGSTOP)
+    wait_for(lambda: state_of(pid, mark) == "paused")
+    stop_all([pid], mark, grace=10)  # a paused one too, in its own way
+    assert state_of(pid, mark) == "gone"
+    assert not send_signal(pid, mark, signal.SIGTERM)
+
+
+def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+    pid, mark = start(DEAF, tmp_path)
+    stop_all([pid], mark, grace=0.1)
+    assert state_of(pid, mark) == "gone"
+
+
+def test_a_strangers_process_is_left_alone(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
+        stop_all([stranger.pid], f"{tmp_path}/", grace=0)
+        assert stranger.poll() is None
+        assert state_of(stranger.pid, f"{tmp_path}/") == "gone"
+        stranger.communicate(b"\n")
+
+
+@pytest.mark.parametrize("pid", [0, -1])
+def test_numbers_that_are_no_process(pid: int) -> None:
+    assert state_of(pid, "") == "gone"
+
+
+def test_log_of_the_run_before_is_kept_aside(tmp_path: Path) -> None:
+    for _ in range(2):
+        pid, mark = start(SLEEP, tmp_path)
+        stop_all([pid], mark, grace=10)
+    assert (tmp_path / "it.log").read_text() == "ready\n"
+    assert (tmp_path / "it.old.log").read_text() == "ready\n"
+
+
+def test_what_cannot_be_executed(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match=r"cannot start .*/none: No such file"):
+        spawn([str(tmp_path / "none")], tmp_path / "it.log")

@@ -1,0 +1,57 @@
+"""The files that servers are started with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgroups.sandbox import kafka_version
+from kgroups.sandbox.settings import controllers, server_properties, write_properties
+from kgroups.sandbox.state import Broker
+
+
+def brokers(count: int) -> list[Broker]:
+    return [
+        Broker(n, {"PLAINTEXT": 9000 + n}, controller=8000 + n if n in controllers(count) else None)
+        for n in range(1, count + 1)
+    ]
+
+
+def settings(version: str, count: int, number: int, extra: dict[str, str] | None = None) -> dict[str, str]:
+    cluster = brokers(count)
+    kafka = kafka_version(version)
+    return server_properties(
+        kafka,
+        cluster[number - 1],
+        cluster,
+        protocols={"PLAINTEXT": "PLAINTEXT"},
+        zookeeper=2181 if kafka.zookeeper else None,
+        data=Path("/data"),
+        extra=extra or {},
+    )
+
+
+@pytest.mark.parametrize(("count", "voters"), [(1, 1), (2, 1), (3, 3)])
+def test_a_quorum_outlives_any_one_broker_where_it_can(count: int, voters: int) -> None:
+    last = settings("4.3.1", count, count)
+    assert len(last["controller.quorum.voters"].split(",")) == voters
+    assert last["process.roles"] == ("broker" if count == 2 else "broker,controller")
+    assert ("CONTROLLER://" in last["listeners"]) == (count != 2)
+    assert last["advertised.listeners"] == f"PLAINTEXT://127.0.0.1:{9000 + count}"
+
+
+def test_zookeepers_kafka_knows_nothing_of_kraft() -> None:
+    properties = settings("1.1.1", 1, 1)
+    assert properties["zookeeper.connect"] == "127.0.0.1:2181"
+    assert not [key for key in properties if key.startswith(("controller.q", "process.", "node.", "share."))]
+
+
+def test_caller_wins() -> None:
+    properties = settings("4.3.1", 1, 1, {"offsets.topic.num.partitions": "50", "authorizer.class.name": "x.Y"})
+    assert (properties["offsets.topic.num.partitions"], properties["authorizer.class.name"]) == ("50", "x.Y")
+
+
+def test_files_are_javas_properties(tmp_path: Path) -> None:
+    write_properties(tmp_path / "a" / "b.properties", {"jaas": 'x password="a\\b" ;', "lines": "1\n2"})
+    assert (tmp_path / "a" / "b.properties").read_text() == 'jaas=x password="a\\\\b" ;\nlines=1\\n2\n'

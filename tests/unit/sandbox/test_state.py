@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.ports import ReservedPorts
+from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
+from kgroups.sandbox.versions import kafka_version
+
+STATE = State(
+    name="a",
+    version="2.8.2",
+    java="java",
+    jars="jars",
+    cluster_id=None,
+    bootstrap="127.0.0.1:1,127.0.0.1:2",
+    brokers=(Broker(1, {"PLAINTEXT": 1, "SASL": 3}, pid=11), Broker(2, {"PLAINTEXT": 2, "SASL": 4})),
+    zookeeper=5,
+    zookeeper_pid=12,
+    helpers=(Helper("seed", 13),),
+)
+
+
+def test_is_read_as_it_was_written(tmp_path: Path) -> None:
+    write_state(tmp_path, STATE)
+    assert read_state(tmp_path) == STATE
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_pids_are_of_what_was_started() -> None:
+    assert STATE.pids == [11, 12, 13]
+    assert STATE.with_pid(2, 14).pids == [11, 14, 12, 13]
+    assert replace(STATE, zookeeper_pid=0).pids == [11, 13]
+
+
+def test_none_written(tmp_path: Path) -> None:
+    assert read_state(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"brokers": [{"id": 1}], "helpers": []}'])
+def test_damaged(text: str, tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text(text)
+    with pytest.raises(SandboxError, match=r"state\.json is damaged"):
+        read_state(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "-rf", ".hidden", "x" * 65])
+def test_names_that_are_no_folder(name: str) -> None:
+    with pytest.raises(SandboxError, match="cannot name a sandbox"):
+        Sandbox.load(name)
+
+
+def test_one_that_never_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with pytest.raises(SandboxError, match="no sandbox named nobody; start one with: kgroups sandbox up --name nobody"):
+        Sandbox.load("nobody")
+    assert Sandbox.names() == []
+
+
+def test_versions() -> None:
+    assert kafka_version("4.3.1").group_types == ("classic", "consumer", "share", "streams")
+    with pytest.raises(SandboxError, match=r"Kafka 9\.9 is not one .* choose from 1\.1\.1, "):
+        kafka_version("9.9")
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_number_of_brokers(count: int) -> None:
+    with pytest.raises(SandboxError, match="1 to 3 brokers"):
+        Sandbox.up(brokers=count)
+
+
+def test_reserved_ports_are_distinct_and_held() -> None:
+    first = ReservedPorts(20)
+    second = ReservedPorts(20)
+    try:
+        assert len({*first.numbers, *second.numbers}) == 40
+    finally:
+        first.release()
+        second.release()

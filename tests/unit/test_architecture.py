@@ -1,0 +1,224 @@
+"""The plan of the house, held. Where this test and the plan in the README disagree, one of them is changed on purpose.
+
+cli -> admin -> net -> protocol -> model;  render -> model;  errors and config are leaves that anyone may import;
+the sandbox stands beside the command line: it may ask the cluster that it started, and only cli looks into it.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+HOUSE = Path(__file__).parents[2] / "kgroups"
+FILES = sorted(path for path in HOUSE.rglob("*.py"))
+
+ROOMS: dict[str, set[str]] = {
+    "errors": set(),
+    "config": {"errors"},
+    "model": {"errors"},
+    "protocol": {"model", "errors", "config"},
+    "net": {"protocol", "model", "errors", "config"},
+    "admin": {"net", "protocol", "model", "errors", "config"},
+    "render": {"model", "errors", "config"},
+    "sandbox": {"admin", "net", "protocol", "model", "errors", "config"},
+    "pipeline": {"protocol", "model", "errors", "config"},
+    "cli": {"admin", "net", "protocol", "model", "render", "sandbox", "pipeline", "errors", "config"},
+    "__main__": {"cli"},
+    "__init__": set(),
+}
+"""Each room, and those that it may look into; its own besides. The package itself (its version) is open to all."""
+
+DOORS = {"pipeline/live": {"admin", "net"}}
+"""Files that may look further than their room: the live cluster as tables is asked as every command asks it."""
+
+FOREIGN = {
+    "click": {"cli"},
+    "rich": {"render"},
+    "tabulate": {"render"},
+    "kio": {"protocol", "sandbox"},
+    "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
+    "pyspark": {"pipeline"},
+    "pyarrow": {"pipeline"},
+    "numpy": {"pipeline"},
+    "plotly": {"pipeline/report"},
+    "asyncio": {"net", "admin", "cli", "sandbox", "pipeline/live"},
+}
+"""A package, and who alone may import it: a room, or the files of a room whose names begin so."""
+
+EFFECTS = {"asyncio", "socket", "ssl", "select", "time", "os", "io", "pathlib", "subprocess", "threading", "random"}
+"""Modules of the standard library by which a rule would reach the world, or ask a clock."""
+
+ATTICS = {"utils", "util", "helpers", "helper", "common", "misc"}
+
+
+class Import(NamedTuple):
+    """``who`` is the importing module's path in the package (``admin/wire``); ``what`` the dotted name imported."""
+
+    who: str
+    what: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"kgroups/{self.who}.py:{self.line} imports {self.what}"
+
+
+def imports_of(who: str, source: str) -> Iterator[Import]:
+    """Every import of a module, those inside functions and under TYPE_CHECKING too, relative ones made absolute."""
+    parents = who.split("/")[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(who, alias.name, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = ["kgroups", *parents]
+                base = ".".join([*above[: len(above) - node.level + 1], *([base] if base else [])])
+            for alias in node.names:
+                yield Import(who, f"{base}.{alias.name}", node.lineno)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("__import__", "importlib.import_module"):
+            first = node.args[0] if node.args else None
+            yield Import(who, first.value if isinstance(first, ast.Constant) else "a computed name", node.lineno)
+
+
+def forbidden(found: Import) -> str | None:
+    """Why an import is against the plan; ``None`` when it is not."""
+    room = found.who.split("/")[0]
+    top, _, rest = found.what.partition(".")
+    if room not in ROOMS:
+        return "a room that is not in the plan"
+    if found.what == "a computed name":
+        return "nobody can tell what it is"
+    if top == "kgroups":
+        other = rest.split(".")[0]
+        allowed = ROOMS[room].union(*(doors for file, doors in DOORS.items() if found.who.startswith(file)))
+        if other != room and other in ROOMS and other not in allowed:
+            return f"{room} may not look into {other}"
+        return None if other in ROOMS or other == "__version__" else f"{other} is not in the plan"
+    owners = FOREIGN.get(top)
+    if owners is not None and not any(found.who == owner or found.who.startswith(owner) for owner in owners):
+        return f"only {' and '.join(sorted(owners))} may import {top}"
+    if room == "model" and (top in EFFECTS or top not in sys.stdlib_module_names):
+        return "the model is pure, and of the standard library"
+    return None
+
+
+def of(path: Path) -> str:
+    return path.relative_to(HOUSE).with_suffix("").as_posix()
+
+
+def test_every_import_is_in_the_plan() -> None:
+    assert len(FILES) > 50
+    found = [each for path in FILES for each in imports_of(of(path), path.read_text(encoding="utf-8"))]
+    assert len(found) > 200
+    assert [f"{each}: {reason}" for each in found if (reason := forbidden(each))] == []
+
+
+@pytest.mark.parametrize(
+    ("who", "source"),
+    [
+        ("model/lag", "import time"),
+        ("model/lag", "from kio.schema import errors"),
+        ("model/lag", "from kgroups.protocol import schema"),
+        ("model/lag", "from ..net.cluster import Cluster"),
+        ("model/lag", "def f():\n    import asyncio"),
+        ("protocol/framing", "import asyncio"),
+        ("protocol/apis/metadata", "from ...net import cluster"),
+        ("net/cluster", "from kgroups.admin.wire import WireAdmin"),
+        ("admin/rdkafka/answers", "import confluent_kafka"),
+        ("net/cluster", "from kgroups.render import views"),
+        ("net/cluster", "from kio.index import load_request_schema"),
+        ("render/views", "from kgroups.net.progress import Progress"),
+        ("render/views", "from .. import admin"),
+        ("render/views", "import click"),
+        ("admin/describe", "from kgroups.cli.main import main"),
+        ("admin/describe", "from kgroups.sandbox import cluster"),
+        ("admin/describe", "if TYPE_CHECKING:\n    from confluent_kafka.admin import AdminClient"),
+        ("cli/main", "import rich.table"),
+        ("cli/main", "def f():\n    from tabulate import tabulate"),
+        ("cli/main", "__import__('pyspark')"),
+        ("cli/main", "import importlib\nimportlib.import_module(name)"),
+        ("config/settings", "from kgroups.model.cluster import Node"),
+        ("errors", "from kgroups.model.outcome import Failure"),
+        ("attic/things", "import json"),
+        ("cli/main", "from kgroups.attic import things"),
+        ("pipeline/extract/reader", "from kgroups.admin.wire import WireAdmin"),
+        ("pipeline/transform/lag", "import confluent_kafka"),
+        ("admin/describe", "from kgroups.pipeline import tables"),
+        ("protocol/offsets_topic/decode", "import pyarrow"),
+        ("__init__", "from .admin import wire"),
+    ],
+)
+def test_the_plan_is_not_an_empty_word(who: str, source: str) -> None:
+    assert [reason for each in imports_of(who, source) if (reason := forbidden(each))]
+
+
+@pytest.mark.parametrize(
+    ("who", "source"),
+    [
+        ("admin/rdkafka/client", "from confluent_kafka.admin import AdminClient"),
+        ("protocol/apis/metadata", "from ..schema import build"),
+        ("protocol/__init__", "from .framing import FrameReader"),
+        ("net/cluster", "from . import connection"),
+        ("cli/list", "def f():\n    from kgroups.admin.wire import WireAdmin"),
+        ("model/rows", "from .lag import compute_lag"),
+        ("protocol/apis/api_versions", "from kgroups import __version__"),
+        ("pipeline/live/tables", "from kgroups.admin.describe import describe_offsets"),
+    ],
+)
+def test_and_allows_what_it_allows(who: str, source: str) -> None:
+    found = list(imports_of(who, source))
+    assert found and not [reason for each in found if (reason := forbidden(each))]
+
+
+def test_there_is_no_attic() -> None:
+    assert [str(path) for path in HOUSE.rglob("*") if path.stem in ATTICS] == []
+
+
+def fresh(code: str, *arguments: str) -> str:
+    """What a new Python, in which every warning is an error, prints."""
+    command = [sys.executable, "-W", "error", "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=HOUSE.parent)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+ALONE = """
+import importlib, sys
+for name in sys.argv[1:]:
+    for loaded in [each for each in sys.modules if each.split(".")[0] == "kgroups"]:
+        del sys.modules[loaded]
+    importlib.import_module(name)
+"""
+
+
+def test_every_module_can_be_imported_first_and_without_a_warning() -> None:
+    """In one process, where each finds none of the others loaded: a circle of imports fails for one that begins it."""
+    names = [f"kgroups/{of(path)}".removesuffix("/__init__").replace("/", ".") for path in FILES]
+    fresh(ALONE, *(name for name in names if name != "kgroups.__main__"))
+
+
+LOADED = """
+import sys
+sys.argv = ["kgroups", *sys.argv[1:]]
+from kgroups.__main__ import main
+try:
+    main()
+except SystemExit as done:
+    assert not done.code, done.code
+print("LOADED", *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    output = fresh(LOADED, *arguments)
+    loaded = set(output.rpartition("LOADED")[2].split())
+    assert {"kgroups", "click"} <= loaded
+    assert loaded & {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "pyspark", "pyarrow"} == set()
