@@ -17,19 +17,30 @@ _SOURCE = Path(__file__).with_name("ResidentTool.java")
 
 
 class ResidentTool:
-    """The tool of one version. One question at a time; see ``ResidentTool.java`` for how they are put."""
+    """The tool of one version; see ``ResidentTool.java`` for how questions are put. Threads wait for each other."""
 
     def __init__(self, programs: Programs, class_name: str) -> None:
         # Java runs a source file by itself, where it is a JDK.
-        command = programs.tool(str(_SOURCE), [class_name])
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        atexit.register(self._process.kill)
+        self._command = programs.tool(str(_SOURCE), [class_name])
+        self._lock = threading.Lock()
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        atexit.register(process.kill)
+        return process
 
     def ask(self, words: Sequence[str], limit: float) -> tuple[int, bytes, bytes]:
         """Exit code, standard output, standard error.
 
-        :raises subprocess.TimeoutExpired: after ``limit`` seconds; the tool is gone then.
+        :raises subprocess.TimeoutExpired: after ``limit`` seconds; the next question starts the tool anew.
         """
+        with self._lock:
+            if self._process.poll() is not None:
+                self._process = self._start()
+            return self._ask_alone(words, limit)
+
+    def _ask_alone(self, words: Sequence[str], limit: float) -> tuple[int, bytes, bytes]:
         late = threading.Timer(limit, self._process.kill)
         late.start()
         try:
@@ -37,6 +48,7 @@ class ResidentTool:
         except EOFError:
             assert self._process.stderr
             said = self._process.stderr.read()
+            self._process.wait()
             raise subprocess.TimeoutExpired(list(words), limit, stderr=said) from None
         finally:
             late.cancel()

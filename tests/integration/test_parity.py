@@ -12,8 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -312,16 +310,10 @@ def test_describe_one_by_one(world: World, visitors: Visitors) -> None:
     few = ["orders-roundrobin", "payments-empty", COMPLETING]
     for view, groups in (("offsets", describable(world, visitors, "offsets")), ("members", few), ("state", few)):
         rows = without_idle(of_json(world.ask("describe", *named(groups), f"--{view}", "-o", "json").items))
-        ask = partial(_ask_about, world, view)
-        with ThreadPoolExecutor(2) as two:
-            answers = dict(zip(groups, two.map(ask, groups), strict=True))
-        for name, said in answers.items():
+        for name in groups:
+            said = world.java("--describe", "--group", name, f"--{view}", "--verbose")
             mine = [row for row in rows if row["GROUP"] == name]
             assert_same([] if view == "offsets" and name == OWNED else mine, of_java(said.rows, only=name))
-
-
-def _ask_about(world: World, view: str, group: str) -> Said:
-    return world.java("--describe", "--group", group, f"--{view}", "--verbose")
 
 
 # The differences.
