@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -318,15 +319,17 @@ def test_coordinators_move_to_other_brokers(needs_newest: None) -> None:
     replicas = {"offsets.topic.replication.factor": "3"}
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-moving", properties=replicas) as sandbox:
         seed_load(sandbox, LOAD)
-        before = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap).items
+        listed = partial(run_kgroups, "list", "-o", "json", bootstrap=sandbox.bootstrap)
+        before = listed().items
         orphans = [row["group"] for row in before if row["coordinator"]["id"] == 2]
         assert len(before) == LOAD.groups
         sandbox.kill(2)
-        first = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)
+        first = listed()
         assert first.code == 1 or len(first.items) == LOAD.groups  # should it all be over already
         until = time.monotonic() + 60
-        while (told := run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)).code:
-            assert "kgroups: broker 2 (127.0.0.1:" in told.err
+        while (told := listed()).code or len(told.items) < len(before):
+            # A broker that took over a partition and has not begun to load it lists none of its groups, and no error.
+            assert told.code == 0 or (told.code == 1 and "kgroups: broker " in told.err)
             assert time.monotonic() < until
         assert [row["group"] for row in told.items] == [row["group"] for row in before]
         assert {row["coordinator"]["id"] for row in told.items} == {1, 3}
