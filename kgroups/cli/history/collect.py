@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..options import Connection, Duration, connection_options
-from .options import Engine, engine_options, store_option
+from .options import Engine, engine_options, store_option, topic_option
 
 
 @click.command("collect")
@@ -23,7 +23,7 @@ from .options import Engine, engine_options, store_option
     metavar="N",
     help="At most so many records in a batch.",
 )
-@click.option("--topic", default="__consumer_offsets", show_default=True, help="A copy of the log under another name.")
+@topic_option
 @engine_options
 @connection_options
 def collect(

@@ -13,7 +13,7 @@ import click
 from kgroups.errors import UsageError
 
 from ..options import Connection, connection_options
-from .options import need_pipeline, since_option, until_option
+from .options import need_pipeline, since_option, topic_option, until_option
 
 _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
 
@@ -29,7 +29,7 @@ _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assign
 @click.option(
     "--processes", type=click.IntRange(1, 64), metavar="N", help="How many read at once.  [default: one for each core]"
 )
-@click.option("--topic", default="__consumer_offsets", show_default=True, help="A copy of the log under another name.")
+@topic_option
 @since_option
 @until_option
 @connection_options

@@ -56,7 +56,6 @@ class Engine(NamedTuple):
         """
         if self.master and self.remote:
             raise UsageError("--master and --remote exclude each other")
-        need_pipeline()
         from kgroups.pipeline.session import open_session
 
         return open_session(master=self.master, remote=self.remote, log=self.log, short=short)
@@ -87,6 +86,9 @@ store_option = click.option(
     help=f"Where history is kept: a folder, or s3://… as Arrow and Spark know it.  [env: {STORE_ENV}]",
 )
 
+topic_option = click.option(
+    "--topic", default="__consumer_offsets", show_default=True, help="A copy of the log under another name."
+)
 since_option = click.option("--since", type=Ago(), metavar="TIME", help="From then on: an age (2h, 7d) or ISO 8601.")
 until_option = click.option("--until", type=Ago(), metavar="TIME", help="Up to then.  [default: now]")
 

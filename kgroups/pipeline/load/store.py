@@ -135,7 +135,7 @@ class Store:
 
     def folder(self, table: str, entry: str) -> str:
         """Where one entry keeps its rows of a table. Its name makes ``batch`` a column for some engines."""
-        return f"{self.location}/{table}/batch={entry.removeprefix('batch-')}"
+        return f"{self.location}/{self._place(table, entry)}"
 
     @property
     def checkpoint(self) -> str:
@@ -150,7 +150,7 @@ class Store:
     def put(self, table: str, entry: str, rows: pa.RecordBatch | pa.Table) -> int:
         """Writes the rows of one table of an entry that is not in the manifest yet; gives their number."""
         whole = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
-        folder = self.folder(table, entry).replace(self.location, self._root, 1)
+        folder = self._path(self._place(table, entry))
         self._files.create_dir(folder, recursive=True)
         pq.write_table(whole, f"{folder}/part-00000.parquet", filesystem=self._files, coerce_timestamps="us")
         return int(whole.num_rows)
@@ -164,7 +164,7 @@ class Store:
         for name in entry.replaces:
             self._delete_file(f"{MANIFEST}/{name}.json")
             for table in STORED:
-                folder = self.folder(table.name, name).replace(self.location, self._root, 1)
+                folder = self._path(self._place(table.name, name))
                 if self._files.get_file_info(folder).type == fs.FileType.Directory:
                     self._files.delete_dir(folder)
 
@@ -182,6 +182,10 @@ class Store:
                 yield Entry(data["name"], tuple(data["tables"]), int(data["records"]), tuple(data["replaces"]))
             except (KeyError, TypeError, ValueError):
                 raise HistoryError(f"{self.location}/{MANIFEST}/{info.base_name} is damaged") from None
+
+    @staticmethod
+    def _place(table: str, entry: str) -> str:
+        return f"{table}/batch={entry.removeprefix('batch-')}"
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
