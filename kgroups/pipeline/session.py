@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kgroups.errors import HistoryError, MissingPackage
 
-from .startup import java_options
+from .startup import find_java, java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +50,7 @@ def open_session(
 ) -> SparkSession:
     """A session on ``master`` (by default this machine), or over Spark Connect to ``remote``, that knows our sources.
 
-    :raises MissingPackage: when PySpark is not installed.
+    :raises MissingPackage: when PySpark is not installed, or for ``remote`` what Spark Connect needs.
     :raises HistoryError: when there is no Java, or Spark does not start.
     """
     try:
@@ -61,8 +60,8 @@ def open_session(
         raise MissingPackage("history on Spark needs PySpark: pip install 'kgroups[pipeline]'") from None
     from . import register
 
-    if not remote:
-        _find_java()
+    if not remote and find_java() is None:
+        raise HistoryError(f"Spark needs Java {JAVA} or newer: install one, or set JAVA_HOME to it")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kgroups")
     submitted = GATEWAY in os.environ
@@ -82,6 +81,8 @@ def open_session(
     try:
         with _words_to(path):
             session = builder.getOrCreate()
+    except ImportError as error:  # of gRPC and what belongs to it
+        raise MissingPackage(f"--remote needs Spark Connect ({error}): pip install 'kgroups[connect]'") from None
     except (PySparkException, RuntimeError, OSError) as error:
         raise HistoryError(f"Spark does not start: {reason(error)}; see {path}") from None
     # What Spark tells its caller it also logs, as JSON, to standard error.
@@ -141,9 +142,3 @@ def reason(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     own = [line for line in lines if line.startswith("kgroups.errors.")]
     return own[-1].partition(": ")[2] if own else lines[0] if lines else type(error).__name__
-
-
-def _find_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    if not (home and shutil.which("java", path=f"{home}/bin")) and not shutil.which("java"):
-        raise HistoryError(f"Spark needs Java {JAVA} or newer: install one, or set JAVA_HOME to it")

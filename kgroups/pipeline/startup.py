@@ -33,7 +33,7 @@ def java_options(cache: Path, *, short: bool) -> str:
 
 
 def _archive_option(cache: Path) -> str:
-    java = _java()
+    java = find_java()
     if os.environ.get(VARIABLE, "").lower() == "off" or java is None or _has_settings():
         return ""
     archive = cache / f"spark-{_fingerprint(java)}.jsa"
@@ -72,9 +72,10 @@ def _has_settings() -> bool:
     return folder.is_dir() and any(folder.iterdir())
 
 
-def _java() -> Path | None:
+def find_java() -> Path | None:
+    """The ``java`` of JAVA_HOME, else of PATH; None where there is none."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    found = (home and shutil.which("java", path=f"{home}/bin")) or shutil.which("java")
     return Path(found).resolve() if found else None
 
 

@@ -10,10 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pyarrow.dataset as ds
 import pytest
@@ -182,22 +183,63 @@ def test_a_crash_at_any_step_loses_nothing_and_doubles_nothing(
 
 
 def test_killed_for_real_and_started_again(
-    spark: SparkSession, settings: ClientSettings, empty: Store, tmp_path: Path
+    spark: SparkSession, settings: ClientSettings, empty: Store, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", empty.location, "--max-records", "300"]
-    command += ["--spark-log", str(tmp_path / "spark.log"), "-b", settings.bootstrap_servers]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    assert process.stderr
-    for line in process.stderr:
-        if "batch 2:" in line:
-            break
-    else:
-        pytest.fail(f"it ended by itself: {process.wait()}; {(tmp_path / 'spark.log').read_text()[-2000:]}")
-    os.killpg(process.pid, signal.SIGKILL)
-    process.stderr.close()
-    process.wait()
-    kept = in_the_store(spark, empty)
-    assert 0 < len(kept) < len(in_the_log(settings))
+    """Each life of the collector ends by SIGKILL, somewhere in the batch after its first; the next goes on."""
+    kills = request.config.getoption("--kills")
+    whole = in_the_log(settings)
+    share = len(whole) // (2 * kills + 2)
+    kept: Places = []
+    for life in range(kills):
+        with collecting(settings, empty, tmp_path, max_records=share) as told:
+            for line in told:
+                if "batch 1:" in line:
+                    break
+            else:
+                pytest.fail(f"life {life} ended by itself: {(tmp_path / 'spark.log').read_text()[-2000:]}")
+            time.sleep(life * 0.15)  # a batch takes a second or two
+        before, kept = kept, in_the_store(spark, empty)
+        assert len(kept) == len(set(kept))
+        assert set(before) < set(kept) < set(whole)
+    collect(spark, empty, plan(settings))
+    assert in_the_store(spark, empty) == whole
+
+
+@contextmanager
+def collecting(settings: ClientSettings, store: Store, folder: Path, *, max_records: int) -> Iterator[IO[str]]:
+    """A collector of its own, killed in the end; gives what it says."""
+    command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", store.location]
+    command += ["--max-records", str(max_records), "--spark-log", str(folder / "spark.log")]
+    command += ["-b", settings.bootstrap_servers]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stderr
+        try:
+            yield process.stderr
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_broker_that_dies_while_it_is_read(
+    spark: SparkSession, settings: ClientSettings, kafka: Sandbox, empty: Store
+) -> None:
+    """The collector says so within its timeout; what it had stays readable, and it goes on when the broker is back."""
+    quick = settings._replace(timeout=5)
+    died = time.monotonic()
+
+    def kill(line: str) -> None:
+        nonlocal died
+        if line.startswith("batch 1:"):
+            kafka.kill(1)
+            died = time.monotonic()
+
+    try:
+        with pytest.raises(HistoryError, match=r"collecting stopped: .*(nothing came|no answer)"):
+            collect(spark, empty, plan(quick), kill)
+        assert time.monotonic() - died < 60
+        kept = in_the_store(spark, empty)
+        assert kept and len(kept) == len(set(kept))
+    finally:
+        kafka.restart(1)
     collect(spark, empty, plan(settings))
     assert in_the_store(spark, empty) == in_the_log(settings)
 

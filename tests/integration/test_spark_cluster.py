@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
+from kgroups.pipeline.load.read import read_table
+from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.tables import COMMITS
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 
@@ -86,7 +90,7 @@ def kgroups(*words: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_standalone_master_with_two_workers(kafka: Sandbox, tmp_path: Path) -> None:
+def test_standalone_master_with_two_workers(spark: SparkSession, kafka: Sandbox, tmp_path: Path) -> None:
     port = free_port()
     master = f"spark://127.0.0.1:{port}"
     start = str(SPARK / "bin" / "spark-class")
@@ -109,10 +113,26 @@ def test_standalone_master_with_two_workers(kafka: Sandbox, tmp_path: Path) -> N
         os.environ["SPARK_CONF_DIR"] = str(settings)
         try:
             kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)
-            told = kgroups(
-                "history", "sql", "SELECT count(*) AS n FROM commits", *engine, "-o", "jsonl", folder=tmp_path
-            )
         finally:
             del os.environ["SPARK_CONF_DIR"]
+        assert log.read_text().count("Launching executor") >= 2
+    assert read_table(spark, Store(store), COMMITS).count() == LOAD.records
+
+
+def test_spark_connect(kafka: Sandbox, tmp_path: Path) -> None:
+    """The server collects, decodes and answers; this side has no JVM."""
+    port = free_port()
+    server = (
+        *(str(SPARK / "bin" / "spark-class"), "org.apache.spark.deploy.SparkSubmit", "--master", "local[2]"),
+        *("--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.ui.enabled=false"),
+        *("--conf", "spark.connect.grpc.binding.address=127.0.0.1"),
+        *("--driver-java-options", SMALL),
+        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
+    )
+    with running(tmp_path, "connect", *server) as log:
+        until_said(log, "Spark Connect server started")
+        engine = ("--store", str(tmp_path / "history"), "--remote", f"sc://127.0.0.1:{port}")
+        kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)
+        query = "SELECT count(*) AS n FROM commits"
+        told = kgroups("history", "sql", query, *engine, "-o", "jsonl", folder=tmp_path)
         assert told == f'{{"n": {LOAD.records}}}\n'
-        assert log.read_text().count("Launching executor") >= 4  # of two applications, on two workers each

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgroups.errors import UndecodableRecord
-from kgroups.pipeline.decode import STORED_FROM_RECORDS, decode_batch, split
+from kgroups.pipeline.decode import FILLED_FROM, STORED_FROM_RECORDS, decode_batch, split
 from kgroups.pipeline.decode.commits import decode_commits
 from kgroups.pipeline.decode.rows import decode_rows
+from kgroups.pipeline.tables import UNDECODED
 from kgroups.protocol.offsets_topic import RECORD_TYPES, Record, decode, to_json
 from tests.fakes.offset_records import Pair, key_bytes, record_batch, value_bytes
 from tests.property.offset_records import SCHEMAS, batches, keys, pairs, records, values
@@ -115,3 +116,14 @@ def test_no_record_is_lost(batch: list[Pair]) -> None:
 def _places(batch: pa.RecordBatch) -> list[Any]:
     found: list[Any] = batch["log_offset"].to_pylist()
     return found
+
+
+@every_schema
+@FEWER
+@given(data=st.data())
+def test_a_record_fills_the_tables_that_it_is_said_to_fill(schema: tuple[int, int], data: st.DataObject) -> None:
+    """Spark writes no table that says otherwise: what is left out here would be lost."""
+    tables = split(decode_batch(record_batch([data.draw(records(schema))])))
+    filled = {name for name, rows in tables.items() if rows.num_rows}
+    said = {name for name, types in FILLED_FROM.items() if schema[0] in types} or {UNDECODED.name}
+    assert filled <= said

@@ -8,6 +8,6 @@ what a group's records are there.
 from __future__ import annotations
 
 from .batch import decode_batch
-from .split import STORED_FROM_RECORDS, as_table, split, split_table
+from .split import FILLED_FROM, STORED_FROM_RECORDS, as_table, split, split_table
 
-__all__ = ["STORED_FROM_RECORDS", "as_table", "decode_batch", "split", "split_table"]
+__all__ = ["FILLED_FROM", "STORED_FROM_RECORDS", "as_table", "decode_batch", "split", "split_table"]

@@ -25,6 +25,15 @@ _AS_FACTS: Final = {
 STORED_FROM_RECORDS: Final = (*_AS_COLUMNS, *_AS_FACTS)
 """The names of the tables that :func:`split` fills."""
 
+FILLED_FROM: Final[Mapping[str, frozenset[int]]] = {
+    tables.COMMITS.name: frozenset(COMMIT_TYPES),
+    tables.GROUP_METADATA.name: frozenset({2}),
+    tables.MEMBERS.name: frozenset({2, 5, 10, 19}),
+    tables.ASSIGNMENTS.name: frozenset({2, 7, 8, 13, 14, 21, 22}),
+    tables.EPOCHS.name: frozenset({3, 6, 8, 11, 12, 14, 17, 20, 22}),
+}
+"""Table -> the record types that may have rows in it; every other record is in UNDECODED."""
+
 _COMMIT_TYPES: Final = pa.array(sorted(COMMIT_TYPES), pa.int16())
 _TOLD_TYPES: Final = pa.array(sorted(_TELLERS), pa.int16())
 _TOLD_FROM: Final = ["log_partition", "log_offset", "log_time", "record_type", "group", "body"]

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from kgroups.config.settings import ClientSettings
@@ -25,8 +25,8 @@ from ..extract.log import TOPIC, OffsetsLog
 from ..extract.source import NAME
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.read import committed_partitions
-from ..load.store import Entry, Identity, Store
-from ..load.write import Written, write_batch
+from ..load.store import BATCH, Entry, Identity, Store
+from ..load.write import keep_batch
 from ..session import reason, suit
 from ..tables import BASELINE, DECODED
 from .heads import HeadSampler
@@ -55,6 +55,9 @@ class Collected(NamedTuple):
 
 Tell = Callable[[str], None]
 
+LOOK = 0.2
+"""Seconds between two looks for new batches."""
+
 
 def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda line: None) -> Collected:
     """Runs until the log is read (once), the duration is over, or Ctrl-C.
@@ -64,24 +67,17 @@ def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda l
     """
     began = time.monotonic()
     suit(spark, _prepare(store, plan))
-    progress = _Progress(tell)
     _take_baseline(store, plan, tell)
     with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, tell) as sampler:
-        sampler.watch(committed_partitions(spark, store))
-
-        def keep(decoded: DataFrame, batch: int) -> None:
-            written = write_batch(decoded, batch, store)
-            if written.records:
-                sampler.watch(committed_partitions(spark, store, batch))
-            progress.add(written)
-
-        query = _start(spark, store, plan, keep)
+        follower = _Follower(spark, store, sampler, tell)
+        query = _start(spark, store, plan)
         try:
-            _await(query, plan)
+            _await(query, plan, follower)
         finally:
             query.stop()
+            follower.look()
     _tell_of_open_transactions(plan, tell)
-    return Collected(progress.batches, progress.records, time.monotonic() - began, _behind(query))
+    return Collected(follower.batches, follower.records, time.monotonic() - began, _behind(query))
 
 
 def _prepare(store: Store, plan: Plan) -> int:
@@ -89,7 +85,7 @@ def _prepare(store: Store, plan: Plan) -> int:
     offsets = sum(ends.stable - ends.start for ends in OffsetsLog(plan.settings, plan.topic).ends().values())
     identity = Identity(cluster_id(plan.settings), plan.topic, datetime.now(UTC).isoformat(timespec="seconds"))
     store.create(identity)
-    if not store.has_checkpoint() and any(entry.name.startswith("batch-") for entry in store.entries()):
+    if not store.has_checkpoint() and any(name.startswith(BATCH) for name in store.names()):
         raise HistoryError(
             f"store {store.location} has batches, but its {store.checkpoint} is gone: nobody can tell how far was "
             "read; put it back, or collect into a new store"
@@ -106,7 +102,7 @@ def _take_baseline(store: Store, plan: Plan, tell: Tell) -> None:
     tell(f"baseline: {rows.num_rows:,} rows of the cluster as it is")
 
 
-def _start(spark: SparkSession, store: Store, plan: Plan, keep: Callable[[DataFrame, int], None]) -> StreamingQuery:
+def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
     stream = (
         spark.readStream.format(NAME)
         .option("bootstrap.servers", plan.settings.bootstrap_servers)
@@ -117,18 +113,20 @@ def _start(spark: SparkSession, store: Store, plan: Plan, keep: Callable[[DataFr
         .option("maxRecordsPerTrigger", str(plan.most))
         .load()
     )
+    keep = partial(keep_batch, store=store)
     writer = stream.writeStream.foreachBatch(keep).option("checkpointLocation", store.checkpoint)
     if plan.interval is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{int(plan.interval * 1000)} milliseconds").start()
 
 
-def _await(query: StreamingQuery, plan: Plan) -> None:
+def _await(query: StreamingQuery, plan: Plan, follower: _Follower) -> None:
+    until = None if plan.duration is None else time.monotonic() + plan.duration
     try:
-        if plan.duration is None:
-            query.awaitTermination()
-        elif not query.awaitTermination(max(1, round(plan.duration))):
-            _let_finish(query)
+        while not query.awaitTermination(LOOK):  # type: ignore[arg-type]  # it takes fractions of seconds
+            follower.look()
+            if until is not None and time.monotonic() >= until:
+                return _let_finish(query)
     except PySparkException as error:
         raise HistoryError(f"collecting stopped: {reason(error)}") from None
     except KeyboardInterrupt:
@@ -166,23 +164,35 @@ def _offsets(text: str | None) -> dict[str, int]:
     return json.loads(text) if text else {}
 
 
-class _Progress:
-    """One line a batch: records, records a second, and how far the collector is behind."""
+class _Follower:
+    """Sees each batch as it comes into the store: tells of it, and has its partitions sampled."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, spark: SparkSession, store: Store, sampler: HeadSampler, tell: Tell) -> None:
+        self._spark, self._store, self._sampler, self._tell = spark, store, sampler, tell
+        self._seen = store.names()
         self._last = time.monotonic()
         self.batches = self.records = 0
+        sampler.watch(committed_partitions(spark, store, store.entries()))
 
-    def add(self, written: Written) -> None:
+    def look(self) -> None:
+        names = self._store.names()
+        for name in sorted(names - self._seen):
+            entry = self._store.entry(name) if name.startswith(BATCH) else None
+            if entry:
+                self._add(entry)
+        self._seen = names
+
+    def _add(self, entry: Entry) -> None:
+        """One line a batch: records, records a second, and all so far."""
         now = time.monotonic()
         self.batches += 1
-        self.records += written.records
-        rate = written.records / max(now - self._last, 0.001)
+        self.records += entry.records
+        rate = entry.records / max(now - self._last, 0.001)
         self._last = now
-        self._tell(f"batch {self.batches}: {written.records:,} records, {rate:,.0f}/s; {self.records:,} in all")
-        if written.undecoded:
+        self._tell(f"batch {self.batches}: {entry.records:,} records, {rate:,.0f}/s; {self.records:,} in all")
+        if entry.undecoded:
             self._tell(
-                f"batch {self.batches}: {written.undecoded:,} records could not be decoded, see table undecoded; is "
+                f"batch {self.batches}: {entry.undecoded:,} records could not be decoded, see table undecoded; is "
                 "this a copy of __consumer_offsets?"
             )
+        self._sampler.watch(committed_partitions(self._spark, self._store, [entry]))

@@ -17,7 +17,7 @@ from pyspark.sql.window import Window
 from kgroups.errors import HistoryError
 
 from ..load.read import read_entries
-from ..load.store import Entry, Store
+from ..load.store import BATCH, Entry, Store
 from ..session import reason
 from ..tables import (
     ASSIGNMENTS,
@@ -80,7 +80,7 @@ def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = 
 
 
 def _settled(entries: list[Entry]) -> list[Entry]:
-    newest = max((entry.name for entry in entries if entry.name.startswith("batch-")), default=None)
+    newest = max((entry.name for entry in entries if entry.name.startswith(BATCH)), default=None)
     return [entry for entry in entries if entry.name != newest]
 
 

@@ -16,7 +16,7 @@ from ..decode import decode_batch
 from ..extract.source import RANGE
 from ..load.read import read_table
 from ..load.store import Store
-from ..load.write import write_batch
+from ..load.write import write_entry
 from ..session import reason
 from ..tables import DECODED, RECORDS, ddl
 
@@ -56,7 +56,8 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
             return 0
         decoded = fresh.mapInArrow(_decode, ddl(DECODED)).unionByName(_ranges(fresh), allowMissingColumns=True)
         entry = f"landed-{hashlib.sha256(path.encode()).hexdigest()[:16]}-{len(store.entries()):06}"
-        return write_batch(decoded.select(*DECODED.names), entry, store).records
+        written = write_entry(decoded.select(*DECODED.names), entry, store)
+        return written.records if written else 0
     except PySparkException as error:
         raise HistoryError(f"{path} cannot be landed: {reason(error)}") from None
 

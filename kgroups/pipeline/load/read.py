@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ..tables import COMMITS, STORED, Table, ddl
 from .store import Entry, Store
-from .write import entry_name
 
 
 def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
@@ -28,12 +27,9 @@ def read_entries(spark: SparkSession, store: Store, table: Table, entries: Itera
     return _frame(spark, table, folders) if folders else None
 
 
-def committed_partitions(spark: SparkSession, store: Store, batch: int | None = None) -> list[tuple[str, int]]:
-    """Every (topic, partition) that was committed on; in one batch, or at all."""
-    folders = store.folders(COMMITS.name)
-    if batch is not None:
-        folders = [folder for folder in folders if folder == store.folder(COMMITS.name, entry_name(batch))]
-    rows = _frame(spark, COMMITS, folders).select("topic", "partition").distinct().collect()
+def committed_partitions(spark: SparkSession, store: Store, entries: Iterable[Entry]) -> list[tuple[str, int]]:
+    """Every (topic, partition) that was committed on in these entries."""
+    rows = _frame(spark, COMMITS, _folders(store, COMMITS, entries)).select("topic", "partition").distinct().collect()
     return [(row["topic"], row["partition"]) for row in rows if row["topic"] is not None]
 
 

@@ -33,6 +33,8 @@ FORMAT = 1
 IDENTITY = "_kgroups.json"
 MANIFEST = "_manifest"
 CHECKPOINT = "_checkpoint"
+BATCH = "batch-"
+"""How names of entries begin that a stream wrote."""
 
 
 class Entry(NamedTuple):
@@ -43,6 +45,8 @@ class Entry(NamedTuple):
     records: int = 0
     """How many records of the log it holds."""
     replaces: tuple[str, ...] = ()
+    undecoded: int = 0
+    """How many of the records could not be decoded."""
 
 
 class Identity(NamedTuple):
@@ -120,6 +124,31 @@ class Store:
         hidden = {name for entry in found.values() for name in entry.replaces}
         return [found[name] for name in sorted(found) if name not in hidden]
 
+    def names(self) -> frozenset[str]:
+        """Those of all files of the manifest, none of them opened."""
+        found = self._files.get_file_info(fs.FileSelector(self._path(MANIFEST), allow_not_found=True))
+        files = [info.base_name for info in found]
+        return frozenset(name.removesuffix(".json") for name in files if name.endswith(".json"))
+
+    def entry(self, name: str) -> Entry | None:
+        """That one; None when it was replaced and forgotten meanwhile.
+
+        :raises HistoryError: when its file cannot be read.
+        """
+        data = self._read_json(f"{MANIFEST}/{name}.json")
+        if data is None:
+            return None
+        try:
+            return Entry(
+                data["name"],
+                tuple(data["tables"]),
+                int(data["records"]),
+                tuple(data["replaces"]),
+                int(data.get("undecoded", 0)),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise HistoryError(f"{self.location}/{MANIFEST}/{name}.json is damaged") from None
+
     @property
     def records(self) -> int:
         """How many records of the log it holds."""
@@ -171,17 +200,7 @@ class Store:
     # Inside.
 
     def _entries(self) -> Iterator[Entry]:
-        selector = fs.FileSelector(self._path(MANIFEST), allow_not_found=True)
-        for info in self._files.get_file_info(selector):
-            if not info.base_name.endswith(".json"):
-                continue
-            data = self._read_json(f"{MANIFEST}/{info.base_name}")
-            if data is None:
-                continue  # replaced and forgotten meanwhile
-            try:
-                yield Entry(data["name"], tuple(data["tables"]), int(data["records"]), tuple(data["replaces"]))
-            except (KeyError, TypeError, ValueError):
-                raise HistoryError(f"{self.location}/{MANIFEST}/{info.base_name} is damaged") from None
+        return filter(None, map(self.entry, self.names()))
 
     @staticmethod
     def _place(table: str, entry: str) -> str:
