@@ -42,6 +42,7 @@ FOREIGN = {
     "rich": {"render"},
     "tabulate": {"render"},
     "kio": {"protocol", "sandbox"},
+    "cramjam": {"protocol/compression"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
     "pyspark": {"pipeline"},
     "pyarrow": {"pipeline"},
@@ -221,4 +222,4 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     output = fresh(LOADED, *arguments)
     loaded = set(output.rpartition("LOADED")[2].split())
     assert {"kgroups", "click"} <= loaded
-    assert loaded & {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "pyspark", "pyarrow"} == set()
+    assert loaded & {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "cramjam", "pyspark", "pyarrow"} == set()
