@@ -40,13 +40,17 @@ async def describe_offsets(
     selection: Selection,
     *,
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
     """The selected groups with their commits and both ends of the logs, sorted by name.
 
-    With topics selected, only commits and assignments on these topics are shown.
+    With topics selected, only commits and assignments on these topics are shown. With ``whole_topics`` the logs are
+    those of all partitions of the topics, also of such that no group has touched.
     """
     located = await locate(cluster, selection)
-    return await describe_located_offsets(cluster, located, topics=selection.topics, isolation=isolation)
+    return await describe_located_offsets(
+        cluster, located, topics=selection.topics, isolation=isolation, whole_topics=whole_topics
+    )
 
 
 async def describe_located_offsets(
@@ -55,12 +59,13 @@ async def describe_located_offsets(
     *,
     topics: frozenset[str] = frozenset(),
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
     """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
     groups, commits = await asyncio.gather(_described(cluster, located), fetch_commits(cluster, located.with_commits()))
     joined = _joined(groups, commits, topics)
     partitions = _partitions(joined.items, topics)
-    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation)
+    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=whole_topics)
     described = (GroupOffsets(group, committed, logs, topics) for group, committed in joined.items)
     remarks = _with_remarks(joined.with_items(group for group, _ in joined.items)).notices
     return joined.with_items(described).with_failures(failures, remarks)

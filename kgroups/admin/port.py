@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Outcome
+from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.rows import GroupOffsets
+from kgroups.model.time_lag import FirstUnread, Position
 
 from .list_groups import ListFilter
 from .select_groups import Selection
@@ -23,6 +25,12 @@ class GroupAdmin(Protocol):
 
     async def describe(self, selection: Selection) -> Outcome[Group]: ...
 
-    async def describe_offsets(self, selection: Selection, *, isolation: Isolation) -> Outcome[GroupOffsets]: ...
+    async def describe_offsets(
+        self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
+    ) -> Outcome[GroupOffsets]: ...
+
+    async def find_unread(
+        self, positions: Iterable[Position], *, isolation: Isolation
+    ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]: ...
 
     async def close(self) -> None: ...

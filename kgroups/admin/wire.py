@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from kgroups.config.settings import ClientSettings
@@ -11,12 +12,13 @@ from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.rows import GroupOffsets
+from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
 from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
 from kgroups.protocol.versions import BrokerVersions
 
-from . import describe
+from . import describe, first_unread
 from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
 from .select_groups import Selection
 
@@ -68,9 +70,18 @@ class WireAdmin:
     async def describe(self, selection: Selection) -> Outcome[Group]:
         return self._whole(selection, await describe.describe(self.cluster, selection))
 
-    async def describe_offsets(self, selection: Selection, *, isolation: Isolation) -> Outcome[GroupOffsets]:
-        answer = await describe.describe_offsets(self.cluster, selection, isolation=isolation)
+    async def describe_offsets(
+        self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
+    ) -> Outcome[GroupOffsets]:
+        answer = await describe.describe_offsets(
+            self.cluster, selection, isolation=isolation, whole_topics=whole_topics
+        )
         return self._whole(selection, answer)
+
+    async def find_unread(
+        self, positions: Iterable[Position], *, isolation: Isolation
+    ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
+        return await first_unread.find_unread(self.cluster, positions, isolation=isolation)
 
     def _whole(self, selection: Selection, answer: Outcome[T]) -> Outcome[T]:
         """A list that is known to be short is said to be; named groups have failures of their own."""

@@ -16,6 +16,7 @@ from kgroups.model.outcome import EXIT_FAILED
 
 from .describe import describe
 from .history import history
+from .lag import lag
 from .list import list_groups
 from .sandbox import sandbox
 
@@ -35,6 +36,7 @@ def cli() -> None:
 
 cli.add_command(list_groups)
 cli.add_command(describe)
+cli.add_command(lag)
 cli.add_command(history)
 cli.add_command(sandbox)
 

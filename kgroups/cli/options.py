@@ -102,15 +102,15 @@ def connection_options(command: F) -> F:
         )
         return Connection(settings, debug)
 
-    return _collected(command, _CONNECTION, "connection", collect)
+    return collected(command, _CONNECTION, "connection", collect)
 
 
 def output_options(command: F) -> F:
     """How to show the answer. The command gets ``shape``, a :class:`kgroups.cli.answer.Shape`."""
-    return _collected(command, _OUTPUT, "shape", Shape)
+    return collected(command, _OUTPUT, "shape", Shape)
 
 
-def _collected(command: F, options: tuple[Callable[[F], F], ...], name: str, collect: Callable[..., Any]) -> F:
+def collected(command: F, options: tuple[Callable[[F], F], ...], name: str, collect: Callable[..., Any]) -> F:
     """The command with these options, which reach it as the one value that ``collect`` makes of them."""
     for option in reversed(options):
         command = option(command)
@@ -123,6 +123,16 @@ def _collected(command: F, options: tuple[Callable[[F], F], ...], name: str, col
         return inner(**{name: collect(**{key: values.pop(key) for key in own})}, **values)
 
     return outer  # type: ignore[return-value]
+
+
+isolation_option = click.option(
+    "--isolation",
+    type=click.Choice(["read_uncommitted", "read_committed"]),
+    default="read_uncommitted",
+    show_default=True,
+    help="With read_committed a log ends at its last stable offset: open transactions are not lag.",
+)
+"""Whose end of the log. The command gets ``isolation``, the word."""
 
 
 def words(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -85,8 +85,22 @@ class Reader:
         """How many elements an array announces that cannot be null."""
         return self._not_null(self.int32())
 
+    def nullable_count(self) -> int | None:
+        """The same of an array that can be."""
+        return self._nullable(self.int32())
+
+    def nullable_bytes(self) -> bytes | None:
+        return self._bytes(self.int32())
+
     def tags(self) -> None:
         """Steps over tagged fields, of which we know none."""
+
+    def _bytes(self, size: int) -> bytes | None:
+        if self._nullable(size) is None:
+            return None
+        start = self.at
+        self.at = end = start + size
+        return self.data[start:end]
 
     def _text(self, size: int) -> str | None:
         if size < 0:
@@ -96,6 +110,12 @@ class Reader:
         start = self.at
         self.at = end = start + size
         return self.data[start:end].decode()
+
+    @staticmethod
+    def _nullable(size: int) -> int | None:
+        if size < -1:
+            raise ValueError(f"a length of {size}")
+        return None if size < 0 else size
 
     @staticmethod
     def _not_null(count: int) -> int:
@@ -129,6 +149,12 @@ class FlexibleReader(Reader):
             self.at += 1
             return size - 1
         return self._not_null(self._varint() - 1)
+
+    def nullable_count(self) -> int | None:
+        return self._nullable(self._varint() - 1)
+
+    def nullable_bytes(self) -> bytes | None:
+        return self._bytes(self._varint() - 1)
 
     def tags(self) -> None:
         # Nearly always there are none, and a group has three such places.

@@ -1,5 +1,6 @@
 """CSV: keys as the header, an empty cell for absent, ``\\n`` after each line, unprintable characters escaped.
 
+A span of time is a number, of milliseconds, as in JSON.
 Names that begin with ``=`` or ``+`` stay as they are: this is data for programs, not a spreadsheet.
 """
 
@@ -8,6 +9,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
+
+from kgroups.model.duration import Milliseconds
 
 from .cells import value_text
 from .table import Table
@@ -23,6 +26,8 @@ def write_csv(table: Table, stream: TextIO) -> None:
 
 def _cells(values: Sequence[Any]) -> Iterable[object]:
     kinds = set(map(type, values)) - {type(None)}
+    if Milliseconds in kinds:
+        return [None if value is None else int(value) for value in values]
     # The csv module itself writes numbers, strings and None as we want them.
     if kinds <= {int} or (kinds == {str} and all(map(str.isprintable, filter(None, values)))):
         return values

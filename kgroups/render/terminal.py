@@ -100,7 +100,7 @@ def _style(key: str, value: object) -> str:
     match key, value:
         case "state", str():
             return _STATE_STYLES.get(value, "")
-        case "lag", int() if value > 0:
+        case "lag" | "total_lag", int() if value > 0:
             return "yellow"
         case "note", str():
             return "red"

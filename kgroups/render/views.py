@@ -10,17 +10,22 @@ from enum import Enum, IntEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
 
 Row = tuple[object, ...]
 
 
 class Tier(IntEnum):
-    """How much a text table shows; each tier also shows those before it."""
+    """How much a text table shows; each tier also shows those before it.
+
+    What is ``ASKED`` for, by an option of its own or by name, costs requests: no tier shows it by itself.
+    """
 
     BASE = 0
     VERBOSE = 1
     WIDE = 2
+    ASKED = 3
 
 
 class Align(Enum):
@@ -66,6 +71,10 @@ def some_value(values: Iterable[object]) -> bool:
     return bool(set(values) - {None})
 
 
+def some_above_zero(values: Iterable[Any]) -> bool:
+    return any(value is not None and value > 0 for value in values)
+
+
 def both_true_and_false(values: Iterable[object]) -> bool:
     return {True, False} <= set(values)
 
@@ -88,7 +97,7 @@ def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
 
 
 _L, _R = Align.LEFT, Align.RIGHT
-_B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
+_B, _V, _W, _A = Tier.BASE, Tier.VERBOSE, Tier.WIDE, Tier.ASKED
 
 LIST = View(
     "list",
@@ -164,4 +173,75 @@ OFFSETS = View(
     ),
 )
 
-VIEWS = (LIST, STATE, MEMBERS, OFFSETS)
+_TALLY: tuple[tuple[str, str, Align, Tier, Sooner | None], ...] = (
+    ("TOTAL-LAG", "total_lag", _R, _B, None),
+    ("MAX-LAG", "max_lag", _R, _B, None),
+    ("MAX-TOPIC", "max_topic", _L, _W, None),
+    ("MAX-PARTITION", "max_partition", _R, _W, None),
+    ("#PARTITIONS", "partitions", _R, _B, None),
+    ("BEHIND", "behind", _R, _B, None),
+    ("UNCOMMITTED", "uncommitted", _R, _B, None),
+    ("UNKNOWN", "unknown", _R, _W, Sooner(_B, some_above_zero)),
+    ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
+    ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
+    ("TIME-LAG", "time_lag_ms", _R, _A, None),
+    ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+)
+
+GROUP_LAG = View(
+    "lag",
+    "Lag of groups",
+    _columns(
+        GroupLagRow,
+        ("GROUP", "group", _L, _B, None),
+        ("STATE", "state", _L, _B, None),
+        ("#MEMBERS", "members", _R, _B, None),
+        *_TALLY,
+    ),
+)
+
+TOPIC_LAG = View(
+    "lag-by-topic",
+    "Lag of groups by topic",
+    _columns(TopicLagRow, ("GROUP", "group", _L, _B, None), ("TOPIC", "topic", _L, _B, None), *_TALLY),
+)
+
+PARTITION_LAG = View(
+    "lag-by-partition",
+    "Lag of groups by partition",
+    _columns(
+        PartitionLagRow,
+        ("GROUP", "group", _L, _B, None),
+        ("TOPIC", "topic", _L, _B, None),
+        ("PARTITION", "partition", _R, _B, None),
+        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
+        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
+        ("LAG", "lag", _R, _B, None),
+        ("TIME-LAG", "time_lag_ms", _R, _A, None),
+        ("CONSUMER-ID", "consumer_id", _L, _W, None),
+        ("HOST", "host", _L, _W, None),
+        ("CLIENT-ID", "client_id", _L, _W, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
+        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+    ),
+)
+
+MEMBER_LAG = View(
+    "lag-by-member",
+    "Lag of groups by member",
+    _columns(
+        MemberLagRow,
+        ("GROUP", "group", _L, _B, None),
+        ("CONSUMER-ID", "consumer_id", _L, _B, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
+        ("HOST", "host", _L, _W, None),
+        ("CLIENT-ID", "client_id", _L, _W, None),
+        *_TALLY,
+    ),
+)
+
+LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}
+"""By what ``--by`` says."""
+
+VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values())

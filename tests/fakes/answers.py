@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from kio.schema.errors import ErrorCode
+from kio.static.primitive import Records
 
 from kgroups.protocol.schema import build, nested
 
@@ -249,6 +250,57 @@ def _offset(topic: FakeTopic, request: Any, timestamp: int) -> int:
     return topic.end if topic.stable is None or not getattr(request, "isolation_level", 0) else topic.stable
 
 
+def fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    """As brokers do: a batch that does not fit is left out or cut off, but the first of all is given whole."""
+    topic, partition = nested(kind, "FetchableTopicResponse"), nested(kind, "PartitionData")
+    topics, given = [], 0
+    for asked in request.topics:
+        known = broker.world.topics.get(asked.topic)
+        found = []
+        for entry in asked.partitions:
+            error = broker.world.error("Fetch", f"{asked.topic}-{entry.partition}")
+            if not known or entry.partition >= len(known.leaders):
+                error = ErrorCode.unknown_topic_or_partition
+            elif known.leaders[entry.partition] != broker.id:
+                error = ErrorCode.not_leader_or_follower
+            elif not error and not known.start <= entry.fetch_offset <= known.end:
+                error = ErrorCode.offset_out_of_range
+            room = min(entry.partition_max_bytes, request.max_bytes - given)
+            records = b"" if error or not known else _records(known, entry, request.isolation_level, room, not given)
+            given += len(records)
+            found.append(
+                build(
+                    partition,
+                    partition_index=entry.partition,
+                    error_code=error,
+                    high_watermark=-1 if error or not known else known.end,
+                    last_stable_offset=-1 if error or not known else _stable(known),
+                    aborted_transactions=_aborted(kind, known) if known and request.isolation_level else None,
+                    records=Records(records),
+                )
+            )
+        topics.append(build(topic, topic=asked.topic, partitions=tuple(found)))
+    return build(kind, throttle_time=NO_TIME, error_code=broker.world.error("Fetch", ""), responses=tuple(topics))
+
+
+def _stable(topic: FakeTopic) -> int:
+    return topic.end if topic.stable is None else topic.stable
+
+
+def _records(topic: FakeTopic, entry: Any, isolation: int, room: int, first: bool) -> bytes:
+    end = _stable(topic) if isolation else topic.end
+    log = topic.logs.get(entry.partition, ())
+    there = [batch.data for batch in log if batch.last >= entry.fetch_offset and batch.base < end]
+    if not there or len(there[0]) > room:
+        return there[0] if there and first else b""
+    return b"".join(there)[:room]
+
+
+def _aborted(kind: Any, topic: FakeTopic) -> tuple[Any, ...]:
+    each = nested(kind, "AbortedTransaction")
+    return tuple(build(each, producer_id=one.producer_id, first_offset=one.first_offset) for one in topic.aborted)
+
+
 BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.API_VERSIONS: api_versions,
     versions.METADATA: metadata,
@@ -258,6 +310,7 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.CONSUMER_GROUP_DESCRIBE: consumer_group_describe,
     versions.OFFSET_FETCH: offset_fetch,
     versions.LIST_OFFSETS: list_offsets,
+    versions.FETCH: fetch,
 }
 
 
@@ -266,8 +319,13 @@ def keys_of(request: Any) -> tuple[str, ...]:
     for name in ("coordinator_keys", "group_ids", "groups", "topics"):
         value = getattr(request, name, None)
         if value:
-            return tuple(
-                each if isinstance(each, str) else getattr(each, "group_id", None) or each.name for each in value
-            )
+            return tuple(each if isinstance(each, str) else _name(each) for each in value)
     single = getattr(request, "key", None) or getattr(request, "group_id", None)
     return (single,) if single else ()
+
+
+def _name(entry: Any) -> str:
+    for field in ("group_id", "name", "topic"):
+        if hasattr(entry, field):
+            return str(getattr(entry, field))
+    raise TypeError(type(entry).__name__)

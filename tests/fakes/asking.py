@@ -58,9 +58,13 @@ def describe_offsets(
     selection: Selection = EVERYTHING,
     *,
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    whole_topics: bool = False,
     **rest: Any,
 ) -> Outcome[GroupOffsets]:
-    return ask(fake, lambda admin: admin.describe_offsets(selection, isolation=isolation), **rest)
+    async def question(admin: WireAdmin) -> Outcome[GroupOffsets]:
+        return await admin.describe_offsets(selection, isolation=isolation, whole_topics=whole_topics)
+
+    return ask(fake, question, **rest)
 
 
 def rows(answer: Outcome[GroupOffsets]) -> list[OffsetRow]:

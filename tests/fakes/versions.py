@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 2, 3, 9, 10
+FETCH, LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 1, 2, 3, 9, 10
 DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS, CONSUMER_GROUP_DESCRIBE = 15, 16, 18, 69
 
 NAMES = {
+    FETCH: "Fetch",
     LIST_OFFSETS: "ListOffsets",
     METADATA: "Metadata",
     OFFSET_FETCH: "OffsetFetch",
@@ -24,16 +25,16 @@ Ranges = Mapping[int, tuple[int, int]]
 def _ranges(*newest: int, oldest: Mapping[int, int] | None = None) -> dict[int, tuple[int, int]]:
     """In the order of the columns below; -1 where the broker does not have the API."""
     keys = (API_VERSIONS, METADATA, FIND_COORDINATOR, LIST_GROUPS, DESCRIBE_GROUPS, OFFSET_FETCH, LIST_OFFSETS)
-    given = zip((*keys, CONSUMER_GROUP_DESCRIBE), newest, strict=True)
+    given = zip((*keys, CONSUMER_GROUP_DESCRIBE, FETCH), newest, strict=True)
     return {key: ((oldest or {}).get(key, 0), version) for key, version in given if version >= 0}
 
 
 KAFKA: Mapping[str, Ranges] = {
     # ApiVersions, Metadata, FindCoordinator, ListGroups, DescribeGroups, OffsetFetch, ListOffsets,
-    # ConsumerGroupDescribe
-    "1.1.1": _ranges(1, 5, 1, 1, 1, 3, 2, -1),
-    "2.5.1": _ranges(3, 9, 3, 3, 5, 7, 5, -1),
-    "2.8.2": _ranges(3, 11, 3, 4, 5, 7, 6, -1),
-    "3.9.1": _ranges(4, 12, 6, 5, 5, 9, 9, 0),
-    "4.3.1": _ranges(4, 13, 6, 5, 6, 10, 11, 1, oldest={OFFSET_FETCH: 1, LIST_OFFSETS: 1}),
+    # ConsumerGroupDescribe, Fetch
+    "1.1.1": _ranges(1, 5, 1, 1, 1, 3, 2, -1, 7),
+    "2.5.1": _ranges(3, 9, 3, 3, 5, 7, 5, -1, 11),
+    "2.8.2": _ranges(3, 11, 3, 4, 5, 7, 6, -1, 12),
+    "3.9.1": _ranges(4, 12, 6, 5, 5, 9, 9, 0, 17),
+    "4.3.1": _ranges(4, 13, 6, 5, 6, 10, 11, 1, 18, oldest={OFFSET_FETCH: 1, LIST_OFFSETS: 1, FETCH: 4}),
 }

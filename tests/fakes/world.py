@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kio.index import load_entity_schema
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
+from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.schema import build, nested, write
+
+from .record_batches import Batch
 
 Held = Mapping[str, tuple[int, ...]]
 
@@ -48,6 +51,9 @@ class FakeTopic:
     stable: int | None = None
     leader_seen: dict[int, list[int]] = field(default_factory=dict)
     """Partition -> what Metadata says next, one an answer, before the truth: a leader that has moved."""
+    logs: dict[int, Sequence[Batch]] = field(default_factory=dict)
+    """Partition -> what Fetch finds in it."""
+    aborted: Sequence[Aborted] = ()
 
 
 @dataclass

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
+from kio.static.primitive import Records
 
 from kgroups.model.offsets import Isolation
 from kgroups.protocol import apis
@@ -31,6 +32,10 @@ names = st.text(min_size=1, max_size=8)
 groups = st.lists(names, min_size=1, max_size=4, unique=True).map(tuple)
 _partitions = st.dictionaries(names, st.lists(st.integers(0, 2**31 - 1), max_size=3).map(tuple), max_size=3)
 
+_fetched = st.dictionaries(
+    names, st.dictionaries(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1), max_size=3), max_size=3
+)
+
 
 def calls(api: Api) -> st.SearchStrategy[Any]:
     """Any call of that API."""
@@ -38,6 +43,11 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
         "ApiVersions": {},
         "Metadata": {"topics": groups},
         "ListGroups": {"states": groups, "types": groups},
+        "Fetch": {
+            "offsets": _fetched,
+            "partition_bytes": st.integers(0, 2**20),
+            "isolation": st.sampled_from(Isolation),
+        },
         "ListOffsets": {"partitions": _partitions, "isolation": st.sampled_from(Isolation)},
     }
     return st.builds(CALLS[api], **arguments.get(api.name, {"groups": groups}))
@@ -55,6 +65,7 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
     "uint16": st.integers(0, 2**16 - 1),
     "string": st.text(max_size=6),
     "bytes": st.binary(max_size=12),
+    "records": st.binary(max_size=12).map(Records),
     "bool": st.booleans(),
     "uuid": st.uuids().filter(lambda uuid: uuid != UUID(int=0)),
     "error_code": st.sampled_from(ErrorCode),

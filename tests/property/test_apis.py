@@ -84,6 +84,10 @@ def told(response: Any) -> set[str]:
         return {entry.name for entry in response.topics if entry.name is not None}
     if type(response).__name__ == "ListOffsetsResponse":
         return {entry.name for entry in response.topics if entry.partitions}
+    if type(response).__name__ == "FetchResponse":
+        return {
+            entry.topic for entry in response.responses if entry.partitions and not getattr(response, "error_code", 0)
+        }
     return set()
 
 

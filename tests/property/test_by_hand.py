@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from kgroups.errors import RemoteProtocolError
 from kgroups.model.cluster import Node
-from kgroups.protocol.apis import api_versions, list_offsets, metadata
+from kgroups.protocol.apis import api_versions, fetch, list_offsets, metadata
+from kgroups.protocol.apis.fetch import Fetched
 from kgroups.protocol.apis.metadata import ClusterMetadata, TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.schema import read_response, response_type, write
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
 from tests.property.strategies import CALLS, damaged, entities
@@ -51,8 +53,22 @@ def leaders_of(topic: Any) -> TopicLeaders:
     return TopicLeaders(topic.name, kafka_error(topic.error_code) if topic.error_code else None, leaders)
 
 
+def fetched_of(response: Any) -> dict[tuple[str, int], Fetched | KafkaError]:
+    found: dict[tuple[str, int], Fetched | KafkaError] = {}
+    for topic in () if getattr(response, "error_code", None) else response.responses:
+        for entry in topic.partitions:
+            aborted = tuple(Aborted(each.producer_id, each.first_offset) for each in entry.aborted_transactions or ())
+            found[topic.topic, entry.partition_index] = (
+                kafka_error(entry.error_code)
+                if entry.error_code
+                else Fetched(entry.high_watermark, entry.last_stable_offset, aborted, entry.records or b"")
+            )
+    return found
+
+
 BY_KIO: dict[Api, Callable[[Any], Any]] = {
     api_versions.API: versions_of,
+    fetch.API: fetched_of,
     list_offsets.API: offsets_of,
     metadata.API: metadata_of,
 }
@@ -64,7 +80,7 @@ every_version = pytest.mark.parametrize(
         for version in range(api.oldest, api.newest + 1)
     ],
 )
-ARGUMENTS: dict[Api, tuple[Any, ...]] = {list_offsets.API: ({},)}
+ARGUMENTS: dict[Api, tuple[Any, ...]] = {list_offsets.API: ({},), fetch.API: ({},)}
 
 
 @every_version

@@ -42,6 +42,7 @@ FOREIGN = {
     "rich": {"render"},
     "tabulate": {"render"},
     "kio": {"protocol", "sandbox"},
+    "cramjam": {"protocol/compression"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
     "pyspark": {"pipeline"},
     "pyarrow": {"pipeline"},
@@ -216,9 +217,11 @@ print("LOADED", *sorted({name.split(".")[0] for name in sys.modules}))
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"], ["lag", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     output = fresh(LOADED, *arguments)
     loaded = set(output.rpartition("LOADED")[2].split())
     assert {"kgroups", "click"} <= loaded
-    assert loaded & {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "pyspark", "pyarrow"} == set()
+    assert loaded & {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "cramjam", "pyspark", "pyarrow"} == set()

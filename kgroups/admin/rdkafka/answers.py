@@ -12,7 +12,7 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import LEADER_MOVED, Code, KafkaError
 
 from ..list_groups import ListFilter
-from ..log_offsets import TopicPartition
+from ..partition_leaders import TopicPartition
 from .words import UNKNOWN_STATE, is_missing, state_of
 
 Pair = tuple[Group, GroupCommits]
@@ -20,6 +20,7 @@ Pair = tuple[Group, GroupCommits]
 UNLISTED = "librdkafka lists groups of consumers only: Connect, share and streams groups are left out"
 MISTAKEN = "librdkafka does not know share and streams groups: such a group is said not to exist"
 UNTOLD = "librdkafka does not tell epochs, subscriptions, racks, nor who still speaks the classic protocol"
+UNREAD = "librdkafka is not asked for records: time lag is unknown; the wire client reads them (--transport wire)"
 STATELESS = "librdkafka has no name for the states Assigning, Reconciling and NotReady: a state is unknown"
 TYPELESS = "the brokers do not tell the types of groups (ListGroups v5, Kafka 3.8)"
 
@@ -92,6 +93,12 @@ def partitions_of(pairs: Iterable[Pair], topics: frozenset[str]) -> set[TopicPar
         for member in group.members or ():
             wanted.update(pair for pair in member.assignment.pairs() if not topics or pair[0] in topics)
     return wanted
+
+
+def whole_topics(pairs: Iterable[TopicPartition], topics: Mapping[str, TopicLeaders | Failure]) -> set[TopicPartition]:
+    """These partitions, and the others of their topics."""
+    others = {(name, at) for name, told in topics.items() if not isinstance(told, Failure) for at in told.leaders}
+    return others.union(pairs)
 
 
 class Survey:

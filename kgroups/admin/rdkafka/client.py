@@ -8,6 +8,7 @@ What librdkafka does not tell, and what becomes of it here:
 - Assigning, Reconciling, NotReady: it has no names for them. ``None`` in the list, Unknown in a description.
 - Who lists a group: worked out by Kafka's rule, and asked group by group where the rule does not hold.
 - Which broker an error came from: ``None``, but for the logs.
+- Records: it could read them, by a consumer for each; that is left to the wire client, and time lag is unknown.
 
 confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not exist.
 """
@@ -15,7 +16,7 @@ confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
@@ -38,12 +39,13 @@ from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.rows import GroupOffsets
+from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from ..list_groups import OFFSETS_TOPIC, ListFilter, missing_coordinators
-from ..log_offsets import LEADER_ROUNDS
 from ..pacing import FIRST_PAUSE
+from ..partition_leaders import LEADER_ROUNDS
 from ..select_groups import Selection
 from . import answers, words
 from .asking import AGAIN, Gate, Refused, ask_each, patiently
@@ -161,12 +163,21 @@ class RdkafkaAdmin:
         untold = any(group.members or group.type == GroupType.CONSUMER for group in groups)
         return pairs.with_items(groups).with_failures((), (answers.UNTOLD,) if untold else ())
 
-    async def describe_offsets(self, selection: Selection, *, isolation: Isolation) -> Outcome[GroupOffsets]:
+    async def describe_offsets(
+        self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
+    ) -> Outcome[GroupOffsets]:
         pairs = await self._pairs(selection, with_commits=True)
         wanted = answers.partitions_of(pairs.items, selection.topics)
-        logs, failures = await self._logs(wanted, isolation)
+        logs, failures = await self._logs(wanted, isolation, whole_topics)
         described = (GroupOffsets(group, commits, logs, selection.topics) for group, commits in pairs.items)
         return pairs.with_items(described).with_failures(failures)
+
+    async def find_unread(
+        self, positions: Iterable[Position], *, isolation: Isolation
+    ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
+        """Records are read over the wire only: every position is unknown, for one reason."""
+        wanted = dict.fromkeys(positions, FirstUnread(failed=answers.UNREAD))
+        return wanted, (Failure(Scope.CLUSTER, self._name, answers.UNREAD),) if wanted else ()
 
     # Below: groups.
 
@@ -274,13 +285,18 @@ class RdkafkaAdmin:
 
     # Below: logs.
 
-    async def _logs(self, wanted: set[tuple[str, int]], isolation: Isolation) -> tuple[Logs, tuple[Failure, ...]]:
+    async def _logs(
+        self, wanted: set[tuple[str, int]], isolation: Isolation, whole_topics: bool
+    ) -> tuple[Logs, tuple[Failure, ...]]:
         """Both ends, each leader asked for itself: one that hangs holds up no other."""
         survey = answers.Survey()
         pending = wanted
         for attempt in range(LEADER_ROUNDS):
             await asyncio.sleep(attempt * FIRST_PAUSE)
-            leaders = survey.place(pending, await self._leaders({topic for topic, _ in pending}))
+            told = await self._leaders({topic for topic, _ in pending})
+            if whole_topics and not attempt:
+                pending = answers.whole_topics(pending, told)
+            leaders = survey.place(pending, told)
             jobs = [
                 self._ends(survey, leader, pairs, isolation, starts)
                 for leader, pairs in leaders.items()

@@ -95,6 +95,15 @@ def test_a_topic_limits_what_is_shown_and_what_is_asked() -> None:
     assert [request.keys for request in fake.asked("ListOffsets")] == [("u",), ("u",)]
 
 
+def test_whole_topics_are_looked_at_where_that_is_asked_for() -> None:
+    fake = cluster()
+    fake.world.topic("u", [0, 1, 0])
+    fake.world.group("c", 0, commits={("u", 1): 1})
+    (item,) = describe_offsets(fake, Selection(names=("c",)), whole_topics=True).items
+    assert sorted(item.logs.offsets["u"]) == [0, 1, 2] and not item.logs.holes
+    assert sorted(item.logs.offsets) == ["u"]
+
+
 @pytest.mark.parametrize("hangs_on", ["*", "ListGroups", "DescribeGroups", "OffsetFetch", "ListOffsets"])
 def test_a_hung_broker_costs_its_timeout_once_and_hides_nobody_else(hangs_on: str) -> None:
     fake = cluster()

@@ -32,6 +32,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.rows import offset_rows
+from kgroups.model.time_lag import FirstUnread, Position
 
 ONE = Node(1, "one", 9092)
 TWO = Node(2, "two", 9093)
@@ -384,6 +385,17 @@ class TestDescribeOffsets:
         outcome = self.ask(opened(client), Selection(topics=frozenset({"u"})))
         assert [item.group.group_id for item in outcome.items] == ["b"]
         assert ("offsets", 0, [("u", 0)]) in client.asked
+
+    def test_of_whole_topics(self, opened: Opened, client: FakeClient) -> None:
+        outcome = self.ask(opened(client), Selection(names=("a",)), whole_topics=True)
+        assert outcome.items[0].logs.offsets == {"t": {0: LogOffsets(2, 9), 1: LogOffsets(0, 1)}}
+
+    def test_records_are_left_to_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
+        place = Position("t", 0, 5)
+        find = opened(client).find_unread
+        found, (failure,) = asyncio.run(find([place], isolation=Isolation.READ_UNCOMMITTED))
+        assert found == {place: FirstUnread(failed=failure.message)} and "--transport wire" in failure.message
+        assert asyncio.run(find([], isolation=Isolation.READ_UNCOMMITTED)) == ({}, ())
 
     def test_commits_that_cannot_be_read_are_a_failure(self, opened: Opened, client: FakeClient) -> None:
         client.committed["a"] = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)

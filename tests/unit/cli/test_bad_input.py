@@ -40,6 +40,17 @@ B = ("-b", "127.0.0.1:1")
         (("describe", *B, "g", "--members", "--state"), "--members and --state"),
         (("describe", *B, "g", "--offsets", "--members", "--state"), "--offsets and --members and --state"),
         (("describe", *B, "g", "--isolation", "dirty"), "--isolation"),
+        (("lag", *B, "g", "--all-groups"), "--all-groups"),
+        (("lag", *B, "--regex", "a("), "'a('"),
+        (("lag", *B, "--by", "day"), "--by"),
+        (("lag", *B, "--min", "-1"), "--min"),
+        (("lag", *B, "--min", "many"), "'many'"),
+        (("lag", *B, "--top", "0"), "--top"),
+        (("lag", *B, "--isolation", "dirty"), "--isolation"),
+        (("lag", *B, "--sort", "lag"), "total_lag"),
+        (("lag", *B, "--columns", "group,TIME-LAG"), "--time"),
+        (("lag", *B, "--sort", "-time_lag"), "--time"),
+        (("lag", *B, "--time", "--transport", "librdkafka"), "--transport librdkafka"),
     ],
 )
 def test_usage_errors(run_cli: Callable[..., object], arguments: tuple[str, ...], named: str) -> None:

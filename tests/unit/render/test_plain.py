@@ -17,18 +17,20 @@ NODE = Node(1, "h", 9092)
 Render = Callable[..., str]
 Golden = Callable[[str, str], None]
 
+TIERS = (Tier.BASE, Tier.VERBOSE, Tier.WIDE)
 
-@pytest.mark.parametrize("tier", Tier, ids=lambda tier: tier.name.lower())
+
+@pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
 def test_offsets(offsets: Outcome[OffsetRow], tier: Tier, render: Render, golden: Golden) -> None:
     golden(f"render/offsets-{tier.name.lower()}.plain", render(offsets, OFFSETS, fmt="plain", tier=tier))
 
 
-@pytest.mark.parametrize("tier", Tier, ids=lambda tier: tier.name.lower())
+@pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
 def test_members(members: Outcome[MemberRow], tier: Tier, render: Render, golden: Golden) -> None:
     golden(f"render/members-{tier.name.lower()}.plain", render(members, MEMBERS, fmt="plain", tier=tier))
 
 
-@pytest.mark.parametrize("tier", Tier, ids=lambda tier: tier.name.lower())
+@pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
 def test_state(states: Outcome[StateRow], tier: Tier, render: Render, golden: Golden) -> None:
     golden(f"render/state-{tier.name.lower()}.plain", render(states, STATE, fmt="plain", tier=tier))
 
@@ -55,7 +57,7 @@ def test_no_items_leave_the_header_alone(view: View, render: Render) -> None:
 
 
 @pytest.mark.parametrize("headers", [True, False])
-@pytest.mark.parametrize("tier", Tier, ids=lambda tier: tier.name.lower())
+@pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
 def test_columns_stand_straight_and_no_line_ends_with_a_blank(
     offsets: Outcome[OffsetRow],
     members: Outcome[MemberRow],

@@ -2,10 +2,33 @@ from typing import Any
 
 import pytest
 
+from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
+from kgroups.model.lag_summary import By
 from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
-from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, VIEWS, View, both_true_and_false, some_value
+from kgroups.render.views import (
+    LAG_VIEWS,
+    LIST,
+    MEMBERS,
+    OFFSETS,
+    STATE,
+    VIEWS,
+    Tier,
+    View,
+    both_true_and_false,
+    some_above_zero,
+    some_value,
+)
 
-ROWS: dict[str, Any] = {"list": ListRow, "state": StateRow, "members": MemberRow, "offsets": OffsetRow}
+ROWS: dict[str, Any] = {
+    "list": ListRow,
+    "state": StateRow,
+    "members": MemberRow,
+    "offsets": OffsetRow,
+    "lag": GroupLagRow,
+    "lag-by-topic": TopicLagRow,
+    "lag-by-partition": PartitionLagRow,
+    "lag-by-member": MemberLagRow,
+}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
@@ -47,3 +70,24 @@ def test_both_true_and_false() -> None:
     assert both_true_and_false([True, None, False])
     assert not both_true_and_false([True, True, None])
     assert not both_true_and_false([None])
+
+
+def test_some_above_zero() -> None:
+    assert some_above_zero([0, None, 2])
+    assert not some_above_zero([0, None, -2])
+    assert not some_above_zero([])
+
+
+def test_there_is_a_lag_view_for_each_way_to_sum_up() -> None:
+    assert set(LAG_VIEWS) == set(By)
+
+
+@pytest.mark.parametrize("row", [GroupLagRow, TopicLagRow, MemberLagRow])
+def test_lag_rows_end_in_a_tally(row: type[tuple[object, ...]]) -> None:
+    assert row._fields[-len(Tally._fields) :] == Tally._fields  # type: ignore[attr-defined]  # a NamedTuple has them
+
+
+@pytest.mark.parametrize("view", LAG_VIEWS.values(), ids=lambda view: view.name)
+def test_no_tier_shows_what_costs_requests(view: View) -> None:
+    (column,) = [column for column in view.columns if column.key == "time_lag_ms"]
+    assert column.tier > Tier.WIDE and column.sooner is None

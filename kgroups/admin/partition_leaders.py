@@ -1,0 +1,94 @@
+"""Which broker leads each partition: what has to be known before a log can be asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kgroups.errors import KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.outcome import Failure, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis import metadata
+from kgroups.protocol.error_codes import LEADER_MOVED, KafkaError
+
+TOPICS_A_REQUEST = 2_000
+
+LEADER_ROUNDS = 3
+"""How often a partition without a leader is looked up; an election takes less, an outage lasts longer anyway."""
+
+TopicPartition = tuple[str, int]
+
+
+@dataclass(slots=True)
+class Led:
+    """Each leader with the partitions to ask it about, and the partitions that nobody can be asked about."""
+
+    leaders: dict[Node, list[TopicPartition]] = field(default_factory=dict)
+    holes: dict[TopicPartition, Failure] = field(default_factory=dict)
+
+
+async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False) -> Led:
+    """Asks for metadata, many topics a request. With ``whole_topics`` also where the topics' other partitions are."""
+    asked = by_topic(sorted(wanted))
+    topics = list(asked)
+    chunks = [topics[at : at + TOPICS_A_REQUEST] for at in range(0, len(topics), TOPICS_A_REQUEST)]
+    led = Led()
+    for chunk, answer in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
+        if isinstance(answer, KgroupsError):
+            for topic in chunk:
+                for partition in asked[topic]:
+                    led.holes[topic, partition] = unreachable((topic, partition), str(answer), "Metadata", None)
+            continue
+        told = {entry.topic: entry for entry in answer.topics}
+        for topic in chunk:
+            if topic in told:
+                others = told[topic].leaders if whole_topics else ()
+                _place(cluster, told[topic], sorted({*asked[topic], *others}), led)
+                continue
+            for partition in asked[topic]:
+                pair = (topic, partition)
+                led.holes[pair] = unreachable(pair, "its topic was left out of the answer", "Metadata", None)
+    return led
+
+
+def _place(cluster: Cluster, entry: metadata.TopicLeaders, partitions: Iterable[int], led: Led) -> None:
+    for partition in partitions:
+        pair = (entry.topic, partition)
+        leader = entry.error or entry.leaders.get(partition)
+        if leader is None:
+            message = "the topic has no such partition now (recreated with fewer?)"
+            led.holes[pair] = Failure(
+                Scope.PARTITION, partition_name(pair), message, "UNKNOWN_TOPIC_OR_PARTITION", 3, "Metadata"
+            )
+        elif isinstance(leader, KafkaError):
+            scope, name = (Scope.TOPIC, entry.topic) if entry.error else (Scope.PARTITION, partition_name(pair))
+            led.holes[pair] = leader.failure(scope, name, api="Metadata")
+        elif leader not in cluster.nodes:
+            message = f"its leader, broker {leader}, is not in the cluster's metadata"
+            led.holes[pair] = unreachable(pair, message, "Metadata", leader)
+        else:
+            led.leaders.setdefault(cluster.nodes[leader], []).append(pair)
+
+
+def may_heal(failure: Failure) -> bool:
+    """Whether the partition may have another leader in a moment."""
+    return failure.code is not None and failure.code in LEADER_MOVED
+
+
+def by_topic(pairs: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
+    """Topic -> partitions, in the order given."""
+    topics: dict[str, list[int]] = {}
+    for topic, partition in pairs:
+        topics.setdefault(topic, []).append(partition)
+    return {topic: tuple(partitions) for topic, partitions in topics.items()}
+
+
+def unreachable(pair: TopicPartition, message: str, api: str, broker: int | None) -> Failure:
+    """The failure of a partition of which no broker gave an error."""
+    return Failure(Scope.PARTITION, partition_name(pair), message, api=api, broker=broker)
+
+
+def partition_name(pair: TopicPartition) -> str:
+    return f"{pair[0]}-{pair[1]}"

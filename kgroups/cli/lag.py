@@ -1,0 +1,128 @@
+"""``kgroups lag``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.config.settings import Transport
+from kgroups.errors import UsageError
+
+from .answer import Shape, answer
+from .options import Connection, connection_options, isolation_option, output_options
+from .which_groups import Chosen, group_options
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.lag_rows import LagRow
+    from kgroups.model.outcome import Outcome
+
+_TIME_COLUMNS = ("time_lag", "time_lag_ms")
+
+
+@click.command("lag")
+@group_options
+@click.option(
+    "--by",
+    type=click.Choice(["group", "topic", "partition", "member"]),
+    default="group",
+    show_default=True,
+    help="One row for each group, or for each topic, partition or member of each group.",
+)
+@click.option("--only-lagging", is_flag=True, help="Rows with a partition that is behind.")
+@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Rows with a total lag of at least N.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The N rows with the largest total lag, largest first; with --sort the first N of that order.",
+)
+@click.option(
+    "--time",
+    "with_time",
+    is_flag=True,
+    help="Also lag in time: the age of the first unread record, which is read from the log.",
+)
+@isolation_option
+@output_options
+@connection_options
+def lag(
+    connection: Connection,
+    shape: Shape,
+    chosen: Chosen,
+    by: str,
+    only_lagging: bool,
+    least: int | None,
+    top: int | None,
+    with_time: bool,
+    isolation: str,
+) -> int:
+    """Show how far groups are behind, in records and in time.
+
+    Of the groups that are named or selected; of all groups where nothing is said.
+
+    The total is of the partitions whose lag is known. BEHIND counts partitions with a lag above 0, UNCOMMITTED those
+    that have no commit, though a member holds them or the group reads their topic. Where there are some, UNKNOWN
+    counts those whose log could not be asked about, AHEAD commits beyond the end of the log (their lag is negative,
+    and is added as it is), DATA-LOST those of which records were deleted before they were read.
+
+    With --time, 0 means that nothing is unread, and - that nobody can say; NOTE has the reason.
+    """
+    from kgroups.model.lag_summary import Ages, By, shares
+    from kgroups.model.offsets import Isolation
+    from kgroups.render.selection import sort_rows
+    from kgroups.render.views import LAG_VIEWS
+
+    selection = chosen.selection(all_by_default=True)
+    level = Isolation[isolation.upper()]
+    view = LAG_VIEWS[by]
+    ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-total_lag")
+    look = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
+    by_time = _names_time(ranked)
+    if not with_time and (by_time or _names_time(shape.columns)):
+        raise UsageError("the column time_lag_ms needs --time: records are read for it")
+    if with_time and connection.settings.transport is Transport.LIBRDKAFKA:
+        raise UsageError("--time reads records, which only the wire client does: leave --transport librdkafka out")
+
+    def first(rows: list[Any]) -> list[Any]:
+        return rows if top is None else sort_rows(rows, view, ranked)[:top]
+
+    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
+        now = int(time.time() * 1000)
+        share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
+        rows, remarks = _kept(share_of, only_lagging, least)
+        if not outcome.items and selection.needs_list:
+            remarks.append("no group matches")
+        if not by_time:
+            rows = first(rows)
+        if not with_time:
+            return outcome.with_items(rows).with_failures((), remarks)
+        places = {place for row in rows for place in share_of[row].positions()}
+        unread, failures = await admin.find_unread(places, isolation=level)
+        ages = Ages(unread, now)
+        rows = first([share_of[row].row(ages) for row in rows])
+        return outcome.with_items(rows).with_failures(failures, remarks)
+
+    return answer(connection.settings, look, view, ask, debug=connection.debug)
+
+
+def _names_time(names: str | None) -> bool:
+    """Whether columns to show or to sort by include lag in time."""
+    folded = (name.strip().removeprefix("-").casefold().replace("-", "_") for name in (names or "").split(","))
+    return any(name in _TIME_COLUMNS for name in folded)
+
+
+def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tuple[list[Any], list[str]]:
+    """The rows that are wanted; and a remark where others are left out that could be wanted, for all that is known."""
+    kept, unsure = [], 0
+    for row in rows:
+        enough = least is None or (row.total_lag is not None and row.total_lag >= least)
+        if enough and (row.behind or not only_lagging):
+            kept.append(row)
+        elif row.unknown:
+            unsure += 1
+    return kept, [f"left out, for their lag is not wholly known: {unsure:,}"] if unsure else []

@@ -1,0 +1,22 @@
+"""Spans of time as data: milliseconds, which read as a person writes them."""
+
+from __future__ import annotations
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+class Milliseconds(int):
+    """A number of milliseconds. As text its two largest units: ``3h12m``, ``45s``, ``250ms``; data formats write the
+    number."""
+
+    def __str__(self) -> str:
+        sign, size = ("-", -int(self)) if self < 0 else ("", int(self))
+        if size < 1000:
+            return f"{sign}{size}ms" if size else "0"
+        seconds = size // 1000
+        first = next(at for at, (_, worth) in enumerate(_UNITS) if seconds >= worth)
+        parts: list[str] = []
+        for unit, worth in _UNITS[first : first + 2]:
+            count, seconds = divmod(seconds, worth)
+            parts.append(f"{count}{unit}" if count or not parts else "")
+        return sign + "".join(parts)

@@ -1,0 +1,135 @@
+"""Fetch (key 1): bytes of logs, from given offsets on, of many partitions that one broker leads.
+
+v4  isolation level, and the transactions that were aborted (KIP-98, Kafka 0.11); the oldest that Kafka 4 speaks
+v5  where the log starts
+v7  sessions (KIP-227, Kafka 1.1); we keep none
+v9  leader epochs (KIP-320); we do not fence
+v11 a rack, to be sent to a follower (KIP-392); we have none
+v12 flexible; the newest that names topics, later ones give their ids (KIP-516). Every broker to 4.3 speaks it
+v4 and later: a batch that does not fit is left out, but for the first partition with data, which gets one (KIP-74)
+
+By hand: kio refuses a tag that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kgroups.model.offsets import Isolation
+
+from ..error_codes import Code, KafkaError, kafka_error
+from ..reader import Reader, reader_of
+from ..record_batch import Aborted
+from ..versions import Api
+from ..writer import form_of
+
+API = Api(1, "Fetch", 4, 12, flexible=12)
+
+_LOG_STARTS, _SESSIONS, _EPOCHS, _RACKS, _LAST_EPOCHS = 5, 7, 9, 11, 12
+"""The first version that has each."""
+
+_NOT_A_REPLICA = _NO_EPOCH = b"\xff\xff\xff\xff"
+_NO_LOG_START = b"\xff" * 8
+_NO_SESSION = b"\0\0\0\0" + b"\xff\xff\xff\xff"
+_MAX_WAIT = (500).to_bytes(4, "big")
+"""Milliseconds. With any data there is no wait; a broker that has to ask remote storage is given this time."""
+_MIN_BYTES = (1).to_bytes(4, "big")
+
+
+class Fetched(NamedTuple):
+    """What is there from an offset on: ``records`` may end in the middle of a batch, or be too few for one.
+
+    ``last_stable`` is where transactions are open (KIP-98); ``aborted`` is told under read_committed only.
+    """
+
+    high_watermark: int
+    last_stable: int
+    aborted: tuple[Aborted, ...]
+    records: bytes
+
+
+class Fetch(NamedTuple):
+    """What is in these logs, topic -> partition -> offset; up to so many bytes of each? In the order given."""
+
+    offsets: Mapping[str, Mapping[int, int]]
+    partition_bytes: int = 16_384
+    isolation: Isolation = Isolation.READ_UNCOMMITTED
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return sum(map(len, self.offsets.values()))
+
+    def encode(self, version: int) -> bytes:
+        form = form_of(API, version)
+        epoch = _NO_EPOCH if version >= _EPOCHS else b""
+        behind = _NO_EPOCH if version >= _LAST_EPOCHS else b""
+        behind += _NO_LOG_START if version >= _LOG_STARTS else b""
+        behind += _int32(self.partition_bytes) + form.tags
+        topics = form.array(
+            form.string(name)
+            + form.array(_int32(index) + epoch + _int64(offset) + behind for index, offset in partitions.items())
+            + form.tags
+            for name, partitions in self.offsets.items()
+        )
+        most = _int32(min(self.partition_bytes * self.keys, 2**31 - 1))
+        head = _NOT_A_REPLICA + _MAX_WAIT + _MIN_BYTES + most + int(self.isolation).to_bytes(1, "big")
+        session = _NO_SESSION if version >= _SESSIONS else b""
+        forgotten = form.array(()) if version >= _SESSIONS else b""
+        rack = form.string("") if version >= _RACKS else b""
+        return head + session + topics + forgotten + rack + form.tags
+
+    def decode(self, version: int, data: bytes, offset: int) -> Mapping[tuple[str, int], Fetched | KafkaError]:
+        """(topic, partition) -> its bytes, or the error given for it."""
+        found: dict[tuple[str, int], Fetched | KafkaError] = {}
+        with reader_of(API, version, data, offset) as reader:
+            reader.skip(4)  # throttle time
+            error = 0
+            if version >= _SESSIONS:
+                error = reader.int16()
+                reader.skip(4)
+            for _ in range(reader.count()):
+                topic = reader.string()
+                for _ in range(reader.count()):
+                    partition = reader.int32()
+                    found[topic, partition] = _partition(reader, version)
+                reader.tags()
+            reader.tags()
+            reader.end()
+            if error:
+                refusal = kafka_error(Code(error))
+                return {(topic, index): refusal for topic, indexes in self.offsets.items() for index in indexes}
+        return found
+
+
+def _partition(reader: Reader, version: int) -> Fetched | KafkaError:
+    error = reader.int16()
+    high_watermark, last_stable = reader.int64(), reader.int64()
+    if version >= _LOG_STARTS:
+        reader.skip(8)
+    aborted = [_aborted(reader) for _ in range(reader.nullable_count() or 0)]
+    if version >= _RACKS:
+        reader.skip(4)  # the replica to read from
+    records = reader.nullable_bytes()
+    reader.tags()
+    if error:
+        return kafka_error(Code(error))
+    return Fetched(high_watermark, last_stable, tuple(aborted), records or b"")
+
+
+def _aborted(reader: Reader) -> Aborted:
+    aborted = Aborted(reader.int64(), reader.int64())
+    reader.tags()
+    return aborted
+
+
+def _int32(number: int) -> bytes:
+    return number.to_bytes(4, "big", signed=True)
+
+
+def _int64(number: int) -> bytes:
+    return number.to_bytes(8, "big", signed=True)

@@ -1,0 +1,121 @@
+"""``kgroups lag`` against real brokers: sums as the Java tool's rows add up, ages of records in logs of every shape."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+import pytest
+
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.world import DELETED_TOPIC
+from tests.integration.aged_topics import Aged, AgedTopics
+from tests.integration.asking import Answer, Row, run_kgroups
+from tests.integration.known_world import World
+
+WHOLE = ("ahead", "data-lost", "ledger-reader", "orders-range", "payments-empty", "payments-lagging")
+"""Groups of the known world with nothing wrong, in any version."""
+
+
+@pytest.fixture(scope="session")
+def aged(cluster: Sandbox) -> AgedTopics:
+    topics = AgedTopics(cluster)
+    topics.make()
+    return topics
+
+
+def ages_of(cluster: Sandbox, groups: Iterable[Aged], *words: str) -> dict[str, Row]:
+    names = [each.group for each in groups]
+    told = run_kgroups("lag", *names, "--time", "-o", "json", *words, bootstrap=cluster.bootstrap)
+    assert (told.code, told.failures) == (0, []), told.err
+    return {row["group"]: row for row in told.items}
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_the_age_of_the_first_unread_record(cluster: Sandbox, aged: AgedTopics, isolation: str) -> None:
+    groups = [each for each in aged.groups if each.isolation == isolation]
+    before = time.time() * 1000
+    rows = ages_of(cluster, groups, "--isolation", isolation)
+    after = time.time() * 1000
+    for each in groups:
+        row = rows[each.group]
+        assert row["total_lag"] == each.lag, each
+        if each.oldest is None:
+            assert row["time_lag_ms"] is None and "no timestamp" in row["note"], each
+        elif not each.oldest:
+            assert row["time_lag_ms"] == 0, each
+        elif "append" in each.topic:
+            assert 0 < row["time_lag_ms"] <= after - each.oldest, each
+        else:
+            assert before - each.oldest - 1 <= row["time_lag_ms"] <= after - each.oldest, each
+
+
+def test_one_fetch_serves_many_groups(cluster: Sandbox, aged: AgedTopics) -> None:
+    names = [each.group for each in aged.groups if each.topic == "aged-gzip"]
+    told = run_kgroups("lag", *names, "--time", "--debug", bootstrap=cluster.bootstrap)
+    assert len(told.sent("Fetch")) == 1
+
+
+def test_data_lost_is_told_beside_the_age_of_what_is_left(cluster: Sandbox, aged: AgedTopics) -> None:
+    (group,) = [each.group for each in aged.groups if each.topic == "aged-deleted"]
+    told = run_kgroups("lag", group, "--by", "partition", "--time", "-o", "json", bootstrap=cluster.bootstrap)
+    (row,) = told.items
+    assert row["note"] == "data lost: 90 offsets deleted before they were read"
+    assert row["time_lag_ms"] > 0
+
+
+# The known world.
+
+
+def sums(rows: Iterable[Row | dict[str, str | None]], group: str, topic: str, lag: str) -> dict[tuple[str, str], int]:
+    """(group, topic) -> the sum of what is in the column of lags."""
+    found: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row[lag] is not None:
+            key = str(row[group]), str(row[topic])
+            found[key] = found.get(key, 0) + int(row[lag] or 0)
+    return found
+
+
+def test_totals_are_those_of_the_java_tool(world: World) -> None:
+    said = {}
+    several = world.since("2.5")  # the tool of 1.1.1 takes one group a run, and does not name it in its tables
+    for names in [WHOLE] if several else [(name,) for name in WHOLE]:
+        words = [word for name in names for word in ("--group", name)]
+        rows = world.java("--describe", *words).rows
+        said.update(sums([{"GROUP": names[0], **row} for row in rows], "GROUP", "TOPIC", "LAG"))
+    assert len(said) == len(WHOLE)
+    told = world.ask("lag", *WHOLE, "--by", "topic", "-o", "json")
+    assert (told.code, sums(told.items, "group", "topic", "total_lag")) == (0, said)
+    groups = world.ask("lag", *WHOLE, "-o", "json").items
+    assert {row["group"]: row["total_lag"] for row in groups} == {group: lag for (group, _), lag in said.items()}
+
+
+def test_all_groups_are_the_default(world: World) -> None:
+    told = world.ask("lag", "-o", "json")
+    assert told.code == 1 and f"topic '{DELETED_TOPIC}'" in told.err
+    rows = {row["group"]: row for row in told.items}
+    assert set(rows) >= set(world.groups)
+    row = rows["payments-uncommitted"]
+    assert (row["members"], row["partitions"], row["behind"], row["uncommitted"]) == (1, 3, 1, 2)
+    row = rows["data-lost"]
+    assert (row["total_lag"], row["data_lost"]) == (90, 1)
+    row = rows["ahead"]
+    assert (row["total_lag"], row["ahead"]) == (-50, 1)
+    row = rows["billing-deleted-topic"]
+    assert (row["uncommitted"], row["partitions"]) == (2, 5)
+
+
+def test_over_librdkafka(world: World) -> None:
+    words = ("lag", *WHOLE, "-o", "json")
+    wire, other = world.ask(*words), world.ask(*words, "--transport", "librdkafka")
+    assert (other.code, other.items) == (0, wire.items)
+
+
+def test_an_open_transaction_is_lag_only_for_those_who_read_it(world: World) -> None:
+    def ask(isolation: str) -> Answer:
+        return world.ask("lag", "ledger-reader", "--time", "-o", "json", "--isolation", isolation)
+
+    (uncommitted,), (committed,) = ask("read_uncommitted").items, ask("read_committed").items
+    assert uncommitted["total_lag"] == 5 and uncommitted["time_lag_ms"] > 0
+    assert (committed["total_lag"], committed["time_lag_ms"]) == (0, 0)

@@ -1,0 +1,173 @@
+"""``kgroups lag`` over fake brokers: which rows, in which order, and what is said besides."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from tests.fakes.broker import FakeCluster
+from tests.fakes.record_batches import batch, marker
+from tests.fakes.world import FakeMember
+
+Run = Callable[..., tuple[int, str, str]]
+NOW = int(time.time() * 1000)
+HOUR = 3_600_000
+
+
+def shop(fake: FakeCluster) -> None:
+    """orders: 3 partitions with the offsets 5 to 99; those of partition 1 are transactions' ends from 98 on."""
+    aged = [batch(at, [(at, NOW - 3 * HOUR - 12 * 60_000)]) for at in range(5, 98)]
+    logs = {0: aged, 1: [*aged, marker(98, 1), marker(99, 1)], 2: aged}
+    fake.world.topic("orders", [0, 1, 0], start=5, end=100, logs=logs)
+    fake.world.topic("clicks", [1], end=10, logs={0: [batch(0, [(at, NOW - 60_000) for at in range(10)])]})
+    member = FakeMember("m-1", {"orders": (0, 1)})
+    fake.world.group("ahead", 0, commits={("clicks", 0): 11})
+    fake.world.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
+    fake.world.group("done", 1, commits={("orders", 0): 100, ("orders", 1): 100, ("orders", 2): 100})
+    fake.world.group("late", 1, commits={("orders", 0): 3, ("orders", 1): 98, ("clicks", 0): 4})
+    fake.world.group("marked", 1, commits={("orders", 0): 100, ("orders", 1): 98, ("orders", 2): 100})
+    fake.world.group("nothing", 1)
+
+
+@pytest.fixture
+def lag(run_cli: Run, serve: Callable) -> Callable[..., tuple[int, str, str]]:
+    served = serve(world=shop)
+    return lambda *words: run_cli("lag", "-b", served.bootstrap, *words)
+
+
+def items(answer: tuple[int, str, str]) -> list[dict[str, Any]]:
+    code, out, _ = answer
+    assert code == 0
+    found: list[dict[str, Any]] = json.loads(out)["items"]
+    return found
+
+
+def names(answer: tuple[int, str, str]) -> list[str]:
+    return [row["group"] for row in items(answer)]
+
+
+def test_all_groups_by_name(lag: Run, golden: Callable[[str, str], None]) -> None:
+    code, out, err = lag()
+    assert (code, err) == (0, "")
+    golden("cli/lag.plain", out)
+
+
+@pytest.mark.parametrize("by", ["topic", "partition", "member"])
+def test_by(lag: Run, by: str, golden: Callable[[str, str], None]) -> None:
+    code, out, err = lag("--by", by)
+    assert (code, err) == (0, "")
+    golden(f"cli/lag-by-{by}.plain", out)
+
+
+def test_which_groups(lag: Run) -> None:
+    assert names(lag("late", "--group", "done", "-o", "json")) == ["done", "late"]
+    assert names(lag("--regex", "d.*|b.*", "-o", "json")) == ["busy", "done"]
+    assert names(lag("--topic", "clicks", "-o", "json")) == ["ahead", "late"]
+    (row,) = items(lag("late", "--topic", "clicks", "-o", "json"))
+    assert (row["total_lag"], row["partitions"]) == (6, 1)
+    assert lag("--regex", "x")[2] == "kgroups: note: no group matches\n"
+
+
+def test_only_those_that_lag(lag: Run) -> None:
+    assert names(lag("--only-lagging", "-o", "json")) == ["busy", "late", "marked"]
+    assert names(lag("--min", "6", "-o", "json")) == ["busy", "late"]
+    assert names(lag("--min", "0", "-o", "json")) == ["busy", "done", "late", "marked"]
+    rows = items(lag("--by", "partition", "--only-lagging", "-o", "json"))
+    assert [(row["group"], row["topic"], row["partition"]) for row in rows] == [
+        ("busy", "orders", 0),
+        ("late", "clicks", 0),
+        ("late", "orders", 0),
+        ("late", "orders", 1),
+        ("marked", "orders", 1),
+    ]
+
+
+def test_the_top_ones_are_the_largest_first(lag: Run) -> None:
+    assert [(row["group"], row["total_lag"]) for row in items(lag("--top", "3", "-o", "json"))] == [
+        ("late", 105),
+        ("busy", 10),
+        ("marked", 2),
+    ]
+    assert names(lag("--top", "2", "--sort", "-group", "-o", "json")) == ["nothing", "marked"]
+    assert names(lag("--top", "99", "-o", "json"))[-2:] == ["ahead", "nothing"]
+    (row,) = items(lag("--top", "1", "--by", "partition", "-o", "json"))
+    assert (row["group"], row["partition"], row["lag"]) == ("late", 0, 97)
+
+
+def test_time_as_text(lag: Run) -> None:
+    _, out, err = lag("--time", "--columns", "group,total_lag,time_lag")
+    assert [line.split() for line in out.splitlines()[1:]] == [
+        ["ahead", "-1", "-"],
+        ["busy", "10", "3h12m"],
+        ["done", "0", "0"],
+        ["late", "105", "3h12m"],
+        ["marked", "2", "0"],
+        ["nothing", "-", "-"],
+    ]
+    assert err == ""
+    assert "TIME-LAG" in lag("--time")[1] and "TIME-LAG" not in lag("--wide")[1]
+
+
+def test_time_as_data(lag: Run) -> None:
+    by_group = {row["group"]: row["time_lag_ms"] for row in items(lag("--time", "-o", "json"))}
+    assert by_group["done"] == by_group["marked"] == 0 and by_group["ahead"] is by_group["nothing"] is None
+    assert 0 <= by_group["late"] - (3 * HOUR + 12 * 60_000) < 60_000
+    _, out, _ = lag("--time", "-o", "csv")
+    rows = {row["group"]: row["time_lag_ms"] for row in csv.DictReader(out.splitlines())}
+    assert rows["done"] == "0" and rows["nothing"] == "" and int(rows["late"]) > 3 * HOUR
+    assert {row["time_lag_ms"] for row in items(lag("-o", "json"))} == {None}
+
+
+def test_time_by_partition_says_what_is_odd(lag: Run) -> None:
+    rows = items(lag("late", "marked", "--by", "partition", "--time", "-o", "json"))
+    notes = {(row["group"], row["topic"], row["partition"]): row["note"] for row in rows if row["note"]}
+    assert notes == {
+        ("late", "orders", 0): "data lost: 2 offsets deleted before they were read",
+        ("late", "orders", 1): "no record is unread: only transaction markers, aborted records or compacted offsets",
+        ("marked", "orders", 1): "no record is unread: only transaction markers, aborted records or compacted offsets",
+    }
+
+
+def test_time_is_read_for_the_rows_that_are_shown(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    run_cli("lag", "-b", served.bootstrap, "--time", "--top", "1", "--by", "partition")
+    assert [request.broker for request in served.fake.asked("Fetch")] == [0]
+    served.fake.brokers[0].requests.clear()
+    code, out, _ = run_cli("lag", "-b", served.bootstrap, "--time", "--top", "1", "--sort", "-time_lag", "-o", "jsonl")
+    assert code == 0 and json.loads(out)["time_lag_ms"] >= 3 * HOUR
+    assert {request.broker for request in served.fake.asked("Fetch")} == {0, 1}
+
+
+def test_a_time_that_nobody_can_tell_is_not_0(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.world.fail("Fetch", "orders-1", ErrorCode.topic_authorization_failed)
+    code, out, err = run_cli("lag", "-b", served.bootstrap, "done", "marked", "late", "--time", "-o", "json")
+    rows = {row["group"]: row for row in json.loads(out)["items"]}
+    assert code == 1
+    assert rows["marked"]["time_lag_ms"] is None and "needs the ACL READ" in rows["marked"]["note"]
+    assert rows["done"]["time_lag_ms"] == 0 and rows["late"]["time_lag_ms"] > 3 * HOUR
+    assert err.count("TOPIC_AUTHORIZATION_FAILED") == 1
+
+
+def test_a_log_that_nobody_can_tell_of_is_not_taken_for_no_lag(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.world.fail("ListOffsets", "clicks-0", ErrorCode.topic_authorization_failed)
+    code, out, err = run_cli("lag", "-b", served.bootstrap, "--only-lagging", "-o", "json")
+    assert code == 1
+    assert [row["group"] for row in json.loads(out)["items"]] == ["busy", "late", "marked"]
+    assert [row["unknown"] for row in json.loads(out)["items"]] == [0, 1, 0]
+    assert "left out, for their lag is not wholly known: 1" in err
+
+
+def test_under_read_committed_open_transactions_are_no_lag(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.world.topics["orders"].stable = 98
+    args = ("lag", "-b", served.bootstrap, "marked", "--isolation", "read_committed", "--time", "-o", "json")
+    (row,) = json.loads(run_cli(*args)[1])["items"]
+    assert (row["total_lag"], row["max_lag"], row["ahead"]) == (-4, 0, 2)

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kgroups.model.duration import Milliseconds
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0, "0"),
+        (1, "1ms"),
+        (999, "999ms"),
+        (1_000, "1s"),
+        (59_999, "59s"),
+        (60_000, "1m"),
+        (61_000, "1m1s"),
+        (3_600_000, "1h"),
+        (3_659_000, "1h"),
+        (11_520_000, "3h12m"),
+        (86_399_999, "23h59m"),
+        (86_400_000, "1d"),
+        (90_000_000, "1d1h"),
+        (-250, "-250ms"),
+        (-61_000, "-1m1s"),
+        (3_650 * 86_400_000, "3650d"),
+    ],
+)
+def test_its_two_largest_units(milliseconds: int, text: str) -> None:
+    assert str(Milliseconds(milliseconds)) == text
+
+
+def test_as_data_it_is_a_number() -> None:
+    assert json.dumps(Milliseconds(61_000)) == "61000"
+    assert Milliseconds(5) == 5 and hash(Milliseconds(5)) == hash(5)
