@@ -72,7 +72,7 @@ def _options() -> argparse.Namespace:
 
 
 def _filled(records: int) -> Sandbox:
-    commits = Commits(GROUPS, PARTITIONS, -(-2 * records // (GROUPS * PARTITIONS)))
+    commits = _commits(records)
     mark = WORK / "filled"
     if NAME in Sandbox.names() and mark.exists() and mark.read_text() == str(commits):
         found = Sandbox.load(NAME)
@@ -88,13 +88,13 @@ def _filled(records: int) -> Sandbox:
 
 
 def _processes(sandbox: Sandbox, options: argparse.Namespace) -> dict[str, list[Run]]:
-    """Whole processes, in turn. All read the first so many records of each partition, or as many in all."""
+    """Whole processes, in turn; all read the whole log."""
     kgroups = (sys.executable, "-m", "kgroups", "history", "dump", "--bootstrap-server", sandbox.bootstrap)
     dump = (*kgroups, "--table", "commits", "--parquet", str(WORK / "dump"))
     console = sandbox.java_command(
         "org.apache.kafka.tools.consumer.ConsoleConsumer",
         *("--bootstrap-server", sandbox.bootstrap, "--topic", "__consumer_offsets", "--from-beginning"),
-        *("--formatter", FORMATTER, "--max-messages", str(_whole(options))),
+        *("--formatter", FORMATTER, "--max-messages", str(_commits(options.records).records)),
         heap="512m",
         as_shipped=True,
     )
@@ -110,8 +110,9 @@ def _processes(sandbox: Sandbox, options: argparse.Namespace) -> dict[str, list[
     return runs
 
 
-def _whole(options: argparse.Namespace) -> int:
-    return Commits(GROUPS, PARTITIONS, -(-2 * options.records // (GROUPS * PARTITIONS))).records
+def _commits(records: int) -> Commits:
+    """Of the whole log: twice as many as asked for, the largest share that Spark is measured with."""
+    return Commits(GROUPS, PARTITIONS, -(-2 * records // (GROUPS * PARTITIONS)))
 
 
 def _spark(sandbox: Sandbox, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -130,7 +131,7 @@ def _spark(sandbox: Sandbox, options: argparse.Namespace) -> Iterator[dict[str, 
 def _report(
     options: argparse.Namespace, processes: dict[str, list[Run]], spark: list[dict[str, Any]], load: float
 ) -> str:
-    whole = _whole(options)
+    whole = _commits(options.records).records
     rates = {name: [whole / run.wall for run in runs] for name, runs in processes.items()}
     console = statistics.median(rates[CONSOLE])
     parquet = [fact for fact in spark if fact["what"] == "parquet"]

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.pipeline.extract.log import OffsetsLog
+from kgroups.pipeline.load.store import COMPRESSION
 from kgroups.pipeline.session import open_session
 
 SHARES = (0.25, 0.5, 1.0, 2.0)
@@ -41,7 +42,7 @@ def commits_to_parquet(spark: SparkSession, bootstrap: str, stops: str) -> tuple
     source = spark.read.format("kgroups-offsets").option("bootstrap.servers", bootstrap).option("table", "commits")
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        source.option("endingOffsets", stops).load().write.parquet(f"{folder}/commits")
+        source.option("endingOffsets", stops).load().write.parquet(f"{folder}/commits", compression=COMPRESSION)
         seconds = time.perf_counter() - began
         return seconds, spark.read.parquet(f"{folder}/commits").count()
 

@@ -17,7 +17,7 @@ from pyspark.sql.window import Window
 from kgroups.errors import HistoryError
 
 from ..load.read import read_entries
-from ..load.store import BATCH, Entry, Store
+from ..load.store import BATCH, COMPRESSION, Entry, Store
 from ..session import reason
 from ..tables import (
     ASSIGNMENTS,
@@ -87,9 +87,8 @@ def _settled(entries: list[Entry]) -> list[Entry]:
 def _write(frame: DataFrame, store: Store, table: Table, entry: str) -> None:
     order = [name for name in ("log_partition", "log_offset", "topic", "partition") if name in table.names][:2]
     files = max(1, -(-frame.count() // FILE_ROWS))
-    frame.repartition(files).sortWithinPartitions(*order).write.mode("overwrite").parquet(
-        store.folder(table.name, entry)
-    )
+    ordered = frame.repartition(files).sortWithinPartitions(*order)
+    ordered.write.mode("overwrite").parquet(store.folder(table.name, entry), compression=COMPRESSION)
 
 
 def _kept(frame: DataFrame, table: Table, older_than: datetime) -> DataFrame:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from ..decode import FILLED_FROM, split_table
 from ..extract.source import RANGE
 from ..tables import COMMITS, COVERAGE, RECORDS, STORED, UNDECODED, Table, ddl
-from .store import BATCH, Entry, Store
+from .store import BATCH, COMPRESSION, Entry, Store
 
 _IS_RANGE = -1
 _RANGE_BODY = (
@@ -96,4 +96,4 @@ def _coverage(ranges: DataFrame) -> DataFrame:
 
 def _write(frame: DataFrame, folder: str, table: Table) -> None:
     large = table in (RECORDS, COMMITS)
-    (frame if large else frame.coalesce(1)).write.mode("overwrite").parquet(folder)
+    (frame if large else frame.coalesce(1)).write.mode("overwrite").parquet(folder, compression=COMPRESSION)
