@@ -28,9 +28,11 @@ LEADER_ROUNDS = 3
 
 @dataclass(slots=True)
 class _Survey:
-    """What is known so far of each partition: offsets by end, and what stands in the way."""
+    """What is asked of each partition, its ends and maybe a time; what is known so far; what stands in the way."""
 
-    found: dict[Where, dict[TopicPartition, int]] = field(default_factory=lambda: {Where.START: {}, Where.END: {}})
+    questions: tuple[Where | int, ...] = (Where.END, Where.START)
+    isolation: Isolation = Isolation.READ_UNCOMMITTED
+    found: dict[Where | int, dict[TopicPartition, int]] = field(default_factory=dict)
     holes: dict[TopicPartition, Failure] = field(default_factory=dict)
 
 
@@ -42,7 +44,25 @@ async def fetch_logs(
     Under ``READ_COMMITTED`` the end is the last stable offset (KIP-98). A whole topic that cannot be asked about is
     one failure.
     """
-    survey = _Survey()
+    survey = _Survey(isolation=isolation)
+    await _fill(cluster, wanted, survey)
+    return _logs(survey), _failures(survey.holes)
+
+
+async def fetch_logs_at(
+    cluster: Cluster, wanted: Wanted, ms: int
+) -> tuple[Logs, Mapping[TopicPartition, int | None], tuple[Failure, ...]]:
+    """The same, and the first offset of each partition at that time or later, in milliseconds since 1970; ``None``
+    where no record is that young."""
+    survey = _Survey((Where.END, Where.START, ms))
+    await _fill(cluster, wanted, survey)
+    times = {
+        pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in survey.found.get(ms, {}).items()
+    }
+    return _logs(survey), times, _failures(survey.holes)
+
+
+async def _fill(cluster: Cluster, wanted: Wanted, survey: _Survey) -> None:
     pending = {(topic, partition) for topic, partitions in wanted.items() for partition in partitions}
     cluster.progress.begin("logs", len(pending))
     backoff = Backoff(cluster)
@@ -50,11 +70,10 @@ async def fetch_logs(
         if attempt and not await backoff.wait():
             break
         leaders = await _leaders(cluster, pending, survey)
-        await _ask_leaders(cluster, leaders, isolation, survey)
+        await _ask_leaders(cluster, leaders, survey)
         pending = {pair for pair in pending if pair in survey.holes and _may_heal(survey.holes[pair])}
         if not pending:
             break
-    return _logs(survey), _failures(survey.holes)
 
 
 def _may_heal(failure: Failure) -> bool:
@@ -113,7 +132,6 @@ def _place(
 async def _ask_leaders(
     cluster: Cluster,
     leaders: Mapping[int, list[TopicPartition]],
-    isolation: Isolation,
     survey: _Survey,
 ) -> None:
     jobs = []
@@ -126,11 +144,11 @@ async def _ask_leaders(
             continue
         for at in range(0, len(pairs), PARTITIONS_A_REQUEST):
             chunk = pairs[at : at + PARTITIONS_A_REQUEST]
-            for where in Where:
-                call = list_offsets.ListOffsets(_by_topic(chunk), where, isolation)
+            for where in survey.questions:
+                call = list_offsets.ListOffsets(_by_topic(chunk), where, survey.isolation)
                 jobs.append(((leader, where, chunk), cluster.call(node, call)))
     for (leader, where, chunk), answer in await fan_out(jobs):
-        if where is Where.END:
+        if where == Where.END:
             cluster.progress.advance("logs", len(chunk))
         for pair in chunk:
             _note(survey, where, pair, leader, answer)
@@ -138,7 +156,7 @@ async def _ask_leaders(
 
 def _note(
     survey: _Survey,
-    where: Where,
+    where: Where | int,
     pair: TopicPartition,
     leader: int,
     answer: Mapping[TopicPartition, int | KafkaError] | KgroupsError,
@@ -152,7 +170,7 @@ def _note(
     elif isinstance(offset, KafkaError):
         survey.holes[pair] = offset.failure(Scope.PARTITION, _name(pair), api="ListOffsets", broker=leader)
     else:
-        survey.found[where][pair] = offset
+        survey.found.setdefault(where, {})[pair] = offset
 
 
 def _by_topic(pairs: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
@@ -164,8 +182,8 @@ def _by_topic(pairs: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
 
 def _logs(survey: _Survey) -> Logs:
     offsets: dict[str, dict[int, LogOffsets]] = {}
-    starts, ends = survey.found[Where.START], survey.found[Where.END]
-    for pair in dict.fromkeys(pair for where in Where for pair in survey.found[where]):
+    starts, ends = survey.found.get(Where.START, {}), survey.found.get(Where.END, {})
+    for pair in dict.fromkeys((*starts, *ends)):
         topic, partition = pair
         offsets.setdefault(topic, {})[partition] = LogOffsets(starts.get(pair), ends.get(pair))
     return Logs(offsets, {pair: failure.message for pair, failure in survey.holes.items()})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
 from .groups import Group, GroupId, Member
-from .offsets import GroupCommits
+from .offsets import Commit
 from .outcome import Failure
 from .reset import PlannedOffset
 
@@ -28,10 +29,15 @@ class AppliedOffset(NamedTuple):
 
 
 class DoomedGroup(NamedTuple):
-    """A group that is to be deleted, and the commits that go with it."""
+    """A group that is to be deleted, and the commits that go with it, by topic and partition."""
 
     group: Group
-    commits: GroupCommits
+    commits: Mapping[tuple[str, int], Commit]
+
+    def as_plan(self) -> Iterator[PlannedOffset]:
+        """Its commits as offsets that go, sorted: what an undo file is made of."""
+        for (topic, partition), commit in sorted(self.commits.items()):
+            yield PlannedOffset(self.group.group_id, topic, partition, commit, None)
 
 
 class DeletedGroup(NamedTuple):

@@ -53,6 +53,7 @@ class PlanFile(NamedTuple):
         :raises UsageError: when rows lack a group and ``only`` is not given, or two rows contradict each other.
         """
         moves: dict[PlanKey, Move] = {}
+        where: dict[PlanKey, str] = {}
         for row in self.rows:
             group = only if row.group is None else row.group
             if group is None:
@@ -60,8 +61,8 @@ class PlanFile(NamedTuple):
             key = (group, row.topic, row.partition)
             if key in moves and moves[key] != row.move:
                 raise UsageError(f"{row.where}: {row.topic}-{row.partition} of group '{group}' is there twice")
-            moves[key] = row.move
-        return FromPlan(moves, self.exact)
+            moves[key], where[key] = row.move, row.where
+        return FromPlan(moves, self.exact, where)
 
 
 def parse_plan(text: str, name: str) -> PlanFile:

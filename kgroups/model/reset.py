@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .groups import GroupId
@@ -66,10 +67,12 @@ class ToTime:
 
 @dataclass(frozen=True, slots=True)
 class FromPlan:
-    """What a file says; ``None`` takes the commit away. ``exact``: an undo, which puts back what was, as it was."""
+    """What a file says; ``None`` takes the commit away. ``exact``: an undo, which puts back what was, as it was.
+    ``where``: file and line of each, for errors."""
 
     moves: Mapping[PlanKey, Move]
     exact: bool = False
+    where: Mapping[PlanKey, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

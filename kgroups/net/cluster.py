@@ -13,7 +13,9 @@ from kgroups.errors import (
     ClusterUnreachable,
     DeadlineExceeded,
     KgroupsError,
+    OutcomeUnknown,
     ProtocolError,
+    RemoteProtocolError,
     UnsupportedVersion,
 )
 from kgroups.model.cluster import Node
@@ -101,6 +103,18 @@ class Cluster:
         """
         link = await self._link(node.host, node.port, str(node))
         return await self._ask(link, call, (node.host, node.port))
+
+    async def change(self, node: Node, call: Call[T]) -> T:
+        """Puts a call that changes something to a broker. Raises as :meth:`call` does, as long as nothing was sent.
+
+        :raises OutcomeUnknown: when it was sent, and no answer came that could be read.
+        """
+        link = await self._link(node.host, node.port, str(node))
+        self.deadline.bound(self.settings.broker_timeout)
+        try:
+            return await self._ask(link, call, (node.host, node.port))
+        except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
+            raise OutcomeUnknown(f"it is not known whether it is done: {error}") from error
 
     async def versions(self, node: Node) -> BrokerVersions:
         """What a broker speaks. Raises as :meth:`call` does."""
