@@ -6,9 +6,10 @@ A member whose process lives joins again as soon as it notices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from kgroups.model.acts import Leaver, RemovedMember, Result
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import GroupId, Member
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
@@ -22,27 +23,30 @@ from .select_groups import Selection
 MemberErrors = leave_group.MemberErrors
 
 
-async def plan_removal(
-    cluster: Cluster,
-    selection: Selection,
-    *,
-    member_ids: frozenset[str] = frozenset(),
-    instance_ids: frozenset[str] = frozenset(),
-    everyone: bool = False,
-) -> Outcome[Leaver]:
+class WantedMembers(NamedTuple):
+    """Which members of the selected groups: by their ids, by instance ids, or all of them."""
+
+    member_ids: frozenset[str] = frozenset()
+    instance_ids: frozenset[str] = frozenset()
+    everyone: bool = False
+
+    def matches(self, member: Member) -> bool:
+        return self.everyone or member.member_id in self.member_ids or member.instance_id in self.instance_ids
+
+
+async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
     """The members that are meant, sorted by group and member id; an id that no member has is a failure."""
     groups = await describe(cluster, selection)
     leavers = [
         Leaver(group.group_id, member)
         for group in groups.items
         for member in sorted(group.members or (), key=lambda member: member.member_id)
-        if everyone or member.member_id in member_ids or member.instance_id in instance_ids
+        if wanted.matches(member)
     ]
-    unseen = [
-        f"no member with the id '{name}'" for name in sorted(member_ids - {each[1].member_id for each in leavers})
-    ]
-    static = {each.member.instance_id for each in leavers}
-    unseen += [f"no member with the instance id '{name}'" for name in sorted(instance_ids - static)]
+    ids = {leaver.member.member_id for leaver in leavers}
+    static = {leaver.member.instance_id for leaver in leavers}
+    unseen = [f"no member with the id '{name}'" for name in sorted(wanted.member_ids - ids)]
+    unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
     where = ", ".join(group.group_id for group in groups.items)
     failures = [Failure(Scope.GROUP, where, message, api="DescribeGroups") for message in unseen] if where else []
     return groups.with_items(leavers).with_failures(failures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Logs
 from kgroups.model.outcome import Failure, Outcome, merge
 from kgroups.model.reset import PlanKey, PlannedOffset, ToGroup, ToTime, needs_log
@@ -71,9 +71,11 @@ async def _described(cluster: Cluster, located: Located) -> tuple[Outcome[Group]
     )
     groups = merge((listed, named)).with_failures(located.failures, located.notices)
     told = {failure.name for failure in groups.failures}
-    unread = [failure for name, failure in commits.failed.items() if name not in told and failure.error != NOT_FOUND]
     committed = reset_plan.committed(found for _, found in commits.found.values())
+    # Share groups commit nothing, and are not there for who asks for commits.
+    committed.update({group.group_id: {} for group in groups.items if group.type == GroupType.SHARE})
     committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+    unread = [failure for name, failure in commits.failed.items() if name not in told and name not in committed]
     return groups.with_failures(unread), committed
 
 

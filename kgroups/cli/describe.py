@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import UsageError
-
 from .answer import Shape, answer
+from .choice import choose, group_options
 from .options import Connection, connection_options, exclusive, output_options, words
 
 if TYPE_CHECKING:
@@ -18,15 +16,9 @@ if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
     from kgroups.model.outcome import Outcome
 
-LONGEST_NAME = 32_767
-"""Bytes: a length of 16 bits with a sign."""
-
 
 @click.command("describe")
-@click.argument("names", nargs=-1, metavar="[GROUP]...")
-@click.option("--group", "groups", multiple=True, metavar="GROUP", help="A group; may be repeated.")
-@click.option("--regex", metavar="RE", help="Groups whose whole name matches this regular expression.")
-@click.option("--all-groups", is_flag=True, help="All groups of the cluster.")
+@group_options
 @click.option(
     "--topic",
     "topics",
@@ -67,7 +59,7 @@ def describe(
     from kgroups.render.views import MEMBERS, OFFSETS, STATE
 
     exclusive(offsets=offsets, members=members, state=state)
-    selection = _selection((*names, *groups), regex, all_groups, words(topics))
+    selection = choose((*names, *groups), regex, all_groups, words(topics), ways="--regex, --topic or --all-groups")
     look = shape._replace(verbose=verbose)
 
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
@@ -89,35 +81,6 @@ def describe(
 
     view, ask = (MEMBERS, ask_members) if members else (STATE, ask_state) if state else (OFFSETS, ask_offsets)
     return answer(connection.settings, look, view, ask, debug=connection.debug)
-
-
-def _selection(names: tuple[str, ...], regex: str | None, everything: bool, topics: tuple[str, ...]) -> Selection:
-    """:raises UsageError: when no group is meant, a name is empty, or the expression is none."""
-    from kgroups.admin.select_groups import Selection
-
-    if not (names or regex is not None or everything or topics):
-        raise UsageError("which groups? Name some (GROUP, --group), or say --regex, --topic or --all-groups")
-    for name in names:
-        _check_name(name)
-    if everything and (names or regex is not None):
-        raise UsageError("--all-groups excludes --group and --regex")
-    try:
-        pattern = re.compile(regex) if regex is not None else None
-    except re.error as error:
-        raise UsageError(f"--regex: {regex!r} is not a regular expression: {error}") from None
-    return Selection(tuple(dict.fromkeys(names)), pattern, everything, frozenset(topics))
-
-
-def _check_name(name: str) -> None:
-    """:raises UsageError: when Kafka's protocol cannot carry the name."""
-    if not name:
-        raise UsageError("--group: a group's name cannot be empty")
-    try:
-        size = len(name.encode())
-    except UnicodeEncodeError:
-        raise UsageError(f"--group: {name!r} is not UTF-8") from None
-    if size > LONGEST_NAME:
-        raise UsageError(f"--group: a name of {size:,} bytes; Kafka's protocol takes {LONGEST_NAME:,}")
 
 
 def _remarks(selection: Selection, groups: Any) -> list[str]:

@@ -7,9 +7,8 @@ Two do not move anything and therefore keep what lies outside: :class:`ToCurrent
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from .groups import GroupId
@@ -72,7 +71,7 @@ class FromPlan:
 
     moves: Mapping[PlanKey, Move]
     exact: bool = False
-    where: Mapping[PlanKey, str] = MappingProxyType({})
+    where: Mapping[PlanKey, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

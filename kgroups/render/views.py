@@ -10,7 +10,16 @@ from enum import Enum, IntEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.model.rows import (
+    DeleteOffsetRow,
+    DeleteRow,
+    ListRow,
+    MemberRow,
+    OffsetRow,
+    RemoveMemberRow,
+    ResetRow,
+    StateRow,
+)
 
 Row = tuple[object, ...]
 
@@ -70,7 +79,10 @@ def both_true_and_false(values: Iterable[object]) -> bool:
     return {True, False} <= set(values)
 
 
-def _columns(row: type[Any], *specs: tuple[str, str, Align, Tier, Sooner | None]) -> tuple[Column, ...]:
+_Spec = tuple[str, str, Align, Tier, Sooner | None]
+
+
+def _columns(row: type[Any], *specs: _Spec) -> tuple[Column, ...]:
     # itemgetter by position: the writers map it over a hundred thousand rows without entering Python.
     return tuple(
         Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner)
@@ -164,4 +176,68 @@ OFFSETS = View(
     ),
 )
 
-VIEWS = (LIST, STATE, MEMBERS, OFFSETS)
+_OUTCOME: tuple[_Spec, ...] = (
+    ("RESULT", "result", _L, _W, Sooner(_B, some_value)),
+    ("ERROR", "error", _L, _W, None),
+)
+"""How every act ends; nothing of it is there in a dry run."""
+
+RESET_OFFSETS = View(
+    "reset-offsets",
+    "Offsets to be reset",
+    _columns(
+        ResetRow,
+        ("GROUP", "group", _L, _B, None),
+        ("TOPIC", "topic", _L, _B, None),
+        ("PARTITION", "partition", _R, _B, None),
+        ("OLD-OFFSET", "old_offset", _R, _B, None),
+        ("NEW-OFFSET", "new_offset", _R, _B, None),
+        ("DISTANCE", "distance", _R, _B, None),
+        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+        *_OUTCOME,
+    ),
+)
+
+DELETE_OFFSETS = View(
+    "delete-offsets",
+    "Committed offsets to be deleted",
+    _columns(
+        DeleteOffsetRow,
+        ("GROUP", "group", _L, _B, None),
+        ("TOPIC", "topic", _L, _B, None),
+        ("PARTITION", "partition", _R, _B, None),
+        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        *_OUTCOME,
+    ),
+)
+
+DELETE = View(
+    "delete",
+    "Groups to be deleted",
+    _columns(
+        DeleteRow,
+        ("GROUP", "group", _L, _B, None),
+        ("STATE", "state", _L, _B, None),
+        ("TYPE", "type", _L, _W, None),
+        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
+        ("#COMMITS", "commits", _R, _B, None),
+        *_OUTCOME,
+    ),
+)
+
+REMOVE_MEMBERS = View(
+    "remove-members",
+    "Members to be removed",
+    _columns(
+        RemoveMemberRow,
+        ("GROUP", "group", _L, _B, None),
+        ("CONSUMER-ID", "consumer_id", _L, _B, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
+        ("HOST", "host", _L, _B, None),
+        ("CLIENT-ID", "client_id", _L, _B, None),
+        ("#PARTITIONS", "partitions", _R, _B, None),
+        *_OUTCOME,
+    ),
+)
+
+VIEWS = (LIST, STATE, MEMBERS, OFFSETS, RESET_OFFSETS, DELETE_OFFSETS, DELETE, REMOVE_MEMBERS)

@@ -14,8 +14,9 @@ from uuid import UUID
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
 
-from kgroups.model.offsets import Isolation
+from kgroups.model.offsets import Commit, Isolation
 from kgroups.protocol import apis
+from kgroups.protocol.apis.list_offsets import Where
 from kgroups.protocol.versions import Api
 
 CALLS: dict[Api, type[Any]] = {}
@@ -31,6 +32,14 @@ names = st.text(min_size=1, max_size=8)
 groups = st.lists(names, min_size=1, max_size=4, unique=True).map(tuple)
 _partitions = st.dictionaries(names, st.lists(st.integers(0, 2**31 - 1), max_size=3).map(tuple), max_size=3)
 
+_commits = st.builds(
+    Commit,
+    st.integers(0, 2**31 - 1),
+    st.integers(0, 2**63 - 1),
+    st.none() | st.integers(0, 2**31 - 1),
+    st.text(max_size=4),
+)
+
 
 def calls(api: Api) -> st.SearchStrategy[Any]:
     """Any call of that API."""
@@ -38,7 +47,23 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
         "ApiVersions": {},
         "Metadata": {"topics": groups},
         "ListGroups": {"states": groups, "types": groups},
-        "ListOffsets": {"partitions": _partitions, "isolation": st.sampled_from(Isolation)},
+        "ListOffsets": {
+            "partitions": _partitions,
+            "where": st.sampled_from(Where) | st.integers(0, 2**62),
+            "isolation": st.sampled_from(Isolation),
+        },
+        "OffsetCommit": {
+            "group": names,
+            "topics": st.dictionaries(names, st.lists(_commits, max_size=3), max_size=3),
+            "member_id": st.text(max_size=4),
+            "generation": st.integers(-1, 2**31 - 1),
+        },
+        "OffsetDelete": {"group": names, "partitions": _partitions},
+        "LeaveGroup": {
+            "group": names,
+            "members": st.lists(st.tuples(st.text(max_size=4), st.none() | names), max_size=3).map(tuple),
+            "reason": st.text(max_size=6),
+        },
     }
     return st.builds(CALLS[api], **arguments.get(api.name, {"groups": groups}))
 

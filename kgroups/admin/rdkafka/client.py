@@ -46,6 +46,7 @@ from ..log_offsets import LEADER_ROUNDS
 from ..pacing import FIRST_PAUSE
 from ..select_groups import Selection
 from . import answers, words
+from .acts import NoActs
 from .asking import AGAIN, Gate, Refused, ask_each, patiently
 
 T = TypeVar("T")
@@ -63,7 +64,7 @@ GRACE = 1.0
 _SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
 
-class RdkafkaAdmin:
+class RdkafkaAdmin(NoActs):
     """An AdminClient that has reached its cluster; :meth:`connect` makes one."""
 
     def __init__(self, client: AdminClient, settings: ClientSettings) -> None:

@@ -2,10 +2,24 @@ from typing import Any
 
 import pytest
 
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.model.rows import (
+    DeleteOffsetRow,
+    DeleteRow,
+    ListRow,
+    MemberRow,
+    OffsetRow,
+    RemoveMemberRow,
+    ResetRow,
+    StateRow,
+)
 from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, VIEWS, View, both_true_and_false, some_value
 
-ROWS: dict[str, Any] = {"list": ListRow, "state": StateRow, "members": MemberRow, "offsets": OffsetRow}
+ROWS: dict[str, Any] = {"list": ListRow, "state": StateRow, "members": MemberRow, "offsets": OffsetRow} | {
+    "reset-offsets": ResetRow,
+    "delete-offsets": DeleteOffsetRow,
+    "delete": DeleteRow,
+    "remove-members": RemoveMemberRow,
+}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

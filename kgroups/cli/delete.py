@@ -1,0 +1,81 @@
+"""``kgroups delete``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from .answer import Shape
+from .choice import choose, group_options
+from .confirm import Consent, consent_options
+from .options import Connection, Duration, connection_options, output_options
+from .perform import Act, perform
+from .undo_file import check_free, undo_option, write_undo
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.acts import DoomedGroup
+    from kgroups.model.outcome import Outcome
+
+
+@click.command("delete")
+@group_options
+@click.option(
+    "--empty-for",
+    type=Duration(),
+    metavar="DURATION",
+    help="Refused: no Kafka tells since when a group is empty; kgroups history stale does.",
+)
+@consent_options
+@undo_option
+@output_options
+@connection_options
+def delete(
+    connection: Connection,
+    shape: Shape,
+    consent: Consent,
+    undo_file: Path | None,
+    empty_for: float | None,
+    names: tuple[str, ...],
+    groups: tuple[str, ...],
+    regex: str | None,
+    all_groups: bool,
+) -> int:
+    """Delete groups that have no members, with their offsets.
+
+    Shows what would go; --execute deletes it. The offsets are kept in a file first, from which reset-offsets
+    --from-file makes the groups again.
+    """
+    if empty_for is not None:
+        raise UsageError(
+            "--empty-for: Kafka's API does not tell since when a group is empty; kgroups history stale tells it from "
+            "the records of __consumer_offsets"
+        )
+    selection = choose((*names, *groups), regex, all_groups)
+    check_free(undo_file)
+    from kgroups.model.rows import delete_row, told
+    from kgroups.render.views import DELETE
+
+    async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup]:
+        return await admin.plan_delete(selection)
+
+    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup]) -> Outcome[Any]:
+        from kgroups.model.plan_file import json_undo
+
+        offsets = [entry for doomed in planned for entry in doomed.as_plan()]
+        if offsets:
+            write_undo(undo_file, sorted({entry.group_id for entry in offsets}), json_undo(offsets))
+        by_name = {doomed.group.group_id: doomed for doomed in planned}
+        deleted = await admin.delete_groups(sorted(by_name))
+        rows = (delete_row(by_name[each.group_id], told(each.result, each.failure)) for each in deleted.items)
+        return deleted.with_items(rows)
+
+    def question(planned: Sequence[DoomedGroup]) -> str:
+        return f"Delete {len(planned):,} groups, with {sum(len(each.commits) for each in planned):,} offsets?"
+
+    return perform(connection, shape, consent, Act(DELETE, plan, delete_row, question, do))
