@@ -47,8 +47,8 @@ def remove_members(
 ) -> int:
     """Remove members from groups.
 
-    Their partitions go to the others. For members that hang, and for static members that will not come back. One that lives joins again as soon as it
-    notices. Needs Kafka 2.4.
+    For members that hang, and for static members that will not come back: their partitions go to the others. One that
+    lives joins again as soon as it notices. Needs Kafka 2.4.
     """
     from kgroups.admin.remove_members import WantedMembers
     from kgroups.model.rows import remove_member_row, told
