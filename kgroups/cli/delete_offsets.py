@@ -49,8 +49,8 @@ def delete_offsets(
 ) -> int:
     """Delete what groups have committed on some topics.
 
-    For topics that no member is subscribed to; the group may have members otherwise. A group of which nothing is left
-    is gone too. Needs Kafka 2.4. The old offsets are kept in a file first, which reset-offsets --from-file takes back.
+    For topics that no member is subscribed to; the group may have members otherwise. Needs Kafka 2.4. The old offsets
+    are kept in a file first, which reset-offsets --from-file takes back.
     """
     from kgroups.model.topic_scope import parse_topic_scope
 

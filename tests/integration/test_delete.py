@@ -82,15 +82,6 @@ def test_what_a_member_reads_keeps_its_offsets(ground: Ground, tmp_path: Path) -
     ground.leave(group)
 
 
-def test_of_whose_offsets_nothing_is_left_is_gone(ground: Ground, tmp_path: Path) -> None:
-    if not ground.since("2.4"):
-        pytest.skip("a commit cannot be taken away (KIP-496)")
-    ground.commit({"acts-last": {LOG: {0: 6}}})
-    words = ("delete-offsets", "acts-last", "--topic", LOG, *DO_IT, "--undo-file", str(tmp_path / "undo"))
-    assert ground.ask(*words).code == 0
-    assert "acts-last" not in ground.ask("list").lines
-
-
 def test_old_brokers_cannot_and_it_is_said(ground: Ground, tmp_path: Path) -> None:
     if ground.since("2.4"):
         pytest.skip("newer ones can")

@@ -27,7 +27,8 @@ _WORDS = {
 
 
 class OffsetDelete(NamedTuple):
-    """Forget this group's commits on these partitions, by topic. A group that nothing is left of is gone too."""
+    """Forget this group's commits on these partitions, by topic. A group that nothing is left of goes too: up to
+    Kafka 3.9 at once, later when the broker next looks for such groups."""
 
     group: GroupId
     partitions: Mapping[str, tuple[int, ...]]

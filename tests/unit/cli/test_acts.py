@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,8 @@ import pytest
 
 from kgroups.cli.plan_source import LARGEST
 from kgroups.model.offsets import Commit
-from tests.fakes.broker import FakeCluster
+from kgroups.model.plan_file import parse_plan
+from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -241,3 +245,27 @@ def test_nothing_to_do(ask: Run, served: Any) -> None:
     served.world.groups["a"].commits.clear()
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 0 and "there is nothing to do" in err and "group 'a' has no such commits" in err
+
+
+def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path: Path) -> None:
+    """One broker has written its group by then, the other never answers."""
+    served.fake.brokers[1].fault("OffsetCommit", silence)
+    command = [sys.executable, "-m", "kgroups", "reset-offsets", "-b", served.bootstrap, "a", "b", "--all-topics"]
+    root = str(Path(__file__).parents[3])
+    process = subprocess.Popen(
+        [*command, "--to-latest", "--execute", "--yes"], env={**os.environ, "PYTHONPATH": root}, cwd=tmp_path
+    )
+    until = time.monotonic() + 20
+    while written(served).count("OffsetCommit") < 2:
+        assert time.monotonic() < until and process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert commits(served, "a") == {("t", 0): Commit(0, 100), ("t", 1): Commit(1, 100)}
+    (undo,) = tmp_path.glob("*.json")
+    plan = parse_plan(undo.read_text(), undo.name)
+    assert plan.exact and {(row.group, row.partition, row.move) for row in plan.rows} == {
+        ("a", 0, Commit(0, 50, 4)),
+        ("a", 1, Commit(1, 51, 3, "noted")),
+        ("b", 0, Commit(0, 5, 4)),
+    }
