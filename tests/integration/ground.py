@@ -19,7 +19,7 @@ from kgroups.sandbox.member import Member, consumer, join
 from kgroups.sandbox.route import Route
 from kgroups.sandbox.topics import create_topics, delete_records
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
-from tests.integration.asking import Answer, run_kgroups
+from tests.integration.asking import Answer, run_here
 from tests.integration.java_says import JavaTool, Said
 
 LOG = "acts-log"
@@ -80,7 +80,7 @@ class Ground:
         return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}"
 
     def ask(self, *words: str) -> Answer:
-        return run_kgroups(*words, bootstrap=self.sandbox.bootstrap)
+        return run_here(*words, bootstrap=self.sandbox.bootstrap)
 
     def java(self, *words: str) -> Said:
         return JavaTool(self.version, self.scratch).ask(self.sandbox.bootstrap, *words)

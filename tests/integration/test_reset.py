@@ -13,7 +13,6 @@ import pytest
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
-from kgroups.cli.main import main
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.acts import AppliedOffset, Result
 from kgroups.model.outcome import Outcome
@@ -60,43 +59,32 @@ def java_plan(ground: Ground, *words: str) -> Plan:
     return sorted((row[0], row[1], int(row[2]), int(row[3])) for row in csv.reader(lines))
 
 
-@pytest.fixture
-def our_plan(readers: Ground, capsys: pytest.CaptureFixture[str]) -> Callable[..., Plan]:
-    """What we would; in this process, for there is much to ask."""
-
-    def asked(*words: str) -> Plan:
-        main(["reset-offsets", "-b", readers.sandbox.bootstrap, *words, "-o", "json"])
-        rows = json.loads(capsys.readouterr().out)["items"]
-        return [(row["group"], row["topic"], row["partition"], row["new_offset"]) for row in rows]
-
-    return asked
+def our_plan(ground: Ground, *words: str) -> Plan:
+    rows = ground.ask("reset-offsets", *words, "-o", "json").items
+    return [(row["group"], row["topic"], row["partition"], row["new_offset"]) for row in rows]
 
 
 GROUPS = ("--group", READER, "--group", OUTSIDE)
 
 
 @pytest.mark.parametrize("scope", [("--all-topics",), ("--topic", f"{LOG}:0,1")], ids=" ".join)
-def test_every_scenario_is_planned_as_kafkas_own_tool_does(
-    readers: Ground, our_plan: Callable[..., Plan], scope: Request
-) -> None:
+def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scope: Request) -> None:
     if readers.version not in JAVA:
         pytest.skip("one old tool and the newest are enough")
     for scenario in scenarios(readers):
         theirs = java_plan(readers, *GROUPS, *scope, *scenario)
         assert len(theirs) == 4, scenario
-        assert our_plan(*GROUPS, *scope, *scenario) == theirs, scenario
+        assert our_plan(readers, *GROUPS, *scope, *scenario) == theirs, scenario
 
 
 @pytest.mark.parametrize("scenario", ["--to-current", "--to-latest"])
-def test_a_whole_topic_is_planned_as_kafkas_own_tool_does(
-    readers: Ground, our_plan: Callable[..., Plan], scenario: str
-) -> None:
+def test_a_whole_topic_is_planned_as_kafkas_own_tool_does(readers: Ground, scenario: str) -> None:
     """Partition 2 has no commit and no record."""
     if readers.version not in JAVA:
         pytest.skip("one old tool and the newest are enough")
     theirs = java_plan(readers, *GROUPS, "--topic", LOG, scenario)
     assert len(theirs) == 6
-    assert our_plan(*GROUPS, "--topic", LOG, scenario) == theirs
+    assert our_plan(readers, *GROUPS, "--topic", LOG, scenario) == theirs
 
 
 def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
@@ -110,16 +98,14 @@ def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
         assert sorted(ours.lines) == sorted(line for line in theirs.out.splitlines() if line.strip())
 
 
-def test_the_java_tool_reads_our_export_as_we_do(
-    readers: Ground, our_plan: Callable[..., Plan], tmp_path: Path
-) -> None:
+def test_the_java_tool_reads_our_export_as_we_do(readers: Ground, tmp_path: Path) -> None:
     if readers.version not in JAVA:
         pytest.skip("one old tool and the newest are enough")
     plan = tmp_path / "plan.csv"
     plan.write_text(readers.ask("reset-offsets", *GROUPS, "--all-topics", "--shift-by", "-1", "--export").out)
     theirs = java_plan(readers, *GROUPS, "--from-file", str(plan))
     assert len(theirs) == 4
-    assert our_plan("--from-file", str(plan)) == theirs
+    assert our_plan(readers, "--from-file", str(plan)) == theirs
 
 
 def test_written_and_undone(readers: Ground, tmp_path: Path) -> None:

@@ -48,4 +48,4 @@ class NoActs:
 
 
 def _refuse(what: str) -> NoReturn:
-    raise UsageError(f"--transport librdkafka: {what} by the wire client only; use --transport wire")
+    raise UsageError(f"--transport librdkafka: {what} by the wire client only")
