@@ -20,7 +20,6 @@ from .undo_file import check_free, undo_option, write_undo
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.acts import DoomedGroup
-    from kgroups.model.outcome import Outcome
 
 
 @click.command("delete")
@@ -58,22 +57,27 @@ def delete(
         )
     selection = choose((*names, *groups), regex, all_groups)
     check_free(undo_file)
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.acts import Result
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.plan_file import json_undo
     from kgroups.model.rows import delete_row, told
     from kgroups.render.views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup]:
         return await admin.plan_delete(selection)
 
-    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup]) -> Outcome[Any]:
-        from kgroups.model.plan_file import json_undo
-
-        offsets = [entry for doomed in planned for entry in doomed.as_plan()]
+    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup], old: bool) -> Outcome[Any]:
+        names = tuple(doomed.group.group_id for doomed in planned)
+        checked = await admin.plan_delete(Selection(names)) if old else Outcome(tuple(planned))
+        offsets = [entry for doomed in checked.items for entry in doomed.as_plan()]
         if offsets:
             write_undo(undo_file, sorted({entry.group_id for entry in offsets}), json_undo(offsets))
-        by_name = {doomed.group.group_id: doomed for doomed in planned}
-        deleted = await admin.delete_groups(sorted(by_name))
-        rows = (delete_row(by_name[each.group_id], told(each.result, each.failure)) for each in deleted.items)
-        return deleted.with_items(rows)
+        deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
+        results = {each.group_id: told(each.result, each.failure) for each in deleted.items}
+        results.update({each.name: told(Result.FAILED, each) for each in checked.failures})
+        rows = (delete_row(doomed, results.get(doomed.group.group_id, told(Result.FAILED, None))) for doomed in planned)
+        return deleted.with_items(rows).with_failures(checked.failures)
 
     def question(planned: Sequence[DoomedGroup]) -> str:
         return f"Delete {len(planned):,} groups, with {sum(len(each.commits) for each in planned):,} offsets?"

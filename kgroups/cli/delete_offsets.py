@@ -67,8 +67,8 @@ def delete_offsets(
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
         return await admin.plan_delete_offsets(selection, scope)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
-        applied = await write(admin, planned, undo_file, with_members=True)
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
+        applied = await write(admin, planned, undo_file, old=old, with_members=True)
         rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 

@@ -64,7 +64,7 @@ def remove_members(
     async def plan(admin: GroupAdmin) -> Outcome[Leaver]:
         return await admin.plan_removal(selection, wanted)
 
-    async def do(admin: GroupAdmin, planned: Sequence[Leaver]) -> Outcome[Any]:
+    async def do(admin: GroupAdmin, planned: Sequence[Leaver], old: bool) -> Outcome[Any]:
         removed = await admin.remove_members(planned, reason)
         rows = (remove_member_row(each.leaver, told(each.result, each.failure)) for each in removed.items)
         return removed.with_items(rows)

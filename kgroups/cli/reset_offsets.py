@@ -115,8 +115,8 @@ def reset_offsets(
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
         return (await admin.plan_reset(request)).with_failures((), remarks)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
-        applied = await write(admin, planned, undo_file)
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
+        applied = await write(admin, planned, undo_file, old=old)
         return applied.with_items(reset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
 
     def question(planned: Sequence[PlannedOffset]) -> str:
@@ -126,13 +126,20 @@ def reset_offsets(
 
 
 async def write(
-    admin: GroupAdmin, planned: Sequence[PlannedOffset], undo_file: Path | None, *, with_members: bool = False
+    admin: GroupAdmin,
+    planned: Sequence[PlannedOffset],
+    undo_file: Path | None,
+    *,
+    old: bool,
+    with_members: bool = False,
 ) -> Outcome[AppliedOffset]:
-    """Looks again whether the plan still holds, keeps the old offsets in a file, and writes the new ones."""
+    """Looks again whether an old plan still holds, keeps the old offsets in a file, and writes the new ones."""
     from kgroups.model.acts import AppliedOffset, Result
+    from kgroups.model.outcome import Outcome
     from kgroups.model.plan_file import json_undo
 
-    checked = await admin.still_true(planned, with_members=with_members)
+    fresh = Outcome(tuple(planned))
+    checked = await admin.still_true(planned, with_members=with_members) if old else fresh
     kept = {entry.key for entry in checked.items}
     reasons = {failure.name: failure for failure in checked.failures}
     dropped = [

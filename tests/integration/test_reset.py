@@ -67,11 +67,11 @@ def our_plan(ground: Ground, *words: str) -> Plan:
 GROUPS = ("--group", READER, "--group", OUTSIDE)
 
 
-@pytest.mark.parametrize("scope", [("--all-topics",), ("--topic", f"{LOG}:0,1")], ids=" ".join)
-def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scope: Request) -> None:
+@pytest.mark.parametrize(("scope", "every"), [(("--all-topics",), 1), (("--topic", f"{LOG}:0,1"), 4)])
+def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scope: Request, every: int) -> None:
     if readers.version not in JAVA:
         pytest.skip("one old tool and the newest are enough")
-    for scenario in scenarios(readers):
+    for scenario in list(scenarios(readers))[::every]:
         theirs = java_plan(readers, *GROUPS, *scope, *scenario)
         assert len(theirs) == 4, scenario
         assert our_plan(readers, *GROUPS, *scope, *scenario) == theirs, scenario
