@@ -16,6 +16,7 @@ from .confirm import Consent, consent_options
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .undo_file import check_free, undo_option
+from .write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -62,13 +63,11 @@ def delete_offsets(
     from kgroups.model.rows import delete_offset_row, told
     from kgroups.render.views import DELETE_OFFSETS
 
-    from .reset_offsets import write
-
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
         return await admin.plan_delete_offsets(selection, scope)
 
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
-        applied = await write(admin, planned, undo_file, old=old, with_members=True)
+        applied = await write_offsets(admin, planned, undo_file, old=old, with_members=True)
         rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,7 +53,7 @@ def write_undo(path: Path | None, groups: Collection[str], lines: Iterable[str])
         raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing is changed") from None
     click.echo(
         f"kgroups: note: the old offsets are in {made}; to put them back: "
-        f"kgroups reset-offsets --from-file {made} --execute",
+        f"kgroups reset-offsets --from-file {shlex.quote(str(made))} --execute",
         err=True,
     )
     return made
