@@ -216,7 +216,9 @@ print("LOADED", *sorted({name.split(".")[0] for name in sys.modules}))
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"], ["reset-offsets", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     output = fresh(LOADED, *arguments)
     loaded = set(output.rpartition("LOADED")[2].split())
