@@ -8,6 +8,7 @@
     ├── HistoryError                  1    history could not be collected, kept or read
     ├── ClusterUnreachable            1    no bootstrap server answered
     ├── DeadlineExceeded              1    the command's total --timeout is used up
+    ├── OutcomeUnknown                1    a change was sent, and no answer came that could be read
     ├── BrokerUnavailable             1    one broker refused, dropped, or did not answer in --broker-timeout
     ├── ProtocolError                 1    bytes that are not what Kafka's protocol says
     │   ├── LocalProtocolError             ... and we made them (a bug here)
@@ -60,6 +61,10 @@ class ClusterUnreachable(KgroupsError):
 
 class DeadlineExceeded(KgroupsError):
     """The command's total time is used up."""
+
+
+class OutcomeUnknown(KgroupsError):
+    """A change was sent, and no answer came that could be read: it may be made or not."""
 
 
 class BrokerUnavailable(KgroupsError):

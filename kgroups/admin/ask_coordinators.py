@@ -2,7 +2,8 @@
 
 Rules: NOT_COORDINATOR and COORDINATOR_NOT_AVAILABLE: look the group up again. COORDINATOR_LOAD_IN_PROGRESS: ask the
 same broker again. Both after a pause, inside one patience (see :mod:`.pacing`). A broker that is gone: look up, and ask
-once more where the group is now, be it the same broker; failing there again, the group cannot be asked.
+once more where the group is now, be it the same broker; failing there again, the group cannot be asked. A change that
+was sent and not answered is not sent again: a second answer would not tell what the first had done.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from kgroups.errors import BrokerUnavailable, KgroupsError, RemoteProtocolError
+from kgroups.errors import BrokerUnavailable, KgroupsError, OutcomeUnknown, RemoteProtocolError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.call import Call
-from kgroups.protocol.error_codes import BACK_OFF, MOVED, Code, KafkaError
+from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, Code, KafkaError
 from kgroups.protocol.versions import Api
 
 from .coordinators import find_coordinators
@@ -29,21 +30,25 @@ T = TypeVar("T")
 
 
 class Question(NamedTuple, Generic[T]):
-    """What is asked: ``call`` makes the request for some groups; below version ``batched`` it takes one at a time."""
+    """What is asked: ``call`` makes the request for some groups; below version ``batched`` it takes one at a time.
+    ``changes``: it is a change, to be sent once."""
 
     step: str
     api: Api
     call: Callable[[tuple[GroupId, ...]], Call[Mapping[GroupId, T | KafkaError]]]
     batched: int = 0
     chunk: int = 500
+    changes: bool = False
 
 
 @dataclass(slots=True)
 class Answers(Generic[T]):
-    """Per group: the broker that answered and what it said, or the failure."""
+    """Per group: the broker that answered and what it said, or the failure. ``unknown``: of these, the changes that may
+    have been made all the same."""
 
     found: dict[GroupId, tuple[Node, T]] = field(default_factory=dict)
     failed: dict[GroupId, Failure] = field(default_factory=dict)
+    unknown: set[GroupId] = field(default_factory=set)
 
 
 async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mapping[GroupId, Node | None]) -> Answers[T]:
@@ -68,6 +73,7 @@ async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mappi
             pending.update({group: node for group, (node, _) in round_.again.items()})
         else:
             answers.failed.update({group: failure for group, (_, failure) in round_.again.items()})
+    answers.unknown &= answers.failed.keys()
     return answers
 
 
@@ -76,6 +82,7 @@ class _Round(Generic[T]):
 
     def __init__(self, question: Question[T], answers: Answers[T]) -> None:
         self._api = question.api.name
+        self._changes = question.changes
         self._answers = answers
         self.again: dict[GroupId, tuple[Node | None, Failure]] = {}
         self.gone: dict[GroupId, tuple[Node, Failure]] = {}
@@ -83,6 +90,8 @@ class _Round(Generic[T]):
     def sort(self, node: Node, group: GroupId, reply: T | KafkaError | KgroupsError) -> None:
         if isinstance(reply, KafkaError):
             failure = reply.failure(Scope.GROUP, group, api=self._api, broker=node.id)
+            if self._changes and reply.code in DOUBTFUL:
+                self._answers.unknown.add(group)
             if reply.code in MOVED or reply.code in BACK_OFF:
                 loading = reply.code == Code.coordinator_load_in_progress
                 self.again[group] = (node if loading else None, failure)
@@ -94,6 +103,8 @@ class _Round(Generic[T]):
                 self.gone[group] = (node, failure)
             else:
                 self._answers.failed[group] = failure
+                if isinstance(reply, OutcomeUnknown):
+                    self._answers.unknown.add(group)
         else:
             self._answers.found[group] = (node, reply)
 
@@ -149,7 +160,8 @@ async def _ask_broker(
 
     async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError]:
         async with gate:
-            reply = await cluster.call(node, question.call(chunk))
+            send = cluster.change if question.changes else cluster.call
+            reply = await send(node, question.call(chunk))
         cluster.progress.advance(question.step, len(chunk))
         return reply
 
@@ -159,6 +171,11 @@ async def _ask_broker(
         if isinstance(reply, KgroupsError):
             replies.update(dict.fromkeys(chunk, reply))
         else:
-            silent = RemoteProtocolError(f"{node}: {question.api} left this group out of its answer")
+            silent = _left_out(question, node)
             replies.update({group: reply.get(group, silent) for group in chunk})
     return replies
+
+
+def _left_out(question: Question[T], node: Node) -> KgroupsError:
+    message = f"{node}: {question.api} left this group out of its answer"
+    return OutcomeUnknown(message) if question.changes else RemoteProtocolError(message)

@@ -33,9 +33,12 @@ Wanted = Mapping[str, Iterable[int]]
 
 @dataclass(slots=True)
 class _Survey:
-    """What is known so far of each partition: offsets by end, and what stands in the way."""
+    """What is asked of each partition, its ends and maybe a time; what is known so far; what stands in the way."""
 
-    found: dict[Where, dict[TopicPartition, int]] = field(default_factory=lambda: {Where.START: {}, Where.END: {}})
+    questions: tuple[Where | int, ...] = (Where.END, Where.START)
+    isolation: Isolation = Isolation.READ_UNCOMMITTED
+    whole_topics: bool = False
+    found: dict[Where | int, dict[TopicPartition, int]] = field(default_factory=dict)
     holes: dict[TopicPartition, Failure] = field(default_factory=dict)
 
 
@@ -51,40 +54,56 @@ async def fetch_logs(
     Under ``READ_COMMITTED`` the end is the last stable offset (KIP-98). With ``whole_topics`` the other partitions of
     the topics are looked at too. A whole topic that cannot be asked about is one failure.
     """
-    survey = _Survey()
+    survey = _Survey(isolation=isolation, whole_topics=whole_topics)
+    await _fill(cluster, wanted, survey)
+    return _logs(survey), _failures(survey.holes)
+
+
+async def fetch_logs_at(
+    cluster: Cluster, wanted: Wanted, ms: int
+) -> tuple[Logs, Mapping[TopicPartition, int | None], tuple[Failure, ...]]:
+    """The same, and the first offset of each partition at that time or later, in milliseconds since 1970; ``None``
+    where no record is that young."""
+    survey = _Survey((Where.END, Where.START, ms))
+    await _fill(cluster, wanted, survey)
+    times = {
+        pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in survey.found.get(ms, {}).items()
+    }
+    return _logs(survey), times, _failures(survey.holes)
+
+
+async def _fill(cluster: Cluster, wanted: Wanted, survey: _Survey) -> None:
     pending = {(topic, partition) for topic, partitions in wanted.items() for partition in partitions}
     backoff = Backoff(cluster)
     for attempt in range(LEADER_ROUNDS):
         if attempt and not await backoff.wait():
             break
-        led = await find_leaders(cluster, pending, whole_topics=whole_topics and not attempt)
+        led = await find_leaders(cluster, pending, whole_topics=survey.whole_topics and not attempt)
         if not attempt:
             cluster.progress.begin("logs", len(led.holes) + sum(map(len, led.leaders.values())))
         for pair in pending:
             survey.holes.pop(pair, None)
         survey.holes.update(led.holes)
-        await _ask_leaders(cluster, led.leaders, isolation, survey)
+        await _ask_leaders(cluster, led.leaders, survey)
         pending = {pair for pair, failure in survey.holes.items() if may_heal(failure)}
         if not pending:
             break
-    return _logs(survey), _failures(survey.holes)
 
 
 async def _ask_leaders(
     cluster: Cluster,
     leaders: Mapping[Node, list[TopicPartition]],
-    isolation: Isolation,
     survey: _Survey,
 ) -> None:
     jobs = []
     for node, pairs in sorted(leaders.items()):
         for at in range(0, len(pairs), PARTITIONS_A_REQUEST):
             chunk = pairs[at : at + PARTITIONS_A_REQUEST]
-            for where in Where:
-                call = list_offsets.ListOffsets(by_topic(chunk), where, isolation)
+            for where in survey.questions:
+                call = list_offsets.ListOffsets(by_topic(chunk), where, survey.isolation)
                 jobs.append(((node.id, where, chunk), cluster.call(node, call)))
     for (leader, where, chunk), answer in await fan_out(jobs):
-        if where is Where.END:
+        if where == Where.END:
             cluster.progress.advance("logs", len(chunk))
         for pair in chunk:
             _note(survey, where, pair, leader, answer)
@@ -92,7 +111,7 @@ async def _ask_leaders(
 
 def _note(
     survey: _Survey,
-    where: Where,
+    where: Where | int,
     pair: TopicPartition,
     leader: int,
     answer: Mapping[TopicPartition, int | KafkaError] | KgroupsError,
@@ -106,13 +125,13 @@ def _note(
     elif isinstance(offset, KafkaError):
         survey.holes[pair] = offset.failure(Scope.PARTITION, partition_name(pair), api="ListOffsets", broker=leader)
     else:
-        survey.found[where][pair] = offset
+        survey.found.setdefault(where, {})[pair] = offset
 
 
 def _logs(survey: _Survey) -> Logs:
     offsets: dict[str, dict[int, LogOffsets]] = {}
-    starts, ends = survey.found[Where.START], survey.found[Where.END]
-    for pair in dict.fromkeys(pair for where in Where for pair in survey.found[where]):
+    starts, ends = survey.found.get(Where.START, {}), survey.found.get(Where.END, {})
+    for pair in dict.fromkeys((*starts, *ends)):
         topic, partition = pair
         offsets.setdefault(topic, {})[partition] = LogOffsets(starts.get(pair), ends.get(pair))
     return Logs(offsets, {pair: failure.message for pair, failure in survey.holes.items()})

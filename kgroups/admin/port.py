@@ -1,17 +1,22 @@
-"""The questions that any transport can be asked. One port, two adapters: :mod:`.wire` and :mod:`.rdkafka`."""
+"""What any transport can be asked for: questions and acts. One port, two adapters: :mod:`.wire` and :mod:`.rdkafka`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Leaver, RemovedMember
+from kgroups.model.groups import Group, GroupId, ListedGroup
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.reset import PlannedOffset
 from kgroups.model.rows import GroupOffsets
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.topic_scope import TopicScope
 
 from .list_groups import ListFilter
+from .remove_members import WantedMembers
+from .reset_plan import ResetRequest
 from .select_groups import Selection
 
 
@@ -32,5 +37,25 @@ class GroupAdmin(Protocol):
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]: ...
+
+    # The acts. Plans change nothing; what is written is what a plan says.
+
+    async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
+
+    async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
+
+    async def still_true(
+        self, planned: Sequence[PlannedOffset], *, with_members: bool = False
+    ) -> Outcome[PlannedOffset]: ...
+
+    async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]: ...
+
+    async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]: ...
+
+    async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]: ...
+
+    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]: ...
+
+    async def remove_members(self, leavers: Sequence[Leaver], reason: str) -> Outcome[RemovedMember]: ...
 
     async def close(self) -> None: ...

@@ -71,17 +71,26 @@ class Shape(NamedTuple):
 
 def answer(settings: ClientSettings, shape: Shape, view: View, ask: Ask, *, debug: bool) -> int:
     """Asks, shows what came back on stdout and what failed on stderr; gives the exit code."""
+    shape.check(view)
+    return show(*put(settings, ask, debug=debug), shape, view)
+
+
+def put(settings: ClientSettings, ask: Ask, *, debug: bool) -> tuple[Outcome[Any], str | None]:
+    """What a cluster answers to one question, and the cluster's id."""
     import asyncio
 
-    from kgroups.render.failures import failure_lines, notice_lines
-    from kgroups.render.output import write_outcome
-
-    shape.check(view)
     answers: list[tuple[Outcome[Any], str | None]] = []
     # Handed over, not returned: where asyncio.run puts the SIGINT handler back, enum writes the main task into an
     # error that nobody reads, result and all. For 90,000 rows that costs seconds and 200 MB.
     asyncio.run(_ask(settings, ask, debug, answers.append))
-    ((outcome, cluster_id),) = answers
+    (answered,) = answers
+    return answered
+
+
+def show(outcome: Outcome[Any], cluster_id: str | None, shape: Shape, view: View) -> int:
+    """Shows what came back on stdout and what failed on stderr; gives the exit code."""
+    from kgroups.render.output import write_outcome
+
     write_outcome(
         outcome,
         view,
@@ -95,9 +104,16 @@ def answer(settings: ClientSettings, shape: Shape, view: View, ask: Ask, *, debu
         cluster_id=cluster_id,
     )
     sys.stdout.flush()
+    complain(outcome)
+    return outcome.exit_code
+
+
+def complain(outcome: Outcome[Any]) -> None:
+    """Notices and failures, on stderr."""
+    from kgroups.render.failures import failure_lines, notice_lines
+
     for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures)):
         click.echo(line, err=True)
-    return outcome.exit_code
 
 
 async def _ask(

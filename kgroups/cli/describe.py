@@ -9,7 +9,7 @@ import click
 
 from .answer import Shape, answer
 from .options import Connection, connection_options, exclusive, isolation_option, output_options
-from .which_groups import Chosen, group_options
+from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("describe")
-@group_options
+@group_and_topic_options
 @click.option("--offsets", is_flag=True, help="Committed offsets, log ends and lag.  [default view]")
 @click.option("--members", is_flag=True, help="Members and what is assigned to them.")
 @click.option("--state", is_flag=True, help="Coordinator, assignor, state and number of members.")

@@ -13,7 +13,7 @@ from kgroups.errors import UsageError
 
 from .answer import Shape, answer
 from .options import Connection, connection_options, isolation_option, output_options
-from .which_groups import Chosen, group_options
+from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -24,7 +24,7 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
 
 
 @click.command("lag")
-@group_options
+@group_and_topic_options
 @click.option(
     "--by",
     type=click.Choice(["group", "topic", "partition", "member"]),
@@ -73,8 +73,8 @@ def lag(
     """
     from kgroups.model.lag_summary import Ages, By, shares
     from kgroups.model.offsets import Isolation
+    from kgroups.render.lag_views import LAG_VIEWS
     from kgroups.render.selection import sort_rows
-    from kgroups.render.views import LAG_VIEWS
 
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]

@@ -14,10 +14,14 @@ from kgroups import __version__
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED
 
+from .delete import delete
+from .delete_offsets import delete_offsets
 from .describe import describe
 from .history import history
 from .lag import lag
 from .list import list_groups
+from .remove_members import remove_members
+from .reset_offsets import reset_offsets
 from .sandbox import sandbox
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
@@ -37,6 +41,10 @@ def cli() -> None:
 cli.add_command(list_groups)
 cli.add_command(describe)
 cli.add_command(lag)
+cli.add_command(reset_offsets)
+cli.add_command(delete_offsets)
+cli.add_command(delete)
+cli.add_command(remove_members)
 cli.add_command(history)
 cli.add_command(sandbox)
 

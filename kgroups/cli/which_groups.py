@@ -25,24 +25,33 @@ _GROUPS = (
     click.option("--group", "groups", multiple=True, metavar="GROUP", help="A group; may be repeated."),
     click.option("--regex", metavar="RE", help="Groups whose whole name matches this regular expression."),
     click.option("--all-groups", is_flag=True, help="All groups of the cluster."),
-    click.option(
-        "--topic",
-        "topics",
-        multiple=True,
-        metavar="TOPIC",
-        help="Groups with commits or assignments on this topic, and of their offsets only those; may be repeated.",
-    ),
+)
+_TOPICS = click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC",
+    help="Groups with commits or assignments on this topic, and of their offsets only those; may be repeated.",
 )
 
 
 class Chosen(NamedTuple):
-    """What the options say, before any of it is checked."""
+    """What the options say, before any of it is checked. ``topics``: ``None`` where they do not choose groups."""
 
-    names: tuple[str, ...]
+    positional: tuple[str, ...]
     groups: tuple[str, ...]
     regex: str | None
     all_groups: bool
-    topics: tuple[str, ...]
+    topics: tuple[str, ...] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The groups that are named, each once."""
+        return tuple(dict.fromkeys((*self.positional, *self.groups)))
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.names or self.regex is not None or self.all_groups or self.topics)
 
     def selection(self, *, all_by_default: bool = False) -> Selection:
         """The groups that are meant.
@@ -51,35 +60,46 @@ class Chosen(NamedTuple):
         """
         from kgroups.admin.select_groups import Selection
 
-        names, topics = (*self.names, *self.groups), words(self.topics)
-        everything = self.all_groups
-        if not (names or self.regex is not None or everything or topics):
-            if not all_by_default:
-                raise UsageError("which groups? Name some (GROUP, --group), or say --regex, --topic or --all-groups")
-            everything = True
-        for name in names:
-            _check_name(name)
-        if everything and (names or self.regex is not None):
+        if not (self.anything or all_by_default):
+            ways = "--regex or --all-groups" if self.topics is None else "--regex, --topic or --all-groups"
+            raise UsageError(f"which groups? Name some (GROUP, --group), or say {ways}")
+        for name in self.names:
+            check_name(name)
+        if self.all_groups and (self.names or self.regex is not None):
             raise UsageError("--all-groups excludes --group and --regex")
-        try:
-            pattern = re.compile(self.regex) if self.regex is not None else None
-        except re.error as error:
-            raise UsageError(f"--regex: {self.regex!r} is not a regular expression: {error}") from None
-        return Selection(tuple(dict.fromkeys(names)), pattern, everything, frozenset(topics))
+        everything = self.all_groups or not self.anything
+        return Selection(self.names, _pattern_of(self.regex), everything, frozenset(words(self.topics or ())))
 
 
 def group_options(command: F) -> F:
     """Which groups. The command gets ``chosen``, a :class:`Chosen`."""
-    return collected(command, _GROUPS, "chosen", Chosen)
+    return collected(command, _GROUPS, "chosen", _chosen)
 
 
-def _check_name(name: str) -> None:
+def group_and_topic_options(command: F) -> F:
+    """The same, with topics whose groups are meant."""
+    return collected(command, (*_GROUPS, _TOPICS), "chosen", _chosen)
+
+
+def _chosen(names: tuple[str, ...], **options: Any) -> Chosen:
+    return Chosen(names, **options)
+
+
+def _pattern_of(regex: str | None) -> re.Pattern[str] | None:
+    """:raises UsageError: when it is no regular expression."""
+    try:
+        return re.compile(regex) if regex is not None else None
+    except re.error as error:
+        raise UsageError(f"--regex: {regex!r} is not a regular expression: {error}") from None
+
+
+def check_name(name: str, flag: str = "--group") -> None:
     """:raises UsageError: when Kafka's protocol cannot carry the name."""
     if not name:
-        raise UsageError("--group: a group's name cannot be empty")
+        raise UsageError(f"{flag}: a group's name cannot be empty")
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        raise UsageError(f"--group: {name!r} is not UTF-8") from None
+        raise UsageError(f"{flag}: {name!r} is not UTF-8") from None
     if size > LONGEST_NAME:
-        raise UsageError(f"--group: a name of {size:,} bytes; Kafka's protocol takes {LONGEST_NAME:,}")
+        raise UsageError(f"{flag}: a name of {size:,} bytes; Kafka's protocol takes {LONGEST_NAME:,}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
@@ -13,7 +14,9 @@ from kgroups.errors import (
     ClusterUnreachable,
     DeadlineExceeded,
     KgroupsError,
+    OutcomeUnknown,
     ProtocolError,
+    RemoteProtocolError,
     UnsupportedVersion,
 )
 from kgroups.model.cluster import Node
@@ -30,6 +33,14 @@ T = TypeVar("T")
 
 BOOTSTRAP_STAGGER = 0.25
 """Seconds before the next bootstrap server is tried beside one that has not answered yet."""
+
+
+LANES = 8
+"""Connections to one broker for changes: it takes up the next request of a connection when the one before is written to
+its log, so that with one connection both sides would mostly wait."""
+
+Lane = tuple[str, int, int]
+"""Host, port, and which of the connections to it; all that is only asked goes by the first."""
 
 
 class Link(NamedTuple):
@@ -53,7 +64,8 @@ class Cluster:
         self.nodes: Mapping[int, Node] = {}
         self.progress = Progress()
         self._observer = observer
-        self._links: dict[tuple[str, int], asyncio.Task[Link]] = {}
+        self._links: dict[Lane, asyncio.Task[Link]] = {}
+        self._changing: Counter[Lane] = Counter()
         self._condemned: dict[tuple[str, int], BrokerUnavailable] = {}
 
     @classmethod
@@ -102,6 +114,20 @@ class Cluster:
         link = await self._link(node.host, node.port, str(node))
         return await self._ask(link, call, (node.host, node.port))
 
+    async def change(self, node: Node, call: Call[T]) -> T:
+        """Puts a call that changes something to a broker. Raises as :meth:`call` does, as long as nothing was sent.
+
+        :raises OutcomeUnknown: when it was sent, and no answer came that could be read.
+        """
+        lane = min(((node.host, node.port, number) for number in range(LANES)), key=self._changing.__getitem__)
+        self._changing[lane] += 1
+        try:
+            link = await self._link(node.host, node.port, str(node), lane[2])
+            self.deadline.bound(self.settings.broker_timeout)
+            return await self._sent(link, call, (node.host, node.port))
+        finally:
+            self._changing[lane] -= 1
+
     async def versions(self, node: Node) -> BrokerVersions:
         """What a broker speaks. Raises as :meth:`call` does."""
         return (await self._link(node.host, node.port, str(node))).versions
@@ -135,7 +161,7 @@ class Cluster:
 
         def rank(node: Node) -> tuple[int, int]:
             address = (node.host, node.port)
-            task = self._links.get(address)
+            task = self._links.get((*address, 0))
             if address in self._condemned:
                 return (2, node.id)
             return (0 if task and task.done() else 1, node.id)
@@ -154,7 +180,7 @@ class Cluster:
         self.cluster_id = answer.cluster_id
         self.nodes = {node.id: node for node in answer.nodes}
         for node in answer.nodes:
-            task = self._links.get((node.host, node.port))
+            task = self._links.get((node.host, node.port, 0))
             if task and task.done() and not task.cancelled() and not task.exception():
                 task.result().connection.name = str(node)  # until now it was only an address
 
@@ -200,15 +226,22 @@ class Cluster:
         except BrokerUnavailable as error:
             raise self._condemn(address, error) from None
 
-    async def _link(self, host: str, port: int, name: str) -> Link:
-        address = (host, port)
+    async def _sent(self, link: Link, call: Call[T], address: tuple[str, int]) -> T:
+        """The answer to a change, after which nobody has to wonder."""
+        try:
+            return await self._ask(link, call, address)
+        except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
+            raise OutcomeUnknown(f"it is not known whether it is done: {error}") from error
+
+    async def _link(self, host: str, port: int, name: str, number: int = 0) -> Link:
+        address, lane = (host, port), (host, port, number)
         if address in self._condemned:
             raise self._condemned[address]
-        task = self._links.get(address)
+        task = self._links.get(lane)
         if task and task.done() and not (task.exception() is None and task.result().connection.usable):
             task = None
         if task is None:
-            task = self._links[address] = asyncio.ensure_future(self._open(host, port, name))
+            task = self._links[lane] = asyncio.ensure_future(self._open(host, port, name))
         try:
             # Shielded: one caller that gives up must not break the connection that others wait for.
             return await asyncio.shield(task)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kio.schema.errors import ErrorCode as Code
@@ -15,6 +16,10 @@ MOVED = frozenset({Code.not_coordinator})
 
 BACK_OFF = frozenset({Code.coordinator_load_in_progress, Code.coordinator_not_available, Code.request_timed_out})
 """The coordinator is not ready: wait a little and ask again."""
+
+DOUBTFUL = frozenset({Code.request_timed_out, Code.coordinator_not_available})
+"""To a change, the answers that leave open whether it is made: the coordinator may have written it to its log, and not
+have heard of enough replicas."""
 
 LEADER_MOVED = frozenset(
     {
@@ -59,6 +64,9 @@ class KafkaError(NamedTuple):
         return Failure(scope, name, self.message, self.name, int(self.code), api, broker)
 
 
-def kafka_error(code: Code, message: str | None = None) -> KafkaError:
-    """An error in words of ours where we have some, else in the broker's, else by its name."""
-    return KafkaError(code, _WORDS.get(code) or message or code.name.replace("_", " "))
+def kafka_error(code: Code, message: str | None = None, words: Mapping[Code, str] = _WORDS) -> KafkaError:
+    """An error in words of ours where we have some, else in the broker's, else by its name.
+
+    :param words: ours, for an API where they are others than where things are only read.
+    """
+    return KafkaError(code, words.get(code) or _WORDS.get(code) or message or code.name.replace("_", " "))

@@ -45,12 +45,13 @@ class Form(NamedTuple):
 
     string: Callable[[str], bytes]
     array: Callable[[Iterable[bytes]], bytes]
+    null_string: bytes
     null_array: bytes
     tags: bytes
 
 
-_OLD = Form(string, array, b"\xff\xff\xff\xff", b"")
-_FLEXIBLE = Form(compact_string, compact_array, b"\0", b"\0")
+_OLD = Form(string, array, b"\xff\xff", b"\xff\xff\xff\xff", b"")
+_FLEXIBLE = Form(compact_string, compact_array, b"\0", b"\0", b"\0")
 
 
 def form_of(api: Api, version: int) -> Form:

@@ -1,4 +1,4 @@
-"""Each view once, as data: its columns with the Java tool's headers, and its order.
+"""What a view is, and those of list and describe as data: columns with the Java tool's headers, and their order.
 
 A column's key is the field of its row: the name in JSON, in CSV, in ``--columns`` and in ``--sort``.
 """
@@ -10,7 +10,6 @@ from enum import Enum, IntEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
 
 Row = tuple[object, ...]
@@ -71,15 +70,16 @@ def some_value(values: Iterable[object]) -> bool:
     return bool(set(values) - {None})
 
 
-def some_above_zero(values: Iterable[Any]) -> bool:
-    return any(value is not None and value > 0 for value in values)
-
-
 def both_true_and_false(values: Iterable[object]) -> bool:
     return {True, False} <= set(values)
 
 
-def _columns(row: type[Any], *specs: tuple[str, str, Align, Tier, Sooner | None]) -> tuple[Column, ...]:
+Spec = tuple[str, str, Align, Tier, Sooner | None]
+"""A column before it knows its row: header, key, alignment, tier, and when it comes sooner."""
+
+
+def columns_of(row: type[Any], *specs: Spec) -> tuple[Column, ...]:
+    """The columns of a view on such rows, which are named tuples."""
     # itemgetter by position: the writers map it over a hundred thousand rows without entering Python.
     return tuple(
         Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner)
@@ -97,12 +97,12 @@ def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
 
 
 _L, _R = Align.LEFT, Align.RIGHT
-_B, _V, _W, _A = Tier.BASE, Tier.VERBOSE, Tier.WIDE, Tier.ASKED
+_B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
 
 LIST = View(
     "list",
     "Groups",
-    _columns(
+    columns_of(
         ListRow,
         ("GROUP", "group", _L, _B, None),
         ("TYPE", "type", _L, _W, None),
@@ -116,7 +116,7 @@ LIST = View(
 STATE = View(
     "state",
     "State of groups",
-    _columns(
+    columns_of(
         StateRow,
         ("GROUP", "group", _L, _B, None),
         ("COORDINATOR (ID)", "coordinator", _L, _B, None),
@@ -133,7 +133,7 @@ STATE = View(
 MEMBERS = View(
     "members",
     "Members of groups",
-    _columns(
+    columns_of(
         MemberRow,
         ("GROUP", "group", _L, _B, None),
         ("CONSUMER-ID", "consumer_id", _L, _B, None),
@@ -155,7 +155,7 @@ MEMBERS = View(
 OFFSETS = View(
     "offsets",
     "Committed offsets of groups",
-    _columns(
+    columns_of(
         OffsetRow,
         ("GROUP", "group", _L, _B, None),
         ("TOPIC", "topic", _L, _B, None),
@@ -172,76 +172,3 @@ OFFSETS = View(
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
     ),
 )
-
-_TALLY: tuple[tuple[str, str, Align, Tier, Sooner | None], ...] = (
-    ("TOTAL-LAG", "total_lag", _R, _B, None),
-    ("MAX-LAG", "max_lag", _R, _B, None),
-    ("MAX-TOPIC", "max_topic", _L, _W, None),
-    ("MAX-PARTITION", "max_partition", _R, _W, None),
-    ("#PARTITIONS", "partitions", _R, _B, None),
-    ("BEHIND", "behind", _R, _B, None),
-    ("UNCOMMITTED", "uncommitted", _R, _B, None),
-    ("UNKNOWN", "unknown", _R, _W, Sooner(_B, some_above_zero)),
-    ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
-    ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
-    ("TIME-LAG", "time_lag_ms", _R, _A, None),
-    ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
-)
-
-GROUP_LAG = View(
-    "lag",
-    "Lag of groups",
-    _columns(
-        GroupLagRow,
-        ("GROUP", "group", _L, _B, None),
-        ("STATE", "state", _L, _B, None),
-        ("#MEMBERS", "members", _R, _B, None),
-        *_TALLY,
-    ),
-)
-
-TOPIC_LAG = View(
-    "lag-by-topic",
-    "Lag of groups by topic",
-    _columns(TopicLagRow, ("GROUP", "group", _L, _B, None), ("TOPIC", "topic", _L, _B, None), *_TALLY),
-)
-
-PARTITION_LAG = View(
-    "lag-by-partition",
-    "Lag of groups by partition",
-    _columns(
-        PartitionLagRow,
-        ("GROUP", "group", _L, _B, None),
-        ("TOPIC", "topic", _L, _B, None),
-        ("PARTITION", "partition", _R, _B, None),
-        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
-        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
-        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
-        ("LAG", "lag", _R, _B, None),
-        ("TIME-LAG", "time_lag_ms", _R, _A, None),
-        ("CONSUMER-ID", "consumer_id", _L, _W, None),
-        ("HOST", "host", _L, _W, None),
-        ("CLIENT-ID", "client_id", _L, _W, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
-        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
-    ),
-)
-
-MEMBER_LAG = View(
-    "lag-by-member",
-    "Lag of groups by member",
-    _columns(
-        MemberLagRow,
-        ("GROUP", "group", _L, _B, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
-        ("HOST", "host", _L, _W, None),
-        ("CLIENT-ID", "client_id", _L, _W, None),
-        *_TALLY,
-    ),
-)
-
-LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}
-"""By what ``--by`` says."""
-
-VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values())

@@ -10,6 +10,7 @@ from uuid import UUID
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import Records
 
+from kgroups.model.offsets import Commit
 from kgroups.protocol.schema import build, nested
 
 from . import versions
@@ -210,13 +211,14 @@ def _committed(broker: FakeBroker, name: str, kind: Any, plural: str) -> tuple[E
     topic, partition = nested(kind, f"OffsetFetchResponseTopic{plural}"), f"OffsetFetchResponsePartition{plural}"
     group, error = _kept(broker, "OffsetFetch", name)
     by_topic: dict[str, list[Any]] = {}
-    for (topic_name, index), offset in (group.commits if group else {}).items():
+    for (topic_name, index), kept in (group.commits if group else {}).items():
+        made = kept if isinstance(kept, Commit) else Commit(index, kept, 4)
         commit = build(
             nested(kind, partition),
             partition_index=index,
-            committed_offset=offset,
-            committed_leader_epoch=4,
-            metadata="",
+            committed_offset=made.offset,
+            committed_leader_epoch=-1 if made.leader_epoch is None else made.leader_epoch,
+            metadata=made.metadata,
             error_code=OK,
         )
         by_topic.setdefault(topic_name, []).append(commit)
@@ -247,6 +249,8 @@ def list_offsets(broker: FakeBroker, request: Any, kind: Any) -> Any:
 def _offset(topic: FakeTopic, request: Any, timestamp: int) -> int:
     if timestamp == -2:
         return topic.start
+    if timestamp >= 0:
+        return next((offset for offset, time in sorted(topic.times.items()) if time >= timestamp), -1)
     return topic.end if topic.stable is None or not getattr(request, "isolation_level", 0) else topic.stable
 
 
@@ -301,6 +305,80 @@ def _aborted(kind: Any, topic: FakeTopic) -> tuple[Any, ...]:
     return tuple(build(each, producer_id=one.producer_id, first_offset=one.first_offset) for one in topic.aborted)
 
 
+def offset_commit(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    group, error = _kept(broker, "OffsetCommit", request.group_id)
+    if group and group.members and not request.member_id:
+        error = ErrorCode.unknown_member_id
+    entry, topic = nested(kind, "OffsetCommitResponsePartition"), nested(kind, "OffsetCommitResponseTopic")
+    topics = []
+    for asked in request.topics:
+        answered = []
+        for each in asked.partitions:
+            pair = (asked.name, each.partition_index)
+            code = error or broker.world.error("OffsetCommit", f"{pair[0]}-{pair[1]}")
+            if not code:
+                group = group or broker.world.group(request.group_id, broker.id)
+                epoch = getattr(each, "committed_leader_epoch", -1)
+                group.commits[pair] = Commit(
+                    pair[1], each.committed_offset, None if epoch < 0 else epoch, each.committed_metadata or ""
+                )
+            answered.append(build(entry, partition_index=pair[1], error_code=code))
+        topics.append(build(topic, name=asked.name, partitions=tuple(answered)))
+    return build(kind, throttle_time=NO_TIME, topics=tuple(topics))
+
+
+def offset_delete(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    group, error = _kept(broker, "OffsetDelete", request.group_id)
+    if not group:
+        return build(kind, throttle_time=NO_TIME, error_code=error or ErrorCode.group_id_not_found, topics=())
+    read = {topic for member in group.members for topic in member.holds}
+    entry, topic = nested(kind, "OffsetDeleteResponsePartition"), nested(kind, "OffsetDeleteResponseTopic")
+    topics = []
+    for asked in request.topics:
+        code = ErrorCode.group_subscribed_to_topic if asked.name in read else OK
+        for each in asked.partitions:
+            if not code:
+                group.commits.pop((asked.name, each.partition_index), None)
+        answered = tuple(
+            build(entry, partition_index=each.partition_index, error_code=code) for each in asked.partitions
+        )
+        topics.append(build(topic, name=asked.name, partitions=answered))
+    return build(kind, throttle_time=NO_TIME, error_code=OK, topics=tuple(topics))
+
+
+def delete_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    entry = nested(kind, "DeletableGroupResult")
+    results = []
+    for name in request.groups_names:
+        group, error = _kept(broker, "DeleteGroups", name)
+        if not error:
+            error = ErrorCode.group_id_not_found if not group else ErrorCode.non_empty_group if group.members else OK
+        if not error:
+            del broker.world.groups[name]
+        if name not in broker.world.omitted:
+            results.append(build(entry, group_id=name, error_code=error))
+    return build(kind, throttle_time=NO_TIME, results=tuple(results))
+
+
+def leave_group(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    group, error = _kept(broker, "LeaveGroup", request.group_id)
+    entry = nested(kind, "MemberResponse")
+    answered = []
+    for asked in request.members:
+        found = [
+            member
+            for member in (group.members if group else ())
+            if (member.instance_id or "", "" if member.instance_id else member.member_id)
+            == (asked.group_instance_id or "", asked.member_id)
+        ]
+        if group:
+            group.members = tuple(member for member in group.members if member not in found)
+        code = OK if found else ErrorCode.unknown_member_id
+        identity = {"member_id": asked.member_id, "group_instance_id": asked.group_instance_id}
+        answered.append(build(entry, error_code=code, **identity))
+    return build(kind, throttle_time=NO_TIME, error_code=error, members=tuple(answered))
+
+
 BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.API_VERSIONS: api_versions,
     versions.METADATA: metadata,
@@ -311,12 +389,18 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.OFFSET_FETCH: offset_fetch,
     versions.LIST_OFFSETS: list_offsets,
     versions.FETCH: fetch,
+    versions.OFFSET_COMMIT: offset_commit,
+    versions.OFFSET_DELETE: offset_delete,
+    versions.DELETE_GROUPS: delete_groups,
+    versions.LEAVE_GROUP: leave_group,
 }
 
 
 def keys_of(request: Any) -> tuple[str, ...]:
     """The groups or topics that a request is about."""
-    for name in ("coordinator_keys", "group_ids", "groups", "topics"):
+    if hasattr(request, "group_id") and not hasattr(request, "groups"):
+        return (request.group_id,)
+    for name in ("coordinator_keys", "groups_names", "group_ids", "groups", "topics"):
         value = getattr(request, name, None)
         if value:
             return tuple(each if isinstance(each, str) else _name(each) for each in value)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 FETCH, LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 1, 2, 3, 9, 10
 DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS, CONSUMER_GROUP_DESCRIBE = 15, 16, 18, 69
+OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE = 8, 13, 42, 47
 
 NAMES = {
     FETCH: "Fetch",
@@ -17,6 +18,10 @@ NAMES = {
     LIST_GROUPS: "ListGroups",
     API_VERSIONS: "ApiVersions",
     CONSUMER_GROUP_DESCRIBE: "ConsumerGroupDescribe",
+    OFFSET_COMMIT: "OffsetCommit",
+    LEAVE_GROUP: "LeaveGroup",
+    DELETE_GROUPS: "DeleteGroups",
+    OFFSET_DELETE: "OffsetDelete",
 }
 
 Ranges = Mapping[int, tuple[int, int]]
@@ -25,16 +30,20 @@ Ranges = Mapping[int, tuple[int, int]]
 def _ranges(*newest: int, oldest: Mapping[int, int] | None = None) -> dict[int, tuple[int, int]]:
     """In the order of the columns below; -1 where the broker does not have the API."""
     keys = (API_VERSIONS, METADATA, FIND_COORDINATOR, LIST_GROUPS, DESCRIBE_GROUPS, OFFSET_FETCH, LIST_OFFSETS)
-    given = zip((*keys, CONSUMER_GROUP_DESCRIBE, FETCH), newest, strict=True)
+    acts = (OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE)
+    given = zip((*keys, CONSUMER_GROUP_DESCRIBE, FETCH, *acts), newest, strict=True)
     return {key: ((oldest or {}).get(key, 0), version) for key, version in given if version >= 0}
 
 
 KAFKA: Mapping[str, Ranges] = {
     # ApiVersions, Metadata, FindCoordinator, ListGroups, DescribeGroups, OffsetFetch, ListOffsets,
-    # ConsumerGroupDescribe, Fetch
-    "1.1.1": _ranges(1, 5, 1, 1, 1, 3, 2, -1, 7),
-    "2.5.1": _ranges(3, 9, 3, 3, 5, 7, 5, -1, 11),
-    "2.8.2": _ranges(3, 11, 3, 4, 5, 7, 6, -1, 12),
-    "3.9.1": _ranges(4, 12, 6, 5, 5, 9, 9, 0, 17),
-    "4.3.1": _ranges(4, 13, 6, 5, 6, 10, 11, 1, 18, oldest={OFFSET_FETCH: 1, LIST_OFFSETS: 1, FETCH: 4}),
+    # ConsumerGroupDescribe, Fetch, OffsetCommit, LeaveGroup, DeleteGroups, OffsetDelete
+    "1.1.1": _ranges(1, 5, 1, 1, 1, 3, 2, -1, 7, 3, 1, 0, -1),
+    "2.5.1": _ranges(3, 9, 3, 3, 5, 7, 5, -1, 11, 8, 4, 2, 0),
+    "2.8.2": _ranges(3, 11, 3, 4, 5, 7, 6, -1, 12, 8, 4, 2, 0),
+    "3.9.1": _ranges(4, 12, 6, 5, 5, 9, 9, 0, 17, 9, 5, 2, 0),
+    "4.3.1": _ranges(
+        *(4, 13, 6, 5, 6, 10, 11, 1, 18, 10, 5, 2, 0),
+        oldest={OFFSET_FETCH: 1, LIST_OFFSETS: 1, FETCH: 4, OFFSET_COMMIT: 2},
+    ),
 }

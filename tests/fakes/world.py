@@ -9,6 +9,7 @@ from kio.index import load_entity_schema
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
+from kgroups.model.offsets import Commit
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.schema import build, nested, write
 
@@ -37,7 +38,7 @@ class FakeGroup:
     protocol_type: str = "consumer"
     protocol: str = "range"
     members: tuple[FakeMember, ...] = ()
-    commits: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    commits: dict[tuple[str, int], int | Commit] = field(default_factory=dict)
 
 
 @dataclass
@@ -49,6 +50,8 @@ class FakeTopic:
     start: int = 0
     end: int = 100
     stable: int | None = None
+    times: Mapping[int, int] = field(default_factory=dict)
+    """Offset -> its record's time; of partition 0 as of any other."""
     leader_seen: dict[int, list[int]] = field(default_factory=dict)
     """Partition -> what Metadata says next, one an answer, before the truth: a leader that has moved."""
     logs: dict[int, Sequence[Batch]] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox, kafka_version
 from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java
 from kgroups.sandbox.seed import seed_world
+from tests.integration.ground import Ground
 from tests.integration.known_world import World
 from tests.integration.record_oracle import VERSION as ORACLE_VERSION
 from tests.integration.record_oracle import need_compiler
@@ -43,8 +44,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "integration" in item.path.parts:
             item.add_marker(pytest.mark.integration)
-    # Of one cluster's tests those first that want it empty, then the known world, then visitors too.
-    items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in ("visitors", "world")])
+    # Of one cluster's tests those first that want it empty, then the known world, then visitors too; acts are last.
+    items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in ("ground", "visitors", "world")])
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +65,12 @@ def world(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> World:
     """The same cluster with the known world in it; it stands still, and is to be left as it is."""
     seed_world(cluster)
     return World(cluster, tmp_path_factory.mktemp("java"))
+
+
+@pytest.fixture(scope="session")
+def ground(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    """The same cluster, with topics and groups that acts may move and delete."""
+    return Ground.made(cluster, tmp_path_factory.mktemp("java"))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import termios
 import time
 from collections.abc import Mapping
 from fcntl import ioctl
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -81,3 +82,39 @@ def _read(descriptor: int, until: float) -> bytes:
             return found
         found += piece
         assert time.monotonic() < until
+
+
+class Typist:
+    """kgroups at a terminal, with somebody who reads and types. A context manager."""
+
+    def __init__(self, *words: str, bootstrap: str, columns: int = 200) -> None:
+        self._master, slave = os.openpty()
+        ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        command = [sys.executable, "-m", "kgroups", words[0], "-b", bootstrap, *words[1:]]
+        env = {**os.environ, "TERM": "xterm-256color"}
+        self._process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env)
+        os.close(slave)
+        self._seen = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+
+    def wait_for(self, text: str) -> None:
+        until = time.monotonic() + 60
+        while text.encode() not in self._seen:
+            ready, _, _ = select.select([self._master], [], [], max(0.0, until - time.monotonic()))
+            assert ready, self._seen.decode()
+            self._seen += os.read(self._master, 65536)
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def end(self) -> Shown:
+        """All that was shown, once it has ended."""
+        self._seen += _read(self._master, time.monotonic() + 90)
+        return Shown(self._process.wait(30), self._seen.decode(), "")

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import Records
 
-from kgroups.model.offsets import Isolation
+from kgroups.model.offsets import Commit, Isolation
 from kgroups.protocol import apis
+from kgroups.protocol.apis.list_offsets import Where
 from kgroups.protocol.versions import Api
 
 CALLS: dict[Api, type[Any]] = {}
@@ -35,6 +36,13 @@ _partitions = st.dictionaries(names, st.lists(st.integers(0, 2**31 - 1), max_siz
 _fetched = st.dictionaries(
     names, st.dictionaries(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1), max_size=3), max_size=3
 )
+_commits = st.builds(
+    Commit,
+    st.integers(0, 2**31 - 1),
+    st.integers(0, 2**63 - 1),
+    st.none() | st.integers(0, 2**31 - 1),
+    st.text(max_size=4),
+)
 
 
 def calls(api: Api) -> st.SearchStrategy[Any]:
@@ -48,7 +56,23 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "partition_bytes": st.integers(0, 2**20),
             "isolation": st.sampled_from(Isolation),
         },
-        "ListOffsets": {"partitions": _partitions, "isolation": st.sampled_from(Isolation)},
+        "ListOffsets": {
+            "partitions": _partitions,
+            "where": st.sampled_from(Where) | st.integers(0, 2**62),
+            "isolation": st.sampled_from(Isolation),
+        },
+        "OffsetCommit": {
+            "group": names,
+            "topics": st.dictionaries(names, st.lists(_commits, max_size=3), max_size=3),
+            "member_id": st.text(max_size=4),
+            "generation": st.integers(-1, 2**31 - 1),
+        },
+        "OffsetDelete": {"group": names, "partitions": _partitions},
+        "LeaveGroup": {
+            "group": names,
+            "members": st.lists(st.tuples(st.text(max_size=4), st.none() | names), max_size=3).map(tuple),
+            "reason": st.text(max_size=6),
+        },
     }
     return st.builds(CALLS[api], **arguments.get(api.name, {"groups": groups}))
 

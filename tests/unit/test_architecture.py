@@ -218,7 +218,15 @@ print("LOADED", *sorted({name.split(".")[0] for name in sys.modules}))
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"], ["lag", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["list", "--help"],
+        ["describe", "--help"],
+        ["lag", "--help"],
+        ["reset-offsets", "--help"],
+    ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     output = fresh(LOADED, *arguments)

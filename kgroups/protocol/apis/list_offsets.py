@@ -1,4 +1,4 @@
-"""ListOffsets (key 2): where partitions' logs start and end, many partitions a request, asked of their leader.
+"""ListOffsets (key 2): where partitions' logs start, end, or were at a time; many a request, asked of their leader.
 
 v1  one offset a partition, by timestamp or by the words -2 (start) and -1 (end)
 v2  isolation level (KIP-98, Kafka 0.11): under read_committed the end is the last stable offset
@@ -37,11 +37,16 @@ class Where(IntEnum):
     END = -1
 
 
+NOWHERE = -1
+"""The answer about a time after which there is no record."""
+
+
 class ListOffsets(NamedTuple):
-    """Where does the log of these partitions, which you lead, start or end?"""
+    """Where does the log of these partitions, which you lead, start or end? Or, given milliseconds since 1970: which
+    is the first record of that time or later?"""
 
     partitions: Mapping[str, tuple[int, ...]]
-    where: Where = Where.END
+    where: Where | int = Where.END
     isolation: Isolation = Isolation.READ_UNCOMMITTED
 
     @property

@@ -10,10 +10,12 @@ from kgroups.errors import (
     BrokerUnavailable,
     ClusterUnreachable,
     DeadlineExceeded,
+    OutcomeUnknown,
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from kgroups.net.cluster import Cluster
+from kgroups.net.cluster import LANES, Cluster
+from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.find_coordinator import API as FIND_COORDINATOR
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups
@@ -198,3 +200,41 @@ def test_an_answer_to_apiversions_that_cannot_be_read_names_the_broker() -> None
     fake.brokers[0].fault("ApiVersions", faults.truncated(-3))
     with pytest.raises(ClusterUnreachable, match=r"127\.0\.0\.1:\d+: does not answer as a Kafka broker"):
         with_cluster(fake, nothing)
+
+
+def test_a_change_goes_by_a_connection_that_is_free() -> None:
+    async def work(cluster: Cluster) -> None:
+        node = cluster.nodes[0]
+        for _ in range(3):
+            await cluster.change(node, ListGroups())
+        assert fake.brokers[0].connections == 1
+        await asyncio.gather(*(cluster.change(node, ListGroups()) for _ in range(50)))
+        assert fake.brokers[0].connections == LANES
+
+    fake = FakeCluster(1)
+    with_cluster(fake, work)
+
+
+@pytest.mark.parametrize("fault", [faults.silence, faults.close, faults.truncated(6), faults.wrong_id])
+def test_a_change_whose_answer_does_not_come_may_be_made(fault: faults.Fault) -> None:
+    async def work(cluster: Cluster) -> None:
+        with pytest.raises(OutcomeUnknown, match="not known whether it is done"):
+            await cluster.change(cluster.nodes[0], ListGroups())
+
+    fake = FakeCluster(1)
+    fake.brokers[0].fault("ListGroups", fault)
+    with_cluster(fake, work, broker_timeout=0.5)
+
+
+def test_a_change_that_was_never_sent_is_not_made() -> None:
+    async def work(cluster: Cluster) -> None:
+        await fake.brokers[1].stop()
+        with pytest.raises(BrokerUnavailable):
+            await cluster.change(cluster.nodes[1], ListGroups())
+        cluster.deadline = Deadline(0)
+        with pytest.raises(DeadlineExceeded):
+            await cluster.change(cluster.nodes[0], ListGroups())
+        assert not fake.asked("ListGroups")
+
+    fake = FakeCluster(2)
+    with_cluster(fake, work, via=(0,))

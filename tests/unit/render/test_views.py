@@ -4,21 +4,21 @@ import pytest
 
 from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from kgroups.model.lag_summary import By
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
-from kgroups.render.views import (
-    LAG_VIEWS,
-    LIST,
-    MEMBERS,
-    OFFSETS,
-    STATE,
-    VIEWS,
-    Tier,
-    View,
-    both_true_and_false,
-    some_above_zero,
-    some_value,
+from kgroups.model.rows import (
+    DeleteOffsetRow,
+    DeleteRow,
+    ListRow,
+    MemberRow,
+    OffsetRow,
+    RemoveMemberRow,
+    ResetRow,
+    StateRow,
 )
+from kgroups.render.act_views import ACT_VIEWS
+from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
+from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Tier, View, both_true_and_false, some_value
 
+VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), *ACT_VIEWS)
 ROWS: dict[str, Any] = {
     "list": ListRow,
     "state": StateRow,
@@ -28,6 +28,10 @@ ROWS: dict[str, Any] = {
     "lag-by-topic": TopicLagRow,
     "lag-by-partition": PartitionLagRow,
     "lag-by-member": MemberLagRow,
+    "reset-offsets": ResetRow,
+    "delete-offsets": DeleteOffsetRow,
+    "delete": DeleteRow,
+    "remove-members": RemoveMemberRow,
 }
 
 

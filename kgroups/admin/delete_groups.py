@@ -1,0 +1,48 @@
+"""Deletes groups with all that they have committed: DeleteGroups, many groups a request to each coordinator.
+
+Over the wire, because librdkafka sends one request for each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kgroups.model.acts import DeletedGroup, DoomedGroup, Result
+from kgroups.model.groups import GroupId, GroupState
+from kgroups.model.outcome import Outcome
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import delete_groups as api
+
+from .ask_coordinators import Question, ask_coordinators
+from .make_plan import Lookups
+from .reset_offsets import WireLookups
+from .reset_plan import has_members
+from .select_groups import Selection
+
+_DELETE = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
+
+
+async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[DoomedGroup]:
+    """The selected groups that can be deleted, sorted; those with members, or that do not exist, are failures."""
+    return await doomed_groups(WireLookups(cluster), selection)
+
+
+async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[DoomedGroup]:
+    """The same by any transport."""
+    groups, committed = await lookups.groups(selection)
+    empty = sorted(group for group in groups.items if group.state in (GroupState.EMPTY, GroupState.DEAD))
+    failures = [has_members(group) for group in groups.items if group not in empty]
+    doomed = (DoomedGroup(group, committed[group.group_id]) for group in empty if group.group_id in committed)
+    return groups.with_items(doomed).with_failures(failures)
+
+
+async def delete_groups(cluster: Cluster, names: Iterable[GroupId]) -> Outcome[DeletedGroup]:
+    """Deletes them; one item for each, sorted. The broker refuses a group with members (NON_EMPTY_GROUP)."""
+    wanted = sorted(set(names))
+    answers = await ask_coordinators(cluster, _DELETE, dict.fromkeys(wanted))
+    items = []
+    for name in wanted:
+        failure = answers.failed.get(name)
+        unknown = Result.UNKNOWN if name in answers.unknown else Result.FAILED
+        items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
+    return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))

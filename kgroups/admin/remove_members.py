@@ -1,0 +1,94 @@
+"""Removes members from groups: LeaveGroup in their name (KIP-345, Kafka 2.4).
+
+A member whose process lives joins again as soon as it notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kgroups.model.acts import Leaver, RemovedMember, Result
+from kgroups.model.groups import GroupId, Member
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import leave_group
+from kgroups.protocol.call import Call
+from kgroups.protocol.error_codes import KafkaError
+
+from .ask_coordinators import Answers, Question, ask_coordinators
+from .describe import describe
+from .select_groups import Selection
+
+MemberErrors = leave_group.MemberErrors
+
+
+class WantedMembers(NamedTuple):
+    """Which members of the selected groups: by their ids, by instance ids, or all of them."""
+
+    member_ids: frozenset[str] = frozenset()
+    instance_ids: frozenset[str] = frozenset()
+    everyone: bool = False
+
+    def matches(self, member: Member) -> bool:
+        return self.everyone or member.member_id in self.member_ids or member.instance_id in self.instance_ids
+
+
+async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
+    """The members that are meant, sorted by group and member id; an id that no member has is a failure."""
+    groups = await describe(cluster, selection)
+    leavers = [
+        Leaver(group.group_id, member)
+        for group in groups.items
+        for member in sorted(group.members or (), key=lambda member: member.member_id)
+        if wanted.matches(member)
+    ]
+    ids = {leaver.member.member_id for leaver in leavers}
+    static = {leaver.member.instance_id for leaver in leavers}
+    unseen = [f"no member with the id '{name}'" for name in sorted(wanted.member_ids - ids)]
+    unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
+    where = ", ".join(group.group_id for group in groups.items)
+    failures = [Failure(Scope.GROUP, where, message, api="DescribeGroups") for message in unseen] if where else []
+    return groups.with_items(leavers).with_failures(failures)
+
+
+async def remove_members(cluster: Cluster, leavers: Iterable[Leaver], reason: str) -> Outcome[RemovedMember]:
+    """Removes them; one item for each. ``reason`` reaches the brokers' log from Kafka 3.2 on (KIP-800)."""
+    groups: dict[GroupId, list[Leaver]] = {}
+    for leaver in leavers:
+        groups.setdefault(leaver.group_id, []).append(leaver)
+
+    def call(names: tuple[GroupId, ...]) -> Call[Mapping[GroupId, MemberErrors | KafkaError]]:
+        (name,) = names
+        return leave_group.LeaveGroup(name, tuple(map(_identity, groups[name])), reason)
+
+    question = Question("groups left", leave_group.API, call, chunk=1, changes=True)
+    answers = await ask_coordinators(cluster, question, dict.fromkeys(groups))
+    items = [_removed(leaver, answers) for name in sorted(groups) for leaver in groups[name]]
+    return Outcome(tuple(items), tuple(dict.fromkeys(item.failure for item in items if item.failure)))
+
+
+def _identity(leaver: Leaver) -> tuple[str, str | None]:
+    """A static member goes by its instance id alone: its member id changes when it comes back."""
+    return ("", leaver.member.instance_id) if leaver.member.instance_id else (leaver.member.member_id, None)
+
+
+def _removed(leaver: Leaver, answers: Answers[MemberErrors]) -> RemovedMember:
+    group = leaver.group_id
+    if group in answers.failed:
+        result = Result.UNKNOWN if group in answers.unknown else Result.FAILED
+        return RemovedMember(leaver, result, answers.failed[group])
+    node, errors = answers.found[group]
+    member_id, instance = _identity(leaver)
+    # Some brokers give the member id of a static member back, some what was asked.
+    found = [error for (named, of), error in errors.items() if (of == instance if instance else named == member_id)]
+    name = leaver.member.instance_id or leaver.member.member_id
+    if not found:
+        message = f"member '{name}' is left out of the broker's answer"
+        failure = Failure(Scope.GROUP, group, message, api=leave_group.API.name, broker=node.id)
+        return RemovedMember(leaver, Result.UNKNOWN, failure)
+    if error := found[0]:
+        told = error._replace(message=f"member '{name}': {error.message}")
+        failure = told.failure(Scope.GROUP, group, api=leave_group.API.name, broker=node.id)
+        return RemovedMember(leaver, Result.FAILED, failure)
+    return RemovedMember(leaver, Result.APPLIED)

@@ -1,0 +1,90 @@
+"""Moves the offsets of groups: the plan, and a second look right before :mod:`.write_offsets` writes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from kgroups.model.groups import Group, GroupType
+from kgroups.model.offsets import Logs
+from kgroups.model.outcome import Failure, Outcome, merge
+from kgroups.model.reset import PlannedOffset
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import TopicLeaders
+
+from . import reset_plan
+from .describe_groups import NOT_FOUND, describe_listed, describe_named
+from .group_offsets import fetch_commits
+from .log_offsets import fetch_logs, fetch_logs_at
+from .make_plan import Times, look_again, make_plan
+from .partition_leaders import TOPICS_A_REQUEST
+from .reset_plan import Committed, ResetRequest, TopicPartition
+from .select_groups import Selection, locate
+from .write_offsets import apply_offsets
+
+__all__ = ["ResetRequest", "apply_offsets", "plan_reset", "still_true"]
+
+
+async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[PlannedOffset]:
+    """What would be written, sorted by group, topic, partition. Nothing is.
+
+    A group with members is a failure (NON_EMPTY_GROUP, its state in the message), and so is a partition that cannot be
+    planned; the others are planned. A named group that does not exist is planned too: to commit makes it.
+
+    :raises UsageError: when ``topics`` or a plan names a topic or partition that does not exist, or the group to copy
+        has no commits.
+    """
+    return await make_plan(WireLookups(cluster), request)
+
+
+async def still_true(
+    cluster: Cluster, planned: Iterable[PlannedOffset], *, with_members: bool = False
+) -> Outcome[PlannedOffset]:
+    """The plan without the groups that have members by now, or other commits; these are failures. To be asked right
+    before :func:`apply_offsets` of a plan that is not fresh.
+
+    :param with_members: members are no hindrance, to the deletion of commits that nobody reads.
+    """
+    return await look_again(WireLookups(cluster), planned, with_members=with_members)
+
+
+class WireLookups:
+    """What our wire client tells: see :class:`kgroups.admin.make_plan.Lookups`."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
+        """:raises KgroupsError: when no broker tells of them."""
+        told: dict[str, TopicLeaders] = {}
+        for at in range(0, len(names), TOPICS_A_REQUEST):
+            answer = await self._cluster.refresh(names[at : at + TOPICS_A_REQUEST])
+            told.update({entry.topic: entry for entry in answer.topics})
+        return told
+
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
+        located = await locate(self._cluster, selection)
+        kept, remarks = reset_plan.of_consumers(located.listed, selection.names)
+        located = located._replace(listed=tuple(kept))
+        listed, named, commits = await asyncio.gather(
+            describe_listed(self._cluster, located.listed),
+            describe_named(self._cluster, located.named),
+            fetch_commits(self._cluster, located.with_commits()),
+        )
+        groups = merge((listed, named)).with_failures(located.failures, (*located.notices, *remarks))
+        told = {failure.name for failure in groups.failures}
+        committed = reset_plan.committed(found for _, found in commits.found.values())
+        # Share groups commit nothing, and are not there for who asks for commits.
+        committed.update({group.group_id: {} for group in groups.items if group.type == GroupType.SHARE})
+        committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+        unread = [failure for name, failure in commits.failed.items() if name not in told and name not in committed]
+        return groups.with_failures(unread), committed
+
+    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        wanted: dict[str, set[int]] = {}
+        for topic, partition in pairs:
+            wanted.setdefault(topic, set()).add(partition)
+        if ms is not None:
+            return await fetch_logs_at(self._cluster, wanted, ms)
+        logs, holes = await fetch_logs(self._cluster, wanted)
+        return logs, {}, holes

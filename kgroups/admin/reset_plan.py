@@ -1,0 +1,218 @@
+"""What a reset comes to, from what is known of groups, commits and logs. Pure; for every transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kgroups.errors import UsageError
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.reset import (
+    Facts,
+    FromPlan,
+    PlanKey,
+    PlannedOffset,
+    Scenario,
+    ToGroup,
+    needs_log,
+    plan_partition,
+)
+from kgroups.model.topic_scope import TopicScope, in_scope
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+
+from .select_groups import Selection
+
+TopicPartition = tuple[str, int]
+Committed = Mapping[GroupId, Mapping[TopicPartition, Commit]]
+"""Group -> what it has committed; groups whose commits could not be read are not in it."""
+
+_IDLE = (GroupState.EMPTY, GroupState.DEAD)
+_MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_exception})
+
+
+class ResetRequest(NamedTuple):
+    """Which groups, where to, and on which partitions; ``topics`` of ``None``: all that a group has committed, or that
+    the plan or the other group names."""
+
+    selection: Selection
+    scenario: Scenario
+    topics: TopicScope | None = None
+
+
+def of_consumers(listed: Iterable[ListedGroup], names: Iterable[GroupId]) -> tuple[list[ListedGroup], tuple[str, ...]]:
+    """Of groups that were not named the consumers' alone: what others keep under a group's name is not ours to move.
+    And a remark about those left out."""
+    named = set(names)
+    kept: list[ListedGroup] = []
+    others = 0
+    for group in listed:
+        known = group.type in (None, GroupType.CLASSIC, GroupType.CONSUMER)
+        if group.group_id in named or (known and group.protocol_type in (CONSUMER_PROTOCOL_TYPE, "")):
+            kept.append(group)
+        else:
+            others += 1
+    return kept, (
+        f"{others} groups of other kinds (Connect, share, streams) are left out: name them",
+    ) if others else ()
+
+
+def idle_groups(groups: Iterable[Group]) -> tuple[list[GroupId], list[Failure]]:
+    """The groups whose offsets may be moved, and why the others' may not."""
+    idle: list[GroupId] = []
+    failures: list[Failure] = []
+    for group in groups:
+        if group.type == GroupType.SHARE:
+            failures.append(Failure(Scope.GROUP, group.group_id, "a share group: it has no committed offsets"))
+        elif group.state in _IDLE:
+            idle.append(group.group_id)
+        else:
+            failures.append(has_members(group))
+    return idle, failures
+
+
+def has_members(group: Group) -> Failure:
+    """Why a group is left alone."""
+    error = kafka_error(Code.non_empty_group, f"the group has members, its state is {group.state}: stop them first")
+    return error.failure(Scope.GROUP, group.group_id, api="DescribeGroups", broker=group.coordinator.id)
+
+
+def committed(commits: Iterable[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit]]:
+    return {
+        each.group_id: {(topic, commit.partition): commit for topic, made in each.topics.items() for commit in made}
+        for each in commits
+    }
+
+
+def topics_to_check(request: ResetRequest) -> list[str]:
+    """The topics that were named, and so have to exist."""
+    named = set(request.topics or ())
+    if isinstance(request.scenario, FromPlan):
+        named.update(topic for _, topic, _ in request.scenario.moves if request.topics is None or topic in named)
+    return sorted(named)
+
+
+def check_topics(request: ResetRequest, told: Mapping[str, TopicLeaders]) -> None:
+    """:raises UsageError: for the first topic or partition that was named and does not exist."""
+    for topic in topics_to_check(request):
+        entry = told.get(topic)
+        if entry is None or (entry.error and entry.error.code in _MISSING):
+            raise UsageError(f"{_where(request, topic, None)}: there is no topic '{topic}'")
+        if entry.error:
+            continue  # it cannot be read: a failure, not a mistake
+        wanted = request.topics.get(topic) if request.topics is not None else None
+        for partition in sorted(wanted or _of_plan(request, topic)):
+            if partition not in entry.leaders:
+                there = f"it has {len(entry.leaders)}, from 0 on"
+                raise UsageError(
+                    f"{_where(request, topic, partition)}: topic '{topic}' has no partition {partition}; {there}"
+                )
+
+
+def _of_plan(request: ResetRequest, topic: str) -> set[int]:
+    if not isinstance(request.scenario, FromPlan):
+        return set()
+    return {partition for _, named, partition in request.scenario.moves if named == topic}
+
+
+def _where(request: ResetRequest, topic: str, partition: int | None) -> str:
+    """Who named it: the flag, or the line of a file."""
+    if isinstance(request.scenario, FromPlan) and not (request.topics and topic in request.topics):
+        for key, where in request.scenario.where.items():
+            if key[1] == topic and partition in (None, key[2]):
+                return where
+    return "--topic"
+
+
+def resolved(scenario: Scenario, groups: Iterable[GroupId], committed: Committed) -> Scenario:
+    """A copy of another group's commits, as the plan that it comes to; any other scenario as it is.
+
+    :raises UsageError: when that group has no commits.
+    """
+    if not isinstance(scenario, ToGroup):
+        return scenario
+    source = committed.get(scenario.source)
+    if not source:
+        raise UsageError(f"--to-group: group '{scenario.source}' has no commits, or does not exist")
+    return FromPlan({(group, *pair): commit for group in groups for pair, commit in source.items()})
+
+
+def keys_of(
+    request: ResetRequest, groups: Iterable[GroupId], committed: Committed, told: Mapping[str, TopicLeaders]
+) -> list[PlanKey]:
+    """The partitions to plan, sorted."""
+    names = set(groups)
+    if isinstance(request.scenario, FromPlan):
+        found = {key for key in request.scenario.moves if key[0] in names and in_scope(request.topics, *key[1:])}
+    elif request.topics is None:
+        found = {(group, *pair) for group in names for pair in committed[group]}
+    else:
+        pairs = [
+            (topic, partition)
+            for topic, partitions in request.topics.items()
+            for partition in (told[topic].leaders if partitions is None else partitions)
+        ]
+        found = {(group, *pair) for group in names for pair in pairs}
+    return sorted(found)
+
+
+def plan(
+    scenario: Scenario,
+    keys: Iterable[PlanKey],
+    committed: Committed,
+    logs: Logs,
+    times: Mapping[TopicPartition, int | None],
+) -> Outcome[PlannedOffset]:
+    """Each partition planned, or why it is not; one whose log could not be read has its failure already."""
+    planned: list[PlannedOffset] = []
+    failures: list[Failure] = []
+    for key in keys:
+        group, topic, partition = key
+        pair = (topic, partition)
+        if pair in logs.holes and needs_log(scenario):
+            continue
+        log = logs.offsets.get(topic, {}).get(partition, LogOffsets())
+        entry = plan_partition(scenario, key, Facts(committed[group].get(pair), log, times.get(pair)))
+        if isinstance(entry, Failure):
+            failures.append(entry)
+        else:
+            planned.append(entry)
+    return Outcome(tuple(planned), tuple(failures))
+
+
+def still_as_planned(
+    planned: Iterable[PlannedOffset], groups: Iterable[Group], committed: Committed, *, with_members: bool
+) -> Outcome[PlannedOffset]:
+    """The plan of those groups that are as they were when it was made."""
+    by_name = {group.group_id: group for group in groups}
+    kept: list[PlannedOffset] = []
+    failures: list[Failure] = []
+    for name, entries in by_group(planned):
+        group = by_name.get(name)
+        if name not in committed:
+            continue  # it could not be read: that has its failure
+        if group and group.state not in _IDLE and not with_members:
+            failures.append(has_members(group))
+        elif any(committed[name].get((entry.topic, entry.partition)) != entry.before for entry in entries):
+            message = "its offsets have changed since they were looked at: nothing of it is written; plan it again"
+            failures.append(Failure(Scope.GROUP, name, message))
+        else:
+            kept += entries
+    return Outcome(tuple(kept), tuple(failures))
+
+
+def by_group(planned: Iterable[PlannedOffset]) -> Iterator[tuple[GroupId, list[PlannedOffset]]]:
+    """Each group's part of a plan, sorted by name."""
+    groups: dict[GroupId, list[PlannedOffset]] = {}
+    for entry in planned:
+        groups.setdefault(entry.group_id, []).append(entry)
+    yield from sorted(groups.items())
+
+
+def unreadable(told: Mapping[str, TopicLeaders]) -> Iterator[Failure]:
+    """The topics whose partitions are not known."""
+    for topic in told.values():
+        if isinstance(topic.error, KafkaError) and topic.error.code not in _MISSING:
+            yield topic.error.failure(Scope.TOPIC, topic.topic, api="Metadata")

@@ -1,0 +1,47 @@
+"""Before anything is changed: whether it shall be at all, and whether somebody says yes."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from kgroups.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Consent(NamedTuple):
+    """What the flags of an act say: ``execute`` it, and ``yes`` without asking."""
+
+    execute: bool
+    yes: bool
+
+    def check(self) -> None:
+        """:raises UsageError: when it would have to be asked for, and there is nobody to ask."""
+        if self.execute and not self.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError("--execute asks before it changes anything, and this is no terminal: add --yes")
+
+    def given(self, question: str) -> bool:
+        """Asks on the terminal, unless ``--yes`` has said so already."""
+        return self.yes or click.confirm(question, err=True)
+
+
+def consent_options(command: F) -> F:
+    """Dry run or not. The command gets ``consent``, a :class:`Consent`."""
+
+    @click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.  [default]")
+    @click.option("--execute", is_flag=True, help="Do it, after a question on the terminal.")
+    @click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts.")
+    @functools.wraps(command)
+    def outer(dry_run: bool, execute: bool, yes: bool, **values: Any) -> Any:
+        if dry_run and execute:
+            raise UsageError("--dry-run and --execute exclude each other")
+        consent = Consent(execute, yes)
+        consent.check()
+        return command(consent=consent, **values)
+
+    return outer  # type: ignore[return-value]

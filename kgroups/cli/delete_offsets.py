@@ -1,0 +1,74 @@
+"""``kgroups delete-offsets``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from .answer import Shape
+from .confirm import Consent, consent_options
+from .options import Connection, connection_options, output_options
+from .perform import Act, perform
+from .undo_file import check_free, undo_option
+from .which_groups import Chosen, group_options
+from .write_offsets import write_offsets
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.reset import PlannedOffset
+
+
+@click.command("delete-offsets")
+@group_options
+@click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC[:0,2-5]",
+    help="All commits on a topic, or on some of its partitions; may be repeated.",
+)
+@consent_options
+@undo_option
+@output_options
+@connection_options
+def delete_offsets(
+    connection: Connection,
+    shape: Shape,
+    consent: Consent,
+    undo_file: Path | None,
+    chosen: Chosen,
+    topics: tuple[str, ...],
+) -> int:
+    """Delete what groups have committed on some topics.
+
+    For topics that no member is subscribed to; the group may have members otherwise. Needs Kafka 2.4. The old offsets
+    are kept in a file first, which reset-offsets --from-file takes back.
+    """
+    from kgroups.model.topic_scope import parse_topic_scope
+
+    if not topics:
+        raise UsageError("which commits? Say --topic TOPIC[:0,2-5]")
+    scope = parse_topic_scope(topics)
+    selection = chosen.selection()
+    check_free(undo_file)
+    from kgroups.model.rows import delete_offset_row, told
+    from kgroups.render.act_views import DELETE_OFFSETS
+
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
+        return await admin.plan_delete_offsets(selection, scope)
+
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
+        applied = await write_offsets(admin, planned, undo_file, old=old, with_members=True)
+        rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
+        return applied.with_items(rows)
+
+    def question(planned: Sequence[PlannedOffset]) -> str:
+        return f"Delete {len(planned):,} offsets of {len({entry.group_id for entry in planned}):,} groups?"
+
+    return perform(connection, shape, consent, Act(DELETE_OFFSETS, plan, delete_offset_row, question, do))

@@ -1,0 +1,65 @@
+"""The file that ``--from-file`` names, as a plan for some groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.errors import UsageError
+
+if TYPE_CHECKING:
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.plan_file import PlanFile
+    from kgroups.model.reset import FromPlan
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes; about a million offsets."""
+
+
+def read_plan(path: Path) -> PlanFile:
+    """:raises UsageError: when it cannot be read, is too large, or is no plan; the text names the line."""
+    from kgroups.model.plan_file import parse_plan
+
+    name = f"--from-file: {path}"
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise UsageError(f"{name}: larger than {LARGEST // 1024**2} MiB; cut it into several")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{name}, line {line}: not UTF-8") from None
+    return parse_plan(text, name)
+
+
+def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[FromPlan, Selection, tuple[str, ...]]:
+    """What the file says of the groups that are meant, these groups by name, and what is left out of it.
+
+    :param selection: the groups that were chosen; ``None``: all that the file names.
+    :raises UsageError: when a group was named that is not in the file, or the file names none and not one was named.
+    """
+    from kgroups.admin.select_groups import Selection
+
+    if not plan.groups:
+        names = selection.names if selection and not selection.needs_list else ()
+        if len(names) != 1:
+            raise UsageError(f"--from-file: {path} names no group (three columns): say exactly one --group")
+        return plan.scenario(names[0]), Selection(names), ()
+    chosen = [name for name in plan.groups if selection is None or selection.matches(name)]
+    _all_there(selection.names if selection else (), plan.groups, path)
+    left = len(plan.groups) - len(chosen)
+    notices = (f"{left} groups of {path} are left out: not asked for",) if left else ()
+    if not chosen:
+        raise UsageError(f"--from-file: no group of {path} is asked for")
+    return plan.scenario(None), Selection(tuple(chosen)), notices
+
+
+def _all_there(names: Sequence[str], there: Sequence[str], path: Path) -> None:
+    for name in names:
+        if name not in there:
+            raise UsageError(f"--group: there is nothing about group '{name}' in {path}")

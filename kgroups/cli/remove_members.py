@@ -1,0 +1,72 @@
+"""``kgroups remove-members``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from .answer import Shape
+from .confirm import Consent, consent_options
+from .options import Connection, connection_options, output_options
+from .perform import Act, perform
+from .which_groups import Chosen, group_options
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.acts import Leaver
+    from kgroups.model.outcome import Outcome
+
+
+@click.command("remove-members")
+@group_options
+@click.option("--member", "members", multiple=True, metavar="ID", help="By its member id; may be repeated.")
+@click.option("--instance", "instances", multiple=True, metavar="ID", help="A static member, by its group.instance.id.")
+@click.option("--all-members", is_flag=True, help="All members of the groups.")
+@click.option(
+    "--reason", default="removed by kgroups", show_default=True, help="For the brokers' log (from Kafka 3.2 on)."
+)
+@consent_options
+@output_options
+@connection_options
+def remove_members(
+    connection: Connection,
+    shape: Shape,
+    consent: Consent,
+    members: tuple[str, ...],
+    instances: tuple[str, ...],
+    all_members: bool,
+    reason: str,
+    chosen: Chosen,
+) -> int:
+    """Remove members from groups.
+
+    For members that hang, and for static members that will not come back: their partitions go to the others. One that
+    lives joins again as soon as it notices. Needs Kafka 2.4.
+    """
+    from kgroups.admin.remove_members import WantedMembers
+    from kgroups.model.rows import remove_member_row, told
+    from kgroups.render.act_views import REMOVE_MEMBERS
+
+    if all_members and (members or instances):
+        raise UsageError("--all-members excludes --member and --instance")
+    if not (all_members or members or instances):
+        raise UsageError("which members? Say --member ID, --instance ID or --all-members")
+    selection = chosen.selection()
+    wanted = WantedMembers(frozenset(members), frozenset(instances), all_members)
+
+    async def plan(admin: GroupAdmin) -> Outcome[Leaver]:
+        return await admin.plan_removal(selection, wanted)
+
+    async def do(admin: GroupAdmin, planned: Sequence[Leaver], old: bool) -> Outcome[Any]:
+        removed = await admin.remove_members(planned, reason)
+        rows = (remove_member_row(each.leaver, told(each.result, each.failure)) for each in removed.items)
+        return removed.with_items(rows)
+
+    def question(planned: Sequence[Leaver]) -> str:
+        return f"Remove {len(planned):,} members of {len({leaver.group_id for leaver in planned}):,} groups?"
+
+    return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do))

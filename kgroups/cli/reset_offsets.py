@@ -1,0 +1,124 @@
+"""``kgroups reset-offsets``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from .answer import Shape, complain, put
+from .confirm import Consent, consent_options
+from .options import Connection, connection_options, output_options
+from .perform import Act, perform
+from .scenario import one_scenario, scenario_of, scenario_options
+from .undo_file import check_free, undo_option
+from .which_groups import Chosen, group_options
+from .write_offsets import write_offsets
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.reset_plan import ResetRequest
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.reset import PlannedOffset
+
+
+@click.command("reset-offsets")
+@group_options
+@scenario_options
+@consent_options
+@undo_option
+@click.option(
+    "--export", is_flag=True, help="Print the plan for --from-file, as the Java tool's CSV; with -o json as JSON."
+)
+@output_options
+@connection_options
+def reset_offsets(
+    connection: Connection,
+    shape: Shape,
+    consent: Consent,
+    undo_file: Path | None,
+    export: bool,
+    chosen: Chosen,
+    topics: tuple[str, ...],
+    all_topics: bool,
+    **scenarios: Any,
+) -> int:
+    """Move the offsets of groups that have no members.
+
+    Shows what would be written; --execute writes it. The old offsets are kept in a file first, which --from-file takes
+    back. A group with members is refused, and the others are reset.
+    """
+    request, remarks = _request(chosen, topics, all_topics, scenarios)
+    if export:
+        if consent.execute:
+            raise UsageError("--export and --execute exclude each other")
+        single = len(chosen.names) == 1 and chosen.regex is None
+        return _export(connection, shape, request, remarks, with_group=not single)
+    check_free(undo_file)
+    from kgroups.model.rows import reset_row, told
+    from kgroups.render.act_views import RESET_OFFSETS
+
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
+        return (await admin.plan_reset(request)).with_failures((), remarks)
+
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
+        applied = await write_offsets(admin, planned, undo_file, old=old)
+        return applied.with_items(reset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
+
+    def question(planned: Sequence[PlannedOffset]) -> str:
+        return f"Write {len(planned):,} offsets of {len({entry.group_id for entry in planned}):,} groups?"
+
+    return perform(connection, shape, consent, Act(RESET_OFFSETS, plan, reset_row, question, do))
+
+
+def _request(
+    chosen: Chosen, topics: tuple[str, ...], all_topics: bool, scenarios: dict[str, Any]
+) -> tuple[ResetRequest, tuple[str, ...]]:
+    """What the flags ask for, and what is to be said about it.
+
+    :raises UsageError: when they contradict each other, or leave open which groups, partitions or offsets are meant.
+    """
+    from kgroups.admin.reset_plan import ResetRequest
+    from kgroups.model.topic_scope import parse_topic_scope
+
+    flag, value = one_scenario(scenarios)
+    if topics and all_topics:
+        raise UsageError("--topic and --all-topics exclude each other")
+    scope = parse_topic_scope(topics) if topics else None
+    if flag == "from_file":
+        from .plan_source import plan_for, read_plan
+
+        named = chosen.selection() if chosen.anything else None
+        scenario, selection, remarks = plan_for(read_plan(value), value, named)
+        return ResetRequest(selection, scenario, scope), remarks
+    if not (topics or all_topics or flag == "to_group"):
+        raise UsageError("which partitions? Say --topic TOPIC[:0,2-5], or --all-topics")
+    return ResetRequest(chosen.selection(), scenario_of(flag, value), scope), ()
+
+
+def _export(
+    connection: Connection, shape: Shape, request: ResetRequest, remarks: tuple[str, ...], *, with_group: bool
+) -> int:
+    """The plan on standard output, to be read by ``--from-file``."""
+    from kgroups.model.plan_file import java_csv, json_plan
+
+    if shape.output not in ("auto", "csv", "json"):
+        raise UsageError("--export writes csv or json")
+
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
+        return (await admin.plan_reset(request)).with_failures((), remarks)
+
+    outcome, _ = put(connection.settings, plan, debug=connection.debug)
+    as_json = shape.output == "json"
+    lines = json_plan(outcome.items) if as_json else java_csv(outcome.items, with_group=with_group)
+    sys.stdout.writelines(line + "\n" for line in lines)
+    sys.stdout.flush()
+    if not as_json and (lost := sum(entry.after is None for entry in outcome.items)):
+        outcome = outcome.with_failures((), [f"{lost} commits are to go, which CSV cannot say: use -o json"])
+    complain(outcome)
+    return outcome.exit_code

@@ -1,0 +1,116 @@
+"""Where offsets are to go, and which: the flags of a reset, and what they mean."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from .which_groups import check_name
+
+if TYPE_CHECKING:
+    from kgroups.model.reset import Scenario
+
+_SCENARIOS = (
+    click.option("--to-earliest", is_flag=True, help="To the start of the log."),
+    click.option("--to-latest", is_flag=True, help="To the end of the log."),
+    click.option("--to-current", is_flag=True, help="Where it is; to the end where there is no commit."),
+    click.option("--to-offset", type=click.IntRange(0), metavar="N", help="To this offset."),
+    click.option(
+        "--shift-by",
+        type=int,
+        metavar="N",
+        help="So many records forwards, or with a minus backwards.",
+    ),
+    click.option(
+        "--to-datetime",
+        metavar="TIME",
+        help="To the first record of that time or later: 2026-01-31T12:00:00.500, with Z or +01:00 behind it; "
+        "without a zone it is UTC, as for Kafka's own tool.",
+    ),
+    click.option(
+        "--by-duration", metavar="DURATION", help="To the first record younger than an ISO duration: P1DT2H, PT90M."
+    ),
+    click.option(
+        "--from-file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="To what a file says: CSV as --export writes it, a plan in JSON, or an undo file.",
+    ),
+    click.option("--to-group", metavar="GROUP", help="To where another group is."),
+)
+_SCOPE = (
+    click.option(
+        "--topic",
+        "topics",
+        multiple=True,
+        metavar="TOPIC[:0,2-5]",
+        help="All partitions of a topic, or some; may be repeated.",
+    ),
+    click.option("--all-topics", is_flag=True, help="All partitions that the group has committed."),
+)
+
+
+def scenario_options(command: Any) -> Any:
+    """The command gets ``topics`` and ``all_topics``, and one value for each scenario, for :func:`one_scenario`."""
+    for option in reversed((*_SCOPE, *_SCENARIOS)):
+        command = option(command)
+    return command
+
+
+def one_scenario(scenarios: dict[str, Any]) -> tuple[str, Any]:
+    """The one flag that is given, by its name in Python, and its value.
+
+    :raises UsageError: when it is none, or more.
+    """
+    flags = {name: f"--{name.replace('_', '-')}" for name in scenarios}
+    given = [(name, value) for name, value in scenarios.items() if value is not None and value is not False]
+    if not given:
+        raise UsageError(f"where to? Say one of {', '.join(flags.values())}")
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(flags[name] for name, _ in given)} exclude each other")
+    return given[0]
+
+
+def scenario_of(flag: str, value: Any) -> Scenario:
+    """What a flag means; ``from_file`` is not one of them: a file says more than where to.
+
+    :raises UsageError: when its value cannot be.
+    """
+    from kgroups.model import reset
+
+    match flag:
+        case "to_earliest":
+            return reset.ToEarliest()
+        case "to_latest":
+            return reset.ToLatest()
+        case "to_current":
+            return reset.ToCurrent()
+        case "to_offset":
+            return reset.ToOffset(value)
+        case "shift_by":
+            return reset.ShiftBy(value)
+        case "to_group":
+            check_name(value, "--to-group")
+            return reset.ToGroup(value)
+    return reset.ToTime(_moment(flag, value))
+
+
+def _moment(flag: str, text: str) -> int:
+    """:raises UsageError: when it is none, or is still to come."""
+    from kgroups.model.moments import parse_duration, parse_moment
+
+    now = time.time_ns() // 1_000_000
+    try:
+        if flag == "by_duration":
+            return max(0, now - parse_duration(text))
+        moment = parse_moment(text)
+    except UsageError as error:
+        raise UsageError(f"--{flag.replace('_', '-')}: {error}") from None
+    if moment > now:
+        raise UsageError(f"--to-datetime: {text} is still to come; for the end of the log there is --to-latest")
+    return moment

@@ -1,0 +1,63 @@
+"""What acts on groups came to, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from .groups import Group, GroupId, Member
+from .offsets import Commit
+from .outcome import Failure
+from .reset import PlannedOffset
+
+
+class Result(StrEnum):
+    """What became of one item of a plan. ``UNKNOWN``: it was sent, and no answer came."""
+
+    APPLIED = "applied"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class AppliedOffset(NamedTuple):
+    """A planned offset after its execution; ``failure`` says why it is not applied, or not known to be."""
+
+    planned: PlannedOffset
+    result: Result
+    failure: Failure | None = None
+
+
+class DoomedGroup(NamedTuple):
+    """A group that is to be deleted, and the commits that go with it, by topic and partition."""
+
+    group: Group
+    commits: Mapping[tuple[str, int], Commit]
+
+    def as_plan(self) -> Iterator[PlannedOffset]:
+        """Its commits as offsets that go, sorted: what an undo file is made of."""
+        for (topic, partition), commit in sorted(self.commits.items()):
+            yield PlannedOffset(self.group.group_id, topic, partition, commit, None)
+
+
+class DeletedGroup(NamedTuple):
+    """A group after the attempt to delete it."""
+
+    group_id: GroupId
+    result: Result
+    failure: Failure | None = None
+
+
+class Leaver(NamedTuple):
+    """A member that is to be removed from its group: by its instance id where it has one, else by its own."""
+
+    group_id: GroupId
+    member: Member
+
+
+class RemovedMember(NamedTuple):
+    """A member after the attempt to remove it."""
+
+    leaver: Leaver
+    result: Result
+    failure: Failure | None = None

@@ -1,0 +1,54 @@
+"""Which partitions are meant: ``orders`` (all of them) or ``orders:0,2-5``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from kgroups.errors import UsageError
+
+TopicScope = Mapping[str, frozenset[int] | None]
+"""Topic -> the partitions of it that are meant; ``None``: all of them."""
+
+WIDEST = 100_000
+"""Partitions of one topic that may be named; no cluster has as many."""
+
+_RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
+
+
+def parse_topic_scope(words: Iterable[str]) -> TopicScope:
+    """The union of some ``TOPIC[:PARTITIONS]``.
+
+    :raises UsageError: for what is neither a topic nor partitions; the text names the word.
+    """
+    scope: dict[str, frozenset[int] | None] = {}
+    for word in words:
+        topic, colon, ids = word.partition(":")
+        if not topic.strip():
+            raise UsageError(f"--topic: {word!r} names no topic; say TOPIC or TOPIC:0,2-5")
+        partitions = _partitions(word, ids) if colon else None
+        known = scope.get(topic, frozenset())
+        scope[topic] = None if partitions is None or known is None else known | partitions
+    return scope
+
+
+def _partitions(word: str, ids: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in ids.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if not match:
+            raise UsageError(f"--topic: {part!r} in {word!r} is neither a partition nor a range such as 2-5")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise UsageError(f"--topic: the range {part!r} in {word!r} ends before it begins")
+        if last - first >= WIDEST or last >= 2**31:
+            raise UsageError(f"--topic: {part!r} in {word!r}: no topic has so many partitions")
+        found.update(range(first, last + 1))
+    return frozenset(found)
+
+
+def in_scope(scope: TopicScope | None, topic: str, partition: int) -> bool:
+    """Whether a partition is meant; ``None`` means all topics."""
+    if scope is None:
+        return True
+    return topic in scope and ((partitions := scope[topic]) is None or partition in partitions)

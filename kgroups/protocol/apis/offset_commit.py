@@ -1,0 +1,94 @@
+"""OffsetCommit (key 8): keep these offsets for a group, one group a request.
+
+v2  how long to keep them; left to the broker's setting, and gone in v5 (KIP-211)
+v3  throttle time; what Kafka 1.1 speaks
+v6  leader epoch of each commit (KIP-320)
+v7  group instance id (KIP-345); not needed without a member
+v9  member epoch in the place of the generation (KIP-848)
+v10 topic ids instead of names; we stay with names
+
+By hand: a reset of thousands of groups passes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Commit
+
+from ..error_codes import Code, KafkaError, kafka_error
+from ..partition_errors import PartitionErrors, read_partition_errors
+from ..reader import reader_of
+from ..versions import Api
+from ..writer import form_of
+
+API = Api(8, "OffsetCommit", 2, 9, flexible=8)
+
+_THROTTLE, _NO_RETENTION, _EPOCHS, _INSTANCES = 3, 5, 6, 7
+"""The first version that has each."""
+
+NO_MEMBER, NO_GENERATION = "", -1
+"""What an admin says, who is in no group; the broker then refuses a group that has members."""
+
+_BROKERS_RETENTION = (-1).to_bytes(8, "big", signed=True)
+
+_WORDS = {
+    Code.unknown_member_id: "the group has members now: nothing of it is written",
+    Code.group_authorization_failed: "not authorized: needs the ACL READ on this group",
+    Code.topic_authorization_failed: "not authorized: needs the ACL READ on this topic",
+    Code.group_id_not_found: "not a group that commits offsets, or it does not exist",
+    Code.offset_metadata_too_large: "the commit's metadata is larger than the broker takes",
+}
+
+
+class OffsetCommit(NamedTuple):
+    """Keep these commits, by topic. Without a member the group must be empty; if it does not exist, it is made."""
+
+    group: GroupId
+    topics: Mapping[str, Sequence[Commit]]
+    member_id: str = NO_MEMBER
+    generation: int = NO_GENERATION
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return sum(map(len, self.topics.values()))
+
+    def encode(self, version: int) -> bytes:
+        form = form_of(API, version)
+        instance = form.null_string if version >= _INSTANCES else b""
+        retention = _BROKERS_RETENTION if version < _NO_RETENTION else b""
+        topics = form.array(
+            form.string(topic) + form.array(_commit(commit, version) for commit in commits) + form.tags
+            for topic, commits in self.topics.items()
+        )
+        generation = self.generation.to_bytes(4, "big", signed=True)
+        member = form.string(self.member_id) + instance
+        return form.string(self.group) + generation + member + retention + topics + form.tags
+
+    def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, PartitionErrors | KafkaError]:
+        """The group -> what is said of each partition, or the error that concerns the whole group."""
+        with reader_of(API, version, data, offset) as reader:
+            if version >= _THROTTLE:
+                reader.skip(4)
+            errors = read_partition_errors(reader, lambda code: kafka_error(code, words=_WORDS))
+            reader.tags()
+            reader.end()
+        return {self.group: errors}
+
+
+def _commit(commit: Commit, version: int) -> bytes:
+    form = form_of(API, version)
+    epoch = -1 if commit.leader_epoch is None else commit.leader_epoch
+    return (
+        commit.partition.to_bytes(4, "big", signed=True)
+        + commit.offset.to_bytes(8, "big", signed=True)
+        + (epoch.to_bytes(4, "big", signed=True) if version >= _EPOCHS else b"")
+        + form.string(commit.metadata)
+        + form.tags
+    )

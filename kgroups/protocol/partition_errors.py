@@ -1,0 +1,40 @@
+"""What an answer says of each partition: the shape that OffsetCommit and OffsetDelete share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .error_codes import Code, KafkaError
+from .reader import Reader
+
+PartitionErrors = Mapping[tuple[str, int], KafkaError | None]
+"""(topic, partition) -> its error, or ``None`` where it is done."""
+
+_OF_A_PARTITION = frozenset(
+    {
+        Code.unknown_topic_or_partition,
+        Code.topic_authorization_failed,
+        Code.invalid_topic_exception,
+        Code.offset_metadata_too_large,
+        Code.invalid_commit_offset_size,
+        Code.group_subscribed_to_topic,
+        Code.unknown_topic_id,
+    }
+)
+"""Errors of one topic or partition. Any other is the group's, though it stands at each of its partitions."""
+
+
+def read_partition_errors(reader: Reader, error: Callable[[Code], KafkaError]) -> PartitionErrors | KafkaError:
+    """Topics, their partitions, a code for each; where one of these is the group's, that error."""
+    errors: dict[tuple[str, int], KafkaError | None] = {}
+    whole: Code | None = None
+    for _ in range(reader.count()):
+        topic = reader.string()
+        for _ in range(reader.count()):
+            partition, code = reader.int32(), reader.int16()
+            reader.tags()
+            if code and Code(code) not in _OF_A_PARTITION:
+                whole = Code(code)
+            errors[topic, partition] = error(Code(code)) if code else None
+        reader.tags()
+    return errors if whole is None else error(whole)

@@ -1,0 +1,89 @@
+"""The views of ``kgroups lag``: one for each way to sum up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
+
+from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
+
+_L, _R = Align.LEFT, Align.RIGHT
+_B, _W, _A = Tier.BASE, Tier.WIDE, Tier.ASKED
+
+
+def some_above_zero(values: Iterable[Any]) -> bool:
+    return any(value is not None and value > 0 for value in values)
+
+
+_TALLY: tuple[Spec, ...] = (
+    ("TOTAL-LAG", "total_lag", _R, _B, None),
+    ("MAX-LAG", "max_lag", _R, _B, None),
+    ("MAX-TOPIC", "max_topic", _L, _W, None),
+    ("MAX-PARTITION", "max_partition", _R, _W, None),
+    ("#PARTITIONS", "partitions", _R, _B, None),
+    ("BEHIND", "behind", _R, _B, None),
+    ("UNCOMMITTED", "uncommitted", _R, _B, None),
+    ("UNKNOWN", "unknown", _R, _W, Sooner(_B, some_above_zero)),
+    ("AHEAD", "ahead", _R, _W, Sooner(_B, some_above_zero)),
+    ("DATA-LOST", "data_lost", _R, _W, Sooner(_B, some_above_zero)),
+    ("TIME-LAG", "time_lag_ms", _R, _A, None),
+    ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+)
+
+GROUP_LAG = View(
+    "lag",
+    "Lag of groups",
+    columns_of(
+        GroupLagRow,
+        ("GROUP", "group", _L, _B, None),
+        ("STATE", "state", _L, _B, None),
+        ("#MEMBERS", "members", _R, _B, None),
+        *_TALLY,
+    ),
+)
+
+TOPIC_LAG = View(
+    "lag-by-topic",
+    "Lag of groups by topic",
+    columns_of(TopicLagRow, ("GROUP", "group", _L, _B, None), ("TOPIC", "topic", _L, _B, None), *_TALLY),
+)
+
+PARTITION_LAG = View(
+    "lag-by-partition",
+    "Lag of groups by partition",
+    columns_of(
+        PartitionLagRow,
+        ("GROUP", "group", _L, _B, None),
+        ("TOPIC", "topic", _L, _B, None),
+        ("PARTITION", "partition", _R, _B, None),
+        ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
+        ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
+        ("LAG", "lag", _R, _B, None),
+        ("TIME-LAG", "time_lag_ms", _R, _A, None),
+        ("CONSUMER-ID", "consumer_id", _L, _W, None),
+        ("HOST", "host", _L, _W, None),
+        ("CLIENT-ID", "client_id", _L, _W, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
+        ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+    ),
+)
+
+MEMBER_LAG = View(
+    "lag-by-member",
+    "Lag of groups by member",
+    columns_of(
+        MemberLagRow,
+        ("GROUP", "group", _L, _B, None),
+        ("CONSUMER-ID", "consumer_id", _L, _B, None),
+        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
+        ("HOST", "host", _L, _W, None),
+        ("CLIENT-ID", "client_id", _L, _W, None),
+        *_TALLY,
+    ),
+)
+
+LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}
+"""By what ``--by`` says."""

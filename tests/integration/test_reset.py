@@ -1,0 +1,253 @@
+"""``kgroups reset-offsets`` on real brokers: as Kafka's own tool plans it, and back again."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kgroups.admin.reset_plan import ResetRequest
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.acts import AppliedOffset, Result
+from kgroups.model.outcome import Outcome
+from kgroups.model.reset import ToEarliest
+from tests.integration.ground import LOG, LONG, Ground
+from tests.integration.terminal import Typist
+
+READER, OUTSIDE, LONG_NAME = "acts-reader", "acts-outside", "acts-reader whose name, with blanks, is long"
+AT = {
+    READER: {LOG: {0: 12, 1: 4}},
+    OUTSIDE: {LOG: {0: 2, 1: 99}},
+    LONG_NAME: {LOG: {0: 7}, LONG: {0: 1}},
+}
+
+Request = tuple[str, ...]
+
+
+@pytest.fixture
+def readers(ground: Ground) -> Ground:
+    """Three groups, each at its place."""
+    ground.commit(AT)
+    return ground
+
+
+def scenarios(ground: Ground) -> Iterator[Request]:
+    yield from (("--to-earliest",), ("--to-latest",), ("--to-current",))
+    yield from (("--to-offset", offset) for offset in ("0", "7", "500"))
+    yield from (("--shift-by", by) for by in ("3", "-100", "100"))
+    yield from (("--to-datetime", ground.moment(number)) for number in (-1, 7, 7.5, 30))
+    yield from (("--by-duration", duration) for duration in ("PT52M30S", "P1D"))
+
+
+JAVA = ("2.8.2", "4.3.1")
+"""Whose tools are asked: the oldest that is worth it, and the newest."""
+
+Plan = list[tuple[str, str, int, int]]
+"""Group, topic, partition, offset."""
+
+
+def java_plan(ground: Ground, *words: str) -> Plan:
+    """What Kafka's own tool would write."""
+    said = ground.java("--reset-offsets", *words, "--dry-run", "--export")
+    lines = [line for line in said.out.splitlines() if line.count(",") == 3]
+    return sorted((row[0], row[1], int(row[2]), int(row[3])) for row in csv.reader(lines))
+
+
+def our_plan(ground: Ground, *words: str) -> Plan:
+    rows = ground.ask("reset-offsets", *words, "-o", "json").items
+    return [(row["group"], row["topic"], row["partition"], row["new_offset"]) for row in rows]
+
+
+GROUPS = ("--group", READER, "--group", OUTSIDE)
+
+
+@pytest.mark.parametrize(("scope", "every"), [(("--all-topics",), 1), (("--topic", f"{LOG}:0,1"), 4)])
+def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scope: Request, every: int) -> None:
+    if readers.version not in JAVA:
+        pytest.skip("one old tool and the newest are enough")
+    for scenario in list(scenarios(readers))[::every]:
+        theirs = java_plan(readers, *GROUPS, *scope, *scenario)
+        assert len(theirs) == 4, scenario
+        assert our_plan(readers, *GROUPS, *scope, *scenario) == theirs, scenario
+
+
+@pytest.mark.parametrize("scenario", ["--to-current", "--to-latest"])
+def test_a_whole_topic_is_planned_as_kafkas_own_tool_does(readers: Ground, scenario: str) -> None:
+    """Partition 2 has no commit and no record."""
+    if readers.version not in JAVA:
+        pytest.skip("one old tool and the newest are enough")
+    theirs = java_plan(readers, *GROUPS, "--topic", LOG, scenario)
+    assert len(theirs) == 6
+    assert our_plan(readers, *GROUPS, "--topic", LOG, scenario) == theirs
+
+
+def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
+    if readers.version not in JAVA:
+        pytest.skip("one old tool and the newest are enough")
+    for groups in ((LONG_NAME,), (LONG_NAME, READER)):
+        words = [word for group in groups for word in ("--group", group)]
+        scenario = ("--all-topics", "--to-latest", "--export")
+        theirs = readers.java("--reset-offsets", *words, *scenario, "--dry-run")
+        ours = readers.ask("reset-offsets", *words, *scenario)
+        assert sorted(ours.lines) == sorted(line for line in theirs.out.splitlines() if line.strip())
+
+
+def test_the_java_tool_reads_our_export_as_we_do(readers: Ground, tmp_path: Path) -> None:
+    if readers.version not in JAVA:
+        pytest.skip("one old tool and the newest are enough")
+    plan = tmp_path / "plan.csv"
+    plan.write_text(readers.ask("reset-offsets", *GROUPS, "--all-topics", "--shift-by", "-1", "--export").out)
+    theirs = java_plan(readers, *GROUPS, "--from-file", str(plan))
+    assert len(theirs) == 4
+    assert our_plan(readers, "--from-file", str(plan)) == theirs
+
+
+def test_written_and_undone(readers: Ground, tmp_path: Path) -> None:
+    undo, back = tmp_path / "undo.json", tmp_path / "back.json"
+    words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "-o", "json")
+    told = readers.ask(*words, "--topic", f"{LOG}:0-1", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
+    assert told.code == 0, told.err
+    assert {row["result"] for row in told.items} == {"applied"}
+    moved = {(LOG, 0): 8, (LOG, 1): 8}
+    assert readers.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
+    assert undo.stat().st_mode & 0o777 == 0o600
+    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(back))
+    assert told.code == 0, told.err
+    before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
+    assert readers.committed(READER, OUTSIDE) == before, "outside of the log, too"
+    again = readers.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
+    assert {item["metadata"] for item in json.loads(again.out)["items"]} == {f"of {READER}"}, "and with what was noted"
+
+
+def test_an_undo_takes_back_what_was_not_there(readers: Ground, tmp_path: Path) -> None:
+    if not readers.since("2.4"):
+        pytest.skip("a commit cannot be taken away (KIP-496)")
+    undo = tmp_path / "undo.json"
+    words = ("reset-offsets", "--execute", "--yes")
+    scope = ("--topic", f"{LOG}:2", "--to-latest", "--undo-file", str(undo))
+    told = readers.ask(*words, READER, "acts-made", *scope)
+    assert told.code == 0 and "group 'acts-made' does not exist" in told.err
+    assert readers.committed(READER, "acts-made") == {
+        READER: {(LOG, 0): 12, (LOG, 1): 4, (LOG, 2): 0},
+        "acts-made": {(LOG, 2): 0},
+    }
+    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "second"))
+    assert told.code == 0, told.err
+    assert readers.committed(READER, "acts-made") == {READER: {(LOG, 0): 12, (LOG, 1): 4}, "acts-made": {}}
+
+
+def test_another_groups_offsets(readers: Ground, tmp_path: Path) -> None:
+    words = ("--to-group", READER, "--execute", "--yes", "--undo-file", str(tmp_path / "undo"))
+    assert readers.ask("reset-offsets", OUTSIDE, *words).code == 0
+    assert readers.committed(OUTSIDE)[OUTSIDE] == {(LOG, 0): 12, (LOG, 1): 4}
+
+
+def test_a_group_with_members_is_refused_and_the_others_are_moved(readers: Ground, tmp_path: Path) -> None:
+    group = f"acts-busy-{readers.version}"
+    readers.commit({group: {LOG: {0: 9}}})
+    readers.join(group)
+    words = ("reset-offsets", group, READER, "--all-topics", "--to-earliest", "--execute", "--yes")
+    told = readers.ask(*words, "--undo-file", str(tmp_path / "undo"))
+    assert told.code == 1
+    assert f"group '{group}': the group has members, its state is Stable" in told.err
+    assert readers.committed(group, READER) == {group: {(LOG, 0): 9}, READER: {(LOG, 0): 5, (LOG, 1): 0}}
+    if readers.since("2.4"):
+        readers.leave(group)
+
+
+def test_who_joins_between_plan_and_execution_is_not_overtaken(readers: Ground) -> None:
+    """The broker refuses, though nobody looked again; of the other group all is written."""
+    group = f"acts-race-{readers.version}"
+    readers.commit({group: {LOG: {0: 9, 1: 9}}})
+
+    async def race(meanwhile: Callable[[], object]) -> Outcome[AppliedOffset]:
+        admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(readers.sandbox.bootstrap)))
+        try:
+            planned = await admin.plan_reset(ResetRequest(Selection((group, READER)), ToEarliest()))
+            assert len(planned.items) == 4
+            await asyncio.to_thread(meanwhile)
+            return await admin.apply_offsets(planned.items)
+        finally:
+            await admin.close()
+
+    outcome = asyncio.run(race(lambda: readers.join(group)))
+    results = {(each.planned.group_id, each.result) for each in outcome.items}
+    assert results == {(group, Result.FAILED), (READER, Result.APPLIED)}
+    assert [failure.error for failure in outcome.failures] == ["UNKNOWN_MEMBER_ID"]
+    assert readers.committed(group, READER) == {
+        group: {(LOG, 0): 9, (LOG, 1): 9},
+        READER: {(LOG, 0): 5, (LOG, 1): 0},
+    }
+    if readers.since("2.4"):
+        readers.leave(group)
+
+
+def test_who_joins_while_the_question_stands_is_seen(readers: Ground, tmp_path: Path) -> None:
+    group, undo = f"acts-asked-{readers.version}", tmp_path / "undo"
+    readers.commit({group: {LOG: {0: 9}}})
+    words = ("reset-offsets", group, "--all-topics", "--to-latest", "--execute", "--undo-file", str(undo))
+    with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
+        typist.wait_for("Write 1 offsets of 1 groups?")
+        readers.join(group)
+        typist.type("y\n")
+        shown = typist.end()
+    assert shown.code == 1
+    assert "the group has members, its state is Stable" in shown.text
+    assert readers.committed(group) == {group: {(LOG, 0): 9}}
+    assert not undo.exists(), "nothing was to be written"
+    if readers.since("2.4"):
+        readers.leave(group)
+
+
+def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
+    words = ("reset-offsets", READER, "--all-topics", "--to-latest", "--execute", "--undo-file", str(tmp_path / "undo"))
+    with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
+        typist.wait_for("[y/N]")
+        typist.type("n\n")
+        shown = typist.end()
+    assert (shown.code, list(tmp_path.iterdir())) == (1, [])
+    assert "nothing is changed" in shown.text
+    assert readers.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
+
+
+def test_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
+    words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
+    undo = tmp_path / "undo"
+    told = readers.ask(*words, "--all-topics", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
+    assert told.code == 0, told.err
+    moved = {(LOG, 0): 8, (LOG, 1): 8}
+    assert readers.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
+    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
+    assert told.code == 0, told.err
+    before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
+    assert readers.committed(READER, OUTSIDE) == before
+
+
+def test_many_groups_take_few_requests(ground: Ground) -> None:
+    names = [f"acts-many-{number}" for number in range(20)]
+    ground.commit({name: {LOG: {0: 6, 1: 6}} for name in names})
+    told = ground.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
+    assert told.code == 0 and len(told.lines) == 41
+    brokers = len(ground.sandbox.brokers)
+    assert len(told.sent("ListOffsets")) <= 2 * brokers
+    assert not told.sent("FindCoordinator")
+    if ground.since("3.0"):
+        assert len(told.sent("OffsetFetch")) <= brokers
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--topic", "acts-nope", "--to-latest"), "there is no topic 'acts-nope'"),
+        (("--topic", f"{LOG}:3", "--to-latest"), f"topic '{LOG}' has no partition 3; it has 3, from 0 on"),
+    ],
+)
+def test_what_does_not_exist_is_refused(readers: Ground, words: Request, reason: str) -> None:
+    told = readers.ask("reset-offsets", READER, *words)
+    assert (told.code, told.out) == (2, "") and reason in told.err

@@ -1,0 +1,148 @@
+"""Groups and commits that go, members that leave: over brokers that fail on demand."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.remove_members import WantedMembers
+from kgroups.admin.select_groups import Selection
+from kgroups.errors import UsageError
+from kgroups.model.acts import DeletedGroup, Leaver, RemovedMember, Result
+from kgroups.model.outcome import Outcome
+from kgroups.model.topic_scope import parse_topic_scope
+from tests.fakes.asking import ask, errors
+from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.world import FakeMember
+
+
+def shop(versions: str = "4.3.1") -> FakeCluster:
+    fake = FakeCluster(2, versions)
+    fake.world.topic("t", [0, 1])
+    fake.world.topic("u", [0])
+    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): 51, ("u", 0): 1})
+    fake.world.group("b", 1, commits={("t", 0): 5})
+    members = (FakeMember("m-1", {"t": (0,)}), FakeMember("m-2", {"t": (1,)}, instance_id="i-2"))
+    fake.world.group("busy", 0, state="Stable", members=members, commits={("t", 0): 7, ("u", 0): 8})
+    return fake
+
+
+NAMED = Selection(("a", "b", "busy"))
+
+
+@pytest.mark.parametrize("versions", ["1.1.1", "2.8.2", "4.3.1"])
+def test_what_would_be_deleted(versions: str) -> None:
+    doomed = ask(shop(versions), lambda admin: admin.plan_delete(Selection(("a", "busy", "nope"))))
+    assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 3)]
+    assert errors(doomed) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
+    assert [(entry.key, entry.old, entry.new) for entry in doomed.items[0].as_plan()] == [
+        (("a", "t", 0), 50, None),
+        (("a", "t", 1), 51, None),
+        (("a", "u", 0), 1, None),
+    ]
+
+
+def test_a_share_group_can_be_deleted_when_it_is_named() -> None:
+    fake = shop()
+    fake.world.group("share", 1, type="Share", protocol_type="share")
+    fake.world.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
+    doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("share",))))
+    assert [each.group.group_id for each in doomed.items] == ["share"] and not doomed.failures
+
+
+def deleted(fake: FakeCluster, *names: str, **settings: float) -> Outcome[DeletedGroup]:
+    return ask(fake, lambda admin: admin.delete_groups(names), **settings)
+
+
+@pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
+def test_deleting_goes_in_batches(versions: str) -> None:
+    fake = shop(versions)
+    names = [f"many-{number}" for number in range(20)]
+    for name in names:
+        fake.world.group(name, len(name) % 2)
+    outcome = deleted(fake, *names, "busy", "nope")
+    assert errors(outcome) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
+    assert [each.result for each in outcome.items].count(Result.APPLIED) == 20
+    assert [each.group_id for each in outcome.items] == sorted([*names, "busy", "nope"])
+    assert len(fake.asked("DeleteGroups")) <= 2
+    assert not set(names) & set(fake.world.groups)
+
+
+def test_a_deletion_without_an_answer_is_unknown() -> None:
+    fake = shop()
+    fake.brokers[1].fault("DeleteGroups", silence)
+    outcome = deleted(fake, "a", "b", broker_timeout=0.4)
+    assert [each.result for each in outcome.items] == [Result.APPLIED, Result.UNKNOWN]
+    fake = shop()
+    fake.world.omitted = set()
+    fake.world.fail("DeleteGroups", "a", ErrorCode.not_coordinator, times=1)
+    assert [each.result for each in deleted(fake, "a", "b").items] == [Result.APPLIED, Result.APPLIED]
+
+
+def test_a_group_that_is_gone_after_a_doubtful_answer_may_be_our_doing() -> None:
+    fake = shop()
+    fake.world.fail("DeleteGroups", "a", ErrorCode.request_timed_out, times=1)
+    fake.world.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
+    assert [each.result for each in deleted(fake, "a").items] == [Result.UNKNOWN]
+
+
+def test_commits_that_would_go() -> None:
+    scope = parse_topic_scope(["t:1", "u"])
+    planned = ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, scope))
+    assert [entry.key for entry in planned.items] == [("a", "t", 1), ("a", "u", 0), ("busy", "u", 0)]
+    assert not planned.failures
+
+
+def test_a_topic_that_is_read_keeps_its_commits() -> None:
+    fake = shop()
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["t"])))
+    assert {entry.group_id for entry in planned.items} == {"a", "b"}
+    assert [(failure.name, failure.error) for failure in planned.failures] == [("t", "GROUP_SUBSCRIBED_TO_TOPIC")]
+
+
+def test_a_topic_that_nobody_knows_is_a_mistake() -> None:
+    with pytest.raises(UsageError, match="--topic: there is no topic 'nope', nor a commit on it"):
+        ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["nope"])))
+    fake = shop()
+    fake.world.topic("unread", [0])
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["unread"])))
+    assert planned.notices == ("nobody has a commit there: topic 'unread'",) and not planned.items
+
+
+def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[Leaver], Outcome[RemovedMember]]:
+    planned: list[Outcome[Leaver]] = []
+
+    async def both(admin: object) -> Outcome[RemovedMember]:
+        planned.append(await admin.plan_removal(NAMED, wanted))  # type: ignore[attr-defined]
+        return await admin.remove_members(planned[0].items, "because")  # type: ignore[attr-defined, no-any-return]
+
+    outcome = ask(fake, both)
+    return planned[0], outcome
+
+
+@pytest.mark.parametrize("versions", ["2.5.1", "4.3.1"])
+def test_members_leave_by_id_and_by_instance(versions: str) -> None:
+    fake = shop(versions)
+    planned, outcome = left(fake, WantedMembers(frozenset({"m-1", "m-9"}), frozenset({"i-2"})))
+    assert [leaver.member.member_id for leaver in planned.items] == ["m-1", "m-2"]
+    assert [failure.message for failure in planned.failures] == ["no member with the id 'm-9'"]
+    assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED]
+    assert fake.world.groups["busy"].members == ()
+    assert len(fake.asked("LeaveGroup")) == 1
+
+
+def test_a_member_that_is_gone_by_then_is_told() -> None:
+    fake = shop()
+    (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
+    fake.world.groups["busy"].members = ()
+    outcome = ask(fake, lambda admin: admin.remove_members([leaver], ""))
+    assert [each.result for each in outcome.items] == [Result.FAILED]
+    assert outcome.failures[0].message == "member 'm-1': there is no such member in the group"
+
+
+def test_before_kafka_2_4_members_leave_only_by_themselves() -> None:
+    _, outcome = left(shop("1.1.1"), WantedMembers(everyone=True))
+    assert {each.result for each in outcome.items} == {Result.FAILED}
+    assert re.search("speaks LeaveGroup v0 to v1", outcome.failures[0].message)

@@ -1,0 +1,271 @@
+"""The acts as a user runs them: what is shown, asked, kept and written; over fake brokers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgroups.cli.plan_source import LARGEST
+from kgroups.model.offsets import Commit
+from kgroups.model.plan_file import parse_plan
+from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.world import FakeMember
+
+Run = Callable[..., tuple[int, str, str]]
+MEMBER = FakeMember("m", {"t": (0,)})
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("t", [0, 1], start=10, end=100)
+    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
+    fake.world.group("b", 1, commits={("t", 0): 5})
+    fake.world.group("busy", 1, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
+
+
+@pytest.fixture
+def served(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    return serve(world=shop)
+
+
+@pytest.fixture
+def ask(run_cli: Run, served: Any) -> Run:
+    return lambda command, *words: run_cli(command, "-b", served.bootstrap, *words)
+
+
+def rows(out: str) -> list[list[str]]:
+    return [line.split() for line in out.splitlines()]
+
+
+def commits(served: Any, group: str) -> dict[tuple[str, int], Any]:
+    return dict(served.world.groups[group].commits)
+
+
+def written(served: Any) -> list[str]:
+    changing = {"OffsetCommit", "OffsetDelete", "DeleteGroups", "LeaveGroup"}
+    return [request.api for request in served.fake.requests if request.api in changing]
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, tmp_path: Path) -> None:
+    code, out, err = ask("reset-offsets", "a", "b", "--topic", "t:0", "--to-offset", "7")
+    assert rows(out)[:2] == [
+        ["GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET", "DISTANCE", "NOTE"],
+        ["a", "t", "0", "50", "10", "-40", "below", "log", "start:", "7", "was", "asked", "for"],
+    ]
+    assert (code, err) == (0, "kgroups: note: this was a dry run, and nothing is changed; --execute does it\n")
+    assert not written(served) and not list(tmp_path.iterdir())
+
+
+def test_execute_writes_and_keeps_the_old_offsets(ask: Run, served: Any, tmp_path: Path) -> None:
+    before = commits(served, "a")
+    code, out, err = ask("reset-offsets", "a", "new", "--topic", "t", "--to-latest", "--execute", "--yes", "-o", "json")
+    assert code == 0, err
+    assert [
+        (row["group"], row["old_offset"], row["new_offset"], row["result"]) for row in json.loads(out)["items"]
+    ] == [
+        ("a", 50, 100, "applied"),
+        ("a", 51, 100, "applied"),
+        ("new", None, 100, "applied"),
+        ("new", None, 100, "applied"),
+    ]
+    (undo,) = tmp_path.iterdir()
+    assert undo.name.startswith("kgroups-undo-2-groups-") and undo.stat().st_mode & 0o777 == 0o600
+    assert f"the old offsets are in {undo.name}" in err
+    code, out, err = ask("reset-offsets", "--from-file", undo.name, "--execute", "-y", "--undo-file", "second.json")
+    assert code == 0, err
+    assert {row[-1] for row in rows(out)[1:]} == {"applied"}
+    assert commits(served, "a") == {pair: c if isinstance(c, Commit) else Commit(0, c, 4) for pair, c in before.items()}
+    assert commits(served, "new") == {}
+
+
+def test_a_group_with_members_is_refused_and_the_exit_code_says_so(ask: Run, served: Any) -> None:
+    code, out, err = ask("reset-offsets", "--regex", "b.*", "--all-topics", "--to-earliest", "--execute", "--yes")
+    assert code == 1
+    assert [row[0] for row in rows(out)[1:]] == ["b"]
+    assert "group 'busy': the group has members, its state is Stable: stop them first [NON_EMPTY_GROUP" in err
+    assert commits(served, "b") == {("t", 0): Commit(0, 10)}
+    assert commits(served, "busy") == {("t", 0): 50}
+
+
+def test_without_a_terminal_somebody_has_to_say_yes(ask: Run, served: Any) -> None:
+    code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute")
+    assert code == 2 and "this is no terminal: add --yes" in err
+    assert not served.fake.requests
+
+
+@pytest.mark.parametrize(("said", "code", "result"), [("n", 1, 50), ("y", 0, Commit(0, 100))])
+def test_on_a_terminal_it_is_asked(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, said: str, code: int, result: object
+) -> None:
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: said)
+    found, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute")
+    assert found == code
+    assert "OLD-OFFSET" in err, "the plan is shown before the question"
+    assert ("nothing is changed" in err) == (said == "n")
+    assert bool(out) == (said == "y")
+    assert commits(served, "a")["t", 0] == result
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["a", "--all-topics"], "where to? Say one of --to-earliest, --to-latest"),
+        (
+            ["a", "--all-topics", "--to-earliest", "--to-offset", "0"],
+            "--to-earliest and --to-offset exclude each other",
+        ),
+        (["a", "--to-latest"], "which partitions? Say --topic"),
+        (["--all-topics", "--to-latest"], "which groups?"),
+        (["a", "--all-topics", "--topic", "t", "--to-latest"], "--topic and --all-topics exclude each other"),
+        (["a", "--topic", "t:x", "--to-latest"], "'x' in 't:x' is neither a partition"),
+        (["a", "--topic", "nope", "--to-latest"], "there is no topic 'nope'"),
+        (["a", "--topic", "t:0-9", "--to-latest"], "topic 't' has no partition 2"),
+        (["a", "--all-topics", "--to-offset", "-1"], "-1 is not in the range"),
+        (["a", "--all-topics", "--to-datetime", "2999-01-01T00:00"], "2999-01-01T00:00 is still to come"),
+        (["a", "--all-topics", "--to-datetime", "soon"], "--to-datetime: 'soon' is not a time"),
+        (["a", "--all-topics", "--by-duration", "1d"], "--by-duration: '1d' is not a duration"),
+        (["a", "--all-topics", "--to-group", ""], "--to-group: a group's name cannot be empty"),
+        (["a", "--to-group", "nobody"], "--to-group: group 'nobody' has no commits"),
+        (["a", "--from-file", "missing.csv"], "missing.csv: No such file"),
+        (["a", "--from-file", "."], ".: Is a directory"),
+        (["a", "--from-file", "bad.csv"], "bad.csv, line 2: '-3' is no offset (it is negative)"),
+        (["a", "--from-file", "latin.csv"], "latin.csv, line 1: not UTF-8"),
+        (["--from-file", "three.csv"], "three.csv names no group (three columns): say exactly one --group"),
+        (["a", "b", "--from-file", "three.csv"], "say exactly one --group"),
+        (["a", "--from-file", "four.csv"], "there is nothing about group 'a' in four.csv"),
+        (["--regex", "x.*", "--from-file", "four.csv"], "no group of four.csv is asked for"),
+        (["--from-file", "unknown.csv"], "unknown.csv, line 2: topic 't' has no partition 7"),
+        (["a", "--all-topics", "--to-latest", "--dry-run", "--execute"], "--dry-run and --execute exclude each other"),
+        (["a", "--all-topics", "--to-latest", "--export", "--execute", "--yes"], "--export and --execute exclude"),
+        (["a", "--all-topics", "--to-latest", "--export", "-o", "table"], "--export writes csv or json"),
+        (
+            ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "bad.csv"],
+            "bad.csv is there already",
+        ),
+        (
+            ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "no/where"],
+            "cannot write no/where",
+        ),
+        (["a", "--all-topics", "--to-latest", "--columns", "nope"], "nope"),
+    ],
+)
+def test_what_cannot_be_right_is_one_line_and_writes_nothing(
+    ask: Run, served: Any, tmp_path: Path, words: list[str], reason: str
+) -> None:
+    (tmp_path / "bad.csv").write_text("t,0,5\nt,1,-3\n")
+    (tmp_path / "latin.csv").write_bytes(b"\xe9,0,5\n")
+    (tmp_path / "three.csv").write_text("t,0,5\n")
+    (tmp_path / "four.csv").write_text("b,t,0,5\n")
+    (tmp_path / "unknown.csv").write_text("b,t,0,5\nb,t,7,5\n")
+    code, out, err = ask("reset-offsets", *words)
+    assert (code, out) == (2, ""), err
+    assert reason in err and len(err.splitlines()) == 1
+    assert not written(served)
+
+
+def test_a_huge_file_is_refused_before_it_is_read_whole(ask: Run, tmp_path: Path) -> None:
+    with (tmp_path / "huge.csv").open("wb") as file:
+        os.truncate(file.fileno(), LARGEST + 1)
+    code, _, err = ask("reset-offsets", "a", "--from-file", "huge.csv")
+    assert code == 2 and "larger than 64 MiB" in err
+
+
+def test_groups_of_a_file_that_were_not_asked_for_are_said_to_be_left_out(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.csv").write_text("a,t,0,60\nb,t,0,70\n")
+    code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
+    assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]])
+    assert "1 groups of plan.csv are left out: not asked for" in err
+
+
+def test_export_is_read_again_as_the_same_plan(ask: Run, tmp_path: Path) -> None:
+    code, three, _ = ask("reset-offsets", "a", "--all-topics", "--shift-by", "3", "--export")
+    assert (code, three) == (0, "t,0,53\nt,1,54\n")
+    _, four, _ = ask("reset-offsets", "a", "b", "--all-topics", "--shift-by", "3", "--export")
+    assert four == "a,t,0,53\na,t,1,54\nb,t,0,10\n"
+    _, plan, _ = ask("reset-offsets", "a", "b", "--all-topics", "--shift-by", "3", "--export", "-o", "json")
+    for name, text, group in (("3", three, ["a"]), ("4", four, []), ("json", plan, [])):
+        (tmp_path / name).write_text(text)
+        _, again, _ = ask("reset-offsets", *group, "--from-file", name, "--export", "-o", "csv")
+        assert again == (three if group else four), name
+
+
+def test_commits_that_are_to_go_are_no_matter_for_csv(ask: Run, tmp_path: Path) -> None:
+    item = {"group": "a", "topic": "t", "partition": 0, "offset": None}
+    (tmp_path / "undo.json").write_text(json.dumps({"schema": "kgroups/undo/v1", "items": [item]}))
+    code, out, err = ask("reset-offsets", "--from-file", "undo.json", "--export")
+    assert (code, out) == (0, "") and "1 commits are to go, which CSV cannot say" in err
+
+
+def test_delete(ask: Run, served: Any, tmp_path: Path) -> None:
+    code, out, err = ask("delete", "a", "busy")
+    assert rows(out) == [["GROUP", "STATE", "#COMMITS"], ["a", "Empty", "2"]]
+    assert code == 1 and "group 'busy': the group has members" in err and not written(served)
+    code, out, err = ask("delete", "a", "--execute", "--yes")
+    assert rows(out) == [["GROUP", "STATE", "#COMMITS", "RESULT"], ["a", "Empty", "2", "applied"]]
+    assert code == 0 and "a" not in served.world.groups
+    (undo,) = tmp_path.iterdir()
+    assert ask("reset-offsets", "--from-file", undo.name, "--execute", "--yes", "--undo-file", "x")[0] == 0
+    assert commits(served, "a") == {("t", 0): Commit(0, 50, 4), ("t", 1): Commit(1, 51, 3, "noted")}
+
+
+def test_since_when_a_group_is_empty_no_kafka_tells(ask: Run) -> None:
+    code, _, err = ask("delete", "--all-groups", "--empty-for", "2h")
+    assert code == 2 and "kgroups history stale" in err
+
+
+def test_delete_offsets(ask: Run, served: Any) -> None:
+    code, out, _ = ask("delete-offsets", "--all-groups", "--topic", "t:0")
+    assert [row[0] for row in rows(out)[1:]] == ["a", "b"] and code == 1
+    code, out, err = ask("delete-offsets", "a", "b", "--topic", "t:0", "--execute", "--yes")
+    assert code == 0, err
+    assert [row[3:] for row in rows(out)] == [["CURRENT-OFFSET", "RESULT"], ["50", "applied"], ["5", "applied"]]
+    assert commits(served, "a").keys() == {("t", 1)}
+    assert ask("delete-offsets", "a")[0] == 2
+
+
+def test_remove_members(ask: Run, served: Any) -> None:
+    code, out, err = ask("remove-members", "busy", "--member", "m", "--execute", "--yes")
+    assert code == 0, err
+    assert rows(out)[1] == ["busy", "m", "/127.0.0.1", "client", "1", "applied"]
+    assert served.world.groups["busy"].members == ()
+    assert ask("remove-members", "busy")[0] == 2
+    assert ask("remove-members", "busy", "--all-members", "--member", "m")[0] == 2
+
+
+def test_nothing_to_do(ask: Run, served: Any) -> None:
+    served.world.groups["a"].commits.clear()
+    code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
+    assert code == 0 and "there is nothing to do" in err and "group 'a' has no such commits" in err
+
+
+def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path: Path) -> None:
+    """One broker has written its group by then, the other never answers."""
+    served.fake.brokers[1].fault("OffsetCommit", silence)
+    command = [sys.executable, "-m", "kgroups", "reset-offsets", "-b", served.bootstrap, "a", "b", "--all-topics"]
+    root = str(Path(__file__).parents[3])
+    process = subprocess.Popen(
+        [*command, "--to-latest", "--execute", "--yes"], env={**os.environ, "PYTHONPATH": root}, cwd=tmp_path
+    )
+    until = time.monotonic() + 20
+    while written(served).count("OffsetCommit") < 2:
+        assert time.monotonic() < until and process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert commits(served, "a") == {("t", 0): Commit(0, 100), ("t", 1): Commit(1, 100)}
+    (undo,) = tmp_path.glob("*.json")
+    plan = parse_plan(undo.read_text(), undo.name)
+    assert plan.exact and {(row.group, row.partition, row.move) for row in plan.rows} == {
+        ("a", 0, Commit(0, 50, 4)),
+        ("a", 1, Commit(1, 51, 3, "noted")),
+        ("b", 0, Commit(0, 5, 4)),
+    }

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from kgroups.errors import UsageError
+from kgroups.model.topic_scope import in_scope, parse_topic_scope
+
+
+def test_topics_and_partitions() -> None:
+    assert parse_topic_scope(["t", "u:0,2-4", "u: 7"]) == {"t": None, "u": frozenset({0, 2, 3, 4, 7})}
+
+
+def test_a_whole_topic_swallows_its_partitions_in_either_order() -> None:
+    assert parse_topic_scope(["t:1", "t"]) == parse_topic_scope(["t", "t:1"]) == {"t": None}
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("", "names no topic"),
+        (":1", "names no topic"),
+        ("t:", "'' in 't:' is neither"),
+        ("t:1,", "neither a partition nor a range"),
+        ("t:-1", "neither"),
+        ("t:1-", "neither"),
+        ("t:a", "neither"),
+        ("t:²", "neither"),
+        ("t:1:2", "neither"),
+        ("t:4-2", "ends before it begins"),
+        ("t:0-100000", "no topic has so many"),
+        ("t:2147483648", "no topic has so many"),
+    ],
+)
+def test_what_is_none_is_named(word: str, reason: str) -> None:
+    with pytest.raises(UsageError, match="--topic: ") as caught:
+        parse_topic_scope([word])
+    assert reason in str(caught.value)
+
+
+def test_in_scope() -> None:
+    scope = parse_topic_scope(["t", "u:1"])
+    asked = [("t", 9), ("u", 1), ("u", 0), ("v", 0)]
+    assert [in_scope(scope, *pair) for pair in asked] == [True, True, False, False]
+    assert in_scope(None, "anything", 3)
