@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kio.schema.errors import ErrorCode as Code
-
 from kgroups.model.outcome import Failure, Scope
+
+from .codes import Code
 
 __all__ = ["BACK_OFF", "LEADER_MOVED", "MOVED", "Code", "KafkaError", "kafka_error"]
 
@@ -59,6 +59,10 @@ class KafkaError(NamedTuple):
         return Failure(scope, name, self.message, self.name, int(self.code), api, broker)
 
 
-def kafka_error(code: Code, message: str | None = None) -> KafkaError:
-    """An error in words of ours where we have some, else in the broker's, else by its name."""
+def kafka_error(code: int, message: str | None = None) -> KafkaError:
+    """An error in words of ours where we have some, else in the broker's, else by its name.
+
+    :raises ValueError: for a number that is no error code.
+    """
+    code = Code(code)
     return KafkaError(code, _WORDS.get(code) or message or code.name.replace("_", " "))
