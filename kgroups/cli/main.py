@@ -14,10 +14,7 @@ from kgroups import __version__
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED
 
-from .describe import describe
-from .history import history
-from .list import list_groups
-from .sandbox import sandbox
+from .later import Later, add_later
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
@@ -33,10 +30,13 @@ def cli() -> None:
     """
 
 
-cli.add_command(list_groups)
-cli.add_command(describe)
-cli.add_command(history)
-cli.add_command(sandbox)
+add_later(
+    cli,
+    Later("list", "list:list_groups", "List the groups of the cluster, of every kind, sorted."),
+    Later("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
+    Later("history", "history:history", "Collect what groups did, and ask about it later."),
+    Later("sandbox", "sandbox:sandbox", "Run a real Kafka on this machine, to try things on."),
+)
 
 
 def main(arguments: Sequence[str]) -> int:
