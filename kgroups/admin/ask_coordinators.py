@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from kgroups.errors import BrokerUnavailable, KgroupsError, RemoteProtocolError
@@ -38,12 +37,12 @@ class Question(NamedTuple, Generic[T]):
     chunk: int = 500
 
 
-@dataclass(slots=True)
 class Answers(Generic[T]):
     """Per group: the broker that answered and what it said, or the failure."""
 
-    found: dict[GroupId, tuple[Node, T]] = field(default_factory=dict)
-    failed: dict[GroupId, Failure] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.found: dict[GroupId, tuple[Node, T]] = {}
+        self.failed: dict[GroupId, Failure] = {}
 
 
 async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mapping[GroupId, Node | None]) -> Answers[T]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from kgroups.errors import KgroupsError
 from kgroups.model.offsets import Isolation, LogOffsets, Logs
@@ -26,12 +25,12 @@ LEADER_ROUNDS = 3
 """How often a partition without a leader is looked up; an election takes less, an outage lasts longer anyway."""
 
 
-@dataclass(slots=True)
 class _Survey:
     """What is known so far of each partition: offsets by end, and what stands in the way."""
 
-    found: dict[Where, dict[TopicPartition, int]] = field(default_factory=lambda: {Where.START: {}, Where.END: {}})
-    holes: dict[TopicPartition, Failure] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.found: dict[Where, dict[TopicPartition, int]] = {Where.START: {}, Where.END: {}}
+        self.holes: dict[TopicPartition, Failure] = {}
 
 
 async def fetch_logs(

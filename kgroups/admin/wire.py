@@ -1,24 +1,27 @@
-"""The questions over our own batched wire client."""
+"""The questions over our own batched wire client. What answers each is imported when it is asked."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
-from kgroups.model.groups import Group, ListedGroup
-from kgroups.model.offsets import Isolation
+from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Failure, Outcome
-from kgroups.model.rows import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
 from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
 from kgroups.protocol.versions import BrokerVersions
 
-from . import describe
 from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
-from .select_groups import Selection
+
+if TYPE_CHECKING:
+    from kgroups.model.groups import Group
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.rows import GroupOffsets
+
+    from .select_groups import Selection
 
 T = TypeVar("T")
 
@@ -66,9 +69,13 @@ class WireAdmin:
         return (await fetch_groups(self.cluster, wanted)).with_failures(self._missing)
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
+        from . import describe
+
         return self._whole(selection, await describe.describe(self.cluster, selection))
 
     async def describe_offsets(self, selection: Selection, *, isolation: Isolation) -> Outcome[GroupOffsets]:
+        from . import describe
+
         answer = await describe.describe_offsets(self.cluster, selection, isolation=isolation)
         return self._whole(selection, answer)
 
