@@ -87,10 +87,6 @@ class GroupOffsets(NamedTuple):
     topics: frozenset[str] = frozenset()
 
 
-def list_row(listed: ListedGroup) -> ListRow:
-    return ListRow(listed.group_id, listed.type, listed.protocol_type, listed.state, listed.coordinator)
-
-
 def state_row(group: Group) -> StateRow:
     return StateRow(
         group.group_id,
@@ -131,10 +127,16 @@ _NO_LOGS: Mapping[int, LogOffsets] = {}
 _Who = tuple[str | None, str | None, str | None, str | None]
 _NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
 
-# Every commit of every group passes through these: they stay in C.
+# Every group and every commit of it passes through these: they stay in C.
+_list_row = partial(tuple.__new__, ListRow)
 _row = partial(tuple.__new__, OffsetRow)
 _by_partition = itemgetter(1, 2)
 _member_id = attrgetter("member_id")
+
+
+def list_row(listed: ListedGroup) -> ListRow:
+    group, protocol_type, coordinator, state, kind = listed
+    return _list_row((group, kind, protocol_type, state, coordinator))
 
 
 def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
