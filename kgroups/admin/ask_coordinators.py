@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from kgroups.errors import BrokerUnavailable, KgroupsError, OutcomeUnknown, RemoteProtocolError
@@ -41,14 +40,14 @@ class Question(NamedTuple, Generic[T]):
     changes: bool = False
 
 
-@dataclass(slots=True)
 class Answers(Generic[T]):
     """Per group: the broker that answered and what it said, or the failure. ``unknown``: of these, the changes that may
     have been made all the same."""
 
-    found: dict[GroupId, tuple[Node, T]] = field(default_factory=dict)
-    failed: dict[GroupId, Failure] = field(default_factory=dict)
-    unknown: set[GroupId] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.found: dict[GroupId, tuple[Node, T]] = {}
+        self.failed: dict[GroupId, Failure] = {}
+        self.unknown: set[GroupId] = set()
 
 
 async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mapping[GroupId, Node | None]) -> Answers[T]:

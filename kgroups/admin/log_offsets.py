@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
@@ -31,15 +30,20 @@ PARTITIONS_A_REQUEST = 10_000
 Wanted = Mapping[str, Iterable[int]]
 
 
-@dataclass(slots=True)
 class _Survey:
     """What is asked of each partition, its ends and maybe a time; what is known so far; what stands in the way."""
 
-    questions: tuple[Where | int, ...] = (Where.END, Where.START)
-    isolation: Isolation = Isolation.READ_UNCOMMITTED
-    whole_topics: bool = False
-    found: dict[Where | int, dict[TopicPartition, int]] = field(default_factory=dict)
-    holes: dict[TopicPartition, Failure] = field(default_factory=dict)
+    def __init__(
+        self,
+        questions: tuple[Where | int, ...] = (Where.END, Where.START),
+        isolation: Isolation = Isolation.READ_UNCOMMITTED,
+        whole_topics: bool = False,
+    ) -> None:
+        self.questions = questions
+        self.isolation = isolation
+        self.whole_topics = whole_topics
+        self.found: dict[Where | int, dict[TopicPartition, int]] = {}
+        self.holes: dict[TopicPartition, Failure] = {}
 
 
 async def fetch_logs(

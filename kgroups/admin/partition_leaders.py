@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
@@ -21,12 +20,12 @@ LEADER_ROUNDS = 3
 TopicPartition = tuple[str, int]
 
 
-@dataclass(slots=True)
 class Led:
     """Each leader with the partitions to ask it about, and the partitions that nobody can be asked about."""
 
-    leaders: dict[Node, list[TopicPartition]] = field(default_factory=dict)
-    holes: dict[TopicPartition, Failure] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.leaders: dict[Node, list[TopicPartition]] = {}
+        self.holes: dict[TopicPartition, Failure] = {}
 
 
 async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False) -> Led:

@@ -55,10 +55,10 @@ def delete(
     selection = chosen.selection()
     check_free(undo_file)
     from kgroups.admin.select_groups import Selection
+    from kgroups.model.act_rows import delete_row, told
     from kgroups.model.acts import Result
     from kgroups.model.outcome import Outcome
     from kgroups.model.plan_file import json_undo
-    from kgroups.model.rows import delete_row, told
     from kgroups.render.act_views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup]:

@@ -57,7 +57,7 @@ def delete_offsets(
     scope = parse_topic_scope(topics)
     selection = chosen.selection()
     check_free(undo_file)
-    from kgroups.model.rows import delete_offset_row, told
+    from kgroups.model.act_rows import delete_offset_row, told
     from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:

@@ -14,15 +14,7 @@ from kgroups import __version__
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED
 
-from .delete import delete
-from .delete_offsets import delete_offsets
-from .describe import describe
-from .history import history
-from .lag import lag
-from .list import list_groups
-from .remove_members import remove_members
-from .reset_offsets import reset_offsets
-from .sandbox import sandbox
+from .later import Later, add_later
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
@@ -38,15 +30,18 @@ def cli() -> None:
     """
 
 
-cli.add_command(list_groups)
-cli.add_command(describe)
-cli.add_command(lag)
-cli.add_command(reset_offsets)
-cli.add_command(delete_offsets)
-cli.add_command(delete)
-cli.add_command(remove_members)
-cli.add_command(history)
-cli.add_command(sandbox)
+add_later(
+    cli,
+    Later("list", "list:list_groups", "List the groups of the cluster, of every kind, sorted."),
+    Later("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
+    Later("lag", "lag:lag", "Show how far groups are behind, in records and in time."),
+    Later("reset-offsets", "reset_offsets:reset_offsets", "Move the offsets of groups that have no members."),
+    Later("delete-offsets", "delete_offsets:delete_offsets", "Delete what groups have committed on some topics."),
+    Later("delete", "delete:delete", "Delete groups that have no members, with their offsets."),
+    Later("remove-members", "remove_members:remove_members", "Remove members from groups."),
+    Later("history", "history:history", "Collect what groups did, and ask about it later."),
+    Later("sandbox", "sandbox:sandbox", "Run a real Kafka on this machine, to try things on."),
+)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -35,6 +34,8 @@ async def progress_line() -> AsyncIterator[ProgressLine]:
 
 async def _show(progress: ProgressLine) -> None:
     await asyncio.sleep(PATIENCE)
+    import shutil  # it loads every kind of compression: too much for a command that has already ended
+
     try:
         while True:
             line = f"kgroups: {progress.what}"[: shutil.get_terminal_size().columns - 1]

@@ -48,7 +48,7 @@ def remove_members(
     lives joins again as soon as it notices. Needs Kafka 2.4.
     """
     from kgroups.admin.remove_members import WantedMembers
-    from kgroups.model.rows import remove_member_row, told
+    from kgroups.model.act_rows import remove_member_row, told
     from kgroups.render.act_views import REMOVE_MEMBERS
 
     if all_members and (members or instances):

@@ -60,7 +60,7 @@ def reset_offsets(
         single = len(chosen.names) == 1 and chosen.regex is None
         return _export(connection, shape, request, remarks, with_group=not single)
     check_free(undo_file)
-    from kgroups.model.rows import reset_row, told
+    from kgroups.model.act_rows import reset_row, told
     from kgroups.render.act_views import RESET_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:

@@ -7,14 +7,11 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from .acts import DoomedGroup, Leaver, Result
 from .assignment import Assignment, Subscription
 from .cluster import Node
 from .groups import Group, ListedGroup, Member
 from .lag import compute_lag, remark
 from .offsets import GroupCommits, LogOffsets, Logs
-from .outcome import Failure
-from .reset import PlannedOffset
 
 
 class ListRow(NamedTuple):
@@ -78,56 +75,6 @@ class OffsetRow(NamedTuple):
     note: str | None
 
 
-class ResetRow(NamedTuple):
-    """One planned offset of ``reset-offsets``; ``result`` and ``error`` once it was executed."""
-
-    group: str
-    topic: str
-    partition: int
-    old_offset: int | None
-    new_offset: int | None
-    distance: int | None
-    note: str | None
-    result: str | None = None
-    error: str | None = None
-
-
-class DeleteOffsetRow(NamedTuple):
-    """One commit of ``delete-offsets``."""
-
-    group: str
-    topic: str
-    partition: int
-    current_offset: int | None
-    result: str | None = None
-    error: str | None = None
-
-
-class DeleteRow(NamedTuple):
-    """One group of ``delete``; ``commits`` counts the partitions whose offsets go with it."""
-
-    group: str
-    state: str
-    type: str | None
-    protocol_type: str
-    commits: int
-    result: str | None = None
-    error: str | None = None
-
-
-class RemoveMemberRow(NamedTuple):
-    """One member of ``remove-members``; ``partitions`` counts its assignment."""
-
-    group: str
-    consumer_id: str
-    group_instance_id: str | None
-    host: str
-    client_id: str
-    partitions: int | None
-    result: str | None = None
-    error: str | None = None
-
-
 class GroupOffsets(NamedTuple):
     """A described group beside its commits; ``logs`` is shared by all the groups of one answer.
 
@@ -138,38 +85,6 @@ class GroupOffsets(NamedTuple):
     commits: GroupCommits
     logs: Logs
     topics: frozenset[str] = frozenset()
-
-
-Told = tuple[str | None, str | None]
-"""Result and error of what was executed."""
-UNTOLD: Told = (None, None)
-
-
-def told(result: Result, failure: Failure | None) -> Told:
-    return result.value, failure.message if failure else None
-
-
-def reset_row(entry: PlannedOffset, told: Told = UNTOLD) -> ResetRow:
-    return ResetRow(*entry.key, entry.old, entry.new, entry.distance, entry.note, *told)
-
-
-def delete_offset_row(entry: PlannedOffset, told: Told = UNTOLD) -> DeleteOffsetRow:
-    return DeleteOffsetRow(*entry.key, entry.old, *told)
-
-
-def delete_row(doomed: DoomedGroup, told: Told = UNTOLD) -> DeleteRow:
-    group = doomed.group
-    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, len(doomed.commits), *told)
-
-
-def remove_member_row(leaver: Leaver, told: Told = UNTOLD) -> RemoveMemberRow:
-    member = leaver.member
-    who = (member.member_id, member.instance_id, member.host, member.client_id, member.assignment.size)
-    return RemoveMemberRow(leaver.group_id, *who, *told)
-
-
-def list_row(listed: ListedGroup) -> ListRow:
-    return ListRow(listed.group_id, listed.type, listed.protocol_type, listed.state, listed.coordinator)
 
 
 def state_row(group: Group) -> StateRow:
@@ -212,10 +127,16 @@ _NO_LOGS: Mapping[int, LogOffsets] = {}
 _Who = tuple[str | None, str | None, str | None, str | None]
 _NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
 
-# Every commit of every group passes through these: they stay in C.
+# Every group and every commit of it passes through these: they stay in C.
+_list_row = partial(tuple.__new__, ListRow)
 _row = partial(tuple.__new__, OffsetRow)
 _by_partition = itemgetter(1, 2)
 _member_id = attrgetter("member_id")
+
+
+def list_row(listed: ListedGroup) -> ListRow:
+    group, protocol_type, coordinator, state, kind = listed
+    return _list_row((group, kind, protocol_type, state, coordinator))
 
 
 def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:

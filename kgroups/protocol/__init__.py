@@ -1,1 +1,1 @@
-"""Bytes to model and back, sans I/O. Knows kio; knows no socket and no event loop."""
+"""Bytes to model and back, sans I/O. Knows no socket and no event loop."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kio.schema.errors import ErrorCode as Code
-
 from kgroups.model.outcome import Failure, Scope
+
+from .codes import Code
 
 __all__ = ["BACK_OFF", "LEADER_MOVED", "MOVED", "Code", "KafkaError", "kafka_error"]
 
@@ -64,9 +64,11 @@ class KafkaError(NamedTuple):
         return Failure(scope, name, self.message, self.name, int(self.code), api, broker)
 
 
-def kafka_error(code: Code, message: str | None = None, words: Mapping[Code, str] = _WORDS) -> KafkaError:
+def kafka_error(code: int, message: str | None = None, words: Mapping[Code, str] = _WORDS) -> KafkaError:
     """An error in words of ours where we have some, else in the broker's, else by its name.
 
     :param words: ours, for an API where they are others than where things are only read.
+    :raises ValueError: for a number that is no error code.
     """
+    code = Code(code)
     return KafkaError(code, words.get(code) or _WORDS.get(code) or message or code.name.replace("_", " "))

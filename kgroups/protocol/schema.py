@@ -1,7 +1,8 @@
 """The one door to kio: entity types by API and version, built, written and read.
 
 Rule: a request is bent to its version here. :func:`build` takes every value that any version could carry and keeps
-those that this version has, so that the files under ``apis/`` state each value once.
+those that this version has, so that each value is stated once. For what the sandbox asks, and as the oracle of what is
+written and read by hand under ``apis/``: what only reads need not load kio.
 """
 
 from __future__ import annotations

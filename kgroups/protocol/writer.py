@@ -1,4 +1,4 @@
-"""Writes by hand what is in every request, or too often in one for kio.
+"""Writes requests by hand.
 
 All raise :class:`LocalProtocolError` for a text that Kafka's protocol cannot carry.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from .cells import ABSENT, cell_text, display_width, is_cell_text, pad
 from .table import Table
@@ -77,12 +77,15 @@ def _width(table: Table, column: Column, padded: bool, longest: int) -> int:
 
 def _longest_as_is(values: set[object]) -> int | None:
     """The longest text of values whose text is a plain ``str`` of them; ``None`` when some need our own hand."""
-    numbers = [value for value in values if type(value) is int]
-    if len(numbers) == len(values):
+    kinds = set(map(type, values))
+    if kinds <= {int}:
+        numbers: set[Any] = values
         return max(len(str(min(numbers))), len(str(max(numbers)))) if numbers else len(ABSENT)
-    strings = [value for value in values if type(value) is str]
-    if len(strings) == len(values) and all(map(str.isascii, strings)) and all(map(is_cell_text, strings)):
-        return max(map(len, strings))
+    if kinds == {str}:
+        strings: set[Any] = values
+        whole = "".join(strings)
+        if whole.isascii() and whole.isprintable() and (" " not in whole or all(map(is_cell_text, strings))):
+            return None if "" in strings else max(map(len, strings))
     return None
 
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .collect import collect
-from .dump import dump
-from .land import land
-from .report import report
-from .show import lag, rebalances, show, sql, stale
-from .upkeep import compact, expire
+from ..later import Later, add_later
 
 
 @click.group("history")
@@ -23,5 +18,17 @@ def history() -> None:
     """
 
 
-for _command in (collect, show, rebalances, lag, stale, sql, report, land, dump, compact, expire):
-    history.add_command(_command)
+add_later(
+    history,
+    Later("collect", "history.collect:collect", "Read what is new into the store, once or on and on."),
+    Later("show", "history.show:show", "Show a table of the store."),
+    Later("rebalances", "history.show:rebalances", "Show every rebalance."),
+    Later("lag", "history.show:lag", "Show lag as it was at each sample of the log ends."),
+    Later("stale", "history.show:stale", "Show groups by when they were last heard of."),
+    Later("sql", "history.show:sql", "Ask the store in SQL."),
+    Later("report", "history.report:report", "Write a page about what groups did."),
+    Later("land", "history.land:land", "Take records that something else wrote to Parquet."),
+    Later("dump", "history.dump:dump", "Write the log to Parquet or JSON lines, without Spark."),
+    Later("compact", "history.upkeep:compact", "Merge the store's many small files into few."),
+    Later("expire", "history.upkeep:expire", "Forget what is older than a time."),
+)

@@ -2,23 +2,32 @@
 
 v0  epochs, current and target assignment; a group of another type is GROUP_ID_NOT_FOUND
 v1  member type: whether a member speaks the classic or the consumer protocol (Kafka 4.0)
+
+By hand: every KIP-848 group passes here, with its members.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kgroups.model.assignment import Assignment, Subscription, assignment_of
 from kgroups.model.groups import GroupId, Member
 
 from ..error_codes import Code, KafkaError, kafka_error
-from ..schema import read_response, write_request
+from ..reader import Reader, reader_of
 from ..versions import Api
+from ..writer import form_of
 
 API = Api(69, "ConsumerGroupDescribe", 0, 1, flexible=0)
 
-_CLASSIC_MEMBER, _CONSUMER_MEMBER = 0, 1
+_MEMBER_TYPE = 1
+"""The first version that has it."""
+
+_UPGRADED = {0: False, 1: True}
+"""By member type: whether a member speaks the consumer protocol."""
+
+_NO_OPERATIONS = b"\0"
 
 
 class ConsumerGroup(NamedTuple):
@@ -46,7 +55,8 @@ class ConsumerGroupDescribe(NamedTuple):
         return len(self.groups)
 
     def encode(self, version: int) -> bytes:
-        return write_request(API, version, group_ids=self.groups, include_authorized_operations=False)
+        form = form_of(API, version)
+        return form.array(map(form.string, self.groups)) + _NO_OPERATIONS + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, ConsumerGroup | KafkaError]:
         """Group -> its description, or the error given for it.
@@ -54,46 +64,61 @@ class ConsumerGroupDescribe(NamedTuple):
         Kafka 3.9 answers a request of several groups once from each of their offsets partitions, and each of these
         knows only its own groups: what is not GROUP_ID_NOT_FOUND counts.
         """
-        response = read_response(API, version, data, offset)
-        by_worth = sorted(
-            response.groups, key=lambda group: (not group.error_code, group.error_code != Code.group_id_not_found)
-        )
-        return {group.group_id: _group(group) for group in by_worth}
+        with reader_of(API, version, data, offset) as reader:
+            reader.skip(4)  # throttle time
+            groups = [_group(reader, version) for _ in range(reader.count())]
+            reader.tags()
+            reader.end()
+        return dict(sorted(groups, key=_worth))
 
 
-def _group(group: Any) -> ConsumerGroup | KafkaError:
-    if group.error_code:
-        return kafka_error(group.error_code, group.error_message)
-    return ConsumerGroup(
-        group.group_id,
-        group.group_state,
-        group.assignor_name,
-        int(group.group_epoch),
-        int(group.assignment_epoch),
-        tuple(map(_member, group.members)),
-    )
+def _worth(answer: tuple[GroupId, ConsumerGroup | KafkaError]) -> int:
+    """Of what is told of one group, that of most worth counts."""
+    _, told = answer
+    return 2 if isinstance(told, ConsumerGroup) else 1 if told.code != Code.group_id_not_found else 0
 
 
-def _member(member: Any) -> Member:
-    kind = getattr(member, "member_type", -1)
-    assignment = _assignment(member.assignment)
+def _group(reader: Reader, version: int) -> tuple[GroupId, ConsumerGroup | KafkaError]:
+    error, message, name, state = reader.int16(), reader.nullable_string(), reader.string(), reader.string()
+    epoch, assignment_epoch, assignor = reader.int32(), reader.int32(), reader.string()
+    members = tuple([_member(reader, version) for _ in range(reader.count())])
+    reader.skip(4)  # authorized operations
+    reader.tags()
+    if error:
+        return name, kafka_error(error, message)
+    return name, ConsumerGroup(name, state, assignor, epoch, assignment_epoch, members)
+
+
+def _member(reader: Reader, version: int) -> Member:
+    member_id, instance_id, rack_id = reader.string(), reader.nullable_string(), reader.nullable_string()
+    epoch, client_id, host = reader.int32(), reader.string(), reader.string()
+    topics = [reader.string() for _ in range(reader.count())]
+    regex = reader.nullable_string() or None
+    assignment, target = _assignment(reader), _assignment(reader)
+    upgraded = _UPGRADED.get(reader.int8()) if version >= _MEMBER_TYPE else None
+    reader.tags()
     return Member(
-        member_id=member.member_id,
-        client_id=member.client_id,
-        host=member.client_host,
+        member_id=member_id,
+        client_id=client_id,
+        host=host,
         assignment=assignment,
-        instance_id=member.instance_id,
-        rack_id=member.rack_id,
-        subscription=Subscription(
-            topics=tuple(sorted(member.subscribed_topic_names)),
-            regex=member.subscribed_topic_regex or None,
-            owned=assignment,
-        ),
-        member_epoch=int(member.member_epoch),
-        target=_assignment(member.target_assignment),
-        upgraded={_CLASSIC_MEMBER: False, _CONSUMER_MEMBER: True}.get(kind),
+        instance_id=instance_id,
+        rack_id=rack_id,
+        subscription=Subscription(topics=tuple(sorted(topics)), regex=regex, owned=assignment),
+        member_epoch=epoch,
+        target=target,
+        upgraded=upgraded,
     )
 
 
-def _assignment(assignment: Any) -> Assignment:
-    return assignment_of((entry.topic_name, map(int, entry.partitions)) for entry in assignment.topic_partitions)
+def _assignment(reader: Reader) -> Assignment:
+    assignment = assignment_of([_topic(reader) for _ in range(reader.count())])
+    reader.tags()
+    return assignment
+
+
+def _topic(reader: Reader) -> tuple[str, tuple[int, ...]]:
+    reader.skip(16)  # the topic's id
+    name, partitions = reader.string(), reader.int32s()
+    reader.tags()
+    return name, partitions

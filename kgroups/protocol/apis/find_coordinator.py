@@ -4,26 +4,32 @@ v0  one group a request
 v1  key type (group or transaction), throttle time
 v4  many groups a request (KIP-699, Kafka 3.0)
 v5, v6  new error codes for transactions and share groups; same shape
+
+By hand, as all that is only read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 
 from ..error_codes import KafkaError, kafka_error
-from ..schema import read_response, write_request
+from ..reader import Reader, Seen, reader_of
 from ..versions import Api
+from ..writer import form_of
 
 API = Api(10, "FindCoordinator", 0, 6, flexible=3)
 
 BATCHED = 4
 """The first version that takes many groups in one request; below it, one request a group."""
 
-_GROUP_KEY = 0
+_KEY_TYPE = _THROTTLE = _MESSAGE = 1
+"""The first version that has each."""
+
+_GROUP_KEY = b"\0"
 
 
 class FindCoordinator(NamedTuple):
@@ -40,17 +46,39 @@ class FindCoordinator(NamedTuple):
         return len(self.groups)
 
     def encode(self, version: int) -> bytes:
-        return write_request(API, version, key=self.groups[0], key_type=_GROUP_KEY, coordinator_keys=self.groups)
+        form = form_of(API, version)
+        if version >= BATCHED:
+            return _GROUP_KEY + form.array(map(form.string, self.groups)) + form.tags
+        return form.string(self.groups[0]) + (_GROUP_KEY if version >= _KEY_TYPE else b"") + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, Node | KafkaError]:
         """Group -> its coordinator, or the error given for it."""
-        response = read_response(API, version, data, offset)
-        if hasattr(response, "coordinators"):
-            return {entry.key: _coordinator(entry) for entry in response.coordinators}
-        return {self.groups[0]: _coordinator(response)}
+        with reader_of(API, version, data, offset) as reader:
+            if version >= _THROTTLE:
+                reader.skip(4)
+            if version >= BATCHED:
+                seen: Seen[Node | KafkaError] = []
+                found = {}
+                for _ in range(reader.count()):
+                    group = reader.string()
+                    found[group] = reader.repeated(seen, _coordinator)
+                reader.tags()
+            else:
+                error = reader.int16()
+                message = reader.nullable_string() if version >= _MESSAGE else None
+                node = _node(reader)
+                reader.tags()
+                found = {self.groups[0]: kafka_error(error, message) if error else node}
+            reader.end()
+        return found
 
 
-def _coordinator(entry: Any) -> Node | KafkaError:
-    if entry.error_code:
-        return kafka_error(entry.error_code, getattr(entry, "error_message", None))
-    return Node(int(entry.node_id), entry.host, int(entry.port))
+def _coordinator(reader: Reader) -> Node | KafkaError:
+    """What stands behind a group's name."""
+    node, error, message = _node(reader), reader.int16(), reader.nullable_string()
+    reader.tags()
+    return kafka_error(error, message) if error else node
+
+
+def _node(reader: Reader) -> Node:
+    return Node(reader.int32(), reader.string(), reader.int32())

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from kgroups.model.offsets import Isolation
 
-from ..error_codes import Code, KafkaError, kafka_error
+from ..error_codes import KafkaError, kafka_error
 from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -84,7 +84,7 @@ class ListOffsets(NamedTuple):
                     if version >= _EPOCHS:
                         reader.skip(4)
                     reader.tags()
-                    found[topic, partition] = kafka_error(Code(error)) if error else end
+                    found[topic, partition] = kafka_error(error) if error else end
                 reader.tags()
             reader.tags()
             reader.end()

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, GroupCommits
 
-from ..error_codes import Code, KafkaError, kafka_error
+from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -99,7 +99,7 @@ def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | Kafk
         reader.tags()
     error = reader.int16()
     reader.tags()
-    return kafka_error(Code(error)) if error else GroupCommits(group, topics)
+    return kafka_error(error) if error else GroupCommits(group, topics)
 
 
 def _commits(reader: Reader, version: int, count: int) -> tuple[Commit, ...]:

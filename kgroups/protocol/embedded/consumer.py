@@ -6,62 +6,69 @@ fields, so that it is read as v3 and what follows is left alone, as Kafka's own 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
-
-from kio.index import load_entity_schema
-from kio.static.constants import EntityType
+from typing import TypeVar
 
 from kgroups.errors import RemoteProtocolError
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 
-from ..schema import read
+from ..reader import Reader
 
-NEWEST = 3
+T = TypeVar("T")
+
+_OWNED, _GENERATION, _RACK = 1, 2, 3
+"""The first version that has each."""
 
 
 @lru_cache(maxsize=4096)
 def decode_subscription(data: bytes) -> Subscription:
     """What a member asked for; never raises."""
-    entity = _decode("consumer_protocol_subscription", data)
-    if entity is None:
+    if not data:  # a member that is still joining
         return Subscription()
-    if isinstance(entity, Raw):
-        return Subscription(raw=entity)
-    generation = getattr(entity, "generation_id", -1)
-    return Subscription(
-        topics=tuple(sorted(entity.topics)),
-        owned=_assignment(getattr(entity, "owned_partitions", ()) or ()),
-        generation=None if generation < 0 else int(generation),
-    )
+    found = _decode("ConsumerProtocolSubscription", data, _subscription)
+    return Subscription(raw=found) if isinstance(found, Raw) else found
 
 
 @lru_cache(maxsize=4096)
 def decode_assignment(data: bytes) -> Assignment:
     """What a member holds; never raises."""
-    entity = _decode("consumer_protocol_assignment", data)
-    if entity is None:
-        return Assignment()
-    if isinstance(entity, Raw):
-        return Assignment(raw=entity)
-    return _assignment(entity.assigned_partitions)
-
-
-def _decode(name: str, data: bytes) -> Any:
-    """kio's entity; ``None`` for no bytes at all (a member that is still joining), :class:`Raw` for unreadable ones."""
     if not data:
-        return None
+        return Assignment()
+    found = _decode("ConsumerProtocolAssignment", data, _assignment)
+    return Assignment(raw=found) if isinstance(found, Raw) else found
+
+
+def _decode(name: str, data: bytes, read: Callable[[Reader, int], T]) -> T | Raw:
     if len(data) < 2:
         return Raw(data, "too short for a version")
-    version = int.from_bytes(data[:2], "big", signed=True)
-    if version < 0:
-        return Raw(data, f"version {version}")
     try:
-        entity, _ = read(load_entity_schema(name, min(version, NEWEST), EntityType.data), data, 2)
+        with Reader(name, data, 0) as reader:
+            version = reader.int16()
+            if version < 0:
+                return Raw(data, f"version {version}")
+            found = read(reader, version)
+            reader.inside()
     except RemoteProtocolError as error:
         return Raw(data, str(error))
-    return entity
+    return found
 
 
-def _assignment(entries: Any) -> Assignment:
-    return assignment_of((entry.topic, map(int, entry.partitions)) for entry in entries)
+def _subscription(reader: Reader, version: int) -> Subscription:
+    topics = [reader.string() for _ in range(reader.count())]
+    reader.nullable_bytes()  # what the assignor added
+    owned = _partitions(reader) if version >= _OWNED else Assignment()
+    generation = reader.int32() if version >= _GENERATION else -1
+    if version >= _RACK:
+        reader.nullable_string()
+    return Subscription(tuple(sorted(topics)), owned=owned, generation=None if generation < 0 else generation)
+
+
+def _assignment(reader: Reader, version: int) -> Assignment:
+    assignment = _partitions(reader)
+    reader.nullable_bytes()
+    return assignment
+
+
+def _partitions(reader: Reader) -> Assignment:
+    return assignment_of([(reader.string(), reader.int32s()) for _ in range(reader.count())])

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from kgroups.cli.later import Later
 from kgroups.cli.main import cli, main
 
 README = Path(__file__).parents[3] / "README.md"
@@ -17,6 +18,7 @@ README = Path(__file__).parents[3] / "README.md"
 
 def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
     for name, command in sorted(group.commands.items()):
+        command = command.load() if isinstance(command, Later) else command
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
             yield from commands(command, f"{path} {name}")
@@ -30,6 +32,24 @@ def test_every_command_has_help_of_which_the_first_line_is_short(path: str, comm
     assert command.help, path
     first = command.help.splitlines()[0]
     assert len(first) <= 60, first
+
+
+def later(group: click.Group) -> Iterator[Later]:
+    for command in group.commands.values():
+        if isinstance(command, Later):
+            yield command
+            loaded = command.load()
+            if isinstance(loaded, click.Group):
+                yield from later(loaded)
+
+
+@pytest.mark.parametrize("command", list(later(cli)), ids=lambda command: command.name)
+def test_what_a_group_says_of_a_command_is_what_the_command_says(command: Later) -> None:
+    loaded = command.load()
+    assert loaded.help
+    assert (command.name, command.help) == (loaded.name, loaded.help.splitlines()[0])
+    for width in (20, 45, 80):
+        assert command.get_short_help_str(width) == loaded.get_short_help_str(width)
 
 
 @pytest.mark.parametrize(("path", "command"), ALL, ids=[path for path, _ in ALL])

@@ -70,7 +70,7 @@ def test_a_request_has_length_key_version_id_and_client() -> None:
 
 
 def test_what_kafka_cannot_carry_is_our_fault() -> None:
-    with pytest.raises(LocalProtocolError, match="FindCoordinatorRequest"):
+    with pytest.raises(LocalProtocolError, match="40,000 bytes"):
         encode_request(FindCoordinator(("g" * 40_000,)), 0, 1, "me")
     with pytest.raises(LocalProtocolError, match="40,000 bytes"):
         encode_request(FindCoordinator(("g",)), 0, 1, "m" * 40_000)

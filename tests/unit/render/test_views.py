@@ -2,18 +2,10 @@ from typing import Any
 
 import pytest
 
+from kgroups.model.act_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from kgroups.model.lag_summary import By
-from kgroups.model.rows import (
-    DeleteOffsetRow,
-    DeleteRow,
-    ListRow,
-    MemberRow,
-    OffsetRow,
-    RemoveMemberRow,
-    ResetRow,
-    StateRow,
-)
+from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
 from kgroups.render.act_views import ACT_VIEWS
 from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
 from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Tier, View, both_true_and_false, some_value

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import pytest
 
+from kgroups.cli.later import Later
 from kgroups.cli.main import cli
 from kgroups.sandbox.demo import STEPS, Step, shown
 
@@ -11,9 +13,11 @@ from kgroups.sandbox.demo import STEPS, Step, shown
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.command)
 def test_every_command_is_one_that_kgroups_takes(step: Step) -> None:
     words = shlex.split(step.command)
-    command = cli
+    command: Any = cli
     while words and words[0] in getattr(command, "commands", {}):
         command = command.commands[words.pop(0)]
+        if isinstance(command, Later):
+            command = command.load()
     with command.make_context("kgroups", words) as context:
         assert context.params
 

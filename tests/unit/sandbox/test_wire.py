@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kio.schema.errors import ErrorCode
 
 from kgroups.model.assignment import assignment_of
 from kgroups.protocol.call import Call
 from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription
-from kgroups.protocol.error_codes import Code, KafkaError
+from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.schema import build, nested, response_type, write
 from kgroups.sandbox.wire.consumer_protocol import NEWEST, encode_assignment, encode_subscription
 from kgroups.sandbox.wire.create_topics import CreateTopics
@@ -66,48 +67,48 @@ def test_join_group(version: int) -> None:
     member = nested(response_type(JOIN.api.key, version), "JoinGroupResponseMember")
     values = {"protocol_name": "range", "leader": "m", "member_id": "m", "generation_id": 4}
     others = {"members": (build(member, member_id="m", metadata=b"asks"),)}
-    assert answered(JOIN, version, error_code=Code.none, **values, **others) == Joined("m", 4, "m", {"m": b"asks"})
-    again = answered(JOIN, version, error_code=Code.member_id_required, **values, members=())
+    assert answered(JOIN, version, error_code=ErrorCode.none, **values, **others) == Joined("m", 4, "m", {"m": b"asks"})
+    again = answered(JOIN, version, error_code=ErrorCode.member_id_required, **values, members=())
     assert again == MemberIdRequired("m")
-    refused = answered(JOIN, version, error_code=Code.invalid_session_timeout, **values, members=())
-    assert isinstance(refused, KafkaError) and refused.code == Code.invalid_session_timeout
+    refused = answered(JOIN, version, error_code=ErrorCode.invalid_session_timeout, **values, members=())
+    assert isinstance(refused, KafkaError) and refused.code == ErrorCode.invalid_session_timeout
 
 
 @pytest.mark.parametrize("version", range(SYNC.api.oldest, SYNC.api.newest + 1))
 def test_sync_group(version: int) -> None:
-    assert answered(SYNC, version, error_code=Code.none, assignment=b"gets") == b"gets"
-    refused = answered(SYNC, version, error_code=Code.rebalance_in_progress, assignment=b"")
-    assert refused.code == Code.rebalance_in_progress
+    assert answered(SYNC, version, error_code=ErrorCode.none, assignment=b"gets") == b"gets"
+    refused = answered(SYNC, version, error_code=ErrorCode.rebalance_in_progress, assignment=b"")
+    assert refused.code == ErrorCode.rebalance_in_progress
 
 
 @pytest.mark.parametrize("version", range(BEAT.api.oldest, BEAT.api.newest + 1))
 def test_heartbeat(version: int) -> None:
-    assert answered(BEAT, version, error_code=Code.none) is None
-    assert answered(BEAT, version, error_code=Code.unknown_member_id).code == Code.unknown_member_id
+    assert answered(BEAT, version, error_code=ErrorCode.none) is None
+    assert answered(BEAT, version, error_code=ErrorCode.unknown_member_id).code == ErrorCode.unknown_member_id
 
 
 @pytest.mark.parametrize("version", range(COMMIT.api.oldest, COMMIT.api.newest + 1))
 def test_offset_commit_tells_the_first_error(version: int) -> None:
     kind = response_type(COMMIT.api.key, version)
 
-    def topics(*codes: Code) -> Any:
+    def topics(*codes: ErrorCode) -> Any:
         entry = nested(kind, "OffsetCommitResponsePartition")
         entries = tuple(build(entry, partition_index=at, error_code=code) for at, code in enumerate(codes))
         return (build(nested(kind, "OffsetCommitResponseTopic"), name="a", partitions=entries),)
 
-    assert answered(COMMIT, version, topics=topics(Code.none, Code.none)) is None
-    error = answered(COMMIT, version, topics=topics(Code.none, Code.offset_metadata_too_large))
-    assert error.code == Code.offset_metadata_too_large
+    assert answered(COMMIT, version, topics=topics(ErrorCode.none, ErrorCode.none)) is None
+    error = answered(COMMIT, version, topics=topics(ErrorCode.none, ErrorCode.offset_metadata_too_large))
+    assert error.code == ErrorCode.offset_metadata_too_large
 
 
 @pytest.mark.parametrize("version", range(CREATE.api.oldest, CREATE.api.newest + 1))
 def test_create_topics(version: int) -> None:
     topic = nested(response_type(CREATE.api.key, version), "CreatableTopicResult")
     values = {"error_message": None, "topic_id": None, "configs": ()}
-    codes = {"a": Code.none, "b": Code.topic_already_exists}
+    codes = {"a": ErrorCode.none, "b": ErrorCode.topic_already_exists}
     made = tuple(build(topic, name=name, error_code=code, **values) for name, code in codes.items())
     answer = answered(CREATE, version, topics=made)
-    assert (answer["a"], answer["b"].code) == (None, Code.topic_already_exists)
+    assert (answer["a"], answer["b"].code) == (None, ErrorCode.topic_already_exists)
 
 
 PARTITIONS = st.dictionaries(

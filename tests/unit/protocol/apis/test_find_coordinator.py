@@ -29,4 +29,4 @@ def test_find_coordinator_asks_about_many_from_v4() -> None:
     bad = part(10, 4, "Coordinator", key="b", node_id=-1, host="", port=-1, error_code=denied, error_message="no")
     found = heard(call, reply(10, 4, coordinators=(good, bad)))
     assert found["a"] == Node(1, "h", 2)
-    assert isinstance(found["b"], KafkaError) and found["b"].code is denied
+    assert isinstance(found["b"], KafkaError) and found["b"].code == denied

@@ -1,0 +1,37 @@
+"""Commands that are imported when they are used: to run one, or to show what there are, takes none of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+class Later(click.Command):
+    """Stands in a group for a command that is not imported yet; knows its name and the first line of its help.
+
+    ``where`` is ``module:attribute``, the module's name as under :mod:`kgroups.cli`.
+    """
+
+    def __init__(self, name: str, where: str, help: str) -> None:
+        super().__init__(name, help=help)
+        self._where = where
+
+    def load(self) -> click.Command:
+        """The command itself."""
+        from importlib import import_module
+
+        module, _, attribute = self._where.partition(":")
+        command: click.Command = getattr(import_module(f"kgroups.cli.{module}"), attribute)
+        return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """With this, click goes on with the command itself."""
+        return self.load().make_context(info_name, args, parent, **extra)
+
+
+def add_later(group: click.Group, *commands: Later) -> None:
+    for command in commands:
+        group.add_command(command)

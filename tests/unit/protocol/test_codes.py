@@ -1,0 +1,31 @@
+"""The table of error codes is our own; kio's, made from Kafka's, is the oracle."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.protocol.codes import Code
+
+
+@pytest.mark.parametrize("theirs", ErrorCode, ids=lambda code: code.name)
+def test_a_code_is_kafkas(theirs: ErrorCode) -> None:
+    ours = Code(theirs)
+    assert (ours, ours.name, ours.retriable) == (int(theirs), theirs.name, theirs.retriable)
+    assert ours is getattr(Code, theirs.name)
+    assert repr(ours) == f"Code.{theirs.name}"
+
+
+def test_there_are_no_others() -> None:
+    ours = {code for code in vars(Code).values() if isinstance(code, Code)}
+    assert ours == set(ErrorCode)
+    for number in (min(ErrorCode) - 1, max(ErrorCode) + 1):
+        with pytest.raises(ValueError, match=f"{number} is not a valid ErrorCode"):
+            Code(number)
+
+
+def test_there_is_one_of_each_number() -> None:
+    assert pickle.loads(pickle.dumps(Code.not_coordinator)) is Code.not_coordinator
+    assert Code.not_coordinator in {16} and not Code.none
