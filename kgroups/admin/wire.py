@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError, UnsupportedVersion
-from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Leaver, RemovedMember
+from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, ForgottenOffset, Leaver, RemovedMember
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, ListedGroup
 from kgroups.model.offsets import Isolation
@@ -20,7 +20,7 @@ from kgroups.net.connection import Observer
 from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
 from kgroups.protocol.versions import BrokerVersions
 
-from . import delete_groups, delete_offsets, describe, remove_members, reset_offsets, write_offsets
+from . import delete_groups, delete_offsets, describe, forget_offsets, remove_members, reset_offsets, write_offsets
 from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
 from .remove_members import WantedMembers
 from .reset_plan import ResetRequest
@@ -94,6 +94,9 @@ class WireAdmin:
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
         return self._whole(selection, await delete_groups.plan_delete(self.cluster, selection))
+
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
+        return await forget_offsets.forget_offsets(self.cluster, group, topics)
 
     async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
         return await delete_groups.delete_groups(self.cluster, names)

@@ -37,6 +37,9 @@ class NoActs:
     async def plan_delete(self, selection: Selection) -> NoReturn:
         _refuse("groups are deleted")
 
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> NoReturn:
+        _refuse("offsets are deleted")
+
     async def delete_groups(self, names: Sequence[GroupId]) -> NoReturn:
         _refuse("groups are deleted")
 
