@@ -7,8 +7,10 @@ the sandbox stands beside the command line: it may ask the cluster that it start
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +43,7 @@ FOREIGN = {
     "click": {"cli"},
     "rich": {"render"},
     "tabulate": {"render"},
+    "re2": {"cli/kafka/regex"},
     "kio": {"protocol", "sandbox"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
     "pyspark": {"pipeline"},
@@ -206,19 +209,39 @@ def test_every_module_can_be_imported_first_and_without_a_warning() -> None:
 
 LOADED = """
 import sys
-sys.argv = ["kgroups", *sys.argv[1:]]
-from kgroups.__main__ import main
+module, *sys.argv[1:] = sys.argv[1:]
 try:
-    main()
+    __import__(module, fromlist=["main"]).main()
 except SystemExit as done:
     assert not done.code, done.code
 print("LOADED", *sorted({name.split(".")[0] for name in sys.modules}))
 """
 
+HEAVY = {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "pyspark", "pyarrow", "re2"}
+
+
+def loaded(module: str, *arguments: str) -> set[str]:
+    """What a command has loaded by its end."""
+    return set(fresh(LOADED, module, *arguments).rpartition("LOADED")[2].split())
+
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    output = fresh(LOADED, *arguments)
-    loaded = set(output.rpartition("LOADED")[2].split())
-    assert {"kgroups", "click"} <= loaded
-    assert loaded & {"kio", "rich", "tabulate", "confluent_kafka", "asyncio", "pyspark", "pyarrow"} == set()
+    found = loaded("kgroups.__main__", *arguments)
+    assert {"kgroups", "click"} <= found
+    assert found & HEAVY == set()
+
+
+@pytest.mark.parametrize("tool", ["consumer_groups", "groups"])
+def test_kafkas_commands_start_lighter_still(tool: str) -> None:
+    found = loaded(f"kgroups.cli.kafka.{tool}", "--version")
+    assert "kgroups" in found
+    assert found & {*HEAVY, "click"} == set()
+
+
+def test_the_commands_are_where_the_package_says() -> None:
+    scripts = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert set(scripts) == {"kgroups", "kafka-consumer-groups", "kafka-groups"}
+    for where in scripts.values():
+        module, _, function = where.partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
