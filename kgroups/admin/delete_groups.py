@@ -14,7 +14,8 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from .ask_coordinators import Question, ask_coordinators
-from .reset_offsets import survey_groups
+from .make_plan import Lookups
+from .reset_offsets import WireLookups
 from .reset_plan import has_members
 from .select_groups import Selection
 
@@ -23,7 +24,12 @@ _DELETE = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[DoomedGroup]:
     """The selected groups that can be deleted, sorted; those with members, or that do not exist, are failures."""
-    groups, committed = await survey_groups(cluster, selection)
+    return await doomed_groups(WireLookups(cluster), selection)
+
+
+async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[DoomedGroup]:
+    """The same by any transport."""
+    groups, committed = await lookups.groups(selection)
     empty = sorted(group for group in groups.items if group.state in (GroupState.EMPTY, GroupState.DEAD))
     failures = [has_members(group) for group in groups.items if group not in empty]
     doomed = (DoomedGroup(group, committed[group.group_id]) for group in empty if group.group_id in committed)

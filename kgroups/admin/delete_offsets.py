@@ -10,7 +10,7 @@ from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from .reset_offsets import survey_groups
+from .reset_offsets import WireLookups
 from .select_groups import Selection
 
 
@@ -21,7 +21,7 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
 
     :raises UsageError: when ``topics`` names a topic that neither exists nor has a commit.
     """
-    groups, committed = await survey_groups(cluster, selection)
+    groups, committed = await WireLookups(cluster).groups(selection)
     doomed = [
         PlannedOffset(group, topic, partition, commit, None)
         for group in sorted(committed)

@@ -1,9 +1,11 @@
 """Writes a plan of offsets: OffsetCommit, one group a request and many under way; OffsetDelete for what is to go.
 
-Over the wire, in nobody's name (generation -1, no member id), as Kafka's own AdminClient does it. The broker then
-refuses a group that has members at that moment, and writes nothing of it: so nobody is overtaken who joins between plan
-and execution. librdkafka could commit too, but not take a commit away, nor tell what became of a request that it gave
-up on.
+In nobody's name (generation -1, no member id), as Kafka's own AdminClient does it. The broker then refuses a group that
+has members at that moment, and writes nothing of it: so nobody is overtaken who joins between plan and execution.
+
+Over the wire, and not by librdkafka, which is as quick, because a half-done change is what must be told truthfully:
+librdkafka does not say whether a request that it gave up on was sent, and aborts the process when the answer comes late
+(its issue 4605); nor can it take a commit away, without which there is no undo.
 """
 
 from __future__ import annotations

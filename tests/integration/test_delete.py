@@ -46,6 +46,15 @@ def test_a_group_with_members_or_none_at_all_fails_beside_the_others(ground: Gro
         ground.leave(busy)
 
 
+def test_over_librdkafka(ground: Ground, tmp_path: Path) -> None:
+    ground.commit({"acts-rd-1": {LOG: {0: 6}}, "acts-rd-2": {LOG: {0: 6}}})
+    words = ("delete", "--regex", "acts-rd-.", "--transport", "librdkafka", *DO_IT, "--undo-file", str(tmp_path / "u"))
+    told = ground.ask(*words)
+    assert told.code == 0, told.err
+    assert [row["result"] for row in told.items] == ["applied", "applied"]
+    assert not {"acts-rd-1", "acts-rd-2"} & set(ground.ask("list").lines)
+
+
 def test_offsets_are_deleted_and_can_be_had_again(ground: Ground, tmp_path: Path) -> None:
     if not ground.since("2.4"):
         pytest.skip("a commit cannot be taken away (KIP-496)")

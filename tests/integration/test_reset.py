@@ -216,6 +216,19 @@ def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
     assert readers.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
 
 
+def test_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
+    words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
+    undo = tmp_path / "undo"
+    told = readers.ask(*words, "--all-topics", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
+    assert told.code == 0, told.err
+    moved = {(LOG, 0): 8, (LOG, 1): 8}
+    assert readers.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
+    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
+    assert told.code == 0, told.err
+    before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
+    assert readers.committed(READER, OUTSIDE) == before
+
+
 def test_many_groups_take_few_requests(ground: Ground) -> None:
     names = [f"acts-many-{number}" for number in range(20)]
     ground.commit({name: {LOG: {0: 6, 1: 6}} for name in names})

@@ -225,7 +225,9 @@ def loaded(module: str, *arguments: str) -> set[str]:
     return set(fresh(LOADED, module, *arguments).rpartition("LOADED")[2].split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["list", "--help"], ["describe", "--help"], ["reset-offsets", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     found = loaded("kgroups.__main__", *arguments)
     assert {"kgroups", "click"} <= found

@@ -1,54 +1,159 @@
-"""What is not done over librdkafka: the acts.
+"""The acts over librdkafka: offsets are reset and groups deleted, one group a request.
 
-It can neither take a commit away nor remove a member, deletes groups one by one, and does not tell what became of a
-request that it gave up on.
+It can neither take a commit away nor remove a member: such a plan is refused, or fails for that partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NoReturn
+import asyncio
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NoReturn, TypeVar
 
 from kgroups.errors import UsageError
-from kgroups.model.groups import GroupId
+from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Result
+from kgroups.model.groups import Group, GroupId
+from kgroups.model.offsets import Commit, Logs
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import PlannedOffset
 from kgroups.model.topic_scope import TopicScope
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, kafka_error
 
+from .. import reset_plan
+from ..delete_groups import doomed_groups
+from ..describe_groups import NOT_FOUND
+from ..make_plan import Times, look_again, make_plan
+from ..pacing import PIPELINE
 from ..remove_members import WantedMembers
-from ..reset_plan import ResetRequest
+from ..reset_plan import Committed, ResetRequest, TopicPartition
 from ..select_groups import Selection
+from . import answers
+from .asking import Refused
+
+T = TypeVar("T")
+
+PartitionFailures = Mapping[TopicPartition, Failure]
+
+NO_DELETION = "librdkafka cannot take a commit away"
 
 
-class NoActs:
-    """Refuses each act, plan and all: :class:`UsageError`."""
+class Acts:
+    """What an AdminClient can change; how it is asked is the client's matter."""
 
-    async def plan_reset(self, request: ResetRequest) -> NoReturn:
-        _refuse("offsets are reset")
+    # What the client has, for questions too.
+
+    @abstractmethod
+    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[answers.Pair]: ...
+
+    @abstractmethod
+    async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]: ...
+
+    @abstractmethod
+    async def _logs_at(self, pairs: set[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]: ...
+
+    @abstractmethod
+    async def _alter(self, group: GroupId, commits: Sequence[tuple[str, Commit]]) -> PartitionFailures: ...
+
+    @abstractmethod
+    async def _delete(self, group: GroupId) -> None: ...
+
+    # Lookups.
+
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
+        return {
+            name: _unreadable(name, told) if isinstance(told, Failure) else told
+            for name, told in (await self._leaders(names)).items()
+        }
+
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
+        pairs = await self._pairs(selection, with_commits=True)
+        committed = reset_plan.committed(commits for _, commits in pairs.items)
+        committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
+        return pairs.with_items(group for group, _ in pairs.items), committed
+
+    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        return await self._logs_at(set(pairs), ms)
+
+    # Acts.
+
+    async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
+        return await make_plan(self, request)
+
+    async def still_true(
+        self, planned: Sequence[PlannedOffset], *, with_members: bool = False
+    ) -> Outcome[PlannedOffset]:
+        return await look_again(self, planned, with_members=with_members)
+
+    async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
+        work = list(reset_plan.by_group(planned))
+        done = await _at_once((name, partial(self._write, name, part)) for name, part in work)
+        applied: list[AppliedOffset] = []
+        for name, part in work:
+            told = done[name]
+            for entry in sorted(part, key=lambda entry: entry.key):
+                failure = told.failure if isinstance(told, Refused) else told.get((entry.topic, entry.partition))
+                silent = isinstance(told, Refused) and told.silent
+                applied.append(AppliedOffset(entry, _result(failure, silent), failure))
+        return Outcome(tuple(applied), tuple(dict.fromkeys(each.failure for each in applied if each.failure)))
+
+    async def _write(self, group: GroupId, part: Sequence[PlannedOffset]) -> PartitionFailures:
+        refused = {
+            (entry.topic, entry.partition): Failure(
+                Scope.PARTITION, f"{entry.topic}-{entry.partition}", f"group '{group}': {NO_DELETION}"
+            )
+            for entry in part
+            if entry.before and not entry.after
+        }
+        commits = [(entry.topic, entry.after) for entry in part if entry.after]
+        return {**refused, **(await self._alter(group, commits) if commits else {})}
+
+    async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
+        return await doomed_groups(self, selection)
+
+    async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
+        wanted = sorted(set(names))
+        done = await _at_once((name, partial(self._delete, name)) for name in wanted)
+        items = []
+        for name in wanted:
+            told = done[name]
+            failure, silent = (told.failure, told.silent) if isinstance(told, Refused) else (None, False)
+            items.append(DeletedGroup(name, _result(failure, silent), failure))
+        return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> NoReturn:
-        _refuse("offsets are deleted")
-
-    async def still_true(self, planned: Sequence[PlannedOffset], *, with_members: bool = False) -> NoReturn:
-        _refuse("offsets are written")
-
-    async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> NoReturn:
-        _refuse("offsets are written")
-
-    async def plan_delete(self, selection: Selection) -> NoReturn:
-        _refuse("groups are deleted")
+        raise UsageError(f"--transport librdkafka: {NO_DELETION}")
 
     async def forget_offsets(self, group: GroupId, topics: TopicScope) -> NoReturn:
-        _refuse("offsets are deleted")
-
-    async def delete_groups(self, names: Sequence[GroupId]) -> NoReturn:
-        _refuse("groups are deleted")
+        raise UsageError(f"--transport librdkafka: {NO_DELETION}")
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> NoReturn:
-        _refuse("members are removed")
+        raise UsageError("--transport librdkafka: librdkafka cannot remove members")
 
     async def remove_members(self, leavers: Sequence[object], reason: str) -> NoReturn:
-        _refuse("members are removed")
+        raise UsageError("--transport librdkafka: librdkafka cannot remove members")
 
 
-def _refuse(what: str) -> NoReturn:
-    raise UsageError(f"--transport librdkafka: {what} by the wire client only")
+def _result(failure: Failure | None, silent: bool) -> Result:
+    return Result.UNKNOWN if silent else Result.FAILED if failure else Result.APPLIED
+
+
+def _unreadable(topic: str, failure: Failure) -> TopicLeaders:
+    code = Code.unknown_server_error if failure.code is None else Code(failure.code)
+    return TopicLeaders(topic, kafka_error(code, failure.message), {})
+
+
+async def _at_once(jobs: Iterable[tuple[GroupId, Callable[[], Awaitable[T]]]]) -> dict[GroupId, T | Refused]:
+    """So many under way as one broker takes; each answer, or why there is none."""
+    slots = asyncio.Semaphore(PIPELINE)
+
+    async def one(job: Callable[[], Awaitable[T]]) -> T | Refused:
+        async with slots:
+            try:
+                return await job()
+            except Refused as refused:
+                return refused
+
+    wanted = dict(jobs)
+    return dict(zip(wanted, await asyncio.gather(*map(one, wanted.values())), strict=True))

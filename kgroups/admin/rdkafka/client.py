@@ -8,6 +8,7 @@ What librdkafka does not tell, and what becomes of it here:
 - Assigning, Reconciling, NotReady: it has no names for them. ``None`` in the list, Unknown in a description.
 - Who lists a group: worked out by Kafka's rule, and asked group by group where the rule does not hold.
 - Which broker an error came from: ``None``, but for the logs.
+- Acts: see :mod:`.acts`.
 
 confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not exist.
 """
@@ -15,7 +16,7 @@ confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
@@ -35,7 +36,7 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
-from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
+from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.rows import GroupOffsets
 from kgroups.net.deadline import Deadline
@@ -43,10 +44,11 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 
 from ..list_groups import OFFSETS_TOPIC, ListFilter, missing_coordinators
 from ..log_offsets import LEADER_ROUNDS
+from ..make_plan import Times
 from ..pacing import FIRST_PAUSE
 from ..select_groups import Selection
 from . import answers, words
-from .acts import NoActs
+from .acts import Acts, PartitionFailures
 from .asking import AGAIN, Gate, Refused, ask_each, patiently
 
 T = TypeVar("T")
@@ -64,7 +66,7 @@ GRACE = 1.0
 _SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
 
-class RdkafkaAdmin(NoActs):
+class RdkafkaAdmin(Acts):
     """An AdminClient that has reached its cluster; :meth:`connect` makes one."""
 
     def __init__(self, client: AdminClient, settings: ClientSettings) -> None:
@@ -309,6 +311,27 @@ class RdkafkaAdmin(NoActs):
 
         return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
 
+    async def _logs_at(self, pairs: set[tuple[str, int]], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        logs, holes = await self._logs(pairs, Isolation.READ_UNCOMMITTED)
+        if ms is None:
+            return logs, {}, holes
+        readable = sorted(pairs - logs.holes.keys())
+        spec = OffsetSpec.for_timestamp(ms)
+        asked = self._client.list_offsets({TopicPartition(*pair): spec for pair in readable}, request_timeout=UNBOUNDED)
+        times: dict[tuple[str, int], int | None] = {}
+        lost: dict[tuple[str, int], Failure] = {}
+
+        async def one(pair: tuple[str, int], future: Future[Any]) -> None:
+            try:
+                told = await self._reply(Scope.PARTITION, answers.name_of(pair), "ListOffsets", lambda: future)
+                times[pair] = told.offset if told.offset >= 0 else None
+            except Refused as refused:
+                lost[pair] = refused.failure
+
+        await asyncio.gather(*(one((entry.topic, entry.partition), future) for entry, future in asked.items()))
+        reasons = {pair: failure.message for pair, failure in lost.items()}
+        return Logs(logs.offsets, {**logs.holes, **reasons}), times, (*holes, *lost.values())
+
     async def _ends(
         self, survey: answers.Survey, leader: int, pairs: list[tuple[str, int]], isolation: Isolation, starts: bool
     ) -> None:
@@ -326,6 +349,28 @@ class RdkafkaAdmin(NoActs):
                 survey.note(pair, LogOffsets(told.offset, None) if starts else LogOffsets(None, told.offset))
 
         await asyncio.gather(*(one((entry.topic, entry.partition), future) for entry, future in asked.items()))
+
+    # Below: changes.
+
+    async def _alter(self, group: GroupId, commits: Sequence[tuple[str, Commit]]) -> PartitionFailures:
+        client, api = self._client, "OffsetCommit"
+        request = [ConsumerGroupTopicPartitions(group, [_entry(topic, commit) for topic, commit in commits])]
+        told = await self._of_group(
+            group, api, lambda: client.alter_consumer_group_offsets(request, request_timeout=UNBOUNDED)[group]
+        )
+        failures: dict[tuple[str, int], Failure] = {}
+        for entry in told.topic_partitions:
+            if entry.error:
+                pair = (entry.topic, entry.partition)
+                failure = words.failure_of(Scope.PARTITION, answers.name_of(pair), api, entry.error)
+                failures[pair] = failure._replace(message=f"group '{group}': {failure.message}")
+        return failures
+
+    async def _delete(self, group: GroupId) -> None:
+        client = self._client
+        await self._of_group(
+            group, "DeleteGroups", lambda: client.delete_consumer_groups([group], request_timeout=UNBOUNDED)[group]
+        )
 
     # Below: one request.
 
@@ -357,3 +402,8 @@ class RdkafkaAdmin(NoActs):
             if told.code() in _SILENT:
                 raise Refused(Failure(scope, name, silence, api=api), silent=True) from None
             raise Refused(words.failure_of(scope, name, api, told)) from None
+
+
+def _entry(topic: str, commit: Commit) -> TopicPartition:
+    known = {} if commit.leader_epoch is None else {"leader_epoch": commit.leader_epoch}
+    return TopicPartition(topic, commit.partition, commit.offset, commit.metadata, **known)

@@ -24,13 +24,17 @@ from confluent_kafka.admin import (
 from kgroups.admin.list_groups import ListFilter
 from kgroups.admin.rdkafka import words
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
+from kgroups.admin.remove_members import WantedMembers
+from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import ClusterUnreachable
+from kgroups.errors import ClusterUnreachable, UsageError
+from kgroups.model.acts import Result
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime
 from kgroups.model.rows import offset_rows
 
 ONE = Node(1, "one", 9092)
@@ -111,7 +115,19 @@ class FakeClient:
     committed: dict[str, Any] = field(default_factory=dict)
     topics: dict[str, Any] = field(default_factory=dict)
     ends: dict[tuple[str, int], Any] = field(default_factory=dict)
+    times: dict[tuple[str, int], int] = field(default_factory=dict)
+    changed: dict[str, Any] = field(default_factory=dict)
     asked: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def alter_consumer_group_offsets(self, asked: list[Any], request_timeout: float) -> dict[str, Future[Any]]:
+        (each,) = asked
+        entries = [(entry.topic, entry.partition, entry.offset) for entry in each.topic_partitions]
+        self.asked.append(("alter", each.group_id, entries))
+        return {each.group_id: future(self.changed.get(each.group_id, each))}
+
+    def delete_consumer_groups(self, names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
+        self.asked.append(("delete", *names))
+        return {name: future(self.changed.get(name)) for name in names}
 
     def list_consumer_groups(self, request_timeout: float) -> Future[Any]:
         self.asked.append(("list", request_timeout))
@@ -129,8 +145,10 @@ class FakeClient:
         return {name: future(self.topics.get(name, refusal(3))) for name in topics.topic_names}
 
     def list_offsets(
-        self, wanted: dict[TopicPartition, Any], isolation_level: Any, request_timeout: float
+        self, wanted: dict[TopicPartition, Any], request_timeout: float, isolation_level: Any = None
     ) -> dict[TopicPartition, Future[Any]]:
+        if isolation_level is None:
+            return {each: future(LogEnd(self.times.get((each.topic, each.partition), -1))) for each in wanted}
         self.asked.append(("offsets", isolation_level.value, sorted((each.topic, each.partition) for each in wanted)))
         return {each: future(self._end(each, type(spec).__name__)) for each, spec in wanted.items()}
 
@@ -468,3 +486,97 @@ class TestWords:
     def test_reasons_are_short_and_told_once(self) -> None:
         said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
         assert words.reasons([said % 0, said % 7]) == ["h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"]
+
+
+class TestActs:
+    """Offsets are moved and groups deleted; what librdkafka cannot do is refused."""
+
+    @staticmethod
+    def shop(**rest: Any) -> FakeClient:
+        return FakeClient(
+            groups={
+                "a": description("a", state="EMPTY"),
+                "b": description("b", member("m", ("t", 0))),
+                "c": missing("c"),
+            },
+            committed={"a": commits("a", ("t", 0, 50), ("t", 1, 51)), "b": commits("b", ("t", 0, 5))},
+            topics={"t": topic("t", ONE, ONE), **PLACES},
+            ends={("t", 0): (10, 100), ("t", 1): (10, 100)},
+            **rest,
+        )
+
+    @staticmethod
+    def plan(admin: RdkafkaAdmin, scenario: Scenario, topics: Any = None) -> Outcome[PlannedOffset]:
+        return asyncio.run(admin.plan_reset(ResetRequest(Selection(("a", "b", "c")), scenario, topics)))
+
+    def test_a_reset_is_planned_as_over_the_wire(self, opened: Opened) -> None:
+        planned = self.plan(opened(self.shop()), ToOffset(7), {"t": frozenset({0})})
+        assert [(*entry.key, entry.old, entry.new) for entry in planned.items] == [
+            ("a", "t", 0, 50, 10),
+            ("c", "t", 0, None, 10),
+        ]
+        assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
+        assert "group 'c' does not exist: the first commit makes it" in planned.notices
+
+    def test_by_time(self, opened: Opened) -> None:
+        planned = self.plan(opened(self.shop(times={("t", 0): 66})), ToTime(4))
+        assert [(entry.new, entry.clamp) for entry in planned.items] == [(66, None), (100, Clamp.NO_RECORD)]
+
+    def test_a_topic_that_does_not_exist(self, opened: Opened) -> None:
+        with pytest.raises(UsageError, match="there is no topic 'u'"):
+            self.plan(opened(self.shop()), ToOffset(7), {"u": None})
+
+    def test_each_partition_is_told_of(self, opened: Opened) -> None:
+        half = commits("a", ("t", 0, 10), ("t", 1, 10))
+        half.topic_partitions[1] = type("Refused", (), {"topic": "t", "partition": 1, "error": KafkaError(29)})()
+        client = self.shop(changed={"a": half, "c": SILENCE})
+        admin = opened(client)
+        planned = self.plan(admin, ToOffset(7), {"t": None}).items
+        applied = asyncio.run(admin.apply_offsets(planned))
+        assert [(each.planned.key, each.result) for each in applied.items] == [
+            (("a", "t", 0), Result.APPLIED),
+            (("a", "t", 1), Result.FAILED),
+            (("c", "t", 0), Result.UNKNOWN),
+            (("c", "t", 1), Result.UNKNOWN),
+        ]
+        assert ("alter", "a", [("t", 0, 10), ("t", 1, 10)]) in client.asked
+
+    def test_who_joined_meanwhile_is_not_overtaken(self, opened: Opened) -> None:
+        client = self.shop(changed={"a": refusal(25)})
+        admin = opened(client)
+        planned = self.plan(admin, ToOffset(7)).items
+        assert asyncio.run(admin.still_true(planned)).items == planned
+        applied = asyncio.run(admin.apply_offsets(planned))
+        assert {each.result for each in applied.items} == {Result.FAILED}
+        assert [failure.error for failure in applied.failures] == ["UNKNOWN_MEMBER_ID"]
+        client.groups["a"] = description("a", member("m", ("t", 0)))
+        assert [failure.error for failure in asyncio.run(admin.still_true(planned)).failures] == ["NON_EMPTY_GROUP"]
+
+    def test_a_commit_that_is_to_go_stays(self, opened: Opened) -> None:
+        client = self.shop()
+        admin = opened(client)
+        planned = self.plan(admin, FromPlan({("a", "t", 0): None, ("a", "t", 1): Commit(1, 7)}, exact=True)).items
+        applied = asyncio.run(admin.apply_offsets(planned))
+        assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
+        assert "librdkafka cannot take a commit away" in applied.failures[0].message
+
+    def test_groups_are_deleted_one_by_one(self, opened: Opened) -> None:
+        client = self.shop(changed={"b": refusal(68), "c": refusal(69), "d": SILENCE})
+        admin = opened(client)
+        doomed = asyncio.run(admin.plan_delete(Selection(("a", "b", "c"))))
+        assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 2)]
+        deleted = asyncio.run(admin.delete_groups(["a", "b", "c", "d"]))
+        assert [each.result for each in deleted.items] == [
+            Result.APPLIED,
+            Result.FAILED,
+            Result.FAILED,
+            Result.UNKNOWN,
+        ]
+        assert [failure.error for failure in deleted.failures] == ["NON_EMPTY_GROUP", "GROUP_ID_NOT_FOUND", None]
+
+    def test_what_it_cannot_do_is_refused(self, opened: Opened) -> None:
+        admin = opened(self.shop())
+        with pytest.raises(UsageError, match="librdkafka cannot take a commit away"):
+            asyncio.run(admin.plan_delete_offsets(EVERYTHING, {"t": None}))
+        with pytest.raises(UsageError, match="librdkafka cannot remove members"):
+            asyncio.run(admin.plan_removal(EVERYTHING, WantedMembers(everyone=True)))

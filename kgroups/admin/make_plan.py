@@ -1,0 +1,90 @@
+"""Makes the plan of a reset, by whatever transport: what has to be asked, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from kgroups.model.groups import Group, GroupId
+from kgroups.model.offsets import Logs
+from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.reset import PlanKey, PlannedOffset, ToGroup, ToTime, needs_log
+from kgroups.protocol.apis.metadata import TopicLeaders
+
+from . import reset_plan
+from .describe_groups import NOT_FOUND
+from .reset_plan import Committed, ResetRequest, TopicPartition
+from .select_groups import Selection
+
+Times = Mapping[TopicPartition, int | None]
+"""The first offset of each partition at some time; ``None`` where no record is that young."""
+
+
+class Lookups(Protocol):
+    """What a transport tells. Nothing is changed by it."""
+
+    async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
+        """These topics, each with its partitions or with the error that was given for it."""
+
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
+        """The selected groups, of those not named the consumers', and their commits; no commits of one that does not
+        exist, which also is a failure (GROUP_ID_NOT_FOUND)."""
+
+    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        """Both ends of these logs, and with ``ms`` where they were at that time."""
+
+
+async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedOffset]:
+    """See :func:`kgroups.admin.reset_offsets.plan_reset`."""
+    told = await lookups.topics(reset_plan.topics_to_check(request))
+    reset_plan.check_topics(request, told)
+    groups, committed = await lookups.groups(request.selection)
+    missing = [name for name in sorted(request.selection.names) if _is_missing(groups, name)]
+    idle, refused = reset_plan.idle_groups(groups.items)
+    known = [name for name in (*idle, *missing) if name in committed]
+    if isinstance(request.scenario, ToGroup):
+        _, source = await lookups.groups(Selection((request.scenario.source,)))
+        request = request._replace(scenario=reset_plan.resolved(request.scenario, known, source))
+    keys = reset_plan.keys_of(request, known, committed, told)
+    logs, times, holes = await _logs(lookups, request, keys)
+    planned = reset_plan.plan(request.scenario, keys, committed, logs, times)
+    failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
+    notices = [f"group '{name}' does not exist: the first commit makes it" for name in missing if name in committed]
+    notices += _nothing_to_do(request.selection, known, keys)
+    return planned.with_failures(
+        (*failures, *refused, *reset_plan.unreadable(told), *holes), (*groups.notices, *notices)
+    )
+
+
+async def look_again(
+    lookups: Lookups, planned: Iterable[PlannedOffset], *, with_members: bool
+) -> Outcome[PlannedOffset]:
+    """See :func:`kgroups.admin.reset_offsets.still_true`."""
+    entries = list(planned)
+    if not entries:
+        return Outcome()
+    groups, committed = await lookups.groups(Selection(tuple(sorted({entry.group_id for entry in entries}))))
+    unread = [failure for failure in groups.failures if failure.error != NOT_FOUND]
+    unknown = {failure.name for failure in unread}
+    readable = {name: commits for name, commits in committed.items() if name not in unknown}
+    return reset_plan.still_as_planned(entries, groups.items, readable, with_members=with_members).with_failures(unread)
+
+
+def _is_missing(groups: Outcome[Group], name: GroupId) -> bool:
+    return any(failure.name == name and failure.error == NOT_FOUND for failure in groups.failures)
+
+
+def _nothing_to_do(selection: Selection, groups: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
+    """Of the named groups those of which nothing is planned."""
+    busy = {group for group, _, _ in keys}
+    return [f"group '{name}' has no such commits" for name in groups if name in selection.names and name not in busy]
+
+
+async def _logs(
+    lookups: Lookups, request: ResetRequest, keys: Iterable[PlanKey]
+) -> tuple[Logs, Times, tuple[Failure, ...]]:
+    if not needs_log(request.scenario):
+        return Logs(), {}, ()
+    # Below 0 are the wire's own words.
+    ms = max(0, request.scenario.ms) if isinstance(request.scenario, ToTime) else None
+    return await lookups.logs({(topic, partition) for _, topic, partition in keys}, ms)
