@@ -114,7 +114,7 @@ QUESTIONS = """
 OLD = """
 --list
 --describe @all
---describe @all --members
+--describe --group orders-range --group orders-static --members
 --describe @all --state
 --describe --group payments-empty --offsets
 --reset-offsets --group payments-empty --all-topics --to-earliest --dry-run

@@ -203,8 +203,8 @@ def test_questions(world: World, visitors: Visitors) -> None:
 
 
 def _for_old(row: str) -> bool:
-    """Whether brokers of 3.9.1 and 2.8.2 have what the row is about."""
-    return "@all" in row or row == "--list"
+    """Whether brokers of 3.9.1 and 2.8.2 have what the row is about. With --verbose all is shown that is without."""
+    return row in ("--list", "--describe @all") or ("@all" in row and "--verbose" in row)
 
 
 def remarks(said: Said | Ran) -> list[str]:
