@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gc
-import sys
+from collections.abc import Sequence
 
 
 def main() -> None:
-    # A command asks, answers and ends: looking for cycles meanwhile costs a third of the decoding and frees nothing.
-    gc.disable()
-    from kgroups.cli.main import main as run
+    from kgroups.cli.ending import exit_with
 
-    code = run(sys.argv[1:])
-    gc.freeze()  # nor at the end, when Python looks once more: a tenth of a small command
-    sys.exit(code)
+    exit_with(_run)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from kgroups.cli.main import main as run  # once the collector is off
+
+    return run(arguments)
 
 
 if __name__ == "__main__":

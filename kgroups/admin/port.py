@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Leaver, RemovedMember
+from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, ForgottenOffset, Leaver, RemovedMember
 from kgroups.model.groups import Group, GroupId, ListedGroup
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
@@ -51,6 +51,8 @@ class GroupAdmin(Protocol):
     async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]: ...
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]: ...
+
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]: ...
 
     async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]: ...
 

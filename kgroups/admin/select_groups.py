@@ -13,11 +13,12 @@ from kgroups.model.outcome import Failure
 from kgroups.net.cluster import Cluster
 
 from .coordinators import find_coordinators
-from .list_groups import fetch_groups
+from .list_groups import CONSUMERS, EVERY_GROUP, fetch_groups
 
 
 class Selection(NamedTuple):
-    """Names, and groups whose whole name matches ``pattern``, and with ``everything`` all there are.
+    """Names, and groups whose whole name matches ``pattern``, and with ``everything`` all there are; with
+    ``consumers_only`` of those that are not named only groups of consumers.
 
     ``topics`` keeps of these the groups that have commits or assignments on one of them; where nothing else is said,
     of all groups.
@@ -27,6 +28,7 @@ class Selection(NamedTuple):
     pattern: re.Pattern[str] | None = None
     everything: bool = False
     topics: frozenset[str] = frozenset()
+    consumers_only: bool = False
 
     @property
     def needs_list(self) -> bool:
@@ -62,7 +64,7 @@ async def locate(cluster: Cluster, selection: Selection) -> Located:
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
     if selection.needs_list:
-        answer = await fetch_groups(cluster)
+        answer = await fetch_groups(cluster, CONSUMERS if selection.consumers_only else EVERY_GROUP)
         listed = tuple(group for group in answer.items if selection.matches(group.group_id))
         failures, notices = answer.failures, answer.notices
     unlisted = set(selection.names) - {group.group_id for group in listed}

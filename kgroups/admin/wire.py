@@ -18,7 +18,7 @@ from kgroups.protocol.versions import BrokerVersions
 from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
 
 if TYPE_CHECKING:
-    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Leaver, RemovedMember
+    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, ForgottenOffset, Leaver, RemovedMember
     from kgroups.model.groups import Group
     from kgroups.model.offsets import Isolation
     from kgroups.model.reset import PlannedOffset
@@ -123,6 +123,11 @@ class WireAdmin:
         from . import delete_groups
 
         return self._whole(selection, await delete_groups.plan_delete(self.cluster, selection))
+
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
+        from . import forget_offsets
+
+        return await forget_offsets.forget_offsets(self.cluster, group, topics)
 
     async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
         from . import delete_groups

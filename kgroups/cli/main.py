@@ -1,23 +1,15 @@
-"""The command tree, and the one place where an error becomes a line and an exit code."""
+"""The command tree of ``kgroups``."""
 
 from __future__ import annotations
 
-import io
-import os
-import signal
-import sys
 from collections.abc import Sequence
 
 import click
 
 from kgroups import __version__
-from kgroups.errors import KgroupsError
-from kgroups.model.outcome import EXIT_FAILED
 
+from .ending import brought_to_an_end, complain_in_lines
 from .later import Later, add_later
-
-EXIT_INTERRUPTED = 128 + signal.SIGINT
-EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -45,47 +37,28 @@ add_later(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs a command; gives its exit code. No error of ours, the user's or the cluster's leaves a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a group's name may not fit the terminal's encoding
+    """Runs a command; gives its exit code."""
+    return brought_to_an_end(lambda: _run(arguments), _complain)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         # Not cli.main(): that one turns a closed pipe into exit 1, which is our word for a partial answer.
         with cli.make_context("kgroups", list(arguments)) as context:
             code = cli.invoke(context)
-        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as done:
-        sys.stdout.flush()
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "kgroups"
-        _complain(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
+        complain_in_lines(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
         return error.exit_code
-    except KgroupsError as error:
-        _complain(f"kgroups: error: {error}")
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _give_up_stdout()  # the reader has seen enough
-        return EXIT_CLOSED_PIPE
-    except OSError as error:
-        _give_up_stdout()
-        _complain(f"kgroups: error: cannot write the answer: {error.strerror or error}")
-        return EXIT_FAILED
-
-
-def _give_up_stdout() -> None:
-    """Lets Python flush into nothing at its end: it would complain a second time."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except click.Abort:
+        raise KeyboardInterrupt from None
 
 
 def _complain(text: str) -> None:
-    from kgroups.render.cells import escape
-
-    for part in text.splitlines():  # some errors carry the end of a log
-        click.echo(escape(part), err=True)
+    complain_in_lines(f"kgroups: error: {text}")

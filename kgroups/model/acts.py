@@ -28,6 +28,15 @@ class AppliedOffset(NamedTuple):
     failure: Failure | None = None
 
 
+class ForgottenOffset(NamedTuple):
+    """A partition whose commit was to go, whatever it was; without a partition, a topic that could not be looked up."""
+
+    group_id: GroupId
+    topic: str
+    partition: int | None
+    failure: Failure | None = None
+
+
 class DoomedGroup(NamedTuple):
     """A group that is to be deleted, and the commits that go with it, by topic and partition."""
 

@@ -24,6 +24,7 @@ class GroupType:
     STREAMS = "Streams"
 
     ALL = (CLASSIC, CONSUMER, SHARE, STREAMS)
+    OF_CONSUMERS = (CLASSIC, CONSUMER)
 
 
 class GroupState:
@@ -39,11 +40,15 @@ class GroupState:
     NOT_READY = "NotReady"
 
     ALL = (STABLE, EMPTY, PREPARING_REBALANCE, COMPLETING_REBALANCE, ASSIGNING, RECONCILING, NOT_READY, DEAD)
+    OF_CONSUMERS = tuple(state for state in ALL if state != "NotReady")
     REBALANCING = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE, ASSIGNING, RECONCILING})
 
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 """The protocol type of groups whose members are consumers; Connect workers say ``connect``, others their own."""
+
+CONSUMER_GROUPS = (CONSUMER_PROTOCOL_TYPE, "")
+"""The protocol types of what the Java tool calls consumer groups: also those that nobody joins, only commits to."""
 
 
 def canonical_word(word: str, known: Iterable[str]) -> str | None:

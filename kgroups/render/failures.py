@@ -25,26 +25,27 @@ def notice_lines(notices: Iterable[str]) -> Iterator[str]:
         yield f"{PROGRAM}: note: {escape(notice)}"
 
 
-def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
-    """One line for each kind of failure; failures that differ only in the name are one kind."""
+def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterator[str]:
+    """One line for each kind of failure, begun with ``program``; failures that differ only in the name are one kind."""
     kinds: dict[tuple[object, ...], list[Failure]] = {}
     for failure in sorted(failures, key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
         kind = (failure.scope, failure.error, failure.message, failure.api, failure.broker)
         kinds.setdefault(kind, []).append(failure)
     for alike in kinds.values():
         names = list(dict.fromkeys(failure.name for failure in alike))
-        yield _one(alike[0]) if len(names) == 1 else _many(alike[0], names)
+        line = _one(alike[0]) if len(names) == 1 else _many(alike[0], names)
+        yield f"{program}: {line}"
 
 
 def _one(failure: Failure) -> str:
-    return f"{PROGRAM}: {_subject(failure.scope, escape(failure.name))}: {_reason(failure)}"
+    return f"{_subject(failure.scope, escape(failure.name))}: {_reason(failure)}"
 
 
 def _many(failure: Failure, names: Sequence[str]) -> str:
     shown = ", ".join(map(escape, names[:NAMES_SHOWN]))
     rest = len(names) - NAMES_SHOWN
     more = f", … and {rest:,} more" if rest > 0 else ""
-    return f"{PROGRAM}: {len(names):,} {failure.scope.value}s: {_reason(failure)}: {shown}{more}"
+    return f"{len(names):,} {failure.scope.value}s: {_reason(failure)}: {shown}{more}"
 
 
 def _subject(scope: Scope, name: str) -> str:

@@ -72,15 +72,22 @@ def _cells(line: str, columns: Sequence[tuple[str, int]]) -> Iterator[tuple[str,
 
 
 class JavaTool:
-    """The tool of one version, against any cluster."""
+    """A tool of one version, against any cluster."""
 
-    def __init__(self, version: str, folder: Path) -> None:
-        """:param folder: for the settings of its log."""
+    def __init__(self, version: str, folder: Path, class_name: str | None = None) -> None:
+        """
+        :param folder: for the settings of its log.
+        :param class_name: of the tool, where it is not the ConsumerGroupCommand.
+        """
         kafka = kafka_version(version)
-        self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), kafka.group_command)
+        self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), class_name or kafka.group_command)
 
     def ask(self, bootstrap: str, *words: str, limit: float = 120.0) -> Said:
-        code, out, err = self._tool.ask(["--bootstrap-server", bootstrap, *words], limit)
+        return self.run("--bootstrap-server", bootstrap, *words, limit=limit)
+
+    def run(self, *words: str, limit: float = 120.0) -> Said:
+        """With these words alone."""
+        code, out, err = self._tool.ask(words, limit)
         return Said(code, out.decode(), err.decode())
 
 

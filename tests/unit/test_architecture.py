@@ -7,8 +7,10 @@ the sandbox stands beside the command line: it may ask the cluster that it start
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +47,7 @@ FOREIGN = {
     "click": {"cli"},
     "rich": {"render"},
     "tabulate": {"render"},
+    "re2": {"cli/kafka/regex"},
     "kio": {"protocol/schema", "sandbox"},
     "cramjam": {"protocol/compression"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
@@ -231,22 +234,20 @@ def test_every_module_can_be_imported_first_and_without_a_warning() -> None:
 
 LOADED = """
 import sys
-sys.argv = ["kgroups", *sys.argv[1:]]
-from kgroups.__main__ import main
+module, *sys.argv[1:] = sys.argv[1:]
 try:
-    main()
+    __import__(module, fromlist=["main"]).main()
 except SystemExit as done:
     assert not done.code, done.code
 print("LOADED", *sorted(sys.modules))
 """
 
+HEAVY = {"kio", "rich", "tabulate", "confluent_kafka", "cramjam", "pyspark", "pyarrow", "re2"}
 
-HEAVY = {"kio", "rich", "tabulate", "confluent_kafka", "cramjam", "pyspark", "pyarrow"}
 
-
-def loaded_by(*arguments: str) -> set[str]:
+def loaded(module: str, *arguments: str) -> set[str]:
     """The modules and packages that are there when a command has ended well."""
-    return set(fresh(LOADED, *arguments).rpartition("LOADED")[2].split())
+    return set(fresh(LOADED, module, *arguments).rpartition("LOADED")[2].split())
 
 
 def of_cli(loaded: set[str]) -> set[str]:
@@ -265,14 +266,21 @@ def of_cli(loaded: set[str]) -> set[str]:
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    loaded = loaded_by(*arguments)
-    assert {"kgroups", "click"} <= loaded
-    assert loaded & {*HEAVY, "asyncio"} == set()
+    found = loaded("kgroups.__main__", *arguments)
+    assert {"kgroups", "click"} <= found
+    assert found & {*HEAVY, "asyncio"} == set()
+
+
+@pytest.mark.parametrize("tool", ["consumer_groups", "groups"])
+def test_kafkas_commands_start_lighter_still(tool: str) -> None:
+    found = loaded(f"kgroups.cli.kafka.{tool}", "--version")
+    assert "kgroups" in found
+    assert found & {*HEAVY, "asyncio", "click"} == set()
 
 
 def test_the_help_of_all_commands_imports_none_of_them() -> None:
-    assert of_cli(loaded_by("--help")) == {"main", "later"}
-    assert of_cli(loaded_by("history", "--help")) == {"main", "later", "history"}
+    assert of_cli(loaded("kgroups.__main__", "--help")) == {"main", "ending", "later"}
+    assert of_cli(loaded("kgroups.__main__", "history", "--help")) == {"main", "ending", "later", "history"}
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "1.1.1"])
@@ -297,8 +305,16 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
         fake.world.group("modern", 1, commits={("t", 1): 1})
     with serving(fake):
         servers = ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
-        loaded = loaded_by(*arguments, "-b", servers)
-    assert "kgroups.admin.wire" in loaded
-    assert loaded & {*HEAVY, "dataclasses", "shutil", "json", "csv"} == set()
-    shared = {"main", "later", "options", "which_groups", "answer", "progress"}
-    assert of_cli(loaded) - shared == {arguments[0]}
+        found = loaded("kgroups.__main__", *arguments, "-b", servers)
+    assert "kgroups.admin.wire" in found
+    assert found & {*HEAVY, "dataclasses", "shutil", "json", "csv"} == set()
+    shared = {"main", "ending", "later", "options", "which_groups", "answer", "progress"}
+    assert of_cli(found) - shared == {arguments[0]}
+
+
+def test_the_commands_are_where_the_package_says() -> None:
+    scripts = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert set(scripts) == {"kgroups", "kafka-consumer-groups", "kafka-groups"}
+    for where in scripts.values():
+        module, _, function = where.partition(":")
+        assert callable(getattr(importlib.import_module(module), function))

@@ -125,6 +125,9 @@ class Acts:
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> NoReturn:
         raise UsageError(f"--transport librdkafka: {NO_DELETION}")
 
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> NoReturn:
+        raise UsageError(f"--transport librdkafka: {NO_DELETION}")
+
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> NoReturn:
         raise UsageError("--transport librdkafka: librdkafka cannot remove members")
 

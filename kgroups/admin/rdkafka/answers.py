@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
+from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.offsets import GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
@@ -25,7 +25,6 @@ STATELESS = "librdkafka has no name for the states Assigning, Reconciling and No
 TYPELESS = "the brokers do not tell the types of groups (ListGroups v5, Kafka 3.8)"
 
 _LISTED_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
-_LISTED_PROTOCOL_TYPES = (CONSUMER_PROTOCOL_TYPE, "")
 
 
 def once_each(entries: Iterable[Any]) -> dict[GroupId, Any]:
@@ -44,9 +43,7 @@ def filtered(
     typeless = any(group.type is None for group in groups)
     stateless = any(group.state is None for group in groups)
     unlisted = [f"{kind} groups" for kind in wanted.types if kind not in _LISTED_TYPES]
-    unlisted += [
-        f"groups of protocol type {kind!r}" for kind in wanted.protocol_types if kind not in _LISTED_PROTOCOL_TYPES
-    ]
+    unlisted += [f"groups of protocol type {kind!r}" for kind in wanted.protocol_types if kind not in CONSUMER_GROUPS]
     refused = [f"librdkafka does not list {kind}" for kind in unlisted]
     if wanted.types and typeless:
         refused.append(f"cannot filter by type: {TYPELESS}")

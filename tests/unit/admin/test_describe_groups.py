@@ -101,6 +101,16 @@ def test_a_pattern_must_match_the_whole_name() -> None:
     assert names(describe(cluster(), Selection(pattern=re.compile("c")))) == []
 
 
+def test_only_consumers_groups_of_those_that_are_not_named() -> None:
+    everything = Selection(everything=True)
+    assert "connect" in names(describe(cluster(), everything))
+    assert "share" in names(describe(with_kip_848(), everything))
+    only = everything._replace(consumers_only=True)
+    assert names(describe(cluster(), only)) == ["classic", "empty"]
+    assert "share" not in names(describe(with_kip_848(), only))
+    assert names(describe(cluster(), only._replace(names=("connect",), everything=False))) == ["connect"]
+
+
 def test_a_topic_selects_by_commits_and_by_assignments() -> None:
     assert names(describe(cluster(), Selection(topics=frozenset({"t"})))) == ["classic", "empty"]
     assert names(describe(cluster(), Selection(names=("classic",), topics=frozenset({"t"})))) == ["classic"]

@@ -1,0 +1,128 @@
+"""What both commands have in common: usage, version, where the cluster is, and how an answer is told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from kgroups.errors import UsageError
+from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
+
+from . import VERSION
+from .joptsimple import Given, Option, OptionError, parse
+
+if TYPE_CHECKING:
+    from kgroups.cli.answer import Ask
+    from kgroups.config.settings import ClientSettings
+    from kgroups.model.outcome import Outcome
+
+TIMEOUT_MS = 30_000
+LONGEST_MS = 2**31 - 1
+
+
+class Tool:
+    """One command: its name, options and rules, and what it does with a command line that keeps to them."""
+
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        options: Iterable[Option],
+        check: Callable[[Given], None],
+        act: Callable[[Given], int],
+    ) -> None:
+        self._name = name
+        self._about = about
+        self._options = tuple(options)
+        self._check = check
+        self._act = act
+
+    def main(self, arguments: Sequence[str]) -> int:
+        """Runs it; gives its exit code, which for whatever goes wrong is 1, as it is with the Java tools."""
+        from kgroups.cli.ending import brought_to_an_end, complain_in_lines
+
+        code = brought_to_an_end(lambda: self._run(arguments), lambda text: complain_in_lines(f"Error: {text}"))
+        return EXIT_FAILED if code == UsageError.exit_code else code
+
+    def _run(self, arguments: Sequence[str]) -> int:
+        try:
+            given = parse(self._options, arguments)
+            if not arguments or "help" in given:
+                raise OptionError(self._about)
+            if "version" in given:
+                print(VERSION)
+                return EXIT_OK
+            self._check(given)
+            return self._act(given)
+        except OptionError as error:
+            from kgroups.cli.ending import complain_in_lines
+
+            complain_in_lines(str(error))
+            sys.stderr.write(self.usage())
+            return EXIT_FAILED
+
+    def usage(self) -> str:
+        """The Java tool's own."""
+        from pathlib import Path
+
+        return Path(__file__).with_name(f"{self._name}.usage").read_text(encoding="utf-8")
+
+
+def settings_of(given: Given) -> ClientSettings:
+    """Where the cluster is. What the properties file says that is not understood stands on stderr.
+
+    :raises OptionError: when ``--timeout`` is no time, or an option that is to be there once is there twice.
+    :raises ConfigError: for a file that cannot be read, or that asks for what is not there.
+    :raises UsageError: for a bootstrap server that is none.
+    """
+    from pathlib import Path
+
+    from kgroups.cli.ending import complain_in_lines
+    from kgroups.config.properties import apply_properties
+    from kgroups.config.settings import ClientSettings, parse_bootstrap
+
+    milliseconds = given.number("timeout")
+    milliseconds = TIMEOUT_MS if milliseconds is None else min(milliseconds, LONGEST_MS)
+    if milliseconds <= 0:
+        raise OptionError(f"--timeout: {milliseconds} is not a number of milliseconds above zero")
+    seconds = milliseconds / 1000
+    servers = parse_bootstrap(given.one("bootstrap-server") or "")
+    settings = ClientSettings(servers, timeout=seconds, broker_timeout=min(10.0, seconds))
+    path = given.one("command-config")
+    if path is not None:
+        settings, remarks = apply_properties(settings, Path(path))
+        for text in remarks:
+            complain_in_lines(f"kgroups: note: {text}")
+    return settings
+
+
+def tell(
+    settings: ClientSettings,
+    ask: Ask,
+    write: Callable[[Outcome[Any]], None],
+    *,
+    failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
+) -> int:
+    """Asks the cluster; ``write`` shows what came back, stderr what did not. Gives the exit code.
+
+    :param failed: whether there is a failure in the items themselves, which ``write`` has shown.
+    """
+    from kgroups.cli.answer import put
+    from kgroups.render.failures import failure_lines, notice_lines
+
+    outcome, _ = put(settings, ask, debug=False)
+    write(outcome)
+    sys.stdout.flush()
+    for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures, "Error")):
+        print(line, file=sys.stderr)
+    return EXIT_FAILED if failed(outcome) else outcome.exit_code
+
+
+def names_on(stream: TextIO) -> Callable[[str], str]:
+    """How names from the cluster are written there: as they are for a script, harmless for a terminal."""
+    if not stream.isatty():
+        return str
+    from kgroups.render.cells import escape
+
+    return escape

@@ -1,0 +1,142 @@
+"""``kafka-consumer-groups``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from kgroups.model.outcome import EXIT_OK, Failure, Outcome, Scope
+
+from .command import Tool, names_on, settings_of, tell
+from .consumer_options import OPTIONS, check
+from .joptsimple import Given, OptionError
+from .which import selection_of
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.groups import Group
+
+
+def main() -> None:
+    from kgroups.cli.ending import exit_with
+
+    exit_with(TOOL.main)
+
+
+def act(given: Given) -> int:
+    """Does what the one action of a checked command line says."""
+    if "validate-regex" in given:
+        return _validate(given)
+    if "list" in given:
+        return _list(given)
+    if "describe" in given:
+        return _describe(given)
+    from . import acts
+
+    if "reset-offsets" in given:
+        return acts.reset(given)
+    return acts.delete(given) if "delete" in given else acts.delete_offsets(given)
+
+
+def _validate(given: Given) -> int:
+    from .regex import verdict
+
+    print(verdict(given.one("validate-regex") or ""))
+    return EXIT_OK
+
+
+def _list(given: Given) -> int:
+    from kgroups.admin.list_groups import CONSUMERS
+    from kgroups.model.groups import GroupState, GroupType
+    from kgroups.render.kafka import list_text
+
+    states, types = "state" in given, "type" in given
+    wanted = CONSUMERS._replace(
+        states=_words(given, "state", ("state", "states"), GroupState.OF_CONSUMERS),
+        types=_words(given, "type", ("types", "types"), GroupType.OF_CONSUMERS),
+        with_states=states,
+        with_types=types,
+    )
+
+    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        return await admin.list_groups(wanted)
+
+    def write(outcome: Outcome[Any]) -> None:
+        sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=names_on(sys.stdout)))
+
+    return tell(settings_of(given), ask, write)
+
+
+def _words(given: Given, option: str, nouns: tuple[str, str], known: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of ``--state`` or ``--type`` as brokers spell them.
+
+    :raises OptionError: when one is not known.
+    """
+    text = given.one(option) or ""
+    spelled = {word.casefold(): word for word in known}
+    words = text.split(",") if text.strip(",") else []
+    while words and not words[-1]:
+        words.pop()  # as Java's split does
+    names = [spelled.get(word.strip().casefold(), "") for word in words]
+    if not all(names):
+        raise OptionError(f"Invalid {nouns[0]} list '{text}'. Valid {nouns[1]} are: {', '.join(known)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _describe(given: Given) -> int:
+    from kgroups.model.offsets import Isolation
+    from kgroups.render.kafka import members_text, offsets_text, remark, state_text
+
+    selection = selection_of(given)
+    verbose = "verbose" in given
+
+    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        if not given.any_of("members", "state"):
+            offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
+            return _only_consumers(offsets, [item.group for item in offsets.items])
+        groups = await admin.describe(selection)
+        return _only_consumers(groups, groups.items)
+
+    def write(outcome: Outcome[Any]) -> None:
+        show = names_on(sys.stdout)
+        for item in outcome.items:
+            if "members" in given:
+                group, lines = item, members_text(item, verbose=verbose, show=show)
+            elif "state" in given:
+                group, lines = item, state_text(item, verbose=verbose, show=show)
+            else:
+                group, lines = item.group, offsets_text(item, verbose=verbose, show=show)
+            said = remark(group, names_on(sys.stderr))
+            if said:
+                print(f"\n{said}", file=sys.stderr)
+            sys.stdout.writelines(lines)
+
+    return tell(settings_of(given), ask, write)
+
+
+def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
+    """The items whose groups are of consumers; each other one, which was named, is a failure."""
+    from kgroups.model.groups import CONSUMER_GROUPS
+
+    kept, failures = [], []
+    for item, group in zip(outcome.items, groups, strict=True):
+        if group.protocol_type in CONSUMER_GROUPS:
+            kept.append(item)
+        else:
+            message = f"it is not a consumer group, but one of {group.protocol_type}"
+            failures.append(Failure(Scope.GROUP, group.group_id, message))
+    return outcome.with_items(kept).with_failures(failures)
+
+
+TOOL = Tool(
+    "kafka-consumer-groups",
+    "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, or reset "
+    "consumer group offsets.",
+    OPTIONS,
+    check,
+    act,
+)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The options of ``kafka-consumer-groups``, and which go together, in the order in which the Java tool looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from .joptsimple import Given, Option, OptionError, Takes
+
+ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
+VIEWS = ("members", "offsets", "state")
+SCENARIOS = (
+    "to-offset",
+    "to-datetime",
+    "by-duration",
+    "to-earliest",
+    "to-latest",
+    "to-current",
+    "shift-by",
+    "from-file",
+)
+_WHICH_GROUPS = ("group", "all-groups")
+
+OPTIONS = (
+    Option("help", is_help=True),
+    Option("version", is_help=True),
+    *(Option(name) for name in ACTIONS if name != "validate-regex"),
+    Option("validate-regex", Takes.VALUE),
+    Option("bootstrap-server", Takes.VALUE),
+    Option("command-config", Takes.VALUE),
+    Option("timeout", Takes.VALUE),
+    Option("group", Takes.VALUE),
+    Option("all-groups"),
+    Option("topic", Takes.VALUE),
+    Option("all-topics"),
+    Option("dry-run"),
+    Option("execute"),
+    Option("export"),
+    *(Option(name) for name in ("to-earliest", "to-latest", "to-current")),
+    *(Option(name, Takes.VALUE) for name in ("to-offset", "to-datetime", "by-duration", "shift-by", "from-file")),
+    Option("members", only_with=("describe",)),
+    Option("offsets", only_with=("describe",)),
+    Option("verbose", only_with=("describe",)),
+    Option("state", Takes.MAYBE, only_with=("describe", "list")),
+    Option("type", Takes.MAYBE, only_with=("list",)),
+)
+
+NO_EXECUTE = (
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
+    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
+    "scripting this command and want to keep the current default behavior without prompting."
+)
+"""For stderr, when a reset says neither ``--dry-run`` nor ``--execute``."""
+
+
+def check(given: Given) -> None:
+    """Warns of a reset that will not be executed.
+
+    :raises OptionError: when something is missing, or does not go with something else.
+    """
+    if "validate-regex" not in given and "bootstrap-server" not in given:
+        raise OptionError('Missing required argument "[bootstrap-server]"')
+    _check_describe(given)
+    _check_delete(given)
+    _check_reset(given)
+    _exclude(given, "group", ("all-groups",))
+    _exclude(given, "group", ("list",))
+    _exclude(given, "topic", ("list", "describe"))
+    if sum(action in given for action in ACTIONS) != 1:
+        raise OptionError(f"Command must include exactly one action: {', '.join(f'--{name}' for name in ACTIONS)}")
+    _check_what_to_reset(given)
+
+
+def _check_describe(given: Given) -> None:
+    if "describe" not in given:
+        return
+    _need_groups(given, "describe")
+    if sum(view in given for view in VIEWS) > 1:
+        raise OptionError(f"Option [describe] takes at most one of these options: {_names(VIEWS)}")
+    if given.one("state") is not None:
+        raise OptionError("Option [describe] does not take a value for [state]")
+
+
+def _check_delete(given: Given) -> None:
+    if "delete" in given:
+        _need_groups(given, "delete")
+        if "topic" in given:
+            raise OptionError("The consumer does not support topic-specific offset deletion from a consumer group.")
+    if "delete-offsets" in given and not ("group" in given and "topic" in given):
+        raise OptionError(f"Option [delete-offsets] takes the following options: {_names(('group', 'topic'))}")
+
+
+def _check_reset(given: Given) -> None:
+    if "reset-offsets" not in given:
+        return
+    if "dry-run" in given and "execute" in given:
+        raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not given.any_of("dry-run", "execute"):
+        print(NO_EXECUTE, file=sys.stderr)
+    _need_groups(given, "reset-offsets")
+    for scenario in SCENARIOS:
+        _exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
+
+
+def _check_what_to_reset(given: Given) -> None:
+    """The Java tool finds these out after it has described the groups; here nothing is asked for nothing."""
+    if "reset-offsets" not in given:
+        return
+    if not given.any_of("all-topics", "topic", "from-file"):
+        raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
+    if not given.any_of(*SCENARIOS):
+        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{_names(SCENARIOS)}]")
+
+
+def _need_groups(given: Given, action: str) -> None:
+    if not given.any_of(*_WHICH_GROUPS):
+        raise OptionError(f"Option [{action}] takes one of these options: {_names(_WHICH_GROUPS)}")
+
+
+def _exclude(given: Given, name: str, others: Iterable[str]) -> None:
+    for other in others:
+        if name in given and other in given:
+            raise OptionError(f'Option "[{name}]" can\'t be used with option "[{other}]"')
+
+
+def _names(options: Iterable[str]) -> str:
+    return ", ".join(f"[{name}]" for name in options)

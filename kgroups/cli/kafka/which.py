@@ -1,0 +1,24 @@
+"""Which groups a command line means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .joptsimple import Given
+
+if TYPE_CHECKING:
+    from kgroups.admin.select_groups import Selection
+
+
+def selection_of(given: Given) -> Selection:
+    """The named ones, or with ``--all-groups`` all groups of consumers.
+
+    :raises UsageError: for a name that cannot be.
+    """
+    from kgroups.admin.select_groups import Selection
+    from kgroups.cli.which_groups import check_name
+
+    names = tuple(dict.fromkeys(given.all("group")))
+    for name in names:
+        check_name(name)
+    return Selection(names, everything="all-groups" in given, consumers_only=True)

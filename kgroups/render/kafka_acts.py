@@ -1,0 +1,138 @@
+"""The text of what ``kafka-consumer-groups`` changes, byte for byte as version 4.3.1 prints it, sorted.
+
+What the Java tool says of a failure on stdout is here apart, for stderr; only the table of deleted offsets keeps its
+errors, row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kgroups.model.acts import DeletedGroup, ForgottenOffset
+from kgroups.model.groups import GroupId
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.plan_file import java_csv
+from kgroups.model.reset import Clamp, PlannedOffset
+
+from .cells import escape
+from .kafka import Show, pad, widest
+
+_NAME = 15
+
+_EXCEPTIONS = {
+    3: ("UnknownTopicOrPartition", "This server does not host this topic-partition."),
+    14: ("CoordinatorLoadInProgress", "The coordinator is loading and hence can't process requests."),
+    15: ("CoordinatorNotAvailable", "The coordinator is not available."),
+    16: ("NotCoordinator", "This is not the correct coordinator."),
+    17: ("InvalidTopic", "The request attempted to perform an operation on an invalid topic."),
+    24: ("InvalidGroupId", "The configured groupId is invalid."),
+    29: ("TopicAuthorization", "Topic authorization failed."),
+    30: ("GroupAuthorization", "Group authorization failed."),
+    68: ("GroupNotEmpty", "The group is not empty."),
+    69: ("GroupIdNotFound", "The group id does not exist."),
+    86: (
+        "GroupSubscribedToTopic",
+        "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it.",
+    ),
+}
+"""What Java calls and says of the error codes that acts may meet."""
+
+
+def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show: Show = str) -> Iterator[str]:
+    """The table of ``--reset-offsets``.
+
+    :param groups: those that were asked about beside those in the plan; without any group there is no header.
+    """
+    names = {show(name) for name in (*groups, *(entry.group_id for entry in planned))}
+    wide, far = widest(_NAME, names), widest(_NAME, (entry.topic for entry in planned))
+    if names:
+        yield f"\n{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10} NEW-OFFSET"
+    for entry in planned:
+        yield f"\n{pad(show(entry.group_id), wide)} {pad(entry.topic, far)} {entry.partition!s:10} {entry.new}"
+    yield "\n"
+
+
+def plan_csv(planned: Iterable[PlannedOffset], *, with_group: bool) -> Iterator[str]:
+    """``--export``: an empty line ends it."""
+    for line in java_csv(planned, with_group=with_group):
+        yield line + "\n"
+    yield "\n"
+
+
+def fallback_text(planned: Iterable[PlannedOffset]) -> Iterator[str]:
+    """Before the table or the CSV, on stdout: that a log has no record of that time or later. Also where it has others,
+    the Java tool calls it empty."""
+    for entry in planned:
+        if entry.clamp is Clamp.NO_RECORD:
+            yield (
+                f"\nWarn: Partition {entry.partition} from topic {entry.topic} is empty. "
+                "Falling back to latest known offset.\n"
+            )
+
+
+def remark_lines(planned: Iterable[PlannedOffset]) -> Iterator[str]:
+    """For stderr: what is odd about a new offset. The Java tool tells some of it to its log."""
+    for entry in planned:
+        if entry.note and entry.clamp is not Clamp.NO_RECORD:
+            yield escape(f"Note: group '{entry.group_id}': {entry.topic}-{entry.partition}: {entry.note}")
+
+
+def deleted_text(groups: Sequence[DeletedGroup], show: Show = str) -> Iterator[str]:
+    """The groups that ``--delete`` has deleted."""
+    names = ", ".join(f"'{show(group.group_id)}'" for group in groups if not group.failure)
+    if not any(group.failure for group in groups):
+        yield f"Deletion of requested consumer groups ({names}) was successful.\n"
+    elif names:
+        yield f"\nThese consumer groups were deleted successfully: {names}\n"
+
+
+def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str) -> Iterator[str]:
+    """The groups that it has not, for stderr."""
+    failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
+    if failed:
+        yield "\nError: Deletion of some consumer groups failed:\n"
+    for name, failure in failed:
+        yield f"* Group '{name}' could not be deleted due to: {java_error(failure)}\n"
+
+
+def forgotten_text(group: str, offsets: Sequence[ForgottenOffset]) -> Iterator[str]:
+    """The table of ``--delete-offsets``; partitions are sorted as texts, a topic that does not exist has none."""
+    if all(entry.partition is None or not entry.failure for entry in offsets):
+        yield f"Request succeeded for deleting offsets from group {group}.\n"
+    wide = widest(_NAME, (entry.topic for entry in offsets))
+    yield f"\n{pad('TOPIC', wide)} {'PARTITION':10} {'STATUS':15}"
+    for entry in sorted(
+        offsets, key=lambda entry: f"{entry.topic}{-1 if entry.partition is None else entry.partition}"
+    ):
+        status = f"Error: {java_error(entry.failure)}" if entry.failure else "Successful"
+        partition = "-" if entry.partition is None else str(entry.partition)
+        yield f"\n{pad(entry.topic, wide)} {partition:10} {status:15}"
+    yield "\n"
+
+
+def _as_text(entry: ForgottenOffset) -> str:
+    return f"{entry.topic}{-1 if entry.partition is None else entry.partition}"
+
+
+def unforgotten_text(offsets: Iterable[ForgottenOffset]) -> Iterator[str]:
+    """What went wrong on the whole, for stderr."""
+    failed = [entry for entry in offsets if entry.failure]
+    whole = [entry.failure for entry in failed if entry.failure and entry.failure.scope is Scope.GROUP]
+    if whole:
+        yield f"\nError: {java_message(whole[0])}\n"
+    elif any(entry.partition is not None for entry in failed):
+        yield "\nError: Encountered some partition-level error, see the follow-up details.\n"
+    for entry in failed:
+        if entry.failure and entry.partition is None:
+            yield f"Error: topic '{entry.topic}': {entry.failure.message}\n"
+
+
+def java_error(failure: Failure) -> str:
+    """As Java prints an exception; where no broker said it, what we say."""
+    known = _EXCEPTIONS.get(failure.code or 0)
+    return f"org.apache.kafka.common.errors.{known[0]}Exception: {known[1]}" if known else java_message(failure)
+
+
+def java_message(failure: Failure) -> str:
+    known = _EXCEPTIONS.get(failure.code or 0)
+    return known[1] if known else failure.message

@@ -1,0 +1,439 @@
+"""``kafka-consumer-groups`` and ``kafka-groups`` beside the Java tools of those names: stdout byte for byte.
+
+What is made alike first, and nothing else: the order of lines within a table or a list, and of names that a sentence
+lists. In all rows of the table the exit codes are the same too. Where the two differ on purpose, :data:`DIFFERENCES`
+says so, and a test shows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from kgroups.cli.kafka import consumer_groups, groups
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.net.cluster import Cluster
+from kgroups.sandbox.route import Route
+from kgroups.sandbox.wire.offset_commit import OffsetCommit
+from kgroups.sandbox.world import DELETED_TOPIC
+from tests.integration.dropin_table import (
+    ACTS,
+    COMMAND_LINES,
+    GROUPS_COMMAND_LINES,
+    GROUPS_QUESTIONS,
+    OLD,
+    QUESTIONS,
+    RESETS,
+    Text,
+    rows,
+)
+from tests.integration.java_says import JavaTool, Said
+from tests.integration.known_world import NEWEST, World
+from tests.integration.visitors import Visitors
+
+DIFFERENCES = {
+    "missing_group": (
+        "The Java tool says on stdout, and exits 0, that a group does not exist, and then shows none of the others. "
+        "Ours says it on stderr, exits 1, and shows the others."
+    ),
+    "no_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
+    "other_kinds": "A group that is not of consumers takes all others with it too.",
+    "deleted_topic": (
+        "A group with partitions of a deleted topic takes all groups with it; ours shows it, with - for what is not "
+        "known."
+    ),
+    "active_groups": (
+        "That offsets of a group with members are not reset stands on stdout, exit 0; ours says so on stderr, exit 1. "
+        "The table is the same."
+    ),
+    "not_deleted": "The same of groups that cannot be deleted, and of offsets that cannot.",
+    "bad_values": (
+        "A time, duration, number or file that cannot be, and a topic or partition that does not exist: on stdout, "
+        "exit 0; ours on stderr, exit 1, and before the cluster is asked where that can be."
+    ),
+    "state_of_old_brokers": "Below Kafka 2.6 the Java tool knows no states; ours describes the groups to know.",
+}
+
+GROUPS_CLASS = "org.apache.kafka.tools.GroupsCommand"
+OPAQUE, DELETED = "connect-like", "billing-deleted-topic"
+COMPARED = ("2.8.2", "3.9.1", NEWEST)
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said | Ran]
+
+
+def ours(tool: str, *words: str) -> Ran:
+    """In this process, as :mod:`kgroups.cli.kafka` runs it."""
+    command = {"kafka-consumer-groups": consumer_groups.TOOL, "kafka-groups": groups.TOOL}[tool]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = command.main(words)
+    assert "Traceback" not in err.getvalue(), err.getvalue()
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+def process(tool: str, *words: str) -> Ran:
+    """As a process of its own."""
+    module = f"kgroups.cli.kafka.{tool.removeprefix('kafka-').replace('-', '_')}"
+    done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, timeout=60, check=False)
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def theirs(world: World, tool: str, *words: str, version: str = NEWEST) -> Said:
+    java = JavaTool(version, world.scratch, GROUPS_CLASS if tool == "kafka-groups" else None)
+    return java.run(*words)
+
+
+def only(world: World, *versions: str) -> None:
+    if world.version not in versions:
+        pytest.skip(f"compared on {', '.join(versions)}")
+
+
+# What is made alike.
+
+
+def alike(text: str) -> list[list[str]]:
+    """Tables and lists, which empty lines part, each with its lines sorted, and with the names of a sentence sorted; of
+    warnings, each of which is a paragraph, all in one."""
+    paragraphs = [sorted(map(_names_sorted, each.split("\n"))) for each in text.split("\n\n")]
+    warnings = sorted(line for each in paragraphs for line in each if line.startswith("Warn: "))
+    return [warnings, *([line for line in each if not line.startswith("Warn: ")] for each in paragraphs)]
+
+
+def _names_sorted(line: str) -> str:
+    names = re.findall("'[^']*'", line)
+    parts = re.split("'[^']*'", line)
+    return "".join(part + name for part, name in zip(parts, [*sorted(names), ""], strict=True))
+
+
+def complaint(err: str) -> list[str]:
+    """What stands on stderr before the usage, as a bag of words: the options that it lists come in the order of a hash;
+    without the stack of an exception and its class."""
+    lines = [line for line in err.partition("\nOption ")[0].split("\n") if not line.startswith("\tat ")]
+    text = re.sub(r"^(?:joptsimple\.\w+: |Error: |java\.\S+: )", "", "\n".join(lines), flags=re.MULTILINE)
+    return sorted(set(re.split(r"[,\s\[\]]+", text.strip())))
+
+
+def agree(table: str | Iterable[str], one: Callable[[list[str]], tuple[object, object]]) -> None:
+    """Runs each row on both sides; those that differ once more, for something may have moved meanwhile."""
+    found = []
+    for row in rows(table) if isinstance(table, str) else table:
+        words = shlex.split(row)
+        mine, other = one(words)
+        if mine != other:
+            mine, other = one(words)
+        if mine != other:
+            found.append(f"{row}\n  ours:   {mine}\n  theirs: {other}")
+    assert not found, "\n".join(found)
+
+
+# Command lines.
+
+
+@pytest.mark.parametrize(
+    ("tool", "table"),
+    [("kafka-consumer-groups", COMMAND_LINES), ("kafka-groups", GROUPS_COMMAND_LINES)],
+    ids=["kafka-consumer-groups", "kafka-groups"],
+)
+def test_command_lines(world: World, tool: str, table: str) -> None:
+    only(world, NEWEST)
+
+    def one(words: list[str]) -> tuple[object, object]:
+        mine, other = ours(tool, *words), theirs(world, tool, *words)
+        return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
+
+    agree(table, one)
+
+
+@pytest.mark.parametrize("tool", ["kafka-consumer-groups", "kafka-groups"])
+def test_usage(world: World, tool: str) -> None:
+    """On stderr, and byte for byte all the same."""
+    only(world, NEWEST)
+    assert ours(tool, "--help").err == theirs(world, tool, "--help").err
+
+
+# Questions.
+
+
+def expanded(world: World, visitors: Visitors, words: Iterable[str], folder: Path | None = None) -> list[str]:
+    everyone = [*(name for name in world.groups if name not in (OPAQUE, DELETED)), *visitors.groups]
+    if not world.since("2.5"):
+        everyone = everyone[:1]
+    found: list[str] = []
+    for word in words:
+        if word == "@all":
+            found += [part for name in everyone for part in ("--group", name)]
+        elif word in ("@file3", "@file4"):
+            assert folder
+            path = folder / word.removeprefix("@")
+            path.write_text(getattr(Text(), path.name))
+            found.append(str(path))
+        else:
+            found.append(word)
+    return found
+
+
+def test_questions(world: World, visitors: Visitors) -> None:
+    """The newest tool on brokers of all three; on old ones the rows that they can answer."""
+    only(world, *COMPARED)
+    table = [row for row in rows(QUESTIONS) if world.version == NEWEST or _for_old(row)]
+
+    def one(words: list[str]) -> tuple[object, object]:
+        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words)]
+        mine, other = ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+        return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
+
+    agree(table, one)
+
+
+def _for_old(row: str) -> bool:
+    """Whether brokers of 3.9.1 and 2.8.2 have what the row is about. With --verbose all is shown that is without."""
+    return row in ("--list", "--describe @all") or ("@all" in row and "--verbose" in row)
+
+
+def remarks(said: Said | Ran) -> list[str]:
+    """What stands on stderr of groups that are empty or rebalance."""
+    ends = r"(?:has no active members|is rebalancing)\."
+    return sorted(re.findall(f"(?m)^(?:Warning: )?Consumer group '.*' {ends}$", said.err))
+
+
+def test_old_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
+    """The tools of 3.9.1 and 2.8.2 on their own brokers. They pad and break lines otherwise, and leave cells empty
+    where that of 4.3.1 writes ``-``: what is compared is which words there are, and how often."""
+    only(world, "2.8.2", "3.9.1")
+
+    def bag(text: str) -> list[str]:
+        return sorted(word for word in text.split() if word != "-")
+
+    def one(words: list[str]) -> tuple[object, object]:
+        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words, tmp_path)]
+        mine = ours("kafka-consumer-groups", *words)
+        other = theirs(world, "kafka-consumer-groups", *words, version=world.version)
+        return (mine.code, bag(mine.out)), (other.code, bag(other.out))
+
+    agree(OLD, one)
+
+
+def test_groups_questions(world: World, visitors: Visitors) -> None:
+    only(world, NEWEST)
+
+    def one(words: list[str]) -> tuple[object, object]:
+        words = ["--bootstrap-server", world.sandbox.bootstrap, *words]
+        mine, other = ours("kafka-groups", *words), theirs(world, "kafka-groups", *words)
+        return (mine.code, alike(mine.out)), (other.code, alike(other.out))
+
+    agree(GROUPS_QUESTIONS, one)
+
+
+# Acts.
+
+
+def test_resets(world: World, visitors: Visitors, tmp_path: Path) -> None:
+    only(world, NEWEST)
+
+    def one(words: list[str]) -> tuple[object, object]:
+        words = ["--bootstrap-server", world.sandbox.bootstrap, "--reset-offsets", *words]
+        words = expanded(world, visitors, words, tmp_path)
+        mine, other = ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+        return (mine.code, alike(mine.out)), (other.code, alike(other.out))
+
+    agree(RESETS, one)
+
+
+def test_acts(world: World, visitors: Visitors, tmp_path: Path) -> None:
+    """The newest tool on brokers of all three. Each side gets its groups anew; what they have committed afterwards is
+    the same too."""
+    only(world, *COMPARED)
+
+    def one(words: list[str]) -> tuple[object, object]:
+        words = expanded(world, visitors, ["--bootstrap-server", world.sandbox.bootstrap, *words], tmp_path)
+        names = [name for name in words if name.startswith("dropin-")]
+        named = [word for name in names for word in ("--group", name)]
+
+        def left(said: Said | Ran) -> tuple[object, ...]:
+            told = ours("kafka-consumer-groups", "--bootstrap-server", world.sandbox.bootstrap, "--describe", *named)
+            return (said.code, alike(said.out), told.out)
+
+        make_groups(world, names)
+        other = left(theirs(world, "kafka-consumer-groups", *words))
+        make_groups(world, names)
+        return left(ours("kafka-consumer-groups", *words)), other
+
+    agree(ACTS, one)
+
+
+def make_groups(world: World, names: Iterable[str]) -> None:
+    async def make() -> None:
+        cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(world.sandbox.bootstrap)))
+        async with cluster:
+            route = await Route.to(cluster, names)
+            for name in names:
+                commit = OffsetCommit(name, {"payments": {0: 10, 1: 20, 2: 30}, "clicks": {0: 50}})
+                assert await route.call(name, commit) is None
+
+    asyncio.run(make())
+
+
+# As processes.
+
+
+@pytest.mark.parametrize(
+    ("tool", "row"),
+    [
+        ("kafka-consumer-groups", "--list"),
+        ("kafka-consumer-groups", "--list --state --type"),
+        ("kafka-consumer-groups", "--describe --group orders-range --group payments-empty"),
+        ("kafka-consumer-groups", "--describe --group orders-static --members --verbose"),
+        ("kafka-consumer-groups", "--describe --all-groups --state"),
+        ("kafka-consumer-groups", "--list --group g"),
+        ("kafka-groups", "--list"),
+    ],
+)
+def test_as_a_process(world: World, visitors: Visitors, tool: str, row: str) -> None:
+    only(world, NEWEST)
+    words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
+    mine, other = process(tool, *words), theirs(world, tool, *words)
+    assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
+
+
+# The differences.
+
+
+def test_every_difference_is_shown() -> None:
+    assert {f"test_{name}" for name in DIFFERENCES} <= set(globals())
+
+
+def ask_both(world: World, row: str) -> tuple[Ran, Said]:
+    words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
+    return ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+
+
+def test_missing_group(world: World) -> None:
+    only(world, NEWEST)
+    for view in ("", "--members", "--state"):
+        mine, other = ask_both(world, f"--describe --group payments-empty --group no-such-group {view}")
+        assert (other.code, "payments-empty" in other.out) == (0, False)
+        assert "GroupIdNotFoundException: Group no-such-group not found." in other.out
+        assert mine.code == 1
+        assert "Error: group 'no-such-group': the group does not exist" in mine.err
+        alone, _ = ask_both(world, f"--describe --group payments-empty {view}")
+        assert (alone.code, alone.out) == (0, mine.out)
+
+
+def test_no_cluster(world: World) -> None:
+    only(world, NEWEST)
+    words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
+    mine, other = ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+    assert (other.code, other.out[:40]) == (0, "\nError: Executing consumer group command")
+    assert (mine.code, mine.out, mine.err.count("\n")) == (1, "", 1)
+
+
+def test_other_kinds(world: World) -> None:
+    only(world, NEWEST)
+    mine, other = ask_both(world, f"--describe --group payments-empty --group {OPAQUE} --state")
+    assert (other.code, "payments-empty" in other.out) == (0, False)
+    assert "is not a consumer group" in other.out
+    assert (mine.code, "payments-empty" in mine.out) == (1, True)
+    assert f"Error: group '{OPAQUE}': it is not a consumer group" in mine.err
+
+
+def test_deleted_topic(world: World) -> None:
+    only(world, NEWEST)
+    mine, other = ask_both(world, "--describe --all-groups")
+    assert (other.code, "UnknownTopicOrPartitionException" in other.out, "payments" in other.out) == (0, True, False)
+    assert mine.code == 1
+    assert f"Error: topic '{DELETED_TOPIC}': the topic or partition does not exist" in mine.err
+    (row,) = (line for line in mine.out.splitlines() if line.split()[:3] == [DELETED, DELETED_TOPIC, "0"])
+    assert row.split()[3:6] == ["-", "-", "-"]
+    assert "payments-empty" in mine.out
+
+
+def without_errors(text: str) -> str:
+    """Of Java's stdout."""
+    return re.sub(r"\n?Error: .*\n", "", text)
+
+
+def test_active_groups(world: World) -> None:
+    only(world, NEWEST)
+    for row in (
+        "--reset-offsets --group orders-range --all-topics --to-earliest --dry-run",
+        "--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run",
+        "--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run --export",
+        "--reset-offsets --all-groups --topic clicks --to-latest --dry-run",
+    ):
+        mine, other = ask_both(world, row)
+        said = (
+            "\nError: Assignments can only be reset if the group 'orders-range' is inactive, but the current state is"
+        )
+        assert (other.code, said in other.out) == (0, True)
+        assert (mine.code, alike(mine.out)) == (1, alike(without_errors(other.out)))
+        assert "orders-range" in mine.err
+
+
+def test_not_deleted(world: World) -> None:
+    only(world, NEWEST)
+    for row, told in (
+        ("--delete --group orders-range --group no-such-group", "* Group 'orders-range' could not be deleted due to:"),
+        ("--delete-offsets --group orders-range --topic orders", "\nError: Encountered some partition-level error, "),
+        ("--delete-offsets --group no-such-group --topic orders:0", "\nError: The group id does not exist.\n"),
+        ("--delete-offsets --group payments-empty --topic no-such-topic", ""),
+    ):
+        mine, other = ask_both(world, row)
+        assert (other.code, told in other.out) == (0, True)
+        assert mine.code == 1
+        kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
+        assert alike(mine.out) == alike(kept), row
+        assert sorted(re.findall(r"(?m)^(?:Error: E.*|Error: T.*|\* Group .*)$", other.out)) == sorted(
+            re.findall(r"(?m)^(?:Error: E.*|Error: T.*|\* Group .*)$", mine.err)
+        )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "--list --timeout soon",
+        "--reset-offsets --group payments-empty --all-topics --to-offset x --dry-run",
+        "--reset-offsets --group payments-empty --all-topics --to-datetime yesterday --dry-run",
+        "--reset-offsets --group payments-empty --all-topics --by-duration soon --dry-run",
+        "--reset-offsets --group payments-empty --from-file /no/such/file --dry-run",
+        "--reset-offsets --group payments-empty --topic no-such-topic --to-latest --dry-run",
+        "--reset-offsets --group payments-empty --topic payments:99 --to-latest --dry-run",
+    ],
+)
+def test_bad_values(world: World, row: str) -> None:
+    only(world, NEWEST)
+    mine, other = ask_both(world, row)
+    assert (other.code, "Error: " in other.out) == (0, True)
+    assert (mine.code, mine.out) == (1, "")
+    assert mine.err
+
+
+def test_state_of_old_brokers(world: World) -> None:
+    only(world, "2.5.1")
+    mine, other = ask_both(world, "--list --state")
+    assert {line.split()[-1] for line in other.out.splitlines()[1:]} == {"Unknown"}
+    assert {line.split()[-1] for line in mine.out.splitlines()[1:]} == {"Stable", "Empty"}
+    mine, other = ask_both(world, "--list --state stable")
+    assert (other.code, "UnsupportedVersionException" in other.out) == (0, True)
+    assert (mine.code, "orders-range" in mine.out) == (0, True)
+
+
+def test_the_table_is_long() -> None:
+    tables = (COMMAND_LINES, QUESTIONS, RESETS, ACTS, GROUPS_COMMAND_LINES, GROUPS_QUESTIONS)
+    assert sum(len(set(rows(table))) for table in tables) >= 150

@@ -1,0 +1,23 @@
+"""Kafka's commands run as a user runs them, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kgroups.cli.kafka.command import Tool
+from tests.unit.cli.conftest import Ran
+
+
+@pytest.fixture
+def run_tool(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Runs a command; whatever it does, it must not leave a traceback."""
+
+    def run(tool: Tool, *words: str) -> Ran:
+        code = tool.main(words)
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ran(code, out, err)
+
+    return run

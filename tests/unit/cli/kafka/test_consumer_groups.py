@@ -1,0 +1,196 @@
+"""kafka-consumer-groups over fake brokers: what stands on stdout, what on stderr, and the exit code."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.cli.kafka.consumer_groups import TOOL
+from kgroups.cli.kafka.consumer_options import NO_EXECUTE, OPTIONS
+from tests.fakes.broker import FakeCluster
+from tests.fakes.world import FakeMember
+from tests.unit.cli.conftest import Ran
+
+Run = Callable[..., Ran]
+
+OFFSETS = ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
+Serve = Callable[..., object]
+
+
+@pytest.fixture
+def ask(run_tool: Run, serve: Callable) -> Run:
+    """Runs the command against a cluster with a few groups."""
+    served = serve(world=shop)
+    return functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap)
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1], start=5, end=100)
+    member = FakeMember("m-1", {"orders": (0, 1)})
+    fake.world.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
+    fake.world.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
+    fake.world.group("moving", 1, state="PreparingRebalance")
+    fake.world.group("connect", 0, state="Stable", protocol_type="connect", members=(FakeMember("w-1"),))
+    fake.world.group("shared", 0, type="Share", protocol_type="share")
+
+
+def test_list_is_of_consumer_groups(ask: Run) -> None:
+    assert ask("--list") == (0, "busy\nidle\nmoving\n", "")
+
+
+def test_list_filters(ask: Run) -> None:
+    code, out, err = ask("--list", "--state", "sTable, EMPTY", "--type")
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines()] == [
+        ["GROUP", "TYPE", "STATE"],
+        ["busy", "Classic", "Stable"],
+        ["idle", "Classic", "Empty"],
+    ]
+    assert ask("--list", "--type", "consumer").out.split() == ["GROUP", "TYPE"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--state", "foo"), "Invalid state list 'foo'. Valid states are: Stable, Empty, "),
+        (("--state", "stable,,empty"), "Invalid state list 'stable,,empty'. "),
+        (("--state", "NotReady"), "Invalid state list 'NotReady'. "),
+        (("--type", "Share"), "Invalid types list 'Share'. Valid types are: Classic, Consumer\n"),
+    ],
+)
+def test_words_that_are_none(ask: Run, words: tuple[str, ...], said: str) -> None:
+    code, out, err = ask("--list", *words)
+    assert (code, out) == (1, "")
+    assert err.startswith(said)
+
+
+@pytest.mark.parametrize("words", ["stable,", ",", ""])
+def test_a_list_of_words_may_end_in_commas(ask: Run, words: str) -> None:
+    assert ask("--list", "--state", words).code == 0
+
+
+def test_describe_offsets(ask: Run) -> None:
+    code, out, err = ask("--describe", "--all-groups")
+    assert code == 0
+    assert [line.split() for line in out.split("\n")] == [
+        [],
+        OFFSETS,
+        ["busy", "orders", "0", "90", "100", "10", "m-1", "/127.0.0.1", "client"],
+        ["busy", "orders", "1", "-", "100", "-", "m-1", "/127.0.0.1", "client"],
+        [],
+        OFFSETS,
+        ["idle", "orders", "0", "3", "100", "97", "-", "-", "-"],
+        ["idle", "orders", "1", "101", "100", "-1", "-", "-", "-"],
+        [],
+    ]
+    assert err == (
+        "\nConsumer group 'idle' has no active members.\n\nWarning: Consumer group 'moving' is rebalancing.\n"
+    )
+
+
+def test_a_missing_group_does_not_hide_the_good_one(ask: Run) -> None:
+    for view in ("--offsets", "--members", "--state"):
+        code, out, err = ask("--describe", "--group", "busy", "--group", "nope", view, "--verbose")
+        assert code == 1
+        assert "busy" in out
+        assert "nope" not in out
+        assert "Error: group 'nope': the group does not exist" in err
+
+
+@pytest.mark.parametrize("name", ["connect", "shared"])
+def test_a_group_of_another_kind_is_refused(ask: Run, name: str) -> None:
+    code, out, err = ask("--describe", "--group", name, "--state")
+    assert (code, out) == (1, "")
+    assert f"Error: group '{name}': it is not a consumer group" in err
+
+
+def test_a_failure_of_one_group(run_tool: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+    code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, "--describe", "--all-groups", "--state")
+    assert code == 1
+    assert "idle" in out
+    assert "Error: group 'busy': not authorized" in err
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("--help", "--members"), ("--list", "--help")])
+def test_help_is_an_error(run_tool: Run, words: tuple[str, ...]) -> None:
+    code, out, err = run_tool(TOOL, *words)
+    assert (code, out) == (1, "")
+    assert err.startswith("This tool helps to list all consumer groups, ")
+    assert err.endswith(TOOL.usage())
+
+
+def test_the_usage_names_every_option() -> None:
+    assert {option.name for option in OPTIONS} == set(re.findall("(?m)^--([a-z]\\S+)", TOOL.usage()))
+
+
+def test_version(run_tool: Run) -> None:
+    assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
+
+
+def test_validate_regex_says_no_with_exit_0(run_tool: Run) -> None:
+    said = run_tool(TOOL, "--validate-regex", "a(")
+    assert said == (0, "The regular expression `a(` is invalid: missing closing ).\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--list", "--nonsense"), "nonsense is not a recognized option\n"),
+        (("--list", "--timeout", "soon"), "Cannot parse argument 'soon' of option timeout\n"),
+        (("--list", "--timeout", "0"), "--timeout: 0 is not a number of milliseconds above zero\n"),
+        (("--list", "--timeout", "1", "--timeout", "2"), "Found multiple arguments for option timeout, "),
+    ],
+)
+def test_a_wrong_command_line_is_told_with_the_usage(ask: Run, words: tuple[str, ...], said: str) -> None:
+    code, out, err = ask(*words)
+    assert (code, out) == (1, "")
+    assert err.startswith(said)
+    assert err.endswith(TOOL.usage())
+
+
+def test_no_cluster(run_tool: Run) -> None:
+    code, out, err = run_tool(TOOL, "--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "500")
+    assert (code, out) == (1, "")
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("server", ["", ",", "host:0", "::1:9092"])
+def test_no_bootstrap_server(run_tool: Run, server: str) -> None:
+    code, out, err = run_tool(TOOL, "--bootstrap-server", server, "--list")
+    assert (code, out) == (1, "")
+    assert "--bootstrap-server" in err
+
+
+def test_a_properties_file(ask: Run, tmp_path: Path) -> None:
+    path = tmp_path / "client.properties"
+    path.write_text("client.id=me\nretries=3\n")
+    code, out, err = ask("--list", "--command-config", str(path))
+    assert (code, out) == (0, "busy\nidle\nmoving\n")
+    assert err == f"kgroups: note: {path}, line 2: 'retries' is not understood, and ignored\n"
+    path.write_text("security.protocol=SSL\n")
+    code, out, err = ask("--list", "--command-config", str(path))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"Error: {path}, line 1: security.protocol=SSL: ")
+
+
+def test_names_reach_a_script_as_they_are(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = serve(brokers=1)
+    served.world.group("evil\x1b[2J", 0)
+    words = ("--bootstrap-server", served.bootstrap, "--list")
+    assert run_tool(TOOL, *words).out == "evil\x1b[2J\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run_tool(TOOL, *words).out == "evil\\x1b[2J\n"
+
+
+def test_a_reset_that_does_not_say_execute_warns(ask: Run) -> None:
+    words = ("--reset-offsets", "--group", "idle", "--all-topics", "--to-latest")
+    assert NO_EXECUTE in ask(*words).err
+    assert NO_EXECUTE not in ask(*words, "--dry-run").err

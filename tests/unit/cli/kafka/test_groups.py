@@ -1,0 +1,79 @@
+"""kafka-groups over fake brokers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from kgroups.cli.kafka.groups import OPTIONS, TOOL
+from tests.fakes.broker import FakeCluster
+from tests.unit.cli.conftest import Ran
+
+Run = Callable[..., Ran]
+
+
+def zoo(fake: FakeCluster) -> None:
+    fake.world.group("classic", 0)
+    fake.world.group("simple", 0, protocol_type="")
+    fake.world.group("connect", 1, protocol_type="connect")
+    fake.world.group("kip848", 1, type="Consumer")
+    fake.world.group("share", 0, type="Share", protocol_type="share")
+    fake.world.group("streams", 1, type="Streams", protocol_type="streams")
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ("", "classic connect kip848 share simple streams"),
+        ("--group-type CLASSIC", "classic connect simple"),
+        ("--group-type classic --protocol connect", "connect"),
+        ("--protocol consumer", "classic kip848"),
+        ("--protocol=", "classic kip848"),
+        ("--consumer", "classic kip848 simple"),
+        ("--share", "share"),
+        ("--streams", "streams"),
+    ],
+)
+def test_filters(run_tool: Run, serve: Callable, filters: str, names: str) -> None:
+    words = [*filters.split(), *(["consumer"] if filters.endswith("=") else [])]
+    code, out, err = run_tool(TOOL, "--bootstrap-server", serve(world=zoo).bootstrap, "--list", *words)
+    assert (code, err) == (0, "")
+    header, *lines = out.splitlines()
+    assert header.split() == ["GROUP", "TYPE", "PROTOCOL"]
+    assert [line.split()[0] for line in lines] == names.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "Missing required option(s) [bootstrap-server]\n"),
+        ("--help", "This tool helps to list groups of all types.\n"),
+        ("--list", "Missing required option(s) [bootstrap-server]\n"),
+        ("--bootstrap-server b", "Command must include exactly one action: --list.\n"),
+        ("--bootstrap-server b --list --group-type x", "Error: --group-type must be a valid group type.\n"),
+        (
+            "--bootstrap-server b --list --streams --share",
+            'Option "[share]" can\'t be used with option "[streams]"\n',
+        ),
+        (
+            "--bootstrap-server b --list --consumer --protocol x",
+            'Option "[consumer]" can\'t be used with option "[protocol]"\n',
+        ),
+    ],
+)
+def test_wrong_command_lines(run_tool: Run, words: str, said: str) -> None:
+    code, out, err = run_tool(TOOL, *words.split())
+    assert (code, out) == (1, "")
+    assert err.startswith(said)
+    assert err == said or err.endswith(TOOL.usage())
+
+
+def test_version(run_tool: Run) -> None:
+    assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
+
+
+def test_the_usage_names_every_option() -> None:
+    found = re.findall(r"(?m)^(\* )?--([a-z]\S+)", TOOL.usage())
+    assert {(option.name, option.required) for option in OPTIONS} == {(name, bool(star)) for star, name in found}

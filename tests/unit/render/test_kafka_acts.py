@@ -1,0 +1,110 @@
+"""The Java tool's text about changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kgroups.model.acts import DeletedGroup, ForgottenOffset, Result
+from kgroups.model.offsets import Commit
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.reset import Clamp, PlannedOffset
+from kgroups.render.kafka_acts import (
+    deleted_text,
+    fallback_text,
+    forgotten_text,
+    java_error,
+    plan_csv,
+    plan_text,
+    remark_lines,
+    undeleted_text,
+    unforgotten_text,
+)
+
+Golden = Callable[[str, str], None]
+
+LONG = "a-group-whose-name-is-longer-than-any-column"
+PLAN = (
+    PlannedOffset(LONG, "t0", 0, Commit(0, 5), Commit(0, 100)),
+    PlannedOffset(
+        "orders", "a-topic-with-a-long-name", 12, None, Commit(12, 0), Clamp.BELOW_START, "below log start: x"
+    ),
+    PlannedOffset("orders", "t0", 1, None, Commit(1, 20), Clamp.NO_RECORD, "no record after that time"),
+)
+
+
+def not_empty(name: str) -> Failure:
+    return Failure(Scope.GROUP, name, "has members", "NON_EMPTY_GROUP", 68, "DeleteGroups", 1)
+
+
+def test_plan(golden: Golden) -> None:
+    golden("kafka/reset", "".join((*fallback_text(PLAN), *plan_text(PLAN, ["an-active-group"]))))
+
+
+def test_a_plan_of_no_group_has_no_header() -> None:
+    assert "".join(plan_text((), ())) == "\n"
+    assert "".join(plan_text((), ["g"])) == f"\n{'GROUP':15} {'TOPIC':15} {'PARTITION':10} NEW-OFFSET\n"
+
+
+def test_export() -> None:
+    assert "".join(plan_csv(PLAN[1:], with_group=False)) == "a-topic-with-a-long-name,12,0\nt0,1,20\n\n"
+    assert "".join(plan_csv(PLAN[2:], with_group=True)) == "orders,t0,1,20\n\n"
+    assert "".join(plan_csv((), with_group=True)) == "\n"
+
+
+def test_what_is_odd() -> None:
+    assert list(remark_lines(PLAN)) == ["Note: group 'orders': a-topic-with-a-long-name-12: below log start: x"]
+
+
+def test_all_deleted() -> None:
+    done = (DeletedGroup("a", Result.APPLIED), DeletedGroup("b", Result.APPLIED))
+    assert "".join(deleted_text(done)) == "Deletion of requested consumer groups ('a', 'b') was successful.\n"
+    assert "".join(undeleted_text(done)) == ""
+
+
+def test_some_deleted() -> None:
+    done = (DeletedGroup("a", Result.APPLIED), DeletedGroup("b", Result.FAILED, not_empty("b")))
+    assert "".join(deleted_text(done)) == "\nThese consumer groups were deleted successfully: 'a'\n"
+    assert "".join(undeleted_text(done)) == (
+        "\nError: Deletion of some consumer groups failed:\n"
+        "* Group 'b' could not be deleted due to: "
+        "org.apache.kafka.common.errors.GroupNotEmptyException: The group is not empty.\n"
+    )
+    assert "".join(deleted_text(done[1:])) == ""
+
+
+def test_forgotten() -> None:
+    rows = tuple(ForgottenOffset("g", "t", partition) for partition in (2, 10, 1))
+    header = f"\n{'TOPIC':15} {'PARTITION':10} {'STATUS':15}"
+    cells = "".join(f"\n{'t':15} {partition:10} {'Successful':15}" for partition in ("1", "10", "2"))
+    assert (
+        "".join(forgotten_text("g", rows)) == f"Request succeeded for deleting offsets from group g.\n{header}{cells}\n"
+    )
+    assert "".join(unforgotten_text(rows)) == ""
+
+
+def test_not_forgotten() -> None:
+    subscribed = Failure(Scope.PARTITION, "t-1", "subscribed", "GROUP_SUBSCRIBED_TO_TOPIC", 86, "OffsetDelete", 1)
+    rows = (ForgottenOffset("g", "t", 1, subscribed), ForgottenOffset("g", "t", 2))
+    text = "".join(forgotten_text("g", rows))
+    assert text.startswith("\nTOPIC")
+    assert "Error: org.apache.kafka.common.errors.GroupSubscribedToTopicException: Deleting offsets of a topic" in text
+    said = "".join(unforgotten_text(rows))
+    assert said == "\nError: Encountered some partition-level error, see the follow-up details.\n"
+
+
+def test_a_group_that_is_not_there() -> None:
+    missing = Failure(Scope.GROUP, "g", "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "OffsetDelete", 1)
+    assert (
+        "".join(unforgotten_text((ForgottenOffset("g", "t", 1, missing),))) == "\nError: The group id does not exist.\n"
+    )
+
+
+def test_a_topic_that_is_not_there() -> None:
+    missing = Failure(Scope.TOPIC, "t", "the topic does not exist", "UNKNOWN_TOPIC_OR_PARTITION", 3, "Metadata")
+    text = "".join(forgotten_text("g", (ForgottenOffset("g", "t", None, missing),)))
+    assert text.startswith("Request succeeded for deleting offsets from group g.\n\nTOPIC")
+    assert f"\n{'t':15} {'-':10} Error: " in text
+
+
+def test_an_error_that_java_does_not_know() -> None:
+    assert java_error(Failure(Scope.GROUP, "g", "no answer")) == "no answer"
