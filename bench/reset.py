@@ -119,8 +119,8 @@ def _report(shape: Load, runs: dict[str, list[Run]], load: float) -> str:
         "| --- | --: | --: | --: | --: |",
         *_rows(runs),
         "",
-        "kgroups also describes the groups and fetches their commits a second time, right before it writes, and keeps",
-        "the old offsets in a file that is on the disk by then. The others do neither.",
+        "kgroups keeps the old offsets in a file, which is on the disk before it writes the new ones. The others do",
+        "not; the script does not even look whether a group has members.",
         "",
     ]
     return "\n".join(lines)

@@ -269,3 +269,25 @@ def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path:
         ("a", 1, Commit(1, 51, 3, "noted")),
         ("b", 0, Commit(0, 5, 4)),
     }
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [(("delete", "a", "b"), "b"), (("reset-offsets", "a", "b", "--all-topics", "--to-latest"), "b")],
+)
+def test_what_changed_while_the_question_stood_is_seen(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], kept: str
+) -> None:
+    def joins_and_says_yes(prompt: str) -> str:
+        served.world.groups[kept].members, served.world.groups[kept].state = (MEMBER,), "Stable"
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", joins_and_says_yes)
+    before = commits(served, kept)
+    code, out, err = ask(*words, "--execute", "-o", "json")
+    assert code == 1 and f"group '{kept}': the group has members, its state is Stable" in err
+    results = {row["group"]: (row["result"], row["error"]) for row in json.loads(out)["items"]}
+    assert results["a"] == ("applied", None)
+    assert results[kept][0] == "failed" and "its state is Stable" in results[kept][1]
+    assert commits(served, kept) == before
