@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -123,6 +126,27 @@ def test_written_and_undone(readers: Ground, tmp_path: Path) -> None:
     assert readers.committed(READER, OUTSIDE) == before, "outside of the log, too"
     again = readers.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
     assert {item["metadata"] for item in json.loads(again.out)["items"]} == {f"of {READER}"}, "and with what was noted"
+
+
+def test_killed_in_the_middle_all_can_be_put_back(ground: Ground, tmp_path: Path) -> None:
+    if ground.version != JAVA[-1]:
+        pytest.skip("one version is enough")
+    groups = [f"acts-killed-{number:03}" for number in range(300)]
+    ground.commit({group: {LOG: {0: 10}} for group in groups})
+    undo = tmp_path / "undo.json"
+    command = [sys.executable, "-m", "kgroups", "reset-offsets", "--regex", "acts-killed-.*", "--topic", f"{LOG}:0"]
+    command += ["--to-latest", "--execute", "--yes", "--undo-file", str(undo), "-b", ground.sandbox.bootstrap]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while not undo.exists():
+            assert process.poll() is None
+            time.sleep(0.001)
+        time.sleep(0.02)  # some are written, most are not
+        process.kill()
+    found = ground.committed(*groups)
+    assert {offset for commits in found.values() for offset in commits.values()} <= {10, 20}
+    told = ground.ask("reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2")
+    assert told.code == 0, told.err
+    assert ground.committed(*groups) == {group: {(LOG, 0): 10} for group in groups}
 
 
 def test_an_undo_takes_back_what_was_not_there(readers: Ground, tmp_path: Path) -> None:
