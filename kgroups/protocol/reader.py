@@ -198,6 +198,14 @@ class FlexibleReader(Reader):
     def nullable_count(self) -> int | None:
         return self._nullable(self._varint() - 1)
 
+    def binary(self) -> bytes:
+        size = self.data[self.at]
+        if 0 < size < 0x80:
+            start = self.at + 1
+            self.at = end = self.at + size
+            return self.data[start:end]
+        return super().binary()
+
     def nullable_bytes(self) -> bytes | None:
         return self._bytes(self._varint() - 1)
 

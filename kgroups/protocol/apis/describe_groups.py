@@ -17,7 +17,7 @@ from kgroups.model.groups import GroupId, GroupState, Member
 
 from ..embedded.registry import decode_member
 from ..error_codes import Code, KafkaError, kafka_error
-from ..reader import Reader, reader_of
+from ..reader import Reader, Seen, reader_of
 from ..versions import Api
 from ..writer import form_of
 
@@ -62,16 +62,26 @@ class DescribeGroups(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            groups = dict([_group(reader, version) for _ in range(reader.count())])
+            seen: Seen[_Words] = []
+            groups = dict([_group(reader, version, seen) for _ in range(reader.count())])
             reader.tags()
             reader.end()
         return groups
 
 
-def _group(reader: Reader, version: int) -> tuple[GroupId, ClassicGroup | KafkaError]:
+_Words = tuple[str, str, str]
+
+
+def _words(reader: Reader) -> _Words:
+    """State, protocol type, protocol."""
+    return reader.string(), reader.string(), reader.string()
+
+
+def _group(reader: Reader, version: int, seen: Seen[_Words]) -> tuple[GroupId, ClassicGroup | KafkaError]:
     error = reader.int16()
     message = reader.nullable_string() if version >= _MESSAGE else None
-    name, state, protocol_type, protocol = reader.string(), reader.string(), reader.string(), reader.string()
+    name = reader.string()
+    state, protocol_type, protocol = reader.repeated(seen, _words)
     members = tuple([_member(reader, version, protocol_type) for _ in range(reader.count())])
     if version >= _OPERATIONS:
         reader.skip(4)
