@@ -19,6 +19,7 @@ EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 def brought_to_an_end(run: Callable[[], int], complain: Callable[[str], None]) -> int:
     """Runs it; gives the exit code. No error of ours, the user's or the cluster's leaves a traceback."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a group's name may not fit the terminal's encoding
@@ -55,6 +56,13 @@ def exit_with(run: Callable[[Sequence[str]], int]) -> NoReturn:
     code = run(sys.argv[1:])
     gc.freeze()  # nor at the end, when Python looks once more: a tenth of a small command
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """A stream that the caller closed is None in Python: what is written there goes nowhere, and does not go wrong."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _give_up_stdout() -> None:

@@ -69,7 +69,8 @@ def lag(
     counts those whose log could not be asked about, AHEAD commits beyond the end of the log (their lag is negative,
     and is added as it is), DATA-LOST those of which records were deleted before they were read.
 
-    With --time, 0 means that nothing is unread, and - that nobody can say; NOTE has the reason.
+    With --time, 0 means that nothing is unread of the partitions with a commit, and - that nobody can say; NOTE has
+    the reason.
     """
     from kgroups.model.lag_summary import Ages, By, shares
     from kgroups.model.offsets import Isolation

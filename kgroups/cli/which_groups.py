@@ -89,7 +89,7 @@ def _pattern_of(regex: str | None) -> re.Pattern[str] | None:
     """:raises UsageError: when it is no regular expression."""
     try:
         return re.compile(regex) if regex is not None else None
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"--regex: {regex!r} is not a regular expression: {error}") from None
 
 

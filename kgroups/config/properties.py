@@ -54,7 +54,7 @@ def apply_properties(settings: ClientSettings, path: Path) -> tuple[ClientSettin
 
 def _milliseconds(item: Property, place: str) -> float:
     text = item.value.strip()
-    if not re.fullmatch("0*[1-9][0-9]{0,11}", text):
+    if not re.fullmatch("0{0,99}[1-9][0-9]{0,11}", text):
         raise ConfigError(f"{place}: {item.key} is {item.value!r}, which is no number of milliseconds above zero")
     return int(text) / 1000
 

@@ -111,7 +111,7 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES) -> Tally:
     known = [(row.lag, row) for row in partitions.values() if row.lag is not None]
     uncommitted = sum(row.current_offset is None for row in partitions.values())
     worst = max(known, key=lambda each: each[0], default=None)
-    age, remarks = _oldest([time_of(row, ages) for _, row in known])
+    age, remarks = _oldest([time_of(row, ages) for row in partitions.values() if row.current_offset is not None])
     holes = [row.note for row in partitions.values() if row.current_offset is not None and row.lag is None]
     return Tally(
         total_lag=sum(lag for lag, _ in known) if known else None,

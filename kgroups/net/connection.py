@@ -12,6 +12,8 @@ from kgroups.errors import BrokerUnavailable, ProtocolError, RemoteProtocolError
 from kgroups.protocol.call import Call
 from kgroups.protocol.framing import FrameReader, correlation_id_of, decode_response, encode_request
 
+from .resolve import addresses
+
 T = TypeVar("T")
 
 
@@ -56,15 +58,30 @@ class Connection(asyncio.Protocol):
 
         :raises BrokerUnavailable: when the broker refuses, cannot be resolved, or does not accept in ``timeout`` s.
         """
-        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(timeout):
-                _, connection = await loop.create_connection(lambda: cls(name, client_id, observer), host, port)
+                connection = await cls._reached(lambda: cls(name, client_id, observer), host, port)
         except TimeoutError:
             raise BrokerUnavailable(f"{name}: no connection within {_seconds(timeout)}") from None
         except OSError as error:
             raise BrokerUnavailable(f"{name}: {_reason(error)}") from error
+        except (ValueError, OverflowError) as error:  # brokers advertise what they were told
+            raise BrokerUnavailable(f"{name}: that cannot be an address: {error}") from None
         return connection
+
+    @staticmethod
+    async def _reached(make: Callable[[], Connection], host: str, port: int) -> Connection:
+        """By the first of the host's addresses that accepts."""
+        loop = asyncio.get_running_loop()
+        refused: OSError | None = None
+        for address in await addresses(host, port):
+            try:
+                _, connection = await loop.create_connection(make, address, port)
+            except OSError as error:
+                refused = error
+            else:
+                return connection
+        raise refused or OSError(f"{host} has no address")
 
     @property
     def usable(self) -> bool:

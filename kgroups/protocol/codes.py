@@ -34,9 +34,8 @@ _CODES: dict[int, Code] = {}
 class Code(int):
     """An error code; there is one of each number. ``name`` is Kafka's, in small letters.
 
-    No Enum: to make one of so many members takes four times as long, in every command.
-
-    :raises ValueError: for a number that is none of these.
+    No Enum: to make one of so many members takes four times as long, in every command. A number that no Kafka known to
+    us uses is a code too, by the name ``unknown_error_134``: one of a newer broker must not spoil the whole answer.
     """
 
     name: str
@@ -45,7 +44,9 @@ class Code(int):
     def __new__(cls, number: int) -> Code:
         code = _CODES.get(number)
         if code is None:
-            raise ValueError(f"{number} is not a valid ErrorCode")
+            _CODES[number] = code = int.__new__(cls, number)
+            code.name = f"unknown_error_{number}"
+            code.retriable = False
         return code
 
     def __repr__(self) -> str:

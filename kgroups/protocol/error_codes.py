@@ -68,7 +68,6 @@ def kafka_error(code: int, message: str | None = None, words: Mapping[Code, str]
     """An error in words of ours where we have some, else in the broker's, else by its name.
 
     :param words: ours, for an API where they are others than where things are only read.
-    :raises ValueError: for a number that is no error code.
     """
     code = Code(code)
     return KafkaError(code, words.get(code) or _WORDS.get(code) or message or code.name.replace("_", " "))

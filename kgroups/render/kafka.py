@@ -64,19 +64,20 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
     if not rows:
         return
     name = pad(show(offsets.group.group_id), _NAME)
-    topics = widest(_NAME, {row.topic or "" for row in rows})
+    topics = {row.topic: show(row.topic or "") for row in rows}
+    far = widest(_NAME, topics.values())
     holders = {_holder(row): [ABSENT if text is None else show(text) for text in _holder(row)] for row in rows}
     ids, hosts = (widest(_NAME, (cells[at] for cells in holders.values())) for at in (0, 1))
     ends = {key: f"{pad(cells[0], ids)} {pad(cells[1], hosts)} {cells[2]}\n" for key, cells in holders.items()}
     numbers = "%-10s %-15s %-15s %-15s %-15s" if verbose else "%-10s %-15s %-15s %-15s"
     heads = ("PARTITION", *(("LEADER-EPOCH",) if verbose else ()), "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG")
-    yield f"\n{pad('GROUP', java_length(name))} {pad('TOPIC', topics)} {numbers % heads} "
+    yield f"\n{pad('GROUP', java_length(name))} {pad('TOPIC', far)} {numbers % heads} "
     yield f"{pad('CONSUMER-ID', ids)} {pad('HOST', hosts)} CLIENT-ID\n"
     for row in rows:
         epoch = (_or_dash(row.leader_epoch),) if verbose else ()
         counts = (_or_dash(row.current_offset), _or_dash(row.log_end_offset), _or_dash(row.lag))
         cells = numbers % (row.partition, *epoch, *counts)
-        yield f"{name} {pad(row.topic or '', topics)} {cells} {ends[_holder(row)]}"
+        yield f"{name} {pad(topics[row.topic], far)} {cells} {ends[_holder(row)]}"
 
 
 def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
@@ -108,7 +109,8 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
     wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
     header = rest % ("ASSIGNMENT-STRATEGY", "STATE", *heads, "#MEMBERS")
     yield f"\n{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {header}\n"
-    yield f"{pad(name, wide)} {pad(where, far)} {rest % (group.protocol or ABSENT, group.state, *epochs, members)}\n"
+    cells = (show(group.protocol or ABSENT), group.state, *epochs, members)
+    yield f"{pad(name, wide)} {pad(where, far)} {rest % cells}\n"
 
 
 def remark(group: Group, show: Show = str) -> str | None:
@@ -169,8 +171,8 @@ def _member_cells(group: Group, member: Member, show: Show) -> list[str]:
         show(member.client_id),
         str(_or_dash(member.assignment.size)),
         str(_or_dash(member.member_epoch)),
-        assignment_text(member.assignment),
+        show(assignment_text(member.assignment)),
         str(_or_dash(group.target_assignment_epoch)),
-        assignment_text(member.target),
+        show(assignment_text(member.target)),
         ABSENT if member.upgraded is None else str(member.upgraded).lower(),
     ]

@@ -44,11 +44,11 @@ def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show:
     :param groups: those that were asked about beside those in the plan; without any group there is no header.
     """
     names = {show(name) for name in (*groups, *(entry.group_id for entry in planned))}
-    wide, far = widest(_NAME, names), widest(_NAME, (entry.topic for entry in planned))
+    wide, far = widest(_NAME, names), widest(_NAME, (show(entry.topic) for entry in planned))
     if names:
         yield f"\n{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10} NEW-OFFSET"
     for entry in planned:
-        yield f"\n{pad(show(entry.group_id), wide)} {pad(entry.topic, far)} {entry.partition!s:10} {entry.new}"
+        yield f"\n{pad(show(entry.group_id), wide)} {pad(show(entry.topic), far)} {entry.partition!s:10} {entry.new}"
     yield "\n"
 
 
@@ -59,13 +59,13 @@ def plan_csv(planned: Iterable[PlannedOffset], *, with_group: bool) -> Iterator[
     yield "\n"
 
 
-def fallback_text(planned: Iterable[PlannedOffset]) -> Iterator[str]:
+def fallback_text(planned: Iterable[PlannedOffset], show: Show = str) -> Iterator[str]:
     """Before the table or the CSV, on stdout: that a log has no record of that time or later. Also where it has others,
     the Java tool calls it empty."""
     for entry in planned:
         if entry.clamp is Clamp.NO_RECORD:
             yield (
-                f"\nWarn: Partition {entry.partition} from topic {entry.topic} is empty. "
+                f"\nWarn: Partition {entry.partition} from topic {show(entry.topic)} is empty. "
                 "Falling back to latest known offset.\n"
             )
 
@@ -95,18 +95,16 @@ def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str) -> Iterator
         yield f"* Group '{name}' could not be deleted due to: {java_error(failure)}\n"
 
 
-def forgotten_text(group: str, offsets: Sequence[ForgottenOffset]) -> Iterator[str]:
+def forgotten_text(group: str, offsets: Sequence[ForgottenOffset], show: Show = str) -> Iterator[str]:
     """The table of ``--delete-offsets``; partitions are sorted as texts, a topic that does not exist has none."""
     if all(entry.partition is None or not entry.failure for entry in offsets):
-        yield f"Request succeeded for deleting offsets from group {group}.\n"
-    wide = widest(_NAME, (entry.topic for entry in offsets))
+        yield f"Request succeeded for deleting offsets from group {show(group)}.\n"
+    wide = widest(_NAME, (show(entry.topic) for entry in offsets))
     yield f"\n{pad('TOPIC', wide)} {'PARTITION':10} {'STATUS':15}"
-    for entry in sorted(
-        offsets, key=lambda entry: f"{entry.topic}{-1 if entry.partition is None else entry.partition}"
-    ):
+    for entry in sorted(offsets, key=_as_text):
         status = f"Error: {java_error(entry.failure)}" if entry.failure else "Successful"
         partition = "-" if entry.partition is None else str(entry.partition)
-        yield f"\n{pad(entry.topic, wide)} {partition:10} {status:15}"
+        yield f"\n{pad(show(entry.topic), wide)} {partition:10} {status:15}"
     yield "\n"
 
 

@@ -81,6 +81,10 @@ STEPS: Final = (
         "describe --topic clicks --columns group,lag,note",
     ),
     Step(
+        "Who is furthest behind, in records and in time (the age of the first record that is not read)?",
+        "lag --top 4 --time --columns group,state,total_lag,max_lag,behind,time_lag",
+    ),
+    Step(
         "A transaction is open on the topic ledger: its 5 records count as lag ...",
         f"describe ledger-reader {_LAGS}",
     ),
@@ -92,6 +96,10 @@ STEPS: Final = (
     Step(
         "A group that does not exist hides no other: what is there is shown, the exit code tells the rest.",
         "describe payments-empty no-such --state",
+    ),
+    Step(
+        "Read something again? A plan first, and nothing happens without --execute; who has members is refused.",
+        "reset-offsets payments-empty orders-range --all-topics --shift-by -20",
     ),
     Step(
         "And before? What these groups did stands in __consumer_offsets, and Spark reads it into tables.\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -30,11 +31,11 @@ class Ago(click.ParamType[datetime]):
         if isinstance(value, datetime):
             return value
         text = str(value).strip()
-        if match := re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text):
-            return datetime.now(UTC) - timedelta(**{self._units[match[2]]: float(match[1])})
         try:
+            if match := re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text):
+                return datetime.now(UTC) - timedelta(**{self._units[match[2]]: float(match[1])})
             moment = datetime.fromisoformat(text)
-        except ValueError:
+        except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is neither a time such as 2026-01-31T12:00 nor an age such as 90m, 2h, 7d", param, ctx
             )
@@ -58,6 +59,7 @@ class Engine(NamedTuple):
             raise UsageError("--master and --remote exclude each other")
         from kgroups.pipeline.session import open_session
 
+        gc.enable()  # a command of history may stay for days, and what stands for Java's objects are cycles
         return open_session(master=self.master, remote=self.remote, log=self.log, short=short)
 
 

@@ -48,7 +48,7 @@ def reset(given: Given) -> int:
         refused = {failure.name for failure in outcome.failures if failure.scope is Scope.GROUP}
         for line in remark_lines(planned):
             print(line, file=sys.stderr)
-        sys.stdout.writelines(fallback_text(planned))
+        sys.stdout.writelines(fallback_text(planned, show=names_on(sys.stdout)))
         if "export" in given:
             sys.stdout.writelines(plan_csv(planned, with_group=len(given.all("group")) != 1))
         else:
@@ -162,6 +162,6 @@ def delete_offsets(given: Given) -> int:
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items))
         sys.stderr.flush()
-        sys.stdout.writelines(forgotten_text(names_on(sys.stdout)(group), outcome.items))
+        sys.stdout.writelines(forgotten_text(group, outcome.items, show=names_on(sys.stdout)))
 
     return tell(settings_of(given), ask, write, failed=lambda outcome: any(item.failure for item in outcome.items))

@@ -79,7 +79,7 @@ class Given:
 
 
 def _long(name: str, value: str) -> int:
-    if not re.fullmatch(r"[+-]?0*[0-9]{1,19}", value) or not -LONG <= int(value) < LONG:
+    if not re.fullmatch(r"[+-]?0{0,99}[0-9]{1,19}", value) or not -LONG <= int(value) < LONG:
         raise OptionError(f"Cannot parse argument '{value}' of option {name}")
     return int(value)
 

@@ -65,6 +65,13 @@ def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda l
     :raises HistoryError: when the store belongs to another cluster, its checkpoint is lost, or a batch fails.
     :raises ClusterUnreachable: when nobody answers at the start.
     """
+    try:
+        return _collect(spark, store, plan, tell)
+    except PySparkException as error:
+        raise HistoryError(f"collecting stopped: {reason(error)}") from None
+
+
+def _collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell) -> Collected:
     began = time.monotonic()
     suit(spark, _prepare(store, plan))
     _take_baseline(store, plan, tell)
@@ -75,7 +82,7 @@ def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda l
             _await(query, plan, follower)
         finally:
             query.stop()
-            follower.look()
+        follower.look()
     _tell_of_open_transactions(plan, tell)
     return Collected(follower.batches, follower.records, time.monotonic() - began, _behind(query))
 
@@ -127,8 +134,6 @@ def _await(query: StreamingQuery, plan: Plan, follower: _Follower) -> None:
             follower.look()
             if until is not None and time.monotonic() >= until:
                 return _let_finish(query)
-    except PySparkException as error:
-        raise HistoryError(f"collecting stopped: {reason(error)}") from None
     except KeyboardInterrupt:
         pass  # the way to end it
 

@@ -71,8 +71,13 @@ class HeadSampler:
             self._tell(f"no sample of log ends: {error}")
 
     def _flush(self) -> None:
-        kept, self._kept = self._kept, []
-        if kept:
-            entry = f"heads-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-            self._store.put(HEADS.name, entry, pa.Table.from_batches(kept))
+        if not self._kept:
+            return
+        entry = f"heads-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+        try:
+            self._store.put(HEADS.name, entry, pa.Table.from_batches(self._kept))
             self._store.commit(Entry(entry, (HEADS.name,)))
+        except (KgroupsError, OSError) as error:  # a full disk may be emptied: they are kept for the next time
+            self._tell(f"log ends are not written: {error}")
+        else:
+            self._kept = []

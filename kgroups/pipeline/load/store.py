@@ -8,9 +8,9 @@
       _checkpoint/                 Spark's: how far the log was read
       commits/batch=00000007/…     Parquet of one table and one entry
 
-Rules: an entry's folders are immutable once its file is in the manifest; a batch that is written again after a crash
-overwrites its own folders and no others; an entry that replaces others hides them from the moment it is there. Folders
-that no entry names are remains of a crash, and nobody reads them.
+Rules: an entry's folders are immutable once its file is in the manifest; a batch that comes again after a crash, and
+is not in the manifest, overwrites what it had left of itself; an entry that replaces others hides them from the moment
+it is there. Folders that no entry names are remains of a crash, and nobody reads them.
 """
 
 from __future__ import annotations
@@ -157,8 +157,9 @@ class Store:
         return sum(entry.records for entry in self.entries())
 
     def holds(self, name: str) -> bool:
-        """Whether that entry was replaced, so that it must not be written again."""
-        return any(name in entry.replaces for entry in self._entries())
+        """Whether that entry is there, or another one stands for it: it must not be written again. What is read a
+        second time may be less, for the log is compacted."""
+        return name in self.names() or any(name in entry.replaces for entry in self._entries())
 
     def folders(self, table: str) -> list[str]:
         """Where the rows of a table are; none when there are none."""

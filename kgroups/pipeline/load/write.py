@@ -34,8 +34,8 @@ def write_entry(decoded: DataFrame, name: str, store: Store) -> Entry | None:
     """Takes rows of table ``decoded`` with their range rows apart, and writes each table that has any.
 
     The folders are written first and the manifest last: a kill in between leaves folders that nobody reads, and the
-    batch comes again under the same name. Nothing is written, and None given, where a compacted entry already stands
-    for this one.
+    batch comes again under the same name. Nothing is written, and None given, where the manifest has this entry, or
+    a compacted one that stands for it.
     """
     if store.holds(name):
         return None

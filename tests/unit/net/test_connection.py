@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -137,6 +140,36 @@ def test_nobody_listening_is_unavailable() -> None:
 def test_a_name_that_does_not_resolve_is_unavailable() -> None:
     with pytest.raises(BrokerUnavailable, match="nowhere: "):
         asyncio.run(Connection.open("no-such-host.invalid", 1, name="nowhere", client_id="t", timeout=3))
+
+
+@pytest.mark.parametrize(
+    ("host", "port"), [("a..b", 1), ("x" * 70, 1), ("\udcff", 1), ("a\0b", 1), ("127.0.0.1", 99_999)]
+)
+def test_an_address_that_cannot_be_is_unavailable(host: str, port: int) -> None:
+    with pytest.raises(BrokerUnavailable, match="odd: "):
+        asyncio.run(Connection.open(host, port, name="odd", client_id="t", timeout=3))
+
+
+def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    late = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: late.wait(30) and [])
+    began = time.monotonic()
+    with pytest.raises(BrokerUnavailable, match=r"slow: no connection within 0\.1 s"):
+        asyncio.run(Connection.open("slow.example", 1, name="slow", client_id="t", timeout=0.1))
+    assert time.monotonic() - began < 10
+    late.set()
+
+
+def test_all_addresses_of_a_name_are_tried(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 1)) for address in ("127.0.0.9", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: told)
+
+    async def run() -> None:
+        async with fake:
+            port = fake.brokers[0].port
+            (await Connection.open("two.example", port, name="b0", client_id="t", timeout=3)).close()
+
+    asyncio.run(run())
 
 
 def test_the_observer_sees_each_exchange_and_each_failure(fake: FakeCluster) -> None:

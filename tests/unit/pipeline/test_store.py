@@ -68,7 +68,8 @@ def test_an_entry_hides_those_that_it_stands_for_and_then_they_are_gone(store: S
     store.forget(merged)
     assert ends_in(store) == [1, 2, 3]
     assert store.holds("batch-00000000")
-    assert not store.holds("batch-00000002")
+    assert store.holds("batch-00000002")
+    assert not store.holds("batch-00000003")
     assert not Path(store.folder(HEADS.name, "batch-00000000")).exists()
 
 

@@ -119,12 +119,15 @@ def test_widths_are_counted_in_utf_16() -> None:
 
 def test_for_a_terminal_names_are_harmless() -> None:
     evil = ListedGroup("evil\x1b[2J", "consumer", NODE)
+    held = assignment_of([("t\x1b[2J", [0])])  # what a client writes into its assignment
+    member = FIRST._replace(assignment=held, target=held)
     assert "\x1b" in "".join(list_text((evil,), types=False, states=False))
     harmless = [
         *list_text((evil,), types=False, states=False, show=escape),
         *groups_text((evil,), show=escape),
-        *state_text(EMPTY._replace(group_id="evil\x1b[2J"), verbose=False, show=escape),
-        *members_text(CLASSIC._replace(group_id="evil\x1b[2J"), verbose=False, show=escape),
+        *state_text(EMPTY._replace(group_id="evil\x1b[2J", protocol="\x1b[2J"), verbose=False, show=escape),
+        *members_text(CLASSIC._replace(group_id="evil\x1b[2J", members=(member,)), verbose=True, show=escape),
+        *offsets_text(GroupOffsets(CLASSIC._replace(members=(member,)), COMMITS, LOGS), verbose=False, show=escape),
         *offsets_text(GroupOffsets(CLASSIC._replace(group_id="evil\x1b"), COMMITS, LOGS), verbose=False, show=escape),
         remark(EMPTY._replace(group_id="evil\x1b[2J"), show=escape) or "",
     ]

@@ -1,0 +1,62 @@
+"""The sampler of log ends goes on, whatever fails beside it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from kgroups.errors import ClusterUnreachable
+from kgroups.pipeline.jobs.heads import HeadSampler
+from kgroups.pipeline.load.store import Identity, Store
+from kgroups.pipeline.tables import HEADS, arrow_schema
+
+
+def sample(wanted: dict[str, set[int]]) -> pa.RecordBatch:
+    now = datetime.now(UTC)
+    rows = [
+        {"sampled_at": now, "topic": topic, "partition": each, "log_start": 0, "log_end": 5}
+        for topic, partitions in wanted.items()
+        for each in partitions
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(HEADS))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(str(tmp_path / "history"))
+    store.create(Identity("cluster", "__consumer_offsets", "2026-01-01T00:00:00"))
+    return store
+
+
+def rows(store: Store) -> int:
+    return sum(ds.dataset(folder).count_rows() for folder in store.folders(HEADS.name))
+
+
+def test_what_cannot_be_written_is_kept_for_the_next_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    sampler = HeadSampler(store, sample, 60, told.append)
+    sampler.watch([("t", 0), ("t", 1)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "put", lambda *_: (_ for _ in ()).throw(OSError("no space left on device")))
+        sampler._take()
+        sampler._flush()
+    assert told == ["log ends are not written: no space left on device"]
+    assert rows(store) == 0
+    sampler._take()
+    sampler._flush()
+    assert rows(store) == 4
+
+
+def test_a_sample_that_fails_is_told_and_left_out(store: Store) -> None:
+    def unreachable(wanted: dict[str, set[int]]) -> pa.RecordBatch:
+        raise ClusterUnreachable("nobody answers")
+
+    told: list[str] = []
+    with HeadSampler(store, unreachable, 60, told.append) as sampler:
+        sampler.watch([("t", 0)])
+    assert told == ["no sample of log ends: nobody answers"]
+    assert rows(store) == 0
