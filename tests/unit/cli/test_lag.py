@@ -16,16 +16,16 @@ from tests.fakes.record_batches import batch, marker
 from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
-NOW = int(time.time() * 1000)
 HOUR = 3_600_000
 
 
 def shop(fake: FakeCluster) -> None:
     """orders: 3 partitions with the offsets 5 to 99; those of partition 1 are transactions' ends from 98 on."""
-    aged = [batch(at, [(at, NOW - 3 * HOUR - 12 * 60_000)]) for at in range(5, 98)]
+    now = int(time.time() * 1000)
+    aged = [batch(at, [(at, now - 3 * HOUR - 12 * 60_000)]) for at in range(5, 98)]
     logs = {0: aged, 1: [*aged, marker(98, 1), marker(99, 1)], 2: aged}
     fake.world.topic("orders", [0, 1, 0], start=5, end=100, logs=logs)
-    fake.world.topic("clicks", [1], end=10, logs={0: [batch(0, [(at, NOW - 60_000) for at in range(10)])]})
+    fake.world.topic("clicks", [1], end=10, logs={0: [batch(0, [(at, now - 60_000) for at in range(10)])]})
     member = FakeMember("m-1", {"orders": (0, 1)})
     fake.world.group("ahead", 0, commits={("clicks", 0): 11})
     fake.world.group("busy", 0, state="Stable", members=(member,), commits={("orders", 0): 90})
