@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "integration" in item.path.parts:
             item.add_marker(pytest.mark.integration)
-    # Of one cluster's tests those first that want it empty, then logs of every age, the known world, visitors too; acts are last.
+    # Of one cluster's tests those first that want it empty, then old logs, the known world, visitors; acts come last.
     guests = ("ground", "visitors", "world", "aged")
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in guests])
 
