@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.schema.errors import ErrorCode
 
 from kgroups.cli.plan_source import LARGEST
 from kgroups.model.offsets import Commit
@@ -291,3 +292,45 @@ def test_what_changed_while_the_question_stood_is_seen(
     assert results["a"] == ("applied", None)
     assert results[kept][0] == "failed" and "its state is Stable" in results[kept][1]
     assert commits(served, kept) == before
+
+
+def test_a_member_that_came_back_or_went_while_the_question_stood_is_left_alone(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LeaveGroup names a static member by its instance id: without a second look the new one would have to go."""
+    group = served.world.groups["busy"]
+    back, stays = FakeMember("m-back", instance_id="i-1"), FakeMember("m-stays", instance_id="i-2")
+    group.members = (FakeMember("m-dead", instance_id="i-1"), stays, FakeMember("m-went"))
+
+    def restarts_and_says_yes(prompt: str) -> str:
+        group.members = (back, stays)
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", restarts_and_says_yes)
+    code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
+    assert code == 1 and group.members == (back,)
+    assert "member 'i-1' has come back since it was looked at, as 'm-back'" in err
+    assert [(row["consumer_id"], row["result"], row["error"]) for row in json.loads(out)["items"]] == [
+        (
+            "m-dead",
+            "failed",
+            "member 'i-1' has come back since it was looked at, as 'm-back': it is left alone; plan it again",
+        ),
+        ("m-stays", "applied", None),
+        ("m-went", "failed", "member 'm-went' has gone since it was looked at"),
+    ]
+
+
+def test_members_of_a_group_that_cannot_be_looked_at_again_are_left_alone(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks_and_says_yes(prompt: str) -> str:
+        served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", breaks_and_says_yes)
+    code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
+    assert code == 1 and served.world.groups["busy"].members == (MEMBER,) and not written(served)
+    assert [row["result"] for row in json.loads(out)["items"]] == ["failed"]
