@@ -334,3 +334,29 @@ def test_members_of_a_group_that_cannot_be_looked_at_again_are_left_alone(
     code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and served.world.groups["busy"].members == (MEMBER,) and not written(served)
     assert [row["result"] for row in json.loads(out)["items"]] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "meanwhile"),
+    [
+        (("delete", "a", "b"), {("t", 0): Commit(0, 6, 4)}),
+        (("delete", "a", "b"), {("t", 0): 5, ("u", 0): 1}),
+        (("delete", "a", "b"), {}),
+        (("reset-offsets", "a", "b", "--all-topics", "--to-latest"), {("t", 0): Commit(0, 6, 4)}),
+    ],
+)
+def test_what_was_committed_while_the_question_stood_is_kept(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], meanwhile: dict[Any, Any]
+) -> None:
+    def commits_and_says_yes(prompt: str) -> str:
+        served.world.groups["b"].commits = dict(meanwhile)
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
+    code, out, err = ask(*words, "--execute", "-o", "json")
+    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    results = {row["group"]: (row["result"], row["error"]) for row in json.loads(out)["items"]}
+    assert results["a"] == ("applied", None)
+    assert results["b"][0] == "failed" and "have changed since they were looked at" in results["b"][1]
+    assert commits(served, "b") == meanwhile
