@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.wire import WireAdmin
 from kgroups.cli.plan_source import LARGEST
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
@@ -360,3 +362,38 @@ def test_what_was_committed_while_the_question_stood_is_kept(
     assert results["a"] == ("applied", None)
     assert results["b"][0] == "failed" and "have changed since they were looked at" in results["b"][1]
     assert commits(served, "b") == meanwhile
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("plan_reset", ("reset-offsets", "a", "b", "--all-topics", "--to-latest")),
+        ("plan_delete_offsets", ("delete-offsets", "a", "b", "--topic", "t")),
+        ("plan_delete", ("delete", "a", "b")),
+    ],
+)
+def test_a_plan_that_took_long_is_looked_at_again_although_nobody_is_asked(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, words: tuple[str, ...]
+) -> None:
+    make = getattr(WireAdmin, plan)
+    made: list[Any] = []
+
+    async def slowly(*asked: Any) -> Any:
+        made.append(await make(*asked))
+        if len(made) == 1:
+            await asyncio.sleep(0.05)
+            served.world.groups["b"].commits["t", 0] = Commit(0, 6, 4)
+        return made[-1]
+
+    monkeypatch.setattr(WireAdmin, plan, slowly)
+    monkeypatch.setattr("kgroups.cli.perform.FRESH", 0.04)
+    code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
+    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
+    assert commits(served, "b") == {("t", 0): Commit(0, 6, 4)}
+    assert {row.group for row in parse_plan((tmp_path / "undo.json").read_text(), "undo.json").rows} == {"a"}
+
+
+def test_a_plan_that_was_quickly_made_is_not_looked_at_again(ask: Run, served: Any) -> None:
+    assert ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute", "--yes")[0] == 0
+    assert [request.api for request in served.fake.requests].count("OffsetFetch") == 1
