@@ -233,6 +233,12 @@ def test_delete_offsets(ask: Run, served: Any) -> None:
     assert [row[3:] for row in rows(out)] == [["CURRENT-OFFSET", "RESULT"], ["50", "applied"], ["5", "applied"]]
     assert commits(served, "a").keys() == {("t", 1)}
     assert ask("delete-offsets", "a")[0] == 2
+    code, out, err = ask("delete-offsets", "a", "--topic", "t:0-9", "--execute", "--yes")
+    assert (code, out) == (2, "") and "topic 't' has no partition 2" in err
+    served.world.fail("Metadata", "bad topic", ErrorCode.invalid_topic_exception)
+    code, _, err = ask("delete-offsets", "a", "--topic", "bad topic", "--execute", "--yes")
+    assert code == 1 and "topic 'bad topic'" in err and "INVALID_TOPIC_EXCEPTION" in err
+    assert commits(served, "a").keys() == {("t", 1)}
 
 
 def test_remove_members(ask: Run, served: Any) -> None:
