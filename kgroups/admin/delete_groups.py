@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kgroups.model.acts import DeletedGroup, DoomedGroup, Result
 from kgroups.model.groups import GroupId, GroupState
-from kgroups.model.outcome import Outcome
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
@@ -34,6 +34,21 @@ async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[Doome
     failures = [has_members(group) for group in groups.items if group not in empty]
     doomed = (DoomedGroup(group, committed[group.group_id]) for group in empty if group.group_id in committed)
     return groups.with_items(doomed).with_failures(failures)
+
+
+def still_as_shown(planned: Iterable[DoomedGroup], now: Outcome[DoomedGroup]) -> Outcome[DoomedGroup]:
+    """Of the groups that can be deleted now those whose commits are as in an old plan; the others are failures."""
+    shown = {doomed.group.group_id: doomed.commits for doomed in planned}
+    kept: list[DoomedGroup] = []
+    failures: list[Failure] = []
+    for doomed in now.items:
+        name = doomed.group.group_id
+        if doomed.commits == shown.get(name):
+            kept.append(doomed)
+        else:
+            message = "its offsets have changed since they were looked at: it is not deleted; plan it again"
+            failures.append(Failure(Scope.GROUP, name, message))
+    return now.with_items(kept).with_failures(failures)
 
 
 async def delete_groups(cluster: Cluster, names: Iterable[GroupId]) -> Outcome[DeletedGroup]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from kgroups.errors import UsageError
 from kgroups.model.groups import Group
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import PlannedOffset
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from .reset_offsets import WireLookups
@@ -17,32 +20,63 @@ from .select_groups import Selection
 async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
     """The commits that would go, each with an ``after`` of ``None``, sorted; ``apply_offsets`` takes them away.
 
-    A topic that a member is subscribed to is a failure (GROUP_SUBSCRIBED_TO_TOPIC).
+    A topic that a member is subscribed to is a failure (GROUP_SUBSCRIBED_TO_TOPIC), and so is one without a commit of
+    which the brokers do not tell.
 
-    :raises UsageError: when ``topics`` names a topic that neither exists nor has a commit.
+    :raises UsageError: when ``topics`` names a topic or a partition that neither exists nor has a commit.
     """
-    groups, committed = await WireLookups(cluster).groups(selection)
+    lookups = WireLookups(cluster)
+    groups, committed = await lookups.groups(selection)
     doomed = [
         PlannedOffset(group, topic, partition, commit, None)
         for group in sorted(committed)
         for (topic, partition), commit in sorted(committed[group].items())
         if in_scope(topics, topic, partition)
     ]
-    unseen = sorted(set(topics) - {entry.topic for entry in doomed})
-    if unseen:
-        await _check_exist(cluster, unseen)
+    unseen = _without_commits(topics, doomed)
+    unknown = _check_exist(unseen, await lookups.topics(sorted(unseen)))
     held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
     refused = sorted({(entry.group_id, entry.topic) for entry in doomed} & held)
-    notices = tuple(f"nobody has a commit there: topic '{topic}'" for topic in unseen)
+    idle = sorted(set(topics) - {entry.topic for entry in doomed} - {failure.name for failure in unknown})
+    notices = tuple(f"nobody has a commit there: topic '{topic}'" for topic in idle)
     kept = (entry for entry in doomed if (entry.group_id, entry.topic) not in held)
-    failures = [_refusal(group, topic) for group, topic in refused]
+    failures = [*unknown, *(_refusal(group, topic) for group, topic in refused)]
     return groups.with_items(kept).with_failures(failures, notices)
 
 
-async def _check_exist(cluster: Cluster, topics: list[str]) -> None:
-    for entry in (await cluster.refresh(topics)).topics:
-        if entry.error and entry.error.code == Code.unknown_topic_or_partition:
-            raise UsageError(f"--topic: there is no topic '{entry.topic}', nor a commit on it")
+def _without_commits(topics: TopicScope, doomed: Iterable[PlannedOffset]) -> dict[str, frozenset[int]]:
+    """What was named and has no commit, so that it may not exist: topic -> partitions; none: the topic as a whole."""
+    seen: dict[str, set[int]] = {}
+    for entry in doomed:
+        seen.setdefault(entry.topic, set()).add(entry.partition)
+    return {
+        topic: missing
+        for topic, partitions in topics.items()
+        if (missing := (partitions or frozenset()) - seen.get(topic, set())) or topic not in seen
+    }
+
+
+def _check_exist(unseen: Mapping[str, frozenset[int]], told: Mapping[str, TopicLeaders]) -> list[Failure]:
+    """The topics of which is not known whether they exist.
+
+    :raises UsageError: for the first topic or partition that does not.
+    """
+    failures: list[Failure] = []
+    for topic, partitions in sorted(unseen.items()):
+        entry = told.get(topic)
+        if entry is None:
+            failures.append(Failure(Scope.TOPIC, topic, "left out of the broker's answer", api="Metadata"))
+        elif entry.error and entry.error.code == Code.unknown_topic_or_partition:
+            on = f"on its partition {min(partitions)}" if partitions else "on it"
+            raise UsageError(f"--topic: there is no topic '{topic}', nor a commit {on}")
+        elif entry.error:
+            failures.append(entry.error.failure(Scope.TOPIC, topic, api="Metadata"))
+        elif strange := partitions - entry.leaders.keys():
+            raise UsageError(
+                f"--topic: topic '{topic}' has no partition {min(strange)}, nor is there a commit on it; "
+                f"it has {len(entry.leaders)}, from 0 on"
+            )
+    return failures
 
 
 def _subscribed(group: Group) -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.acts import Leaver, RemovedMember, Result
-from kgroups.model.groups import GroupId, Member
+from kgroups.model.groups import Group, GroupId, Member
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
@@ -50,6 +50,37 @@ async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMem
     where = ", ".join(group.group_id for group in groups.items)
     failures = [Failure(Scope.GROUP, where, message, api="DescribeGroups") for message in unseen] if where else []
     return groups.with_items(leavers).with_failures(failures)
+
+
+def not_as_planned(leavers: Iterable[Leaver], groups: Outcome[Group]) -> list[RemovedMember]:
+    """Those of an old plan who have to be left alone, each with the reason.
+
+    They are gone, or a static member has come back with another member id: LeaveGroup by the instance id would remove
+    the new one. Or their group cannot be described now.
+
+    :param groups: the leavers' groups as they are now.
+    """
+    now = {group.group_id: group.members or () for group in groups.items}
+    unread = {failure.name: failure for failure in groups.failures if failure.scope is Scope.GROUP}
+    refused: list[RemovedMember] = []
+    for leaver in leavers:
+        name, member = leaver
+        if name in unread:
+            refused.append(RemovedMember(leaver, Result.FAILED, unread[name]))
+        elif not any(each.member_id == member.member_id for each in now.get(name, ())):
+            failure = Failure(Scope.GROUP, name, _changed(member, now.get(name, ())), api="DescribeGroups")
+            refused.append(RemovedMember(leaver, Result.FAILED, failure))
+    return refused
+
+
+def _changed(member: Member, now: Iterable[Member]) -> str:
+    for each in now:
+        if member.instance_id and each.instance_id == member.instance_id:
+            return (
+                f"member '{member.instance_id}' has come back since it was looked at, as '{each.member_id}': "
+                "it is left alone; plan it again"
+            )
+    return f"member '{member.instance_id or member.member_id}' has gone since it was looked at"
 
 
 async def remove_members(cluster: Cluster, leavers: Iterable[Leaver], reason: str) -> Outcome[RemovedMember]:

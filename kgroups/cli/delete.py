@@ -54,6 +54,7 @@ def delete(
         )
     selection = chosen.selection()
     check_free(undo_file)
+    from kgroups.admin.delete_groups import still_as_shown
     from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import delete_row, told
     from kgroups.model.acts import Result
@@ -66,7 +67,8 @@ def delete(
 
     async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup], old: bool) -> Outcome[Any]:
         names = tuple(doomed.group.group_id for doomed in planned)
-        checked = await admin.plan_delete(Selection(names)) if old else Outcome(tuple(planned))
+        fresh = Outcome(tuple(planned))
+        checked = still_as_shown(planned, await admin.plan_delete(Selection(names))) if old else fresh
         offsets = [entry for doomed in checked.items for entry in doomed.as_plan()]
         if offsets:
             write_undo(undo_file, sorted({entry.group_id for entry in offsets}), json_undo(offsets))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -21,6 +22,10 @@ P = TypeVar("P")
 
 DRY_RUN = "this was a dry run, and nothing is changed; --execute does it"
 NOTHING = "there is nothing to do"
+
+FRESH = 2.0
+"""Seconds from the start of planning for which a plan is taken to be true still; then what it says is looked at again,
+so that an undo file holds what is really written over."""
 
 
 class Act(NamedTuple, Generic[P]):
@@ -65,13 +70,14 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
 
 
 def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
-    """Plans and does it by the same connections: the plan itself is the look right before."""
+    """Plans and does it by the same connections: a plan that was quickly made is itself the look right before."""
 
     async def both(admin: GroupAdmin) -> Outcome[Any]:
+        began = time.monotonic()
         planned = await act.plan(admin)
         if not planned.items:
             return planned.with_failures((), (NOTHING,))
-        done = await act.do(admin, planned.items, False)
+        done = await act.do(admin, planned.items, time.monotonic() - began > FRESH)
         return done.with_failures(planned.failures, planned.notices)
 
     return show(*_put(connection, both), shape, act.view)

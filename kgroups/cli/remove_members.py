@@ -47,7 +47,8 @@ def remove_members(
     For members that hang, and for static members that will not come back: their partitions go to the others. One that
     lives joins again as soon as it notices. Needs Kafka 2.4.
     """
-    from kgroups.admin.remove_members import WantedMembers
+    from kgroups.admin.remove_members import WantedMembers, not_as_planned
+    from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import remove_member_row, told
     from kgroups.render.act_views import REMOVE_MEMBERS
 
@@ -62,11 +63,19 @@ def remove_members(
         return await admin.plan_removal(selection, wanted)
 
     async def do(admin: GroupAdmin, planned: Sequence[Leaver], old: bool) -> Outcome[Any]:
-        removed = await admin.remove_members(planned, reason)
-        rows = (remove_member_row(each.leaver, told(each.result, each.failure)) for each in removed.items)
-        return removed.with_items(rows)
+        names = tuple(sorted({leaver.group_id for leaver in planned}))
+        refused = not_as_planned(planned, await admin.describe(Selection(names))) if old else []
+        alone = {_key(each.leaver) for each in refused}
+        removed = await admin.remove_members([leaver for leaver in planned if _key(leaver) not in alone], reason)
+        items = sorted((*removed.items, *refused), key=lambda each: _key(each.leaver))
+        rows = (remove_member_row(each.leaver, told(each.result, each.failure)) for each in items)
+        return removed.with_items(rows).with_failures(dict.fromkeys(each.failure for each in refused if each.failure))
 
     def question(planned: Sequence[Leaver]) -> str:
         return f"Remove {len(planned):,} members of {len({leaver.group_id for leaver in planned}):,} groups?"
 
     return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do))
+
+
+def _key(leaver: Leaver) -> tuple[str, str]:
+    return leaver.group_id, leaver.member.member_id

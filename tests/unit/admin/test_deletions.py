@@ -111,6 +111,48 @@ def test_a_topic_that_nobody_knows_is_a_mistake() -> None:
     assert planned.notices == ("nobody has a commit there: topic 'unread'",) and not planned.items
 
 
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [
+        ("t:0,7", "--topic: topic 't' has no partition 7, nor is there a commit on it; it has 2, from 0 on"),
+        ("nope:3,4", "--topic: there is no topic 'nope', nor a commit on its partition 3"),
+        ("gone:0,1", "--topic: there is no topic 'gone', nor a commit on its partition 1"),
+    ],
+)
+def test_a_partition_that_nobody_knows_is_a_mistake(scope: str, reason: str) -> None:
+    fake = shop()
+    fake.world.groups["a"].commits["gone", 0] = 9
+    with pytest.raises(UsageError, match=f"^{re.escape(reason)}$"):
+        ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope([scope])))
+
+
+@pytest.mark.parametrize("scope", ["gone", "gone:0", "t:5", "u:0"])
+def test_commits_can_go_where_there_is_no_topic_or_partition_any_more(scope: str) -> None:
+    fake = shop()
+    fake.world.groups["a"].commits.update({("gone", 0): 9, ("t", 5): 9})
+    del fake.world.topics["u"]
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("a", "b")), parse_topic_scope([scope])))
+    assert [(entry.group_id, entry.topic) for entry in planned.items] == [("a", scope.partition(":")[0])]
+    assert not planned.failures and not planned.notices
+
+
+@pytest.mark.parametrize("code", [ErrorCode.topic_authorization_failed, ErrorCode.invalid_topic_exception])
+def test_a_topic_that_brokers_do_not_tell_of_is_a_failure_and_the_others_go_on(code: ErrorCode) -> None:
+    fake = shop()
+    fake.world.fail("Metadata", "dark", code)
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
+    assert [entry.key for entry in planned.items] == [("a", "u", 0), ("busy", "u", 0)]
+    assert [(failure.name, failure.error) for failure in planned.failures] == [("dark", code.name.upper())]
+    assert not planned.notices
+
+
+def test_a_topic_that_is_left_out_of_the_answer_is_a_failure() -> None:
+    fake = shop()
+    fake.world.omitted = {"dark"}
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark"])))
+    assert [failure.message for failure in planned.failures] == ["left out of the broker's answer"]
+
+
 def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[Leaver], Outcome[RemovedMember]]:
     planned: list[Outcome[Leaver]] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.schema.errors import ErrorCode
 
+from kgroups.admin.wire import WireAdmin
 from kgroups.cli.plan_source import LARGEST
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
@@ -230,6 +233,12 @@ def test_delete_offsets(ask: Run, served: Any) -> None:
     assert [row[3:] for row in rows(out)] == [["CURRENT-OFFSET", "RESULT"], ["50", "applied"], ["5", "applied"]]
     assert commits(served, "a").keys() == {("t", 1)}
     assert ask("delete-offsets", "a")[0] == 2
+    code, out, err = ask("delete-offsets", "a", "--topic", "t:0-9", "--execute", "--yes")
+    assert (code, out) == (2, "") and "topic 't' has no partition 2" in err
+    served.world.fail("Metadata", "bad topic", ErrorCode.invalid_topic_exception)
+    code, _, err = ask("delete-offsets", "a", "--topic", "bad topic", "--execute", "--yes")
+    assert code == 1 and "topic 'bad topic'" in err and "INVALID_TOPIC_EXCEPTION" in err
+    assert commits(served, "a").keys() == {("t", 1)}
 
 
 def test_remove_members(ask: Run, served: Any) -> None:
@@ -291,3 +300,106 @@ def test_what_changed_while_the_question_stood_is_seen(
     assert results["a"] == ("applied", None)
     assert results[kept][0] == "failed" and "its state is Stable" in results[kept][1]
     assert commits(served, kept) == before
+
+
+def test_a_member_that_came_back_or_went_while_the_question_stood_is_left_alone(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LeaveGroup names a static member by its instance id: without a second look the new one would have to go."""
+    group = served.world.groups["busy"]
+    back, stays = FakeMember("m-back", instance_id="i-1"), FakeMember("m-stays", instance_id="i-2")
+    group.members = (FakeMember("m-dead", instance_id="i-1"), stays, FakeMember("m-went"))
+
+    def restarts_and_says_yes(prompt: str) -> str:
+        group.members = (back, stays)
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", restarts_and_says_yes)
+    code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
+    assert code == 1 and group.members == (back,)
+    assert "member 'i-1' has come back since it was looked at, as 'm-back'" in err
+    assert [(row["consumer_id"], row["result"], row["error"]) for row in json.loads(out)["items"]] == [
+        (
+            "m-dead",
+            "failed",
+            "member 'i-1' has come back since it was looked at, as 'm-back': it is left alone; plan it again",
+        ),
+        ("m-stays", "applied", None),
+        ("m-went", "failed", "member 'm-went' has gone since it was looked at"),
+    ]
+
+
+def test_members_of_a_group_that_cannot_be_looked_at_again_are_left_alone(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks_and_says_yes(prompt: str) -> str:
+        served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", breaks_and_says_yes)
+    code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
+    assert code == 1 and served.world.groups["busy"].members == (MEMBER,) and not written(served)
+    assert [row["result"] for row in json.loads(out)["items"]] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "meanwhile"),
+    [
+        (("delete", "a", "b"), {("t", 0): Commit(0, 6, 4)}),
+        (("delete", "a", "b"), {("t", 0): 5, ("u", 0): 1}),
+        (("delete", "a", "b"), {}),
+        (("reset-offsets", "a", "b", "--all-topics", "--to-latest"), {("t", 0): Commit(0, 6, 4)}),
+    ],
+)
+def test_what_was_committed_while_the_question_stood_is_kept(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], meanwhile: dict[Any, Any]
+) -> None:
+    def commits_and_says_yes(prompt: str) -> str:
+        served.world.groups["b"].commits = dict(meanwhile)
+        return "y"
+
+    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
+    code, out, err = ask(*words, "--execute", "-o", "json")
+    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    results = {row["group"]: (row["result"], row["error"]) for row in json.loads(out)["items"]}
+    assert results["a"] == ("applied", None)
+    assert results["b"][0] == "failed" and "have changed since they were looked at" in results["b"][1]
+    assert commits(served, "b") == meanwhile
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("plan_reset", ("reset-offsets", "a", "b", "--all-topics", "--to-latest")),
+        ("plan_delete_offsets", ("delete-offsets", "a", "b", "--topic", "t")),
+        ("plan_delete", ("delete", "a", "b")),
+    ],
+)
+def test_a_plan_that_took_long_is_looked_at_again_although_nobody_is_asked(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, words: tuple[str, ...]
+) -> None:
+    make = getattr(WireAdmin, plan)
+    made: list[Any] = []
+
+    async def slowly(*asked: Any) -> Any:
+        made.append(await make(*asked))
+        if len(made) == 1:
+            await asyncio.sleep(0.05)
+            served.world.groups["b"].commits["t", 0] = Commit(0, 6, 4)
+        return made[-1]
+
+    monkeypatch.setattr(WireAdmin, plan, slowly)
+    monkeypatch.setattr("kgroups.cli.perform.FRESH", 0.04)
+    code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
+    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
+    assert commits(served, "b") == {("t", 0): Commit(0, 6, 4)}
+    assert {row.group for row in parse_plan((tmp_path / "undo.json").read_text(), "undo.json").rows} == {"a"}
+
+
+def test_a_plan_that_was_quickly_made_is_not_looked_at_again(ask: Run, served: Any) -> None:
+    assert ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute", "--yes")[0] == 0
+    assert [request.api for request in served.fake.requests].count("OffsetFetch") == 1
