@@ -166,7 +166,7 @@ def _behind(query: StreamingQuery) -> int:
 
 
 def _offsets(text: str | None) -> dict[str, int]:
-    return json.loads(text) if text else {}
+    return (json.loads(text) if text else None) or {}  # null, when only what was planned before was done
 
 
 class _Follower:
