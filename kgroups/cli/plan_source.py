@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from kgroups.model.plan_file import PlanFile
     from kgroups.model.reset import FromPlan
 
-LARGEST = 64 * 1024 * 1024
-"""Bytes; about a million offsets."""
+LARGEST = 1024**3
+"""Bytes; some eight million offsets. No undo is written that is larger: it could not be read back."""
+_CHUNK = 1024**2
 
 
 def read_plan(path: Path) -> PlanFile:
@@ -23,18 +25,30 @@ def read_plan(path: Path) -> PlanFile:
 
     name = f"--from-file: {path}"
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = _read(path)
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror}") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{name}: larger than {LARGEST // 1024**2} MiB; cut it into several")
+    if data is None:
+        raise UsageError(f"{name}: larger than {LARGEST // 1024**2:,} MiB; cut it into several")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{name}, line {line}: not UTF-8") from None
     return parse_plan(text, name)
+
+
+def _read(path: Path) -> bytearray | None:
+    """``None``: it is too large. What has no size, as a pipe, is read piece by piece until it is."""
+    data = bytearray()
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            return None
+        while chunk := file.read(_CHUNK):
+            data += chunk
+            if len(data) > LARGEST:
+                return None
+    return data
 
 
 def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[FromPlan, Selection, tuple[str, ...]]:

@@ -13,6 +13,8 @@ import click
 
 from kgroups.errors import UsageError
 
+from .plan_source import LARGEST
+
 _LONGEST = 60
 """Characters of a group's name in a file's."""
 
@@ -41,6 +43,8 @@ def write_undo(path: Path | None, groups: Collection[str], lines: Iterable[str])
     :raises UsageError: when that cannot be; then nothing must be changed.
     """
     data = "".join(line + "\n" for line in lines).encode()
+    if len(data) > LARGEST:
+        raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
     try:
         made, handle = _create(path, groups)
         with os.fdopen(handle, "wb") as file:

@@ -199,10 +199,25 @@ def json_undo(planned: Iterable[PlannedOffset]) -> Iterator[str]:
 
 def _json(schema: str, moves: Iterable[tuple[PlannedOffset, Move]]) -> Iterator[str]:
     yield f'{{"schema": "{schema}", "items": ['
-    rows = [json.dumps(_json_item(entry, move)) for entry, move in moves]
+    dumped = _short if schema == UNDO else json.dumps  # a plan goes to a terminal or pipe of whatever encoding
+    rows = [dumped(_json_item(entry, move)) for entry, move in moves]
     yield from (row + "," for row in rows[:-1])
     yield from rows[-1:]
     yield "]}"
+
+
+def _short(item: dict[str, Any]) -> str:
+    """In UTF-8's own letters, which are half as long or less; escaped only where UTF-8 has none (a lone surrogate)."""
+    text = json.dumps(item, ensure_ascii=False)
+    return text if text.isascii() or _is_utf8(text) else json.dumps(item)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _json_item(entry: PlannedOffset, move: Move) -> dict[str, Any]:

@@ -104,6 +104,15 @@ def test_java_s_export() -> None:
     assert list(java_csv([long], with_group=True)) == [f'"{"g" * 25}",{"t" * 24},0,1']
 
 
+def test_an_undo_is_short_and_always_utf_8() -> None:
+    for text in ("mé😀", "\ud800", "\x00\u2028"):
+        planned = [PlannedOffset("g", "t", 0, Commit(0, 5, None, text), None)]
+        lines = "\n".join(json_undo(planned))
+        assert len(lines.encode()) < 140 and json.loads(lines)["items"][0]["metadata"] == text
+    assert "mé" in "\n".join(json_undo(PLANNED))
+    assert "\n".join(json_plan([PlannedOffset("é", "t", 0, None, Commit(0, 5))])).isascii(), "for any stdout"
+
+
 def test_a_plan_and_an_undo_come_back_as_they_were() -> None:
     plan, undo = moves("\n".join(json_plan(PLANNED))), moves("\n".join(json_undo(PLANNED)))
     assert plan.moves == {entry.key: entry.after for entry in PLANNED} and not plan.exact
