@@ -46,13 +46,14 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
         _, source = await lookups.groups(Selection((request.scenario.source,)))
         request = request._replace(scenario=reset_plan.resolved(request.scenario, known, source))
     keys = reset_plan.keys_of(request, known, committed, told)
-    logs, times, holes = await _logs(lookups, request, keys)
-    planned = reset_plan.plan(request.scenario, keys, committed, logs, times)
+    there = reset_plan.still_there(request.scenario, keys, committed, told)
+    logs, times, holes = await _logs(lookups, request, there.items)
+    planned = reset_plan.plan(request.scenario, there.items, committed, logs, times)
     failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     notices = [f"group '{name}' does not exist: the first commit makes it" for name in missing if name in committed]
     notices += _nothing_to_do(request.selection, known, keys)
     return planned.with_failures(
-        (*failures, *refused, *reset_plan.unreadable(told), *holes), (*groups.notices, *notices)
+        (*failures, *refused, *there.failures, *reset_plan.unreadable(told), *holes), (*groups.notices, *notices)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,16 +64,26 @@ def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[F
         if len(names) != 1:
             raise UsageError(f"--from-file: {path} names no group (three columns): say exactly one --group")
         return plan.scenario(names[0]), Selection(names), ()
-    chosen = [name for name in plan.groups if selection is None or selection.matches(name)]
-    _all_there(selection.names if selection else (), plan.groups, path)
-    left = len(plan.groups) - len(chosen)
+    there = plan.groups
+    _all_there(selection.names if selection else (), frozenset(there), path)
+    chosen = _chosen(there, selection)
+    left = len(there) - len(chosen)
     notices = (f"{left} groups of {path} are left out: not asked for",) if left else ()
     if not chosen:
         raise UsageError(f"--from-file: no group of {path} is asked for")
-    return plan.scenario(None), Selection(tuple(chosen)), notices
+    # The others' rows may name what is gone, or contradict each other: no matter.
+    kept = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
+    return kept.scenario(None), Selection(tuple(chosen)), notices
 
 
-def _all_there(names: Sequence[str], there: Sequence[str], path: Path) -> None:
+def _chosen(there: Sequence[str], selection: Selection | None) -> dict[str, None]:
+    """In their order."""
+    named = frozenset(selection.names) if selection else frozenset()
+    rest = selection._replace(names=()) if selection and selection.needs_list else None
+    return dict.fromkeys(name for name in there if selection is None or name in named or (rest and rest.matches(name)))
+
+
+def _all_there(names: Sequence[str], there: Collection[str], path: Path) -> None:
     for name in names:
         if name not in there:
             raise UsageError(f"--group: there is nothing about group '{name}' in {path}")

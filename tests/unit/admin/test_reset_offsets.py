@@ -152,6 +152,32 @@ def test_what_was_named_and_does_not_exist_is_a_mistake(
     assert str(caught.value).startswith(reason)
 
 
+def test_an_undo_puts_back_the_others_where_topics_and_partitions_are_gone() -> None:
+    undo = {
+        ("a", "gone", 0): Commit(0, 3),
+        ("a", "gone", 1): None,
+        ("a", "t", 0): Commit(0, 40),
+        ("a", "t", 9): Commit(9, 3),
+        ("b", "gone", 0): None,
+        ("b", "gone", 1): Commit(1, 8),
+        ("b", "t", 0): None,
+    }
+    fake = shop()
+    fake.world.groups["b"].commits["gone", 0] = 7
+    fake.world.groups["b"].commits["gone", 1] = Commit(1, 8)
+    found = plan(fake, FromPlan(undo, exact=True), "a", "b")
+    assert moved(found) == {("a", "t", 0): 40, ("b", "t", 0): None} and found.exit_code == 1
+    assert [(failure.name, failure.message, failure.error) for failure in found.failures] == [
+        ("gone-0", "group 'a': the topic is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("t-9", "group 'a': the partition is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("gone-0", "group 'b': the topic is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+    ], "what is as it was needs nothing"
+    scoped = plan(fake, FromPlan(undo, exact=True), "a", topics={"gone": frozenset({0})})
+    assert not scoped.items and [failure.name for failure in scoped.failures] == ["gone-0"]
+    with pytest.raises(UsageError, match="--topic: there is no topic 'nope'"):
+        plan(fake, FromPlan(undo, exact=True), "a", topics={"nope": None})
+
+
 def test_a_partition_of_a_topic_that_is_gone_is_a_failure_beside_the_others() -> None:
     fake = shop()
     fake.world.groups["a"].commits["gone", 0] = 3

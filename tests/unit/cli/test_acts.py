@@ -210,6 +210,14 @@ def test_groups_of_a_file_that_were_not_asked_for_are_said_to_be_left_out(ask: R
     assert "1 groups of plan.csv are left out: not asked for" in err
 
 
+def test_what_is_wrong_about_groups_that_were_not_asked_for_is_no_matter(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.csv").write_text("a,gone,0,60\na,t,0,1\na,t,0,2\nb,t,0,70\n")
+    code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
+    assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]]), err
+    assert ask("reset-offsets", "--regex", "b.*", "b", "--from-file", "plan.csv")[:2] == (code, out)
+    assert ask("reset-offsets", "--all-groups", "--from-file", "plan.csv")[0] == 2
+
+
 def test_export_is_read_again_as_the_same_plan(ask: Run, tmp_path: Path) -> None:
     code, three, _ = ask("reset-offsets", "a", "--all-topics", "--shift-by", "3", "--export")
     assert (code, three) == (0, "t,0,53\nt,1,54\n")
