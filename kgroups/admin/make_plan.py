@@ -42,14 +42,16 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     missing = _missing(groups, request.selection)
     idle, refused = reset_plan.idle_groups(groups.items)
     known = [name for name in (*idle, *missing) if name in committed]
+    failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     if isinstance(request.scenario, ToGroup):
-        _, source = await lookups.groups(Selection((request.scenario.source,)))
+        asked, source = await lookups.groups(Selection((request.scenario.source,)))
+        if request.scenario.source not in source:  # it could not be read: that is no mistake of who asks
+            return Outcome((), (*asked.failures, *failures, *refused), groups.notices)
         request = request._replace(scenario=reset_plan.resolved(request.scenario, known, source))
     keys = reset_plan.keys_of(request, known, committed, told)
     there = reset_plan.still_there(request.scenario, keys, committed, told)
     logs, times, holes = await _logs(lookups, request, there.items)
     planned = reset_plan.plan(request.scenario, there.items, committed, logs, times)
-    failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     notices = [f"group '{name}' does not exist: the first commit makes it" for name in missing if name in committed]
     notices += _nothing_to_do(request.selection, known, keys)
     return planned.with_failures(

@@ -223,6 +223,13 @@ def test_another_groups_commits_are_copied_whole() -> None:
     assert moved(plan(shop(), ToGroup("a"), "b", topics={"t": frozenset({1})})) == {("b", "t", 1): 51}
 
 
+def test_a_group_to_copy_that_cannot_be_read_is_a_failure_and_no_mistake() -> None:
+    fake = shop()
+    fake.world.fail("OffsetFetch", "a", ErrorCode.group_authorization_failed)
+    found = plan(fake, ToGroup("a"), "b")
+    assert not found.items and errors(found) == {"a": "GROUP_AUTHORIZATION_FAILED"} and found.exit_code == 1
+
+
 def test_writing_and_undoing() -> None:
     fake = shop()
     before = dict(fake.world.groups["a"].commits)
