@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kgroups.errors import UsageError
 
 from .groups import GroupId
+from .names import check_sendable
 from .offsets import Commit
 from .reset import FromPlan, Move, PlanKey, PlannedOffset
 
@@ -129,6 +130,9 @@ def _row(
 ) -> PlanRow:
     if not topic or group == "":
         raise UsageError(f"{where}: the {'topic' if not topic else 'group'} is empty")
+    for name in (group or "", topic):
+        check_sendable(name, where)
+    check_sendable(metadata, where, "metadata")
     move = None if offset is None else Commit(partition, offset, leader_epoch, metadata)
     return PlanRow(where, group, topic, partition, move)
 

@@ -46,6 +46,8 @@ def test_four_columns_and_quotes() -> None:
         ("t,0,9223372036854775808", "offset 9223372036854775808 cannot be"),
         (",0,5", "line 1: the topic is empty"),
         (",t,0,5", "line 1: the group is empty"),
+        ("t,0,5\n" + "t" * 32_768 + ",0,5", "line 2: a name of 32,768 bytes; Kafka's protocol takes 32,767"),
+        ("é" * 16_384 + ",t,0,5", "line 1: a name of 32,768 bytes"),
         ('t,0,5\n"t,0,5\n', "not CSV: unexpected end of data"),
         ('"t"x,0,5\n', "line 1: not CSV"),
         ("x" * 200_000, "line 1: not CSV: field larger"),
@@ -77,6 +79,10 @@ def test_what_is_no_plan_is_named_with_its_line(text: str, reason: str) -> None:
         ({"metadata": None}, "wrong kind"),
         ({"leader_epoch": -1}, "leader_epoch -1 cannot be"),
         ({"group": ""}, "the group is empty"),
+        ({"group": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
+        ({"topic": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
+        ({"metadata": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
+        ({"metadata": "é" * 16_384}, "item 1: metadata of 32,768 bytes"),
     ],
 )
 def test_what_is_no_item_is_named(change: dict[str, object], reason: str) -> None:
