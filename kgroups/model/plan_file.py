@@ -24,6 +24,9 @@ UNDO = "kgroups/undo/v1"
 LARGEST_PARTITION = 2**31 - 1
 LARGEST_OFFSET = 2**63 - 1
 
+_JSON = re.compile(r"[ \t\r\n]*\{(?:[ \t\r\n\"]|\Z)")
+"""How an object begins. A name in CSV may have a brace first, too; with a blank or a quote next, it is quoted."""
+
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
 
@@ -72,7 +75,7 @@ def parse_plan(text: str, name: str) -> PlanFile:
     :param name: of the file, for errors.
     :raises UsageError: for what is no plan; the text names the line, or in JSON the item.
     """
-    plan = _from_json(text, name) if text.lstrip()[:1] in ("{", "[") else PlanFile(tuple(_from_csv(text, name)))
+    plan = _from_json(text, name) if _JSON.match(text) else PlanFile(tuple(_from_csv(text, name)))
     if not plan.rows:
         raise UsageError(f"{name}: there is no offset in it")
     return plan

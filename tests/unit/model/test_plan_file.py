@@ -55,8 +55,9 @@ def test_four_columns_and_quotes() -> None:
         ("\n \n", "line 2: 1 columns"),
         ("{", "line 1: not JSON"),
         ('{"items": []}', "JSON, but not a plan"),
-        ("[]", "JSON, but not a plan"),
-        ("[" * 100_000, "nested too deep"),
+        (' {\n"items": []}', "JSON, but not a plan"),
+        ("[]", "line 1: 1 columns"),
+        ('{"a":' * 100_000, "nested too deep"),
         (f'{{"schema": "{PLAN}", "items": []}}', "there is no offset in it"),
         (f'{{"schema": "{PLAN}", "items": [3]}}', "item 1: not an object"),
         (f'{{"schema": "{PLAN}", "items": [{{"group": "g", "topic": "t"}}]}}', "item 1: its partition is missing"),
@@ -66,6 +67,12 @@ def test_what_is_no_plan_is_named_with_its_line(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=r"plan\.csv") as caught:
         moves(text, "g")
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("group", ["{a", "{", "{}", "[a]", "[", "{ a", '{"a', "{\n"])
+def test_a_group_whose_name_looks_like_json_is_read_from_csv(group: str) -> None:
+    planned = [PlannedOffset(group, "t", 0, None, Commit(0, 5))]
+    assert moves("\n".join(java_csv(planned, with_group=True))).moves == {(group, "t", 0): Commit(0, 5)}
 
 
 @pytest.mark.parametrize(
