@@ -31,8 +31,12 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
 
 
 def check_free(path: Path | None) -> None:
-    """:raises UsageError: when there is a file already; to be asked before the cluster is."""
-    if path is not None and path.exists():
+    """:raises UsageError: when there is a file already, or none can be; to be asked before the cluster is."""
+    try:
+        there = path is not None and path.exists()
+    except OSError as error:  # a name that is too long; a folder that is not ours
+        raise UsageError(f"--undo-file: cannot write {path}: {error.strerror}") from None
+    if there:
         raise UsageError(f"--undo-file: {path} is there already, and is not overwritten")
 
 

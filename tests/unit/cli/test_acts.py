@@ -155,6 +155,10 @@ def test_on_a_terminal_it_is_asked(
             ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "no/where"],
             "cannot write no/where",
         ),
+        (
+            ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "x" * 300],
+            "--undo-file: cannot write xxx",
+        ),
         (["a", "--all-topics", "--to-latest", "--columns", "nope"], "nope"),
     ],
 )
