@@ -39,20 +39,23 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     told = await lookups.topics(reset_plan.topics_to_check(request))
     reset_plan.check_topics(request, told)
     groups, committed = await lookups.groups(request.selection)
-    missing = [name for name in sorted(request.selection.names) if _is_missing(groups, name)]
+    missing = _missing(groups, request.selection)
     idle, refused = reset_plan.idle_groups(groups.items)
     known = [name for name in (*idle, *missing) if name in committed]
+    failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     if isinstance(request.scenario, ToGroup):
-        _, source = await lookups.groups(Selection((request.scenario.source,)))
+        asked, source = await lookups.groups(Selection((request.scenario.source,)))
+        if request.scenario.source not in source:  # it could not be read: that is no mistake of who asks
+            return Outcome((), (*asked.failures, *failures, *refused), groups.notices)
         request = request._replace(scenario=reset_plan.resolved(request.scenario, known, source))
     keys = reset_plan.keys_of(request, known, committed, told)
-    logs, times, holes = await _logs(lookups, request, keys)
-    planned = reset_plan.plan(request.scenario, keys, committed, logs, times)
-    failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
+    there = reset_plan.still_there(request.scenario, keys, committed, told)
+    logs, times, holes = await _logs(lookups, request, there.items)
+    planned = reset_plan.plan(request.scenario, there.items, committed, logs, times)
     notices = [f"group '{name}' does not exist: the first commit makes it" for name in missing if name in committed]
     notices += _nothing_to_do(request.selection, known, keys)
     return planned.with_failures(
-        (*failures, *refused, *reset_plan.unreadable(told), *holes), (*groups.notices, *notices)
+        (*failures, *refused, *there.failures, *reset_plan.unreadable(told), *holes), (*groups.notices, *notices)
     )
 
 
@@ -70,14 +73,16 @@ async def look_again(
     return reset_plan.still_as_planned(entries, groups.items, readable, with_members=with_members).with_failures(unread)
 
 
-def _is_missing(groups: Outcome[Group], name: GroupId) -> bool:
-    return any(failure.name == name and failure.error == NOT_FOUND for failure in groups.failures)
+def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None]:
+    """The named groups that do not exist, sorted."""
+    not_found = {failure.name for failure in groups.failures if failure.error == NOT_FOUND}
+    return dict.fromkeys(sorted(not_found.intersection(selection.names)))
 
 
 def _nothing_to_do(selection: Selection, groups: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
     """Of the named groups those of which nothing is planned."""
-    busy = {group for group, _, _ in keys}
-    return [f"group '{name}' has no such commits" for name in groups if name in selection.names and name not in busy]
+    idle = frozenset(selection.names) - {group for group, _, _ in keys}
+    return [f"group '{name}' has no such commits" for name in groups if name in idle]
 
 
 async def _logs(

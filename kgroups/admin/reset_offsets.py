@@ -30,9 +30,10 @@ async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[Planned
 
     A group with members is a failure (NON_EMPTY_GROUP, its state in the message), and so is a partition that cannot be
     planned; the others are planned. A named group that does not exist is planned too: to commit makes it.
+    An undo's partition that is gone is a failure.
 
-    :raises UsageError: when ``topics`` or a plan names a topic or partition that does not exist, or the group to copy
-        has no commits.
+    :raises UsageError: when ``topics`` or another plan names a topic or partition that does not exist, or the group to
+        copy has no commits.
     """
     return await make_plan(WireLookups(cluster), request)
 

@@ -95,15 +95,21 @@ def topics_to_check(request: ResetRequest) -> list[str]:
 
 
 def check_topics(request: ResetRequest, told: Mapping[str, TopicLeaders]) -> None:
-    """:raises UsageError: for the first topic or partition that was named and does not exist."""
+    """An undo's own topics and partitions may be gone: see :func:`still_there`.
+
+    :raises UsageError: for the first topic or partition that was named and does not exist.
+    """
+    planned = _of_plan(request.scenario)
     for topic in topics_to_check(request):
+        if topic in planned and not needs_log(request.scenario):
+            continue
         entry = told.get(topic)
-        if entry is None or (entry.error and entry.error.code in _MISSING):
+        if entry is None or _is_gone(entry):
             raise UsageError(f"{_where(request, topic, None)}: there is no topic '{topic}'")
         if entry.error:
             continue  # it cannot be read: a failure, not a mistake
         wanted = request.topics.get(topic) if request.topics is not None else None
-        for partition in sorted(wanted or _of_plan(request, topic)):
+        for partition in sorted(wanted or planned.get(topic, set())):
             if partition not in entry.leaders:
                 there = f"it has {len(entry.leaders)}, from 0 on"
                 raise UsageError(
@@ -111,10 +117,37 @@ def check_topics(request: ResetRequest, told: Mapping[str, TopicLeaders]) -> Non
                 )
 
 
-def _of_plan(request: ResetRequest, topic: str) -> set[int]:
-    if not isinstance(request.scenario, FromPlan):
-        return set()
-    return {partition for _, named, partition in request.scenario.moves if named == topic}
+def still_there(
+    scenario: Scenario, keys: Iterable[PlanKey], committed: Committed, told: Mapping[str, TopicLeaders]
+) -> Outcome[PlanKey]:
+    """Of an undo the partitions that exist. One that is gone is a failure, unless the group has there what it had: so
+    that the others are put back. Of any other scenario all of them: that they exist is checked already."""
+    if not (isinstance(scenario, FromPlan) and scenario.exact):
+        return Outcome(tuple(keys))
+    kept: list[PlanKey] = []
+    failures: list[Failure] = []
+    for key in keys:
+        group, topic, partition = key
+        entry = told.get(topic)
+        if entry and not _is_gone(entry) and (entry.error or partition in entry.leaders):
+            kept.append(key)
+        elif committed[group].get((topic, partition)) != scenario.moves[key]:
+            what = "topic" if entry is None or _is_gone(entry) else "partition"
+            error = KafkaError(Code.unknown_topic_or_partition, f"group '{group}': the {what} is gone: not put back")
+            failures.append(error.failure(Scope.PARTITION, f"{topic}-{partition}", api="Metadata"))
+    return Outcome(tuple(kept), tuple(failures))
+
+
+def _is_gone(entry: TopicLeaders) -> bool:
+    return bool(entry.error and entry.error.code in _MISSING)
+
+
+def _of_plan(scenario: Scenario) -> dict[str, set[int]]:
+    """Topic -> the partitions of it that a plan names."""
+    named: dict[str, set[int]] = {}
+    for _, topic, partition in scenario.moves if isinstance(scenario, FromPlan) else ():
+        named.setdefault(topic, set()).add(partition)
+    return named
 
 
 def _where(request: ResetRequest, topic: str, partition: int | None) -> str:

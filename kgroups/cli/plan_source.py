@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from kgroups.model.plan_file import PlanFile
     from kgroups.model.reset import FromPlan
 
-LARGEST = 64 * 1024 * 1024
-"""Bytes; about a million offsets."""
+LARGEST = 1024**3
+"""Bytes; some eight million offsets. No undo is written that is larger: it could not be read back."""
+_CHUNK = 1024**2
 
 
 def read_plan(path: Path) -> PlanFile:
@@ -23,18 +25,30 @@ def read_plan(path: Path) -> PlanFile:
 
     name = f"--from-file: {path}"
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = _read(path)
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror}") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{name}: larger than {LARGEST // 1024**2} MiB; cut it into several")
+    if data is None:
+        raise UsageError(f"{name}: larger than {LARGEST // 1024**2:,} MiB; cut it into several")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{name}, line {line}: not UTF-8") from None
     return parse_plan(text, name)
+
+
+def _read(path: Path) -> bytearray | None:
+    """``None``: it is too large. What has no size, as a pipe, is read piece by piece until it is."""
+    data = bytearray()
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            return None
+        while chunk := file.read(_CHUNK):
+            data += chunk
+            if len(data) > LARGEST:
+                return None
+    return data
 
 
 def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[FromPlan, Selection, tuple[str, ...]]:
@@ -50,16 +64,26 @@ def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[F
         if len(names) != 1:
             raise UsageError(f"--from-file: {path} names no group (three columns): say exactly one --group")
         return plan.scenario(names[0]), Selection(names), ()
-    chosen = [name for name in plan.groups if selection is None or selection.matches(name)]
-    _all_there(selection.names if selection else (), plan.groups, path)
-    left = len(plan.groups) - len(chosen)
+    there = plan.groups
+    _all_there(selection.names if selection else (), frozenset(there), path)
+    chosen = _chosen(there, selection)
+    left = len(there) - len(chosen)
     notices = (f"{left} groups of {path} are left out: not asked for",) if left else ()
     if not chosen:
         raise UsageError(f"--from-file: no group of {path} is asked for")
-    return plan.scenario(None), Selection(tuple(chosen)), notices
+    # The others' rows may name what is gone, or contradict each other: no matter.
+    kept = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
+    return kept.scenario(None), Selection(tuple(chosen)), notices
 
 
-def _all_there(names: Sequence[str], there: Sequence[str], path: Path) -> None:
+def _chosen(there: Sequence[str], selection: Selection | None) -> dict[str, None]:
+    """In their order."""
+    named = frozenset(selection.names) if selection else frozenset()
+    rest = selection._replace(names=()) if selection and selection.needs_list else None
+    return dict.fromkeys(name for name in there if selection is None or name in named or (rest and rest.matches(name)))
+
+
+def _all_there(names: Sequence[str], there: Collection[str], path: Path) -> None:
     for name in names:
         if name not in there:
             raise UsageError(f"--group: there is nothing about group '{name}' in {path}")

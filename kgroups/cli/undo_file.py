@@ -13,6 +13,8 @@ import click
 
 from kgroups.errors import UsageError
 
+from .plan_source import LARGEST
+
 _LONGEST = 60
 """Characters of a group's name in a file's."""
 
@@ -29,8 +31,12 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
 
 
 def check_free(path: Path | None) -> None:
-    """:raises UsageError: when there is a file already; to be asked before the cluster is."""
-    if path is not None and path.exists():
+    """:raises UsageError: when there is a file already, or none can be; to be asked before the cluster is."""
+    try:
+        there = path is not None and path.exists()
+    except OSError as error:  # a name that is too long; a folder that is not ours
+        raise UsageError(f"--undo-file: cannot write {path}: {error.strerror}") from None
+    if there:
         raise UsageError(f"--undo-file: {path} is there already, and is not overwritten")
 
 
@@ -41,6 +47,8 @@ def write_undo(path: Path | None, groups: Collection[str], lines: Iterable[str])
     :raises UsageError: when that cannot be; then nothing must be changed.
     """
     data = "".join(line + "\n" for line in lines).encode()
+    if len(data) > LARGEST:
+        raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
     try:
         made, handle = _create(path, groups)
         with os.fdopen(handle, "wb") as file:

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LONGEST_NAME = 32_767
-"""Bytes: a length of 16 bits with a sign."""
-
 _GROUPS = (
     click.argument("names", nargs=-1, metavar="[GROUP]..."),
     click.option("--group", "groups", multiple=True, metavar="GROUP", help="A group; may be repeated."),
@@ -95,11 +92,8 @@ def _pattern_of(regex: str | None) -> re.Pattern[str] | None:
 
 def check_name(name: str, flag: str = "--group") -> None:
     """:raises UsageError: when Kafka's protocol cannot carry the name."""
+    from kgroups.model.names import check_sendable
+
     if not name:
         raise UsageError(f"{flag}: a group's name cannot be empty")
-    try:
-        size = len(name.encode())
-    except UnicodeEncodeError:
-        raise UsageError(f"{flag}: {name!r} is not UTF-8") from None
-    if size > LONGEST_NAME:
-        raise UsageError(f"{flag}: a name of {size:,} bytes; Kafka's protocol takes {LONGEST_NAME:,}")
+    check_sendable(name, flag)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from kgroups.errors import UsageError
 
 _MOMENT = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d{1,9}))?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
 _DURATION = re.compile(
     r"P(?:(?P<weeks>\d{1,9})W)?(?:(?P<days>\d{1,9})D)?"
@@ -27,9 +27,9 @@ def parse_moment(text: str) -> int:
     """
     match = _MOMENT.fullmatch(text.strip())
     if match:
-        day, time, part, zone = match.groups()
+        day, time, seconds, part, zone = match.groups()
         try:
-            moment = datetime.fromisoformat(f"{day}T{time or '00:00'}{(zone or 'Z').upper()}")
+            moment = datetime.fromisoformat(f"{day}T{time or '00:00'}{seconds or ''}{(zone or 'Z').upper()}")
             return round(moment.astimezone(UTC).timestamp()) * 1000 + _milliseconds_up(part)
         except (ValueError, OverflowError):
             pass

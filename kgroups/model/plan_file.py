@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kgroups.errors import UsageError
 
 from .groups import GroupId
+from .names import check_sendable
 from .offsets import Commit
 from .reset import FromPlan, Move, PlanKey, PlannedOffset
 
@@ -22,6 +23,9 @@ UNDO = "kgroups/undo/v1"
 
 LARGEST_PARTITION = 2**31 - 1
 LARGEST_OFFSET = 2**63 - 1
+
+_JSON = re.compile(r"[ \t\r\n]*\{(?:[ \t\r\n\"]|\Z)")
+"""How an object begins. A name in CSV may have a brace first, too; with a blank or a quote next, it is quoted."""
 
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
@@ -71,7 +75,7 @@ def parse_plan(text: str, name: str) -> PlanFile:
     :param name: of the file, for errors.
     :raises UsageError: for what is no plan; the text names the line, or in JSON the item.
     """
-    plan = _from_json(text, name) if text.lstrip()[:1] in ("{", "[") else PlanFile(tuple(_from_csv(text, name)))
+    plan = _from_json(text, name) if _JSON.match(text) else PlanFile(tuple(_from_csv(text, name)))
     if not plan.rows:
         raise UsageError(f"{name}: there is no offset in it")
     return plan
@@ -129,6 +133,9 @@ def _row(
 ) -> PlanRow:
     if not topic or group == "":
         raise UsageError(f"{where}: the {'topic' if not topic else 'group'} is empty")
+    for name in (group or "", topic):
+        check_sendable(name, where)
+    check_sendable(metadata, where, "metadata")
     move = None if offset is None else Commit(partition, offset, leader_epoch, metadata)
     return PlanRow(where, group, topic, partition, move)
 
@@ -199,10 +206,25 @@ def json_undo(planned: Iterable[PlannedOffset]) -> Iterator[str]:
 
 def _json(schema: str, moves: Iterable[tuple[PlannedOffset, Move]]) -> Iterator[str]:
     yield f'{{"schema": "{schema}", "items": ['
-    rows = [json.dumps(_json_item(entry, move)) for entry, move in moves]
+    dumped = _short if schema == UNDO else json.dumps  # a plan goes to a terminal or pipe of whatever encoding
+    rows = [dumped(_json_item(entry, move)) for entry, move in moves]
     yield from (row + "," for row in rows[:-1])
     yield from rows[-1:]
     yield "]}"
+
+
+def _short(item: dict[str, Any]) -> str:
+    """In UTF-8's own letters, which are half as long or less; escaped only where UTF-8 has none (a lone surrogate)."""
+    text = json.dumps(item, ensure_ascii=False)
+    return text if text.isascii() or _is_utf8(text) else json.dumps(item)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _json_item(entry: PlannedOffset, move: Move) -> dict[str, Any]:

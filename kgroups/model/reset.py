@@ -136,7 +136,7 @@ def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOff
     """
     before, (start, end) = facts.before, facts.log
     if isinstance(scenario, FromPlan) and (scenario.exact or scenario.moves[key] is None):
-        return PlannedOffset(*key, before, scenario.moves[key], note=_outside(scenario.moves[key], facts.log))
+        return PlannedOffset(*key, before, scenario.moves[key])  # the log is not known: see needs_log
     if isinstance(scenario, ToCurrent) and before:
         return PlannedOffset(*key, before, before, note=_outside(before, facts.log))
     if isinstance(scenario, ShiftBy) and not before:
@@ -183,11 +183,11 @@ def _clamped(
     return PlannedOffset(*key, before, after, clamp, note)
 
 
-def _outside(commit: Commit | None, log: LogOffsets) -> str | None:
+def _outside(commit: Commit, log: LogOffsets) -> str | None:
     """What is odd about a commit that is kept as it is."""
-    if commit and log.start is not None and commit.offset < log.start:
+    if log.start is not None and commit.offset < log.start:
         return f"{Clamp.BELOW_START}, and left there"
-    if commit and log.end is not None and commit.offset > log.end:
+    if log.end is not None and commit.offset > log.end:
         return f"{Clamp.BEYOND_END}, and left there"
     return None
 

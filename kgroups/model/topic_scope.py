@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
 
+from .names import check_sendable
+
 TopicScope = Mapping[str, frozenset[int] | None]
 """Topic -> the partitions of it that are meant; ``None``: all of them."""
 
@@ -26,6 +28,7 @@ def parse_topic_scope(words: Iterable[str]) -> TopicScope:
         topic, colon, ids = word.partition(":")
         if not topic.strip():
             raise UsageError(f"--topic: {word!r} names no topic; say TOPIC or TOPIC:0,2-5")
+        check_sendable(topic, "--topic")
         partitions = _partitions(word, ids) if colon else None
         known = scope.get(topic, frozenset())
         scope[topic] = None if partitions is None or known is None else known | partitions

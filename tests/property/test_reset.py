@@ -84,7 +84,9 @@ def test_to_current_never_moves_a_commit(known: Facts, scenario: Scenario) -> No
     assert found.after == (known.before or Commit(0, known.log.end or 0))
 
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r"), min_size=1, max_size=30)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), min_size=1, max_size=30)
+NAMES = TEXTS | TEXTS.map("{{{}".format) | TEXTS.map("[{}".format)
+"""Some as JSON begins."""
 KEYS = st.tuples(NAMES, st.text("abc._-9", min_size=1, max_size=30), st.integers(0, 9))
 
 

@@ -16,7 +16,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.wire import WireAdmin
-from kgroups.cli.plan_source import LARGEST
+from kgroups.cli.plan_source import LARGEST, read_plan
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
@@ -158,6 +158,10 @@ def test_on_a_terminal_it_is_asked(
             ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "no/where"],
             "cannot write no/where",
         ),
+        (
+            ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "x" * 300],
+            "--undo-file: cannot write xxx",
+        ),
         (["a", "--all-topics", "--to-latest", "--columns", "nope"], "nope"),
     ],
 )
@@ -179,7 +183,31 @@ def test_a_huge_file_is_refused_before_it_is_read_whole(ask: Run, tmp_path: Path
     with (tmp_path / "huge.csv").open("wb") as file:
         os.truncate(file.fileno(), LARGEST + 1)
     code, _, err = ask("reset-offsets", "a", "--from-file", "huge.csv")
-    assert code == 2 and "larger than 64 MiB" in err
+    assert code == 2 and "larger than 1,024 MiB" in err
+
+
+def test_what_has_no_size_is_read_no_further_than_the_bound(
+    ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgroups.cli.plan_source.LARGEST", 2 * 1024**2)
+    code, _, err = ask("reset-offsets", "a", "--from-file", "/dev/zero")
+    assert code == 2 and "larger than 2 MiB" in err
+
+
+def test_an_undo_file_of_more_than_64_mib_is_read_back(tmp_path: Path) -> None:
+    items = (json.dumps({"group": "g", "topic": "t", "partition": n, "offset": n}) for n in range(3))
+    undo = tmp_path / "undo.json"
+    undo.write_text('{"schema": "kgroups/undo/v1", "items": [\n' + ",\n".join(items) + " " * 65 * 1024**2 + "\n]}\n")
+    assert len(read_plan(undo).rows) == 3
+
+
+def test_an_undo_that_could_not_be_read_back_is_not_written_and_nothing_is_changed(
+    ask: Run, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgroups.cli.undo_file.LARGEST", 50)
+    code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
+    assert code == 2 and "--undo-file: larger than" in err
+    assert not written(served) and not list(tmp_path.iterdir())
 
 
 def test_groups_of_a_file_that_were_not_asked_for_are_said_to_be_left_out(ask: Run, tmp_path: Path) -> None:
@@ -187,6 +215,14 @@ def test_groups_of_a_file_that_were_not_asked_for_are_said_to_be_left_out(ask: R
     code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
     assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]])
     assert "1 groups of plan.csv are left out: not asked for" in err
+
+
+def test_what_is_wrong_about_groups_that_were_not_asked_for_is_no_matter(ask: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.csv").write_text("a,gone,0,60\na,t,0,1\na,t,0,2\nb,t,0,70\n")
+    code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
+    assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]]), err
+    assert ask("reset-offsets", "--regex", "b.*", "b", "--from-file", "plan.csv")[:2] == (code, out)
+    assert ask("reset-offsets", "--all-groups", "--from-file", "plan.csv")[0] == 2
 
 
 def test_export_is_read_again_as_the_same_plan(ask: Run, tmp_path: Path) -> None:

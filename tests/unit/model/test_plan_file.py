@@ -46,6 +46,8 @@ def test_four_columns_and_quotes() -> None:
         ("t,0,9223372036854775808", "offset 9223372036854775808 cannot be"),
         (",0,5", "line 1: the topic is empty"),
         (",t,0,5", "line 1: the group is empty"),
+        ("t,0,5\n" + "t" * 32_768 + ",0,5", "line 2: a name of 32,768 bytes; Kafka's protocol takes 32,767"),
+        ("é" * 16_384 + ",t,0,5", "line 1: a name of 32,768 bytes"),
         ('t,0,5\n"t,0,5\n', "not CSV: unexpected end of data"),
         ('"t"x,0,5\n', "line 1: not CSV"),
         ("x" * 200_000, "line 1: not CSV: field larger"),
@@ -53,8 +55,9 @@ def test_four_columns_and_quotes() -> None:
         ("\n \n", "line 2: 1 columns"),
         ("{", "line 1: not JSON"),
         ('{"items": []}', "JSON, but not a plan"),
-        ("[]", "JSON, but not a plan"),
-        ("[" * 100_000, "nested too deep"),
+        (' {\n"items": []}', "JSON, but not a plan"),
+        ("[]", "line 1: 1 columns"),
+        ('{"a":' * 100_000, "nested too deep"),
         (f'{{"schema": "{PLAN}", "items": []}}', "there is no offset in it"),
         (f'{{"schema": "{PLAN}", "items": [3]}}', "item 1: not an object"),
         (f'{{"schema": "{PLAN}", "items": [{{"group": "g", "topic": "t"}}]}}', "item 1: its partition is missing"),
@@ -64,6 +67,12 @@ def test_what_is_no_plan_is_named_with_its_line(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=r"plan\.csv") as caught:
         moves(text, "g")
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("group", ["{a", "{", "{}", "[a]", "[", "{ a", '{"a', "{\n"])
+def test_a_group_whose_name_looks_like_json_is_read_from_csv(group: str) -> None:
+    planned = [PlannedOffset(group, "t", 0, None, Commit(0, 5))]
+    assert moves("\n".join(java_csv(planned, with_group=True))).moves == {(group, "t", 0): Commit(0, 5)}
 
 
 @pytest.mark.parametrize(
@@ -77,6 +86,10 @@ def test_what_is_no_plan_is_named_with_its_line(text: str, reason: str) -> None:
         ({"metadata": None}, "wrong kind"),
         ({"leader_epoch": -1}, "leader_epoch -1 cannot be"),
         ({"group": ""}, "the group is empty"),
+        ({"group": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
+        ({"topic": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
+        ({"metadata": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
+        ({"metadata": "é" * 16_384}, "item 1: metadata of 32,768 bytes"),
     ],
 )
 def test_what_is_no_item_is_named(change: dict[str, object], reason: str) -> None:
@@ -102,6 +115,15 @@ def test_java_s_export() -> None:
     assert list(java_csv(PLANNED, with_group=True)) == ['"a, b",t,0,7', "g,t,1,0"]
     long = PlannedOffset("g" * 25, "t" * 24, 0, None, Commit(0, 1))
     assert list(java_csv([long], with_group=True)) == [f'"{"g" * 25}",{"t" * 24},0,1']
+
+
+def test_an_undo_is_short_and_always_utf_8() -> None:
+    for text in ("mé😀", "\ud800", "\x00\u2028"):
+        planned = [PlannedOffset("g", "t", 0, Commit(0, 5, None, text), None)]
+        lines = "\n".join(json_undo(planned))
+        assert len(lines.encode()) < 140 and json.loads(lines)["items"][0]["metadata"] == text
+    assert "mé" in "\n".join(json_undo(PLANNED))
+    assert "\n".join(json_plan([PlannedOffset("é", "t", 0, None, Commit(0, 5))])).isascii(), "for any stdout"
 
 
 def test_a_plan_and_an_undo_come_back_as_they_were() -> None:

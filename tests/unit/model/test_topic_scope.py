@@ -19,6 +19,8 @@ def test_a_whole_topic_swallows_its_partitions_in_either_order() -> None:
     [
         ("", "names no topic"),
         (":1", "names no topic"),
+        ("t" * 32_768 + ":0", "a name of 32,768 bytes; Kafka's protocol takes 32,767"),
+        ("t\udcff", "'t\\udcff' is not UTF-8"),
         ("t:", "'' in 't:' is neither"),
         ("t:1,", "neither a partition nor a range"),
         ("t:-1", "neither"),
