@@ -98,7 +98,7 @@ STEPS: Final = (
         "describe payments-empty no-such --state",
     ),
     Step(
-        "Read something again? A plan first, and nothing happens without --execute; who has members is refused.",
+        "Read something again? A plan first; nothing happens without --execute; active groups are refused.",
         "reset-offsets payments-empty orders-range --all-topics --shift-by -20",
     ),
     Step(
