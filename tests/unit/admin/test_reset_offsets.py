@@ -31,8 +31,8 @@ from kgroups.model.reset import (
     ToTime,
 )
 from kgroups.model.topic_scope import TopicScope
-from tests.fakes.asking import Stopwatch, errors
 from tests.fakes.asking import ask as ask_once
+from tests.fakes.asking import errors
 from tests.fakes.broker import FakeCluster, close, silence
 from tests.fakes.versions import KAFKA
 from tests.fakes.world import FakeMember
@@ -123,9 +123,18 @@ def test_a_group_that_does_not_exist_is_made() -> None:
 
 
 def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> None:
-    """Searching all for each took 17 seconds of 20,000."""
-    count = 20_000
-    names = tuple(f"g{number}" for number in range(count))
+    """To search all for each took 17 seconds of 20,000: names are not compared with each other."""
+    count, compared = 500, 0
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    names = tuple(Name(f"g{number:03}") for number in range(count))
 
     class Nobody:
         async def topics(self, names: Sequence[str]) -> dict[str, Any]:
@@ -138,10 +147,9 @@ def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> Non
         async def logs(self, *_: Any) -> Any:
             return Logs(), {}, ()
 
-    with Stopwatch() as watch:
-        found = asyncio.run(make_plan(Nobody(), ResetRequest(Selection(names), ToLatest())))
+    found = asyncio.run(make_plan(Nobody(), ResetRequest(Selection(names), ToLatest())))
     assert len(found.notices) == 2 * count and not found.failures
-    assert watch.seconds < 5
+    assert compared < 10 * count
 
 
 def test_groups_of_other_kinds_are_left_out_unless_named() -> None:
