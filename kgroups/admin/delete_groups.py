@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kgroups.model.acts import DeletedGroup, DoomedGroup, Result
-from kgroups.model.groups import GroupId, GroupState
+from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
@@ -16,7 +16,7 @@ from kgroups.protocol.apis import delete_groups as api
 from .ask_coordinators import Question, ask_coordinators
 from .make_plan import Lookups
 from .reset_offsets import WireLookups
-from .reset_plan import has_members
+from .reset_plan import IDLE, has_members
 from .select_groups import Selection
 
 _DELETE = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
@@ -30,9 +30,9 @@ async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[DoomedG
 async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[DoomedGroup]:
     """The same by any transport."""
     groups, committed = await lookups.groups(selection)
-    empty = sorted(group for group in groups.items if group.state in (GroupState.EMPTY, GroupState.DEAD))
-    failures = [has_members(group) for group in groups.items if group not in empty]
-    doomed = (DoomedGroup(group, committed[group.group_id]) for group in empty if group.group_id in committed)
+    idle = sorted(group for group in groups.items if group.state in IDLE)
+    failures = [has_members(group) for group in groups.items if group.state not in IDLE]
+    doomed = (DoomedGroup(group, committed[group.group_id]) for group in idle if group.group_id in committed)
     return groups.with_items(doomed).with_failures(failures)
 
 

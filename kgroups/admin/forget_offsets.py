@@ -5,7 +5,7 @@ Unlike a plan of :mod:`.delete_offsets` this needs no commit to be there; a part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 from kgroups.model.acts import ForgottenOffset
 from kgroups.model.groups import GroupId
@@ -17,20 +17,26 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.partition_errors import PartitionErrors
 
 from .ask_coordinators import Answers, Question, ask_coordinators
+from .partition_leaders import partition_name
+from .reset_offsets import WireLookups
 
 
 async def forget_offsets(cluster: Cluster, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
     """One item for each partition, sorted; for a topic that cannot be looked up, one without a partition."""
     vain: list[ForgottenOffset] = []
     wanted: dict[str, tuple[int, ...]] = {}
-    told = {entry.topic: entry for entry in (await cluster.refresh(sorted(topics))).topics}
+    told = await WireLookups(cluster).topics(sorted(topics))
     for topic, partitions in sorted(topics.items()):
         known = partitions if partitions is not None else _known(told.get(topic), topic)
         if isinstance(known, Failure):
             vain.append(ForgottenOffset(group, topic, None, known))
         else:
             wanted[topic] = tuple(sorted(known))
-    question = Question("groups written", offset_delete.API, _forget(wanted), chunk=1, changes=True)
+
+    def call(_: tuple[GroupId, ...]) -> offset_delete.OffsetDelete:
+        return offset_delete.OffsetDelete(group, wanted)
+
+    question = Question("groups written", offset_delete.API, call, chunk=1, changes=True)
     answers = await ask_coordinators(cluster, question, {group: None})
     done = [
         ForgottenOffset(group, topic, partition, _failure(group, topic, partition, answers))
@@ -47,15 +53,11 @@ def _known(entry: TopicLeaders | None, topic: str) -> Iterable[int] | Failure:
     return entry.error.failure(Scope.TOPIC, topic, api="Metadata") if entry.error else entry.leaders
 
 
-def _forget(wanted: Mapping[str, tuple[int, ...]]) -> Callable[[tuple[GroupId, ...]], offset_delete.OffsetDelete]:
-    return lambda groups: offset_delete.OffsetDelete(groups[0], wanted)
-
-
 def _failure(group: GroupId, topic: str, partition: int, answers: Answers[PartitionErrors]) -> Failure | None:
     if group in answers.failed:
         return answers.failed[group]
     node, errors = answers.found[group]
-    name = f"{topic}-{partition}"
+    name = partition_name((topic, partition))
     if (topic, partition) not in errors:
         return Failure(Scope.PARTITION, name, "left out of the broker's answer", api=offset_delete.API.name)
     error = errors[topic, partition]

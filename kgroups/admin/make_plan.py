@@ -13,7 +13,8 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 
 from . import reset_plan
 from .describe_groups import NOT_FOUND
-from .reset_plan import Committed, ResetRequest, TopicPartition
+from .partition_leaders import TopicPartition
+from .reset_plan import Committed, ResetRequest
 from .select_groups import Selection
 
 Times = Mapping[TopicPartition, int | None]

@@ -17,8 +17,8 @@ from .describe_groups import NOT_FOUND, describe_listed, describe_named
 from .group_offsets import fetch_commits
 from .log_offsets import fetch_logs, fetch_logs_at
 from .make_plan import Times, look_again, make_plan
-from .partition_leaders import TOPICS_A_REQUEST
-from .reset_plan import Committed, ResetRequest, TopicPartition
+from .partition_leaders import TOPICS_A_REQUEST, TopicPartition, by_topic
+from .reset_plan import Committed, ResetRequest
 from .select_groups import Selection, locate
 from .write_offsets import apply_offsets
 
@@ -82,9 +82,7 @@ class WireLookups:
         return groups.with_failures(unread), committed
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
-        wanted: dict[str, set[int]] = {}
-        for topic, partition in pairs:
-            wanted.setdefault(topic, set()).add(partition)
+        wanted = by_topic(pairs)
         if ms is not None:
             return await fetch_logs_at(self._cluster, wanted, ms)
         logs, holes = await fetch_logs(self._cluster, wanted)

@@ -23,13 +23,13 @@ from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
+from .partition_leaders import TopicPartition, partition_name
 from .select_groups import Selection
 
-TopicPartition = tuple[str, int]
 Committed = Mapping[GroupId, Mapping[TopicPartition, Commit]]
 """Group -> what it has committed; groups whose commits could not be read are not in it."""
 
-_IDLE = (GroupState.EMPTY, GroupState.DEAD)
+IDLE = (GroupState.EMPTY, GroupState.DEAD)
 _MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_exception})
 
 
@@ -66,7 +66,7 @@ def idle_groups(groups: Iterable[Group]) -> tuple[list[GroupId], list[Failure]]:
     for group in groups:
         if group.type == GroupType.SHARE:
             failures.append(Failure(Scope.GROUP, group.group_id, "a share group: it has no committed offsets"))
-        elif group.state in _IDLE:
+        elif group.state in IDLE:
             idle.append(group.group_id)
         else:
             failures.append(has_members(group))
@@ -134,7 +134,7 @@ def still_there(
         elif committed[group].get((topic, partition)) != scenario.moves[key]:
             what = "topic" if entry is None or _is_gone(entry) else "partition"
             error = KafkaError(Code.unknown_topic_or_partition, f"group '{group}': the {what} is gone: not put back")
-            failures.append(error.failure(Scope.PARTITION, f"{topic}-{partition}", api="Metadata"))
+            failures.append(error.failure(Scope.PARTITION, partition_name((topic, partition)), api="Metadata"))
     return Outcome(tuple(kept), tuple(failures))
 
 
@@ -226,7 +226,7 @@ def still_as_planned(
         group = by_name.get(name)
         if name not in committed:
             continue  # it could not be read: that has its failure
-        if group and group.state not in _IDLE and not with_members:
+        if group and group.state not in IDLE and not with_members:
             failures.append(has_members(group))
         elif any(committed[name].get((entry.topic, entry.partition)) != entry.before for entry in entries):
             message = "its offsets have changed since they were looked at: nothing of it is written; plan it again"

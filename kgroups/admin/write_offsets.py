@@ -26,6 +26,7 @@ from kgroups.protocol.versions import Api
 
 from .ask_coordinators import Question, ask_coordinators
 from .describe_groups import NOT_FOUND
+from .partition_leaders import by_topic, partition_name
 from .reset_plan import by_group
 
 BYTES_A_REQUEST = 400_000
@@ -81,10 +82,7 @@ def _commit(group: GroupId, part: Part) -> offset_commit.OffsetCommit:
 
 
 def _delete(group: GroupId, part: Part) -> offset_delete.OffsetDelete:
-    topics: dict[str, tuple[int, ...]] = {}
-    for entry in part:
-        topics[entry.topic] = (*topics.get(entry.topic, ()), entry.partition)
-    return offset_delete.OffsetDelete(group, topics)
+    return offset_delete.OffsetDelete(group, by_topic((entry.topic, entry.partition) for entry in part))
 
 
 class _Ledger:
@@ -125,7 +123,7 @@ class _Ledger:
 
 def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: int) -> tuple[Result, Failure] | None:
     pair = (entry.topic, entry.partition)
-    name = f"{entry.topic}-{entry.partition}"
+    name = partition_name(pair)
     if pair not in errors:
         message = f"group '{entry.group_id}': left out of the broker's answer"
         return Result.UNKNOWN, Failure(Scope.PARTITION, name, message, api=api.name, broker=broker)

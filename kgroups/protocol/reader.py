@@ -49,7 +49,7 @@ class Reader:
     ) -> None:
         if isinstance(error, IndexError | struct.error):
             raise RemoteProtocolError(f"undecodable {self.message} (it ends too soon)") from error
-        if isinstance(error, ValueError):  # also: no UTF-8, or no error code that we know
+        if isinstance(error, ValueError):  # also: no UTF-8
             raise RemoteProtocolError(f"undecodable {self.message} ({error})") from error
 
     def end(self) -> None:

@@ -26,8 +26,9 @@ from ..delete_groups import doomed_groups
 from ..describe_groups import NOT_FOUND
 from ..make_plan import Times, look_again, make_plan
 from ..pacing import PIPELINE
+from ..partition_leaders import TopicPartition, partition_name
 from ..remove_members import WantedMembers
-from ..reset_plan import Committed, ResetRequest, TopicPartition
+from ..reset_plan import Committed, ResetRequest
 from ..select_groups import Selection
 from . import answers
 from .asking import Refused
@@ -101,7 +102,7 @@ class Acts:
     async def _write(self, group: GroupId, part: Sequence[PlannedOffset]) -> PartitionFailures:
         refused = {
             (entry.topic, entry.partition): Failure(
-                Scope.PARTITION, f"{entry.topic}-{entry.partition}", f"group '{group}': {NO_DELETION}"
+                Scope.PARTITION, partition_name((entry.topic, entry.partition)), f"group '{group}': {NO_DELETION}"
             )
             for entry in part
             if entry.before and not entry.after

@@ -12,7 +12,7 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import LEADER_MOVED, Code, KafkaError
 
 from ..list_groups import ListFilter
-from ..partition_leaders import TopicPartition
+from ..partition_leaders import TopicPartition, partition_name
 from .words import UNKNOWN_STATE, is_missing, state_of
 
 Pair = tuple[Group, GroupCommits]
@@ -117,11 +117,11 @@ class Survey:
             if leader is None:
                 message = "the topic has no such partition now (recreated with fewer?)"
                 told = KafkaError(Code.unknown_topic_or_partition, message)
-                self._holes[pair] = told.failure(Scope.PARTITION, name_of(pair), api="Metadata")
+                self._holes[pair] = told.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
             elif isinstance(leader, Failure):
                 self._holes[pair] = leader
             elif isinstance(leader, KafkaError):
-                self._holes[pair] = leader.failure(Scope.PARTITION, name_of(pair), api="Metadata")
+                self._holes[pair] = leader.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
             else:
                 leaders.setdefault(leader, []).append(pair)
         return leaders
@@ -147,7 +147,3 @@ class Survey:
             offsets.setdefault(topic, {})[partition] = log
         holes = {pair: failure.message for pair, failure in self._holes.items()}
         return Logs(offsets, holes), tuple(dict.fromkeys(self._holes[pair] for pair in sorted(self._holes)))
-
-
-def name_of(pair: TopicPartition) -> str:
-    return f"{pair[0]}-{pair[1]}"

@@ -47,7 +47,7 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from ..list_groups import OFFSETS_TOPIC, ListFilter, missing_coordinators
 from ..make_plan import Times
 from ..pacing import FIRST_PAUSE
-from ..partition_leaders import LEADER_ROUNDS
+from ..partition_leaders import LEADER_ROUNDS, partition_name
 from ..select_groups import Selection
 from . import answers, words
 from .acts import Acts, PartitionFailures
@@ -339,7 +339,7 @@ class RdkafkaAdmin(Acts):
 
         async def one(pair: tuple[str, int], future: Future[Any]) -> None:
             try:
-                told = await self._reply(Scope.PARTITION, answers.name_of(pair), "ListOffsets", lambda: future)
+                told = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
                 times[pair] = told.offset if told.offset >= 0 else None
             except Refused as refused:
                 lost[pair] = refused.failure
@@ -358,7 +358,7 @@ class RdkafkaAdmin(Acts):
 
         async def one(pair: tuple[str, int], future: Future[Any]) -> None:
             try:
-                told = await self._reply(Scope.PARTITION, answers.name_of(pair), "ListOffsets", lambda: future)
+                told = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
             except Refused as refused:
                 survey.note(pair, refused.failure._replace(broker=leader))
             else:
@@ -378,7 +378,7 @@ class RdkafkaAdmin(Acts):
         for entry in told.topic_partitions:
             if entry.error:
                 pair = (entry.topic, entry.partition)
-                failure = words.failure_of(Scope.PARTITION, answers.name_of(pair), api, entry.error)
+                failure = words.failure_of(Scope.PARTITION, partition_name(pair), api, entry.error)
                 failures[pair] = failure._replace(message=f"group '{group}': {failure.message}")
         return failures
 

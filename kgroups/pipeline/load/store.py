@@ -208,7 +208,7 @@ class Store:
 
     @staticmethod
     def _place(table: str, entry: str) -> str:
-        return f"{table}/batch={entry.removeprefix('batch-')}"
+        return f"{table}/batch={entry.removeprefix(BATCH)}"
 
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"

@@ -50,7 +50,7 @@ class DeleteGroups(NamedTuple):
             for _ in range(reader.count()):
                 group, code = reader.string(), reader.int16()
                 reader.tags()
-                answers[group] = kafka_error(Code(code), words=_WORDS) if code else group
+                answers[group] = kafka_error(code, words=_WORDS) if code else group
             reader.tags()
             reader.end()
         return answers

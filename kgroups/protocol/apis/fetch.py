@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from kgroups.model.offsets import Isolation
 
-from ..error_codes import Code, KafkaError, kafka_error
+from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..record_batch import Aborted
 from ..versions import Api
@@ -101,7 +101,7 @@ class Fetch(NamedTuple):
             reader.tags()
             reader.end()
             if error:
-                refusal = kafka_error(Code(error))
+                refusal = kafka_error(error)
                 return {(topic, index): refusal for topic, indexes in self.offsets.items() for index in indexes}
         return found
 
@@ -117,7 +117,7 @@ def _partition(reader: Reader, version: int) -> Fetched | KafkaError:
     records = reader.nullable_bytes()
     reader.tags()
     if error:
-        return kafka_error(Code(error))
+        return kafka_error(error)
     return Fetched(high_watermark, last_stable, tuple(aborted), records or b"")
 
 

@@ -67,7 +67,7 @@ class LeaveGroup(NamedTuple):
             for _ in range(reader.count()):
                 member_id, instance, code = reader.string(), reader.nullable_string(), reader.int16()
                 reader.tags()
-                errors[member_id, instance] = kafka_error(Code(code), words=_WORDS) if code else None
+                errors[member_id, instance] = kafka_error(code, words=_WORDS) if code else None
             reader.tags()
             reader.end()
-        return {self.group: kafka_error(Code(whole), words=_WORDS) if whole else errors}
+        return {self.group: kafka_error(whole, words=_WORDS) if whole else errors}

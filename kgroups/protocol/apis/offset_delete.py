@@ -55,4 +55,4 @@ class OffsetDelete(NamedTuple):
             reader.skip(4)  # throttle time
             errors = read_partition_errors(reader, lambda code: kafka_error(code, words=_WORDS))
             reader.end()
-        return {self.group: kafka_error(Code(code), words=_WORDS) if code else errors}
+        return {self.group: kafka_error(code, words=_WORDS) if code else errors}
