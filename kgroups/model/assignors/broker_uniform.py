@@ -1,0 +1,70 @@
+"""uniform, the broker's (KIP-848): as even as can be over all topics, and then as few moves as can be. Two ways, as in
+Kafka: one for members that all ask for the same topics, another for others.
+
+As Kafka 4.3 does it. Older ones give the one partition more that some members have to the first members of all, and so
+move more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .java_order import copied, grown, hash_of_text, hash_of_uuid
+from .shape import Assigned, Participant, TopicPartition, Topics
+from .uniform_general import assign_general
+
+
+def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
+    by_id = {member.member_id: member for member in members}
+    ordered = [by_id[name] for name in grown(by_id, hash_of_text)]
+    if len({frozenset(member.topics) for member in members}) <= 1:
+        return _assign_equal(ordered, topics)
+    return assign_general(ordered, topics)
+
+
+def _assign_equal(members: Sequence[Participant], topics: Topics) -> Assigned:
+    """Everybody keeps up to an even share, in the order of the members; the rest fills who has room, in turn."""
+    assigned: Assigned = {member.member_id: [] for member in members}
+    wanted = _in_order((members[0].topics if members else ()), topics)
+    owned = {partition for member in members for partition in member.owned}
+    free = [each for topic in wanted for each in _all_of(topic, topics) if each not in owned]
+    total = sum(topics[topic].partitions for topic in wanted)
+    least, with_more = divmod(total, len(members)) if members else (0, 0)
+    room: list[tuple[str, int]] = []
+    for place, member in enumerate(members):
+        one_more = with_more > 0
+        share = least + one_more
+        for topic, partitions in _by_topic(member.owned, topics):
+            if topic in wanted:
+                assigned[member.member_id] += partitions[:share]
+                free += partitions[share:]
+                share -= min(share, len(partitions))
+        if share and one_more and len(members) - place > with_more:
+            share, one_more = share - 1, False  # it has less: those after it may keep what they have
+        room.append((member.member_id, share))
+        with_more -= one_more
+    at = 0
+    for name, share in room:
+        assigned[name] += free[at : at + share]
+        at += share
+    return assigned
+
+
+def _in_order(names: Iterable[str], topics: Topics) -> list[str]:
+    """Topics as the broker comes to them: by the hash of their ids."""
+    existing = [name for name in copied(names, hash_of_text) if name in topics]
+    return copied(existing, lambda name: hash_of_uuid(topics[name].id))
+
+
+def _all_of(topic: str, topics: Topics) -> list[TopicPartition]:
+    return [(topic, partition) for partition in range(topics[topic].partitions)]
+
+
+def _by_topic(owned: Sequence[TopicPartition], topics: Topics) -> list[tuple[str, list[TopicPartition]]]:
+    """What a member holds, as the broker comes to it: topics by hash, partitions by number in a set's order."""
+    found: dict[str, list[int]] = {}
+    for topic, partition in owned:
+        if topic in topics:
+            found.setdefault(topic, []).append(partition)
+    ordered = grown(found, lambda topic: hash_of_uuid(topics[topic].id))
+    return [(topic, [(topic, each) for each in copied(found[topic], int)]) for topic in ordered]

@@ -1,0 +1,36 @@
+"""cooperative-sticky: as sticky, in steps. What moves is first taken from its owner, and given in a rebalance that
+follows (KIP-429)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .shape import Assigned, Participant, TopicPartition, Topics
+from .sticky_claims import Claims
+from .sticky_equal import assign_equal
+from .sticky_general import assign_general
+
+
+def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
+    """One rebalance: partitions that another member has to give up first are in no one's assignment."""
+    claims = Claims(members, topics)
+    if claims.equal_subscriptions:
+        assigned, changing_hands = assign_equal(claims)
+    else:
+        assigned = assign_general(claims)
+        changing_hands = _changing_hands(members, assigned)
+    return {
+        member_id: [each for each in partitions if changing_hands.get(each) != member_id]
+        for member_id, partitions in assigned.items()
+    }
+
+
+def _changing_hands(members: Sequence[Participant], assigned: Assigned) -> dict[TopicPartition, str]:
+    """Of the partitions that some member lost, who gets each."""
+    gained: dict[TopicPartition, str] = {}
+    lost: set[TopicPartition] = set()
+    for member in members:
+        before, after = set(member.owned), set(assigned[member.member_id])
+        gained.update(dict.fromkeys(after - before, member.member_id))
+        lost |= before - after
+    return {partition: member_id for partition, member_id in gained.items() if partition in lost}

@@ -1,0 +1,18 @@
+"""sticky: as even as can be, and then as few moves as can be (KIP-54). Two ways, as in Java: one for members that all
+ask for the same topics, a slower one for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .shape import Assigned, Participant, Topics
+from .sticky_claims import Claims
+from .sticky_equal import assign_equal
+from .sticky_general import assign_general
+
+
+def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
+    claims = Claims(members, topics)
+    if claims.equal_subscriptions:
+        return assign_equal(claims)[0]
+    return assign_general(claims)
