@@ -10,11 +10,14 @@
     ├── DeadlineExceeded              1    the command's total --timeout is used up
     ├── OutcomeUnknown                1    a change was sent, and no answer came that could be read
     ├── BrokerUnavailable             1    one broker refused, dropped, or did not answer in --broker-timeout
+    │   ├── TlsRefused                     ... it and we found no TLS that both sides accept
+    │   └── AuthenticationFailed           ... it did not believe who we are, or we got nothing to say it with
     ├── ProtocolError                 1    bytes that are not what Kafka's protocol says
     │   ├── LocalProtocolError             ... and we made them (a bug here)
     │   └── RemoteProtocolError            ... and the peer sent them (not Kafka, truncated, corrupt)
     │       └── UndecodableRecord              ... in __consumer_offsets
-    └── UnsupportedVersion            1    a broker and this client share no version of an API
+    ├── UnsupportedVersion            1    a broker and this client share no version of an API
+    └── UnsupportedMechanism          1    our wire client does not speak that SASL mechanism
 
 A failure that concerns one group, topic or broker among many is not an exception but data: see
 :class:`kgroups.model.outcome.Failure`.
@@ -71,6 +74,15 @@ class BrokerUnavailable(KgroupsError):
     """One broker refused the connection, dropped it, or did not answer in time."""
 
 
+class TlsRefused(BrokerUnavailable):
+    """No TLS that both sides accept: a certificate that is not trusted, or that is missing; no TLS there at all."""
+
+
+class AuthenticationFailed(BrokerUnavailable):
+    """A sign-in that was refused, by either side, or no token to sign in with. To try again is no use, and may lock
+    the account."""
+
+
 class ProtocolError(KgroupsError):
     """Bytes that are not what Kafka's protocol says."""
 
@@ -111,3 +123,7 @@ class UndecodableRecord(RemoteProtocolError):
 
 class UnsupportedVersion(KgroupsError):
     """A broker and this client share no version of an API."""
+
+
+class UnsupportedMechanism(KgroupsError):
+    """A SASL mechanism that our wire client does not speak; librdkafka may."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
 
 _PREVIEW = 32
 
@@ -21,17 +21,43 @@ class Raw(NamedTuple):
     data: bytes
     reason: str
 
+    def facts(self) -> Mapping[str, object]:
+        return {}
+
+    def beside(self, given: object) -> Mapping[str, object]:
+        return {}
+
     def __str__(self) -> str:
         shown = self.data[:_PREVIEW].hex()
         more = "…" if len(self.data) > _PREVIEW else ""
         return f"{len(self.data)} bytes 0x{shown}{more}"
 
 
+class UserData(Protocol):
+    """What a client puts beside or instead of topics: an assignor's user data, the state of a Connect worker, …
+
+    A named tuple of :mod:`kgroups.model.embedded`, or :class:`Raw`; as text, its words on one line.
+    """
+
+    def facts(self) -> Mapping[str, object]:
+        """What it adds to a row of members, by key."""
+
+    def beside(self, given: object) -> Mapping[str, object]:
+        """The same of what only follows from both, what a member told and what it was given."""
+        return {}
+
+
 class Assignment(NamedTuple):
-    """The partitions that a member holds. ``raw`` stands instead of ``topics`` where the bytes could not be read."""
+    """The partitions that a member holds. ``raw`` stands instead of ``topics`` where the bytes could not be read.
+
+    ``version`` is that of the client's bytes, ``note`` what is odd about them; a broker's own words have neither.
+    """
 
     topics: tuple[TopicPartitions, ...] = ()
     raw: Raw | None = None
+    version: int | None = None
+    user_data: UserData | None = None
+    note: str | None = None
 
     @property
     def size(self) -> int | None:
@@ -52,13 +78,20 @@ class Assignment(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """What a member asked for. ``owned`` is what it told that it held at the last rebalance (KIP-429, KIP-792)."""
+    """What a member asked for. ``owned`` is what it told that it held at the last rebalance (KIP-429, KIP-792).
+
+    ``rack`` is where it runs (KIP-881); the rest is as in :class:`Assignment`.
+    """
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
     owned: Assignment = Assignment()
     generation: int | None = None
     raw: Raw | None = None
+    rack: str | None = None
+    version: int | None = None
+    user_data: UserData | None = None
+    note: str | None = None
 
     def __str__(self) -> str:
         if self.raw:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
@@ -20,3 +24,9 @@ class Milliseconds(int):
             count, seconds = divmod(seconds, worth)
             parts.append(f"{count}{unit}" if count or not parts else "")
         return sign + "".join(parts)
+
+
+def parse_seconds(text: str) -> float | None:
+    """Seconds of ``30``, ``500ms``, ``10s``, ``2m``, ``1.5h`` or ``7d``; ``None`` for what is no span above zero."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|)", text.strip())
+    return (float(match[1]) * _SECONDS[match[2]] if match else 0.0) or None

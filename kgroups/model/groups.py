@@ -6,10 +6,13 @@ The broker's words are kept: a state or type that this version does not know is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .assignment import Assignment, Subscription
 from .cluster import Node
+
+if TYPE_CHECKING:
+    from .streams import StreamsMember, Topology
 
 GroupId = str
 """A group's name, exactly as clients gave it; untrusted text."""
@@ -41,11 +44,19 @@ class GroupState:
 
     ALL = (STABLE, EMPTY, PREPARING_REBALANCE, COMPLETING_REBALANCE, ASSIGNING, RECONCILING, NOT_READY, DEAD)
     OF_CONSUMERS = tuple(state for state in ALL if state != "NotReady")
+    OF_SHARERS = (EMPTY, DEAD, STABLE)
+    OF_STREAMS = (EMPTY, NOT_READY, STABLE, ASSIGNING, RECONCILING, DEAD)
     REBALANCING = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE, ASSIGNING, RECONCILING})
 
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 """The protocol type of groups whose members are consumers; Connect workers say ``connect``, others their own."""
+
+SHARE_PROTOCOL_TYPE = "share"
+"""The same of share groups."""
+
+STREAMS_PROTOCOL_TYPE = "streams"
+"""The same of streams groups."""
 
 CONSUMER_GROUPS = (CONSUMER_PROTOCOL_TYPE, "")
 """The protocol types of what the Java tool calls consumer groups: also those that nobody joins, only commits to."""
@@ -73,6 +84,8 @@ class Member(NamedTuple):
     ``subscription`` and ``owned`` come from what the client sent (classic groups) or from the broker (KIP-848);
     ``member_epoch``, ``target`` and ``upgraded`` exist in KIP-848 groups only. ``upgraded`` is ``False`` for a
     member that still speaks the classic protocol inside such a group, ``None`` where the broker does not say.
+    ``metadata_bytes`` and ``assignment_bytes`` are the sizes of what clients put into a classic group, as it came; not
+    known of one that is rebalancing.
     """
 
     member_id: str
@@ -85,6 +98,10 @@ class Member(NamedTuple):
     member_epoch: int | None = None
     target: Assignment | None = None
     upgraded: bool | None = None
+    streams: StreamsMember | None = None
+    """What only members of streams groups have."""
+    metadata_bytes: int | None = None
+    assignment_bytes: int | None = None
 
 
 class Group(NamedTuple):
@@ -103,3 +120,5 @@ class Group(NamedTuple):
     members: tuple[Member, ...] | None = ()
     group_epoch: int | None = None
     target_assignment_epoch: int | None = None
+    topology: Topology | None = None
+    """Of streams groups."""

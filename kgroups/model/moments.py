@@ -53,3 +53,11 @@ def parse_duration(text: str) -> int:
 def _milliseconds_up(part: str | None) -> int:
     """Of the digits behind the point of seconds."""
     return -(-int((part or "0").ljust(9, "0")) // 1_000_000)
+
+
+def moment_text(ms: int) -> str:
+    """``2026-01-31T12:00:00.500Z``; a number that is no time of this era is shown as it is."""
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return str(ms)

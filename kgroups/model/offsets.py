@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .groups import GroupId
+from .outcome import Failure
 
 
 class Isolation(IntEnum):
@@ -28,10 +29,17 @@ class Commit(NamedTuple):
 
 
 class GroupCommits(NamedTuple):
-    """All that one group has committed, by topic; partitions without a commit are not in it."""
+    """All that one group has committed, by topic; partitions without a commit are not in it.
+
+    A share group (KIP-932) commits nothing: its commits are the start offsets that the brokers keep for it. ``unset``
+    are partitions that it has without one, ``lags`` what the brokers tell of each, ``failures`` why one is not known.
+    """
 
     group_id: GroupId
     topics: Mapping[str, tuple[Commit, ...]]
+    unset: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+    lags: Mapping[tuple[str, int], int] = MappingProxyType({})
+    failures: Mapping[tuple[str, int], Failure] = MappingProxyType({})
 
 
 class LogOffsets(NamedTuple):

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from .permissions import Acl
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -32,7 +35,8 @@ class Failure(NamedTuple):
     """One thing that could not be answered.
 
     ``name`` is the group, topic, ``topic-partition`` or broker; ``error`` is Kafka's name of the error (as in
-    GROUP_AUTHORIZATION_FAILED), ``code`` its number; both are ``None`` where no broker said it.
+    GROUP_AUTHORIZATION_FAILED), ``code`` its number; both are ``None`` where no broker said it. ``acl`` is what would
+    have let the request pass, where that is what it failed by.
     """
 
     scope: Scope
@@ -42,17 +46,22 @@ class Failure(NamedTuple):
     code: int | None = None
     api: str | None = None
     broker: int | None = None
+    acl: Acl | None = None
 
     def sort_key(self) -> tuple[str, str, str, str, int]:
         return (self.scope.value, self.name, self.api or "", self.message, -1 if self.broker is None else self.broker)
 
 
 class Outcome(NamedTuple, Generic[T]):
-    """What was answered (``items``), what failed (``failures``), and remarks that are not failures (``notices``)."""
+    """What was answered (``items``), what failed (``failures``), and remarks that are not failures (``notices``).
+
+    ``hidden_by``: without these ACLs, brokers leave things out in silence, so that the answer may be partial.
+    """
 
     items: tuple[T, ...] = ()
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
+    hidden_by: tuple[Acl, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -61,11 +70,21 @@ class Outcome(NamedTuple, Generic[T]):
 
     def with_items(self, items: Iterable[U]) -> Outcome[U]:
         """The same failures and notices beside other items."""
-        return Outcome(tuple(items), self.failures, self.notices)
+        return Outcome(tuple(items), self.failures, self.notices, self.hidden_by)
 
     def with_failures(self, failures: Iterable[Failure], notices: Iterable[str] = ()) -> Outcome[T]:
         """The same items, and further failures and notices."""
-        return Outcome(self.items, (*self.failures, *failures), (*self.notices, *notices))
+        return Outcome(self.items, (*self.failures, *failures), (*self.notices, *notices), self.hidden_by)
+
+    def after(self, earlier: Outcome[Any]) -> Outcome[T]:
+        """The same items, with what was said on the way to them."""
+        failures, notices = (*earlier.failures, *self.failures), (*earlier.notices, *self.notices)
+        return Outcome(self.items, failures, notices, (*earlier.hidden_by, *self.hidden_by))
+
+    def missing_acls(self) -> list[Acl]:
+        """What its failures and its silence need, each once, sorted."""
+        found = {failure.acl for failure in self.failures if failure.acl}
+        return sorted(found.union(self.hidden_by), key=lambda acl: (acl.resource, acl.name or "", acl.operation))
 
 
 def merge(outcomes: Iterable[Outcome[T]]) -> Outcome[T]:
@@ -73,8 +92,10 @@ def merge(outcomes: Iterable[Outcome[T]]) -> Outcome[T]:
     items: list[T] = []
     failures: list[Failure] = []
     notices: dict[str, None] = {}
+    hidden_by: dict[Acl, None] = {}
     for outcome in outcomes:
         items += outcome.items
         failures += outcome.failures
         notices.update(dict.fromkeys(outcome.notices))
-    return Outcome(tuple(items), tuple(failures), tuple(notices))
+        hidden_by.update(dict.fromkeys(outcome.hidden_by))
+    return Outcome(tuple(items), tuple(failures), tuple(notices), tuple(hidden_by))

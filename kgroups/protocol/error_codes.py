@@ -9,7 +9,7 @@ from kgroups.model.outcome import Failure, Scope
 
 from .codes import Code
 
-__all__ = ["BACK_OFF", "LEADER_MOVED", "MOVED", "Code", "KafkaError", "kafka_error"]
+__all__ = ["BACK_OFF", "LEADER_MOVED", "MOVED", "NOT_AUTHORIZED", "Code", "KafkaError", "kafka_error"]
 
 MOVED = frozenset({Code.not_coordinator})
 """The group has another coordinator now: look it up again."""
@@ -34,10 +34,13 @@ LEADER_MOVED = frozenset(
 )
 """The partition has another leader, or none at the moment: refresh the metadata and ask again."""
 
+NOT_AUTHORIZED = frozenset(
+    {Code.group_authorization_failed, Code.topic_authorization_failed, Code.cluster_authorization_failed}
+)
+"""An ACL is missing: which one depends on what was asked of what (see :mod:`kgroups.model.permissions`)."""
+
 _WORDS = {
-    Code.group_authorization_failed: "not authorized: needs the ACL DESCRIBE on this group",
-    Code.topic_authorization_failed: "not authorized: needs the ACL DESCRIBE on this topic",
-    Code.cluster_authorization_failed: "not authorized: needs the ACL DESCRIBE on the cluster",
+    **dict.fromkeys(NOT_AUTHORIZED, "not authorized"),
     Code.group_id_not_found: "the group does not exist",
     Code.invalid_group_id: "not a valid group id",
     Code.unknown_topic_or_partition: "the topic or partition does not exist (deleted?)",
@@ -61,7 +64,15 @@ class KafkaError(NamedTuple):
         return self.code.name.upper()
 
     def failure(self, scope: Scope, name: str, *, api: str, broker: int | None = None) -> Failure:
-        return Failure(scope, name, self.message, self.name, int(self.code), api, broker)
+        """The failure of that group, topic, ``topic-partition`` or broker; with the ACL that is missing, if one is."""
+        failure = Failure(scope, name, self.message, self.name, int(self.code), api, broker)
+        if self.code not in NOT_AUTHORIZED:
+            return failure
+        from kgroups.model.permissions import missing_acl
+
+        topic = {Scope.TOPIC: name, Scope.PARTITION: name.rpartition("-")[0]}.get(scope)
+        acl = missing_acl(self.name, api, group=name if scope is Scope.GROUP else None, topic=topic)
+        return failure._replace(message=f"{self.message}: needs {acl}", acl=acl)
 
 
 def kafka_error(code: int, message: str | None = None, words: Mapping[Code, str] = _WORDS) -> KafkaError:

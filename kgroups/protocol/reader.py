@@ -88,6 +88,12 @@ class Reader:
         self.at += 8
         return int(value)
 
+    def uuid(self) -> int:
+        """Its 128 bits, unsigned."""
+        start = self.at
+        self.at = end = start + 16
+        return int.from_bytes(self.data[start:end])
+
     def string(self) -> str:
         """A text that cannot be null."""
         text = self.nullable_string()

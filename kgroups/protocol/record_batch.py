@@ -18,18 +18,18 @@ from kgroups.errors import RemoteProtocolError
 
 from .compression import Codec, decompress
 
-_PREFIX = struct.Struct(">qi")
+PREFIX = struct.Struct(">qi")
 """Offset of the batch, and how many bytes follow; of every format."""
-_MAGIC_AT = 16
-_OLDEST, _OLD, _BATCH = 0, 1, 2
+MAGIC_AT = 16
+_OLDEST, _OLD, BATCH = 0, 1, 2
 
-_HEADER = struct.Struct(">hiqqqhii")
+HEADER = struct.Struct(">hiqqqhii")
 """Of a batch, from its attributes on: last offset delta, base and largest timestamp, producer id and epoch, sequence,
 number of records."""
-_HEADER_AT = 21
-_RECORDS_AT = _HEADER_AT + _HEADER.size
+HEADER_AT = 21
+RECORDS_AT = HEADER_AT + HEADER.size
 
-_CODEC, _APPEND_TIME, _TRANSACTIONAL, _CONTROL = 0x07, 0x08, 0x10, 0x20
+CODEC, APPEND_TIME, TRANSACTIONAL, CONTROL = 0x07, 0x08, 0x10, 0x20
 """Bits of the attributes. Where retention of a marker is planned (bit 6, KIP-534) the base timestamp is another one,
 and the deltas are of that one: nothing to do."""
 
@@ -104,59 +104,59 @@ def first_records(data: bytes, offsets: Iterable[int], aborted: Iterable[Aborted
 def _batches(data: bytes) -> Iterator[_Batch]:
     """The whole ones."""
     at = 0
-    while at + _MAGIC_AT < len(data):
-        base, size = _PREFIX.unpack_from(data, at)
-        end = at + _PREFIX.size + size
-        if size <= _MAGIC_AT - _PREFIX.size:
+    while at + MAGIC_AT < len(data):
+        base, size = PREFIX.unpack_from(data, at)
+        end = at + PREFIX.size + size
+        if size <= MAGIC_AT - PREFIX.size:
             raise ValueError(f"a batch of {size} bytes")
         if end > len(data):
             return
-        magic = data[at + _MAGIC_AT]
-        if magic > _BATCH:
+        magic = data[at + MAGIC_AT]
+        if magic > BATCH:
             raise ValueError(f"format {magic} is not known")
-        made = _batch if magic == _BATCH else _message
+        made = _batch if magic == BATCH else _message
         yield made(base, data[at:end])
         at = end
 
 
 def _batch(base: int, data: bytes) -> _Batch:
-    attributes, delta, first_time, largest_time, producer, _, _, count = _HEADER.unpack_from(data, _HEADER_AT)
+    attributes, delta, first_time, largest_time, producer, _, _, count = HEADER.unpack_from(data, HEADER_AT)
     if delta < 0 or count < 0:
         raise ValueError("a batch with less than no records")
-    append_time = largest_time if attributes & _APPEND_TIME else None
+    append_time = largest_time if attributes & APPEND_TIME else None
 
     def records() -> Iterator[Record]:
-        body = decompress(attributes & _CODEC, data[_RECORDS_AT:])
+        body = decompress(attributes & CODEC, data[RECORDS_AT:])
         at = 0
         for _ in range(count):
-            size, start = _varint(body, at)
+            size, start = varint(body, at)
             at = start + size
             if not start < at <= len(body):
                 raise ValueError("a record ends too soon")
-            time_delta, next_at = _varint(body, start + 1)  # behind attributes that mean nothing yet
-            offset_delta, _ = _varint(body, next_at)
+            time_delta, next_at = varint(body, start + 1)  # behind attributes that mean nothing yet
+            offset_delta, _ = varint(body, next_at)
             yield Record(base + offset_delta, _known(first_time + time_delta if append_time is None else append_time))
 
-    transactional, control = bool(attributes & _TRANSACTIONAL), bool(attributes & _CONTROL)
+    transactional, control = bool(attributes & TRANSACTIONAL), bool(attributes & CONTROL)
     return _Batch(base + delta, records, producer, transactional, control)
 
 
 def _message(offset: int, data: bytes) -> _Batch:
     """A message of the old formats: a record, or a wrapper around a set of them, which has the offset of the last."""
-    if data[_MAGIC_AT] == _OLDEST:
+    if data[MAGIC_AT] == _OLDEST:
         # A wrapper too: it ends in a record with its own offset, and no record of it has a timestamp.
         return _Batch(offset, lambda: iter((Record(offset, None),)))
     attributes, timestamp = data[_ATTRIBUTES_AT], _timestamp(data)
-    if not attributes & _CODEC:
+    if not attributes & CODEC:
         return _Batch(offset, lambda: iter((Record(offset, timestamp),)))
 
     def records() -> Iterator[Record]:
-        inner = list(_inner(decompress(attributes & _CODEC, _value(data))))
+        inner = list(_inner(decompress(attributes & CODEC, _value(data))))
         if not inner:
             raise ValueError("an empty message set")
         base = offset - inner[-1].offset  # inside, offsets count from the first one (KIP-31)
         for record in inner:
-            yield Record(base + record.offset, timestamp if attributes & _APPEND_TIME else record.timestamp)
+            yield Record(base + record.offset, timestamp if attributes & APPEND_TIME else record.timestamp)
 
     return _Batch(offset, records)
 
@@ -165,12 +165,12 @@ def _inner(data: bytes) -> Iterator[Record]:
     """The messages of a set that was compressed; offsets as they are written."""
     at = 0
     while at < len(data):
-        offset, size = _PREFIX.unpack_from(data, at)
-        end = at + _PREFIX.size + size
-        if size <= _TIMESTAMP_AT - _PREFIX.size or end > len(data):
+        offset, size = PREFIX.unpack_from(data, at)
+        end = at + PREFIX.size + size
+        if size <= _TIMESTAMP_AT - PREFIX.size or end > len(data):
             raise ValueError("a message ends too soon")
         message = data[at:end]
-        if message[_MAGIC_AT] != _OLD or message[_ATTRIBUTES_AT] & _CODEC != Codec.NONE:
+        if message[MAGIC_AT] != _OLD or message[_ATTRIBUTES_AT] & CODEC != Codec.NONE:
             raise ValueError("a message set inside a message set")
         yield Record(offset, _timestamp(message))
         at = end
@@ -198,7 +198,7 @@ def _value(message: bytes) -> bytes:
     return message[at : at + size]
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def varint(data: bytes, at: int) -> tuple[int, int]:
     """A number as records hold it (zigzag, of at most ten bytes), and the place behind it."""
     value = shift = 0
     while True:

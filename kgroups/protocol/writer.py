@@ -40,18 +40,29 @@ def compact_array(elements: Iterable[bytes]) -> bytes:
     return _unsigned_varint(len(written) + 1) + b"".join(written)
 
 
+def binary(data: bytes) -> bytes:
+    """Of the old form: led by its length in four bytes."""
+    return len(data).to_bytes(4, "big") + data
+
+
+def compact_binary(data: bytes) -> bytes:
+    """Of the flexible form: led by its length plus one."""
+    return _unsigned_varint(len(data) + 1) + data
+
+
 class Form(NamedTuple):
     """How a message of one form is written; ``tags`` ends each struct, and there are none."""
 
     string: Callable[[str], bytes]
     array: Callable[[Iterable[bytes]], bytes]
+    binary: Callable[[bytes], bytes]
     null_string: bytes
     null_array: bytes
     tags: bytes
 
 
-_OLD = Form(string, array, b"\xff\xff", b"\xff\xff\xff\xff", b"")
-_FLEXIBLE = Form(compact_string, compact_array, b"\0", b"\0", b"\0")
+_OLD = Form(string, array, binary, b"\xff\xff", b"\xff\xff\xff\xff", b"")
+_FLEXIBLE = Form(compact_string, compact_array, compact_binary, b"\0", b"\0", b"\0")
 
 
 def form_of(api: Api, version: int) -> Form:

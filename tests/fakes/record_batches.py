@@ -49,13 +49,14 @@ def batch(
     attributes: int = 0,
     producer: int = -1,
     append_time: int | None = None,
-    value: bytes = b"value",
+    value: bytes | None = b"value",
+    key: bytes | None = None,
     xerial: bool = True,
 ) -> Batch:
     """Format 2, of (offset, timestamp); ``last`` is the batch's last offset where compaction took its record."""
     last = last if last is not None else max([base, *(offset for offset, _ in records)])
     first_time = records[0][1] if records else -1
-    body = b"".join(_record(offset - base, time - first_time, value) for offset, time in records)
+    body = b"".join(_record(offset - base, time - first_time, value, key) for offset, time in records)
     attributes |= int(codec) | (0 if append_time is None else APPEND_TIME)
     largest = append_time if append_time is not None else max((time for _, time in records), default=-1)
     rest = struct.pack(">hiqqqhii", attributes, last - base, first_time, largest, producer, 0, 0, len(records))
@@ -94,8 +95,9 @@ def log_bytes(batches: Iterable[Batch]) -> bytes:
     return b"".join(each.data for each in batches)
 
 
-def _record(offset_delta: int, time_delta: int, value: bytes) -> bytes:
-    body = b"\0" + _varint(time_delta) + _varint(offset_delta) + _varint(-1) + _varint(len(value)) + value + _varint(0)
+def _record(offset_delta: int, time_delta: int, value: bytes | None, key: bytes | None) -> bytes:
+    words = b"".join(_varint(-1) if each is None else _varint(len(each)) + each for each in (key, value))
+    body = b"\0" + _varint(time_delta) + _varint(offset_delta) + words + _varint(0)
     return _varint(len(body)) + body
 
 

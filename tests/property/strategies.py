@@ -17,6 +17,7 @@ from kio.static.primitive import Records
 
 from kgroups.model.offsets import Commit, Isolation
 from kgroups.protocol import apis
+from kgroups.protocol.apis.describe_configs import Resource
 from kgroups.protocol.apis.list_offsets import Where
 from kgroups.protocol.versions import Api
 
@@ -36,6 +37,8 @@ _partitions = st.dictionaries(names, st.lists(st.integers(0, 2**31 - 1), max_siz
 _fetched = st.dictionaries(
     names, st.dictionaries(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1), max_size=3), max_size=3
 )
+_starts = st.tuples(st.integers(0, 2**31 - 1), st.integers(-1, 2**63 - 1))
+"""Partition and offset."""
 _commits = st.builds(
     Commit,
     st.integers(0, 2**31 - 1),
@@ -68,10 +71,21 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "generation": st.integers(-1, 2**31 - 1),
         },
         "OffsetDelete": {"group": names, "partitions": _partitions},
+        "AlterShareGroupOffsets": {
+            "group": names,
+            "starts": st.dictionaries(names, st.lists(_starts, max_size=3).map(tuple), max_size=3),
+        },
+        "DeleteShareGroupOffsets": {"group": names, "topics": st.lists(names, max_size=3).map(tuple)},
+        "DeleteTopics": {"topics": groups, "timeout_ms": st.integers(0, 2**31 - 1)},
         "LeaveGroup": {
             "group": names,
             "members": st.lists(st.tuples(st.text(max_size=4), st.none() | names), max_size=3).map(tuple),
             "reason": st.text(max_size=6),
+        },
+        "SaslHandshake": {"mechanism": names},
+        "SaslAuthenticate": {"message": st.binary(max_size=200)},
+        "DescribeConfigs": {
+            "wanted": st.dictionaries(st.builds(Resource, st.integers(0, 127), names), groups, max_size=3),
         },
     }
     return st.builds(CALLS[api], **arguments.get(api.name, {"groups": groups}))
@@ -93,6 +107,7 @@ _PRIMITIVES: dict[str, st.SearchStrategy[Any]] = {
     "bool": st.booleans(),
     "uuid": st.uuids().filter(lambda uuid: uuid != UUID(int=0)),
     "error_code": st.sampled_from(ErrorCode),
+    "timedelta_i64": _integers(47).map(lambda milliseconds: timedelta(milliseconds=milliseconds)),  # 4,000 years
     "timedelta_i32": _integers(32).map(lambda milliseconds: timedelta(milliseconds=milliseconds)),
 }
 

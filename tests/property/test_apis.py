@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgroups.errors import RemoteProtocolError
+from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.framing import decode_response, encode_request
 from kgroups.protocol.schema import build, read, request_type, response_type, write
 from kgroups.protocol.versions import Api
@@ -82,6 +83,9 @@ def told(response: Any) -> set[str]:
         return {entry.group_id for entry in response.groups}
     if hasattr(response, "brokers"):
         return {entry.name for entry in response.topics if entry.name is not None}
+    if type(response).__name__ == "DescribeConfigsResponse":
+        refused = any(entry.error_code for entry in response.results)
+        return set() if refused else {config.name for entry in response.results for config in entry.configs}
     if type(response).__name__ == "ListOffsetsResponse":
         return {entry.name for entry in response.topics if entry.partitions}
     if type(response).__name__ == "FetchResponse":
@@ -97,7 +101,7 @@ def told_by(parsed: Any) -> set[str]:
         return {entry.group_id for entry in parsed.entries}
     if hasattr(parsed, "nodes"):
         return {entry.topic for entry in parsed.topics}
-    if hasattr(parsed, "ranges"):
+    if hasattr(parsed, "ranges") or hasattr(parsed, "error") or isinstance(parsed, KafkaError):
         return set()
     return {key if isinstance(key, str) else key[0] for key in parsed}
 

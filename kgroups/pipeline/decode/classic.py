@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from kgroups.protocol.embedded.registry import DECODERS, decode_member
+from kgroups.protocol.embedded.registry import decode_member, is_known
 
 from .facts import ASSIGNMENTS, GROUP_METADATA, MEMBERS, Body, Fact, Teller, known, some
 from .times import micros
@@ -36,7 +36,9 @@ def _tell_group(body: Body) -> Iterator[Fact]:
 
 def _tell_member(protocol_type: str, generation: int, member: Mapping[str, Any]) -> Iterator[Fact]:
     """Its topics are null, and it has no assignments, where its bytes are not a consumer's."""
-    subscription, assignment = decode_member(protocol_type, *(_bytes(member[each]) for each in _EMBEDDED))
+    subscription, assignment = decode_member(
+        protocol_type, _bytes(member["subscription"]), _bytes(member["assignment"])
+    )
     yield (
         MEMBERS,
         {
@@ -48,7 +50,7 @@ def _tell_member(protocol_type: str, generation: int, member: Mapping[str, Any])
             "client_host": member["clientHost"],
             "rebalance_timeout_ms": known(member.get("rebalanceTimeout")),
             "session_timeout_ms": member["sessionTimeout"],
-            "topics": None if subscription.raw or protocol_type not in DECODERS else list(subscription.topics),
+            "topics": None if subscription.raw or not is_known(protocol_type) else list(subscription.topics),
         },
     )
     for topic, partitions in assignment.topics:
@@ -63,9 +65,6 @@ def _tell_member(protocol_type: str, generation: int, member: Mapping[str, Any])
                 "epoch": generation,
             },
         )
-
-
-_EMBEDDED: Final = ("subscription", "assignment")
 
 
 def _bytes(text: str) -> bytes:

@@ -109,7 +109,8 @@ def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:
 
 
 def failure_rows(failures: Iterable[Failure]) -> list[Row]:
-    """Sorted, so that the same failures give the same rows."""
+    """Sorted, so that the same failures give the same rows. A missing ACL is named in the message."""
     return [
-        (failure.scope.value, failure.name or None, *failure[2:]) for failure in sorted(failures, key=Failure.sort_key)
+        (each.scope.value, each.name or None, each.message, each.error, each.code, each.api, each.broker)
+        for each in sorted(failures, key=Failure.sort_key)
     ]

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kgroups.model.assignment import Assignment, Subscription, assignment_of
+from kgroups.model.assignment import Subscription
 from kgroups.model.groups import GroupId, Member
 
-from ..error_codes import Code, KafkaError, kafka_error
+from ..described import best_told, read_assignment
+from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -69,13 +70,7 @@ class ConsumerGroupDescribe(NamedTuple):
             groups = [_group(reader, version) for _ in range(reader.count())]
             reader.tags()
             reader.end()
-        return dict(sorted(groups, key=_worth))
-
-
-def _worth(answer: tuple[GroupId, ConsumerGroup | KafkaError]) -> int:
-    """Of what is told of one group, that of most worth counts."""
-    _, told = answer
-    return 2 if isinstance(told, ConsumerGroup) else 1 if told.code != Code.group_id_not_found else 0
+        return best_told(groups)
 
 
 def _group(reader: Reader, version: int) -> tuple[GroupId, ConsumerGroup | KafkaError]:
@@ -94,7 +89,7 @@ def _member(reader: Reader, version: int) -> Member:
     epoch, client_id, host = reader.int32(), reader.string(), reader.string()
     topics = [reader.string() for _ in range(reader.count())]
     regex = reader.nullable_string() or None
-    assignment, target = _assignment(reader), _assignment(reader)
+    assignment, target = read_assignment(reader), read_assignment(reader)
     upgraded = _UPGRADED.get(reader.int8()) if version >= _MEMBER_TYPE else None
     reader.tags()
     return Member(
@@ -109,16 +104,3 @@ def _member(reader: Reader, version: int) -> Member:
         target=target,
         upgraded=upgraded,
     )
-
-
-def _assignment(reader: Reader) -> Assignment:
-    assignment = assignment_of([_topic(reader) for _ in range(reader.count())])
-    reader.tags()
-    return assignment
-
-
-def _topic(reader: Reader) -> tuple[str, tuple[int, ...]]:
-    reader.skip(16)  # the topic's id
-    name, partitions = reader.string(), reader.int32s()
-    reader.tags()
-    return name, partitions

@@ -21,7 +21,6 @@ API = Api(42, "DeleteGroups", 0, 2, flexible=2)
 
 _WORDS = {
     Code.non_empty_group: "the group has members",
-    Code.group_authorization_failed: "not authorized: needs the ACL DELETE on this group",
 }
 
 

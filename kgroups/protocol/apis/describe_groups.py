@@ -82,7 +82,7 @@ def _group(reader: Reader, version: int, seen: Seen[_Words]) -> tuple[GroupId, C
     message = reader.nullable_string() if version >= _MESSAGE else None
     name = reader.string()
     state, protocol_type, protocol = reader.repeated(seen, _words)
-    members = tuple([_member(reader, version, protocol_type) for _ in range(reader.count())])
+    members = tuple([_member(reader, version, state, protocol_type, protocol) for _ in range(reader.count())])
     if version >= _OPERATIONS:
         reader.skip(4)
     reader.tags()
@@ -93,10 +93,22 @@ def _group(reader: Reader, version: int, seen: Seen[_Words]) -> tuple[GroupId, C
     return name, ClassicGroup(name, state, protocol_type, protocol, members)
 
 
-def _member(reader: Reader, version: int, protocol_type: str) -> Member:
+def _member(reader: Reader, version: int, state: str, protocol_type: str, protocol: str) -> Member:
     member_id = reader.string()
     instance_id = reader.nullable_string() if version >= _INSTANCE_IDS else None
     client_id, host = reader.string(), reader.string()
-    subscription, assignment = decode_member(protocol_type, reader.binary(), reader.binary())
+    metadata, held = reader.binary(), reader.binary()
+    subscription, assignment = decode_member(protocol_type, metadata, held, protocol)
     reader.tags()
-    return Member(member_id, client_id, host, assignment, instance_id, subscription=subscription)
+    told = state == GroupState.STABLE  # until then brokers keep back what members sent
+    return Member(
+        member_id,
+        client_id,
+        host,
+        assignment,
+        instance_id,
+        subscription.rack,
+        subscription,
+        metadata_bytes=len(metadata) if told else None,
+        assignment_bytes=len(held) if told else None,
+    )

@@ -24,7 +24,6 @@ _REASON = 5
 _WORDS = {
     Code.unknown_member_id: "there is no such member in the group",
     Code.fenced_instance_id: "the static member has another member id by now",
-    Code.group_authorization_failed: "not authorized: needs the ACL READ on this group",
 }
 
 MemberErrors = Mapping[tuple[str, str | None], KafkaError | None]

@@ -3,7 +3,8 @@
 v1  an empty list of topics means none (v0: all)
 v2  cluster id
 v4  topics need not be created by asking (KIP-204, Kafka 0.11)
-v12 newest by topic name or id (KIP-516); nothing that we need came later
+v8  what the principal may do to the cluster, for who asks (KIP-430, Kafka 2.3)
+v10 topic ids (KIP-516, Kafka 2.8); from v11 on that question is DescribeCluster's, and a request more: we stay here
 
 By hand: asked first in every command, and kio refuses a tag that it does not know.
 """
@@ -16,38 +17,52 @@ from typing import NamedTuple
 from kgroups.model.cluster import Node
 
 from ..error_codes import Code, KafkaError, kafka_error
+from ..operations import operations_of
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(3, "Metadata", 1, 12, flexible=9)
+API = Api(3, "Metadata", 1, 10, flexible=9)
 
 _CLUSTER_ID, _THROTTLE, _NO_CREATION, _OFFLINE, _EPOCHS, _OPERATIONS = 2, 3, 4, 5, 7, 8
-_TOPIC_IDS, _NO_CLUSTER_OPERATIONS, _NAME_OR_ID = 10, 11, 12
-"""The first version that has each, or has it no more."""
+_TOPIC_IDS = 10
+"""The first version that has each."""
 
-_NO = b"\0"
+_NO, _YES = b"\0", b"\1"
 _NO_ID = bytes(16)
 
 
 class TopicLeaders(NamedTuple):
-    """Who leads each partition of one topic: a broker id, or the error that stands in its place."""
+    """Who leads each partition of one topic: a broker id, or the error that stands in its place. ``topic_id`` is its
+    128 bits, 0 where brokers do not tell (before Kafka 2.8)."""
 
     topic: str
     error: KafkaError | None
     leaders: Mapping[int, int | KafkaError]
+    topic_id: int = 0
 
 
 class ClusterMetadata(NamedTuple):
+    """``operations`` on the cluster, in Kafka's words, are empty for who may not DESCRIBE it, and ``None`` where nobody
+    asked or the broker does not tell. ``controller`` is a broker id, -1 where there is none."""
+
     cluster_id: str | None
     nodes: tuple[Node, ...]
     topics: tuple[TopicLeaders, ...]
+    operations: frozenset[str] | None = None
+    controller: int = -1
 
 
 class Metadata(NamedTuple):
-    """Which brokers are alive, and who leads the partitions of ``topics``? Never creates a topic (from v4)."""
+    """Which brokers are alive, and who leads the partitions of ``topics``? Never creates a topic (from v4).
 
-    topics: tuple[str, ...] = ()
+    ``None`` is all topics that there are, and that we may see.
+
+    With ``operations``: and what may we do to the cluster?
+    """
+
+    topics: tuple[str, ...] | None = ()
+    operations: bool = False
 
     @property
     def api(self) -> Api:
@@ -55,14 +70,18 @@ class Metadata(NamedTuple):
 
     @property
     def keys(self) -> int:
-        return len(self.topics)
+        return len(self.topics or ())
 
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
         no_id = _NO_ID if version >= _TOPIC_IDS else b""
-        topics = form.array(no_id + form.string(name) + form.tags for name in self.topics)
+        topics = (
+            form.null_array
+            if self.topics is None
+            else form.array(no_id + form.string(name) + form.tags for name in self.topics)
+        )
         create = _NO if version >= _NO_CREATION else b""
-        operations = b"" if version < _OPERATIONS else _NO if version >= _NO_CLUSTER_OPERATIONS else 2 * _NO
+        operations = b"" if version < _OPERATIONS else (_YES if self.operations else _NO) + _NO
         return topics + create + operations + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> ClusterMetadata:
@@ -71,13 +90,12 @@ class Metadata(NamedTuple):
                 reader.skip(4)
             nodes = sorted([_node(reader) for _ in range(reader.count())])
             cluster_id = reader.nullable_string() if version >= _CLUSTER_ID else None
-            reader.skip(4)  # the controller
+            controller = reader.int32()
             topics = [_topic(reader, version) for _ in range(reader.count())]
-            if _OPERATIONS <= version < _NO_CLUSTER_OPERATIONS:
-                reader.skip(4)
+            operations = operations_of(reader.int32()) if version >= _OPERATIONS else None
             reader.tags()
             reader.end()
-        return ClusterMetadata(cluster_id, tuple(nodes), tuple([topic for topic in topics if topic]))
+        return ClusterMetadata(cluster_id, tuple(nodes), tuple(topics), operations, controller)
 
 
 def _node(reader: Reader) -> Node:
@@ -87,16 +105,16 @@ def _node(reader: Reader) -> Node:
     return node
 
 
-def _topic(reader: Reader, version: int) -> TopicLeaders | None:
-    """``None`` for a topic that is known by its id alone."""
+def _topic(reader: Reader, version: int) -> TopicLeaders:
     error = Code(reader.int16())
-    name = reader.nullable_string() if version >= _NAME_OR_ID else reader.string()
-    reader.skip((16 if version >= _TOPIC_IDS else 0) + 1)  # whether it is internal
+    name = reader.string()
+    topic_id = reader.uuid() if version >= _TOPIC_IDS else 0
+    reader.skip(1)  # whether it is internal
     leaders = dict([_leader(reader, version) for _ in range(reader.count())])
     if version >= _OPERATIONS:
         reader.skip(4)
     reader.tags()
-    return None if name is None else TopicLeaders(name, kafka_error(error) if error else None, leaders)
+    return TopicLeaders(name, kafka_error(error) if error else None, leaders, topic_id)
 
 
 def _leader(reader: Reader, version: int) -> tuple[int, int | KafkaError]:

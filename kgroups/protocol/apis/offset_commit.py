@@ -36,8 +36,6 @@ _BROKERS_RETENTION = (-1).to_bytes(8, "big", signed=True)
 
 _WORDS = {
     Code.unknown_member_id: "the group has members now: nothing of it is written",
-    Code.group_authorization_failed: "not authorized: needs the ACL READ on this group",
-    Code.topic_authorization_failed: "not authorized: needs the ACL READ on this topic",
     Code.group_id_not_found: "not a group that commits offsets, or it does not exist",
     Code.offset_metadata_too_large: "the commit's metadata is larger than the broker takes",
 }

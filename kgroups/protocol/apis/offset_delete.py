@@ -21,8 +21,6 @@ API = Api(47, "OffsetDelete", 0, 0, flexible=1)
 _WORDS = {
     Code.group_subscribed_to_topic: "a member of the group is subscribed to the topic",
     Code.non_empty_group: "the group has members, and is not one of consumers",
-    Code.group_authorization_failed: "not authorized: needs the ACL DELETE on this group",
-    Code.topic_authorization_failed: "not authorized: needs the ACL READ on this topic",
 }
 
 

@@ -328,7 +328,7 @@ class TestDescribe:
         outcome = asyncio.run(opened(client).describe(Selection(names=("a", "b", "c"))))
         assert [group.group_id for group in outcome.items] == ["c"]
         assert [(failure.error, failure.code, failure.message) for failure in outcome.failures] == [
-            ("GROUP_AUTHORIZATION_FAILED", 30, "not authorized: needs the ACL DESCRIBE on this group"),
+            ("GROUP_AUTHORIZATION_FAILED", 30, "not authorized: needs DESCRIBE on GROUP a"),
             (None, None, "librdkafka: GroupId b is not a consumer group (connect)."),
         ]
 

@@ -286,7 +286,7 @@ def test_one_partition_refused_does_not_stop_the_others() -> None:
     written = write(fake, planned)
     assert results(written) == {("a", "t", 0): Result.APPLIED, ("a", "t", 1): Result.FAILED}
     assert written.failures[0].name == "t-1"
-    assert written.failures[0].message == "group 'a': not authorized: needs the ACL READ on this topic"
+    assert written.failures[0].message == "group 'a': not authorized: needs READ on TOPIC t"
 
 
 def test_a_coordinator_that_moves_or_loads_is_followed() -> None:

@@ -78,7 +78,7 @@ def test_an_unauthorised_group_is_named(run_cli: Run, serve: Callable) -> None:
     assert code == 1
     assert "idle" in out
     assert "busy" not in out
-    assert err.count("busy") == 1
+    assert err.count("group 'busy'") == 1
     assert "GROUP_AUTHORIZATION_FAILED" in err
 
 

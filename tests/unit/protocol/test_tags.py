@@ -51,7 +51,7 @@ def ends(tags: bytes) -> bytes:
 def leaders(tags: bytes) -> bytes:
     partition = OK + ONE + ONE + ONE + 3 * b"\1" + tags
     topic = OK + b"\2t" + ID + b"\0" + b"\2" + partition + TIME + tags
-    return TIME + b"\2" + NODE + b"\0" + tags + b"\2c" + ONE + b"\2" + topic + tags
+    return TIME + b"\2" + NODE + b"\0" + tags + b"\2c" + ONE + b"\2" + topic + TIME + tags
 
 
 def commits(tags: bytes) -> bytes:
@@ -67,7 +67,7 @@ ANSWERS: list[tuple[Call[Any], int, Callable[[bytes], bytes]]] = [
     (FindCoordinator(("g",)), 6, lambda tags: TIME + b"\2" + b"\2g" + NODE + OK + b"\0" + tags + tags),
     (ListGroups(), 5, listed),
     (ListOffsets({}), 10, ends),
-    (Metadata(), 12, leaders),
+    (Metadata(), 10, leaders),
     (OffsetFetch(("g",)), 9, commits),
 ]
 

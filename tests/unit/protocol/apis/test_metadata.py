@@ -11,7 +11,7 @@ from kgroups.protocol.error_codes import KafkaError
 from tests.fakes.replies import OK, asked, heard, part, reply
 
 
-@pytest.mark.parametrize("version", range(1, 13))
+@pytest.mark.parametrize("version", range(1, 11))
 def test_metadata_creates_no_topics_and_reads_leaders(version: int) -> None:
     request = asked(Metadata(("t",)), version)
     assert [topic.name for topic in request.topics] == ["t"] and not getattr(
@@ -31,9 +31,27 @@ def test_metadata_creates_no_topics_and_reads_leaders(version: int) -> None:
         partition(3, -1, OK),
     )
     topic = part(3, version, "MetadataResponseTopic", name="t", topic_id=None, error_code=OK, partitions=partitions)
-    found = heard(Metadata(("t",)), reply(3, version, brokers=(broker,), cluster_id="c", topics=(topic,)))
+    whole = reply(
+        3,
+        version,
+        brokers=(broker,),
+        controller_id=2,
+        cluster_id="c",
+        topics=(topic,),
+        cluster_authorized_operations=256,
+    )
+    found = heard(Metadata(("t",)), whole)
+    assert found.controller == 2
+    assert found.operations == (frozenset({"DESCRIBE"}) if version >= 8 else None)
     assert found.nodes == (Node(2, "h", 1),)
     assert found.cluster_id == ("c" if version >= 2 else None)
     leaders = found.topics[0].leaders
     assert (leaders[0], leaders[1]) == (2, 2)
     assert [isinstance(leaders[index], KafkaError) for index in (2, 3)] == [True, True]
+
+
+@pytest.mark.parametrize("version", range(1, 11))
+@pytest.mark.parametrize("wanted", [False, True])
+def test_what_we_may_do_to_the_cluster_is_asked_for_where_it_can_be(version: int, wanted: bool) -> None:
+    request = asked(Metadata(operations=wanted), version)
+    assert getattr(request, "include_cluster_authorized_operations", None) == (wanted if version >= 8 else None)

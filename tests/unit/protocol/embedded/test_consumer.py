@@ -38,6 +38,27 @@ def test_a_newer_version_is_read_as_the_newest_known() -> None:
     assert str(decode_assignment(b"\0\x09" + OWNED + b"\xff\xff\xff\xff" + b"and more")) == "t:0,1"
 
 
+@pytest.mark.parametrize(
+    ("behind", "note"),
+    [
+        (b"", "it ends before its user data"),
+        (b"\0\0\0\0", "it ends before its owned partitions"),
+        (b"\0\0\0\0" + OWNED[:-1], "its owned partitions cannot be read"),
+        (b"\0\0\0\0" + OWNED, "it ends before its generation"),
+        (b"\0\0\0\0" + OWNED + b"\0\0\0\1", "it ends before its rack"),
+        (b"\0\0\0\0" + OWNED + b"\0\0\0\1\xff\xff", None),
+        (b"\0\0\0\0" + OWNED + b"\0\0\0\1\xff\xffab", "2 bytes behind its end"),
+    ],
+)
+def test_what_clients_leave_out_or_add_is_noted(behind: bytes, note: str | None) -> None:
+    found = decode_subscription(b"\0\3" + TOPICS[:-4] + behind)
+    assert (found.topics, found.note, found.raw) == (("a", "t"), note, None)
+
+
+def test_a_rack_is_told() -> None:
+    assert decode_subscription(b"\0\3" + TOPICS + OWNED + b"\0\0\0\7" + b"\0\2r1").rack == "r1"
+
+
 def test_no_generation_yet_is_none() -> None:
     assert decode_subscription(b"\0\2" + TOPICS + OWNED + b"\xff\xff\xff\xff").generation is None
 
@@ -49,10 +70,10 @@ def test_no_bytes_are_a_member_that_is_still_joining() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\0", "too short"),
+        (b"\0", "ends too soon"),
         (b"\xff\xff" + OWNED, "version -1"),
         (b"\0\1", "undecodable"),
-        (b"\0\1" + OWNED[:-1], "undecodable"),
+        (b"\0\1" + OWNED[:6], "undecodable"),
         (b"\0\0\xff\xff\xff\xfe", "undecodable"),
     ],
 )
@@ -72,7 +93,7 @@ def test_the_protocol_type_picks_the_decoder() -> None:
     metadata, assignment = subscription_bytes(["t"]), assignment_bytes({"t": (2, 1)})
     subscription, held = decode_member("consumer", metadata, assignment)
     assert (subscription.topics, str(held)) == (("t",), "t:1,2")
-    subscription, held = decode_member("connect", metadata, assignment)
-    assert subscription.raw == Raw(metadata, "protocol type 'connect' is not decoded")
+    subscription, held = decode_member("sheep", metadata, assignment)
+    assert subscription.raw == Raw(metadata, "protocol type 'sheep' is not decoded")
     assert held.raw and held.raw.data == assignment
-    assert decode_member("connect", b"", b"") == (Subscription(), Assignment())
+    assert decode_member("sheep", b"", b"") == (Subscription(), Assignment())

@@ -1,0 +1,29 @@
+"""What the sticky assignors remember from one rebalance to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kgroups.model.assignment import Assignment
+
+
+class StickyData(NamedTuple):
+    """User data of ``sticky`` and ``cooperative-sticky``: what the member held, and in which generation.
+
+    ``previous`` is ``None`` where only the generation is told: Java's cooperative assignor (v0 there). ``generation``
+    is ``None`` where only the assignment is (v0 of the sticky one, before Kafka 2.3), or where there was none yet.
+    """
+
+    previous: Assignment | None
+    generation: int | None
+
+    def facts(self) -> Mapping[str, object]:
+        return {"generation": self.generation, "previous_assignment": self.previous}
+
+    def beside(self, given: object) -> Mapping[str, object]:
+        return {}
+
+    def __str__(self) -> str:
+        held = [] if self.previous is None else [f"previous {str(self.previous) or 'nothing'}"]
+        return " ".join([*held, f"generation {'none' if self.generation is None else self.generation}"])

@@ -1,0 +1,193 @@
+"""What only streams groups have (KIP-1071): a topology, cut into tasks, that brokers share out among processes.
+
+A task is a subtopology on one partition of what it reads. Active tasks read and write; standby tasks keep a copy of an
+active task's state; warm-up tasks make one, to take the active task over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from .assignment import Assignment, assignment_of
+from .groups import Group
+
+
+class Role:
+    """What a topic is to a subtopology."""
+
+    SOURCE = "source"
+    REPARTITION_SOURCE = "repartition source"
+    REPARTITION_SINK = "repartition sink"
+    CHANGELOG = "changelog"
+
+
+class SubtopologyTasks(NamedTuple):
+    """The tasks of one subtopology, by their partitions, ascending."""
+
+    subtopology: str
+    partitions: tuple[int, ...]
+
+
+class Tasks(NamedTuple):
+    """Some tasks, by subtopology."""
+
+    subtopologies: tuple[SubtopologyTasks, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return sum(len(entry.partitions) for entry in self.subtopologies)
+
+    def __str__(self) -> str:
+        """``0:0,2,4;1:0``: the subtopology, and of which partitions."""
+        return ";".join(f"{entry.subtopology}:{','.join(map(str, entry.partitions))}" for entry in self.subtopologies)
+
+
+class AssignedTasks(NamedTuple):
+    """What a member has, or is to have."""
+
+    active: Tasks = Tasks()
+    standby: Tasks = Tasks()
+    warmup: Tasks = Tasks()
+
+
+class Pairs(tuple[tuple[str, str], ...]):
+    """Names and values that clients give, sorted: client tags, settings of topics."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}={value}" for name, value in self)
+
+
+class StreamsMember(NamedTuple):
+    """What a member of a streams group has beside what every member has.
+
+    ``process`` is the id of its instance of the application, which has a member for each thread. ``endpoint`` is where
+    it answers queries of its state. ``classic``: it speaks the classic protocol still.
+    """
+
+    process: str
+    topology_epoch: int
+    tasks: AssignedTasks
+    target: AssignedTasks
+    classic: bool = False
+    endpoint: str | None = None
+    tags: Pairs = Pairs()
+
+
+class InternalTopic(NamedTuple):
+    """A topic that brokers make for the application. ``partitions`` is 0 where they follow from others, and
+    ``replication`` -1 or 0 where it is the broker's own."""
+
+    name: str
+    partitions: int
+    replication: int
+    configs: Pairs = Pairs()
+
+
+class Subtopology(NamedTuple):
+    """A part of a topology that runs by itself: what it reads, keeps and writes."""
+
+    name: str
+    sources: tuple[str, ...] = ()
+    repartition_sources: tuple[InternalTopic, ...] = ()
+    repartition_sinks: tuple[str, ...] = ()
+    changelogs: tuple[InternalTopic, ...] = ()
+
+
+class Topology(NamedTuple):
+    """``subtopologies`` is ``None`` where it is not ready: a source topic is missing, or its partitions do not fit."""
+
+    epoch: int
+    subtopologies: tuple[Subtopology, ...] | None
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The input topics: what it reads of others."""
+        parts = self.subtopologies or ()
+        return frozenset(name for part in parts for name in part.sources) - self.internal
+
+    @property
+    def repartitions(self) -> frozenset[str]:
+        return frozenset(topic.name for part in self.subtopologies or () for topic in part.repartition_sources)
+
+    @property
+    def changelogs(self) -> frozenset[str]:
+        return frozenset(topic.name for part in self.subtopologies or () for topic in part.changelogs)
+
+    @property
+    def internal(self) -> frozenset[str]:
+        """What brokers made for the application: it can be made again, but for what stands in the changelogs."""
+        return self.repartitions | self.changelogs
+
+    def role(self, topic: str) -> str | None:
+        """What a topic is to the application; ``None`` where it is nothing to it."""
+        if topic in self.changelogs:
+            return Role.CHANGELOG
+        if topic in self.repartitions:
+            return Role.REPARTITION_SOURCE
+        return Role.SOURCE if topic in self.sources else None
+
+
+def internal_topics(group: Group) -> list[str]:
+    """The internal topics of a group that are its own by their names, sorted.
+
+    A topology is what a client says it is: a topic that does not begin with the group's name is never taken for one of
+    its own.
+    """
+    named = group.topology.internal if group.topology else frozenset()
+    return sorted(name for name in named if is_internal_name(name, group.group_id))
+
+
+def is_ready(group: Group) -> bool:
+    """Whether the broker tells what a streams group runs."""
+    return group.topology is not None and group.topology.subtopologies is not None
+
+
+def is_internal_name(topic: str, group: str) -> bool:
+    """Whether a topic is named as Kafka Streams names the internal topics of a group."""
+    return topic.startswith(f"{group}-") and topic.endswith(("-changelog", "-repartition"))
+
+
+def with_partitions_read(group: Group, counts: Mapping[str, int]) -> Group:
+    """The group, each member with the partitions that its active tasks read.
+
+    A task reads its partition of every topic of its subtopology that has so many.
+
+    :param counts: how many partitions a topic has; of one that is not told, each task has its own.
+    """
+    parts = {part.name: part for part in (group.topology.subtopologies if group.topology else None) or ()}
+    members = tuple(
+        member._replace(
+            assignment=_read(member.streams.tasks, parts, counts), target=_read(member.streams.target, parts, counts)
+        )
+        if member.streams
+        else member
+        for member in group.members or ()
+    )
+    return group._replace(members=members)
+
+
+def topics_of_tasks(group: Group) -> set[str]:
+    """The topics that active tasks of a group read: their partitions have to be counted."""
+    if not any(member.streams for member in group.members or ()) or not group.topology:
+        return set()
+    return {name for part in group.topology.subtopologies or () for name in _topics_read(part)}
+
+
+def _topics_read(part: Subtopology) -> Iterator[str]:
+    yield from part.sources
+    for topic in part.repartition_sources:
+        yield topic.name
+
+
+def _read(assigned: AssignedTasks, parts: Mapping[str, Subtopology], counts: Mapping[str, int]) -> Assignment:
+    read: list[tuple[str, list[int]]] = []
+    for entry in assigned.active.subtopologies:
+        for topic in _topics_read(parts[entry.subtopology]) if entry.subtopology in parts else ():
+            count = counts.get(topic)
+            there = [partition for partition in entry.partitions if count is None or partition < count]
+            if there:
+                read.append((topic, there))
+    return assignment_of(read)

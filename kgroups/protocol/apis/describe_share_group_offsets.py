@@ -1,0 +1,94 @@
+"""DescribeShareGroupOffsets (key 90): where share groups start in each partition, many a request (KIP-932, Kafka 4.1).
+
+v0  start offset and leader epoch
+v1  the lag too (KIP-1226, Kafka 4.2): records behind the start offset that are done with are not in it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Commit, GroupCommits
+from kgroups.model.outcome import Failure, Scope
+
+from ..error_codes import KafkaError, kafka_error
+from ..reader import Reader, reader_of
+from ..versions import Api
+from ..writer import form_of
+
+API = Api(90, "DescribeShareGroupOffsets", 0, 1, flexible=0)
+
+T = TypeVar("T")
+
+LAG = 1
+"""The first version that has it."""
+
+
+class DescribeShareGroupOffsets(NamedTuple):
+    """Where do these share groups start, on every topic? A group that does not exist has none."""
+
+    groups: tuple[GroupId, ...]
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return len(self.groups)
+
+    def encode(self, version: int) -> bytes:
+        form = form_of(API, version)
+        behind = form.null_array + form.tags  # of topics: all
+        return form.array(form.string(name) + behind for name in self.groups) + form.tags
+
+    def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, GroupCommits | KafkaError]:
+        """Group -> its start offsets, or the error given for it."""
+        answers: dict[GroupId, GroupCommits | KafkaError] = {}
+        with reader_of(API, version, data, offset) as reader:
+            reader.skip(4)  # throttle time
+            for _ in range(reader.count()):
+                name = reader.string()
+                answers[name] = _answer(reader, version, name)
+            reader.tags()
+            reader.end()
+        return answers
+
+
+def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
+    """What stands behind the name of one group."""
+    starts: dict[str, list[Commit]] = {}
+    unset: dict[str, list[int]] = {}
+    lags: dict[tuple[str, int], int] = {}
+    failures: dict[tuple[str, int], Failure] = {}
+    for _ in range(reader.count()):
+        topic = reader.string()
+        reader.skip(16)  # its id
+        for _ in range(reader.count()):
+            partition, offset, epoch = reader.int32(), reader.int64(), reader.int32()
+            lag = reader.int64() if version >= LAG else -1
+            code, message = reader.int16(), reader.nullable_string()
+            reader.tags()
+            # -1 is the wire's word for "not started yet"
+            if offset >= 0 and not code:
+                starts.setdefault(topic, []).append(Commit(partition, offset, None if epoch < 0 else epoch))
+                if version >= LAG:
+                    lags[topic, partition] = lag
+            else:
+                unset.setdefault(topic, []).append(partition)
+            if code:
+                error = kafka_error(code, message)
+                error = error._replace(message=f"group '{group}': {error.message}")
+                failures[topic, partition] = error.failure(Scope.PARTITION, f"{topic}-{partition}", api=API.name)
+        reader.tags()
+    code, message = reader.int16(), reader.nullable_string()
+    reader.tags()
+    if code:
+        return kafka_error(code, message)
+    return GroupCommits(group, _tuples(starts), _tuples(unset), lags, failures)
+
+
+def _tuples(lists: Mapping[str, list[T]]) -> dict[str, tuple[T, ...]]:
+    return {topic: tuple(each) for topic, each in lists.items()}

@@ -1,0 +1,46 @@
+"""SaslHandshake (key 17): says by which mechanism we want to sign in.
+
+v1  what follows goes in SaslAuthenticate requests (KIP-152, Kafka 1.0); below it, in frames without a header
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..error_codes import Code
+from ..reader import reader_of
+from ..versions import Api
+from ..writer import form_of
+
+API = Api(17, "SaslHandshake", 1, 1, flexible=2)
+
+
+class Mechanisms(NamedTuple):
+    """Whether the mechanism may be used, and which ones the broker has: on some errors it tells none."""
+
+    error: Code
+    offered: tuple[str, ...]
+
+
+class SaslHandshake(NamedTuple):
+    """May I sign in by this mechanism?"""
+
+    mechanism: str
+
+    @property
+    def api(self) -> Api:
+        return API
+
+    @property
+    def keys(self) -> int:
+        return 0
+
+    def encode(self, version: int) -> bytes:
+        return form_of(API, version).string(self.mechanism)
+
+    def decode(self, version: int, data: bytes, offset: int) -> Mechanisms:
+        with reader_of(API, version, data, offset) as reader:
+            error = Code(reader.int16())
+            offered = tuple([reader.string() for _ in range(reader.count())])
+            reader.end()
+        return Mechanisms(error, offered)

@@ -1,0 +1,96 @@
+"""What the workers of a Kafka Connect cluster put into their group: ConnectProtocol, and the incremental one after it.
+
+v0 ``default``, eager · v1 ``compatible``: what runs, what is revoked, a delay (KIP-415) · v2 ``sessioned``, as v1
+(KIP-507). A newer version is read as v2. In v1 and later an array may be null, and fields at the end may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from kgroups.errors import RemoteProtocolError
+from kgroups.model.assignment import Assignment, Raw, Subscription
+from kgroups.model.embedded.connect import ConnectorWork, WorkerAssignment, WorkerState
+
+from ..reader import Reader
+
+T = TypeVar("T")
+
+NEWEST = 2
+_COOPERATIVE = 1
+_CONNECTOR = -1
+"""The number of a task that stands for the connector itself."""
+
+
+def decode_worker(data: bytes, protocol: str) -> Subscription:
+    """What a worker tells; never raises."""
+    found = _decode("ConnectProtocol metadata", data, _state)
+    if isinstance(found, Raw):
+        return Subscription(raw=found)
+    state, note = found
+    return Subscription(version=state.version, user_data=state, note=note)
+
+
+def decode_work(data: bytes, protocol: str) -> Assignment:
+    """What a worker was given; never raises."""
+    found = _decode("ConnectProtocol assignment", data, _assignment)
+    if isinstance(found, Raw):
+        return Assignment(raw=found)
+    work, note = found
+    return Assignment(version=work.version, user_data=work, note=note)
+
+
+def _decode(name: str, data: bytes, read: Callable[[Reader, int], T]) -> tuple[T, str | None] | Raw:
+    try:
+        with Reader(name, data, 0) as reader:
+            version = reader.int16()
+            if version < 0:
+                raise ValueError(f"version {version}")
+            found = read(reader, version)
+            reader.inside()
+    except RemoteProtocolError as error:
+        return Raw(data, str(error))
+    left = len(data) - reader.at
+    if version > NEWEST:
+        return found, f"version {version} is newer than {NEWEST}: {left} bytes more are not read"
+    return found, f"{left} bytes behind its end" if left else None
+
+
+def _state(reader: Reader, version: int) -> WorkerState:
+    url, offset = reader.string(), reader.int64()
+    running = None
+    if version >= _COOPERATIVE and not _ended(reader) and (data := reader.nullable_bytes()):
+        reader.inside()
+        with Reader("allocation", data, 0) as inner:
+            running = _assignment(inner, inner.int16())
+            inner.inside()
+    return WorkerState(version, url, offset, running)
+
+
+def _assignment(reader: Reader, version: int) -> WorkerAssignment:
+    error, leader, leader_url, offset = reader.int16(), reader.string(), reader.string(), reader.int64()
+    if version < _COOPERATIVE:
+        return WorkerAssignment(version, error, leader, leader_url, offset, _work(reader))
+    work = _work(reader)
+    revoked = _work(reader)
+    delay = 0 if _ended(reader) else reader.int32()
+    return WorkerAssignment(version, error, leader, leader_url, offset, work, revoked, delay)
+
+
+def _work(reader: Reader) -> tuple[ConnectorWork, ...]:
+    if _ended(reader):
+        return ()
+    runs: dict[str, tuple[int, ...]] = {}
+    for _ in range(reader.nullable_count() or 0):
+        connector = reader.string()
+        runs[connector] = runs.get(connector, ()) + reader.int32s()
+    reader.inside()
+    return tuple(
+        ConnectorWork(name, _CONNECTOR in tasks, tuple(sorted(set(tasks) - {_CONNECTOR})))
+        for name, tasks in sorted(runs.items())
+    )
+
+
+def _ended(reader: Reader) -> bool:
+    return reader.at == len(reader.data)
