@@ -1,0 +1,135 @@
+"""What a ``--what-if`` asks for: its words, and a group with the change made."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kgroups.model.assignors import OF_BROKERS, OF_CLIENTS
+from kgroups.model.assignors.shape import Participant, Topic, static_first
+
+MOST_MEMBERS = 10_000
+MOST_PARTITIONS = 200_000
+"""Beyond these an answer takes minutes, and no cluster is so large."""
+
+FORMS = "members=+1, members=-1, members=5, member=-ID, assignor=NAME, partitions=TOPIC:+3 or partitions=TOPIC:12"
+
+
+class Change(NamedTuple):
+    """``kind`` is one of members, member, assignor, partitions; ``name`` a member, assignor or topic; ``amount`` is to
+    be added where ``relative``, else what there shall be."""
+
+    text: str
+    kind: str
+    name: str = ""
+    amount: int = 0
+    relative: bool = False
+
+
+class Senseless(ValueError):
+    """A change that cannot be made; the text says why."""
+
+
+def parse_change(text: str) -> Change:
+    """
+    :raises Senseless: when it is of no form that is known.
+    """
+    kind, _, rest = text.strip().partition("=")
+    if kind == "members" and (amount := _number(rest)):
+        return Change(text, kind, "", *amount)
+    if kind == "member" and rest.startswith("-") and len(rest) > 1:
+        return Change(text, kind, rest[1:])
+    if kind == "assignor" and rest in {*OF_CLIENTS, *OF_BROKERS}:
+        return Change(text, kind, rest)
+    if kind == "assignor":
+        raise Senseless(
+            f"there is no assignor {rest!r}; there are {', '.join(dict.fromkeys((*OF_CLIENTS, *OF_BROKERS)))}"
+        )
+    topic, colon, count = rest.rpartition(":")
+    if kind == "partitions" and colon and topic and (amount := _number(count)):
+        return Change(text, kind, topic, *amount)
+    raise Senseless(f"{text!r} is none of {FORMS}")
+
+
+def _number(text: str) -> tuple[int, bool] | None:
+    """The number, and whether it has a sign."""
+    match = re.fullmatch(r"([+-]?)([0-9]{1,9})", text)
+    return (int(text), bool(match[1])) if match else None
+
+
+class Imagined(NamedTuple):
+    """A group that is not: its members, its topics, its assignor, and who has left it."""
+
+    members: tuple[Participant, ...]
+    topics: dict[str, Topic]
+    assignor: str
+    left: tuple[Participant, ...] = ()
+
+
+def apply(group: Imagined, changes: Sequence[Change]) -> Imagined:
+    """One after the other.
+
+    :raises Senseless: when one cannot be made.
+    """
+    for change in changes:
+        group = _APPLY[change.kind](group, change)
+    return group
+
+
+def _members(group: Imagined, change: Change) -> Imagined:
+    count = len(group.members) + change.amount if change.relative else change.amount
+    if not 1 <= count <= MOST_MEMBERS:
+        raise Senseless(f"{change.text}: that makes {count:,} members; 1 to {MOST_MEMBERS:,} can be worked out")
+    ordered = static_first(group.members)
+    if count <= len(ordered):
+        return group._replace(members=_in_order(group, ordered[:count]), left=(*group.left, *ordered[count:]))
+    topics = Counter(member.topics for member in group.members).most_common(1)[0][0]
+    taken = {member.member_id for member in (*group.members, *group.left)}
+    names = (name for number in range(1, 2 * MOST_MEMBERS) if (name := f"~new-{number}") not in taken)
+    new = [Participant(next(names), topics) for _ in range(count - len(ordered))]
+    return group._replace(members=(*group.members, *new))
+
+
+def _in_order(group: Imagined, kept: Sequence[Participant]) -> tuple[Participant, ...]:
+    """As they were told: the assignors look at it."""
+    ids = {member.member_id for member in kept}
+    return tuple(member for member in group.members if member.member_id in ids)
+
+
+def _member(group: Imagined, change: Change) -> Imagined:
+    leaving = [member for member in group.members if change.name in (member.member_id, member.instance_id)]
+    if not leaving:
+        begun = [member for member in group.members if member.member_id.startswith(change.name)]
+        if len(begun) > 1:
+            raise Senseless(f"{change.text}: the ids of {len(begun):,} members begin so")
+        leaving = begun
+    if not leaving:
+        raise Senseless(f"{change.text}: the group has no such member")
+    if len(group.members) == 1:
+        raise Senseless(f"{change.text}: it is the last member")
+    kept = [member for member in group.members if member not in leaving]
+    return group._replace(members=tuple(kept), left=(*group.left, *leaving))
+
+
+def _assignor(group: Imagined, change: Change) -> Imagined:
+    return group._replace(assignor=change.name)
+
+
+def _partitions(group: Imagined, change: Change) -> Imagined:
+    topic = group.topics.get(change.name)
+    if topic is None or not any(change.name in member.topics for member in group.members):
+        raise Senseless(f"{change.text}: no member asks for a topic {change.name!r} that exists")
+    count = topic.partitions + change.amount if change.relative else change.amount
+    if count < topic.partitions:
+        raise Senseless(f"{change.text}: it has {topic.partitions:,}, and partitions cannot be taken from a topic")
+    others = sum(each.partitions for name, each in group.topics.items() if name != change.name)
+    if others + count > MOST_PARTITIONS:
+        raise Senseless(
+            f"{change.text}: that makes {others + count:,} partitions; up to {MOST_PARTITIONS:,} are worked out"
+        )
+    return group._replace(topics={**group.topics, change.name: topic._replace(partitions=count)})
+
+
+_APPLY = {"members": _members, "member": _member, "assignor": _assignor, "partitions": _partitions}

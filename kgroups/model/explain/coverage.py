@@ -1,0 +1,144 @@
+"""Which partitions have a member, and which members partitions; and whether that is what the assignor gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kgroups.model.assignors.shape import TopicPartition
+from kgroups.model.groups import GroupState
+
+from .facts import GroupFacts, wanted_topics
+from .findings import Finding, counted, info, problem, some, warning
+from .participants import assignor_of, current, participants_of, settle
+
+
+def find(facts: GroupFacts) -> Iterator[Finding]:
+    if not facts.of_consumers or not facts.told_its_members:
+        return
+    wanted = {topic for member in facts.members for topic in wanted_topics(facts, member)}
+    yield from _missing_topics(facts, wanted)
+    every = [(topic, number) for topic in sorted(wanted & facts.topics.keys()) for number in _numbers(facts, topic)]
+    held = Counter(pair for member in facts.members for pair in member.assignment.pairs())
+    yield from _twice(facts, held)
+    yield from _gone(facts, held)
+    yield from _without_member(facts, every, held)
+    yield from _idle(facts, len(every))
+    yield from _as_the_assignor_gives(facts)
+
+
+def _numbers(facts: GroupFacts, topic: str) -> range:
+    return range(facts.topics[topic].partitions)
+
+
+def _missing_topics(facts: GroupFacts, wanted: set[str]) -> Iterator[Finding]:
+    missing = sorted(wanted & facts.missing)
+    if missing:
+        text = f"members ask for {_topics(missing)} that {_do(missing)} not exist: {some(missing)}"
+        yield warning("missing-topics", text, missing)
+    untold = sorted(wanted & facts.untold)
+    if untold:
+        yield warning("untold-topics", f"nothing is known of {_topics(untold)}: {some(untold)}", untold)
+
+
+def _do(names: list[str]) -> str:
+    return "does" if len(names) == 1 else "do"
+
+
+def _topics(names: list[str]) -> str:
+    return counted(len(names), "topic")
+
+
+def _names(pairs: list[TopicPartition]) -> list[str]:
+    return [f"{topic}-{number}" for topic, number in pairs]
+
+
+def _twice(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]:
+    twice = _names(sorted(pair for pair, owners in held.items() if owners > 1))
+    if twice:
+        yield problem(
+            "claimed-twice",
+            f"two members at once hold {counted(len(twice), 'partition')}: {some(twice)}: what is in it is read twice",
+            twice,
+        )
+
+
+def _gone(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]:
+    gone = _names(
+        sorted(
+            (topic, number)
+            for topic, number in held
+            if topic in facts.missing or (topic in facts.topics and number not in _numbers(facts, topic))
+        )
+    )
+    if gone:
+        yield problem(
+            "held-but-gone",
+            f"members hold {counted(len(gone), 'partition')} that {_do(gone)} not exist: {some(gone)}: the topic was "
+            "deleted, or created again with fewer",
+            gone,
+        )
+
+
+def _without_member(facts: GroupFacts, every: list[TopicPartition], held: Counter[TopicPartition]) -> Iterator[Finding]:
+    free = [pair for pair in every if pair not in held]
+    if not free:
+        return
+    names, text = _names(free), f"{counted(len(free), 'partition')} without a member: {some(_names(free))}"
+    meant = {pair for member in facts.members if member.target for pair in member.target.pairs()}
+    if all(pair in meant for pair in free) or facts.group.state in GroupState.REBALANCING:
+        yield warning("without-member", f"{text}: on the way to one", names)
+    else:
+        why = "a topic that has grown, and that the members' next look at metadata will find; or an assignor's mistake"
+        yield problem("without-member", f"{text}: {why}", names)
+
+
+def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
+    # One that is to hold something waits for it: that is said where members are on their way.
+    idle = [
+        member.member_id
+        for member in facts.members
+        if not member.assignment.size and not (member.target and member.target.size)
+    ]
+    if not idle:
+        return
+    text = f"{len(idle):,} of {counted(len(facts.members), 'member')} hold nothing ({some(idle)})"
+    if len(facts.members) > partitions:
+        why = f"of {counted(partitions, 'partition')}, each goes to one member only"
+    elif facts.group.protocol == "range":
+        why = "range hands out each topic by itself, and none has as many partitions as members"
+    else:
+        why = "others hold what they could"
+    yield warning("idle-members", f"{text}: {why}", idle)
+
+
+def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
+    """The assignor, run again on what is known, changes nothing; or it would, and the group has not seen why yet."""
+    assign = assignor_of(facts, facts.group.protocol)
+    if assign is None or facts.group.state != GroupState.STABLE or facts.untold:
+        return
+    now = current(facts)
+    then, _ = settle(assign, participants_of(facts), facts.topics)
+    moved = [pair for member, pairs in then.items() for pair in sorted(set(pairs) - set(now[member]))]
+    lost = {pair for pairs in now.values() for pair in pairs} - {pair for pairs in then.values() for pair in pairs}
+    name = facts.group.protocol
+    if lost:
+        return  # said already: partitions that are not there, or that nobody asks for
+    if not moved:
+        sizes = sorted(map(len, now.values()))
+        yield info(
+            "as-assigned",
+            f"this is what {name} gives these members: run again offline, it moves nothing ({_spread(sizes)})",
+        )
+    else:
+        yield warning(
+            "would-move",
+            f"{name}, run again offline, gives {counted(len(moved), 'partition')} to others than have them now "
+            f"({some(_names(moved))}): the next rebalance may move them",
+            _names(moved),
+        )
+
+
+def _spread(sizes: list[int]) -> str:
+    low, high = sizes[0], sizes[-1]
+    return counted(low, "partition") + " each" if low == high else f"{low:,} to {counted(high, 'partition')} each"

@@ -1,0 +1,75 @@
+"""Who is in the group: static members, members on their way, an upgrade to KIP-848 under way, racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .facts import GroupFacts
+from .findings import Finding, counted, info, some, warning
+
+
+def find(facts: GroupFacts) -> Iterator[Finding]:
+    if facts.members:
+        yield from _static(facts)
+        yield from _upgrade(facts)
+        yield from _reconciling(facts)
+        yield from _racks(facts)
+
+
+def _static(facts: GroupFacts) -> Iterator[Finding]:
+    static = [member.instance_id for member in facts.members if member.instance_id is not None]
+    if not static:
+        return
+    if len(static) == len(facts.members):
+        yield info(
+            "static-members",
+            f"all {counted(len(static), 'member')} are static: one that restarts within its session timeout comes back "
+            "to what it had, and moves nothing",
+        )
+    else:
+        yield warning(
+            "static-members",
+            f"{len(static):,} of {counted(len(facts.members), 'member')} are static ({some(static)}); each restart of "
+            "one of the others is a rebalance",
+            static,
+        )
+
+
+def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
+    """Members that still speak the classic protocol in a KIP-848 group."""
+    classic = [member.member_id for member in facts.members if member.upgraded is False]
+    if classic:
+        yield warning(
+            "upgrade-under-way",
+            f"{len(classic):,} of {counted(len(facts.members), 'member')} still speak the classic protocol: an upgrade "
+            f"to KIP-848, or its way back, is under way ({some(classic)})",
+            classic,
+        )
+
+
+def _reconciling(facts: GroupFacts) -> Iterator[Finding]:
+    group = facts.group
+    late = [
+        member.member_id
+        for member in facts.members
+        if (member.target is not None and member.target.topics != member.assignment.topics)
+        or (None not in (member.member_epoch, group.group_epoch) and member.member_epoch != group.group_epoch)
+    ]
+    if late:
+        yield warning(
+            "reconciling",
+            f"{len(late):,} of {counted(len(facts.members), 'member')} do not yet hold what they are meant to "
+            f"({some(late)}): they give up partitions, or wait for others to do so; the group is at epoch "
+            f"{group.group_epoch}",
+            late,
+        )
+
+
+def _racks(facts: GroupFacts) -> Iterator[Finding]:
+    racks = {rack for member in facts.members if (rack := member.rack_id or member.subscription.rack)}
+    if racks:
+        yield info(
+            "racks",
+            f"members name {counted(len(racks), 'rack')} ({some(sorted(racks))}); what is worked out here "
+            "does not look at racks",
+        )

@@ -1,0 +1,62 @@
+"""The table beside the sentences: one row for each member."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kgroups.model.assignment import Assignment, Subscription
+from kgroups.model.groups import Member
+
+from .facts import GroupFacts, wanted_topics
+from .participants import could_hold
+
+
+class ExplainedMember(NamedTuple):
+    """``could_hold``: partitions of all that it asks for. ``subscription_version`` and ``metadata_bytes`` are known in
+    classic groups only. ``note``: what is odd about it."""
+
+    group: str
+    consumer_id: str
+    group_instance_id: str | None
+    client_id: str
+    host: str
+    partitions: int | None
+    could_hold: int | None
+    assignment: Assignment
+    subscription: Subscription
+    subscription_version: int | None
+    metadata_bytes: int | None
+    note: str | None
+
+
+def explained_members(facts: GroupFacts) -> Iterator[ExplainedMember]:
+    for member in facts.members:
+        yield ExplainedMember(
+            group=facts.group.group_id,
+            consumer_id=member.member_id,
+            group_instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=member.host,
+            partitions=member.assignment.size,
+            could_hold=could_hold(facts, member),
+            assignment=member.assignment,
+            subscription=member.subscription,
+            subscription_version=member.subscription.version,
+            metadata_bytes=member.metadata_bytes,
+            note="; ".join(_notes(facts, member)) or None,
+        )
+
+
+def _notes(facts: GroupFacts, member: Member) -> Iterator[str]:
+    if facts.told_its_members and not member.assignment.size:
+        yield "holds nothing"
+    if member.upgraded is False:
+        yield "speaks the classic protocol"
+    if member.target is not None and member.target.topics != member.assignment.topics:
+        yield f"is to hold {str(member.target) or 'nothing'}"
+    if facts.of_consumers and facts.told_its_members and not wanted_topics(facts, member):
+        yield "asks for nothing"
+    if member.subscription.raw and facts.of_consumers:
+        yield "its subscription cannot be read"
+    yield from filter(None, (member.subscription.note, member.assignment.note))

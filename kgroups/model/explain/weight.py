@@ -1,0 +1,98 @@
+"""What the group weighs: members' metadata, what a rebalance sends, and the broker's limits.
+
+In every rebalance of a classic group the leader gets the metadata of all members: members times metadata. A rolling
+restart is two rebalances for each member: it grows with the square. And the group is one record of
+``__consumer_offsets``, with all metadata and all assignments in it: what does not fit there ends in a rebalance that
+fails again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kgroups.model.groups import GroupType, Member
+
+from .facts import GroupFacts, Limit
+from .findings import Finding, counted, info, problem, warning
+
+NEAR, TOO_NEAR = 0.5, 0.9
+"""Of a limit: a warning, a problem."""
+
+_FIXED_IN_RESPONSE = 8
+_FIXED_IN_RECORD = 26
+"""Lengths and time-outs, for each member."""
+
+
+class Weight:
+    """In bytes: one member's ``metadata`` at most, the JoinGroup ``response`` to the leader, its SyncGroup ``request``
+    with all assignments, and the ``record`` of the group."""
+
+    def __init__(self, members: tuple[Member, ...]) -> None:
+        sizes = [(member.metadata_bytes or 0) for member in members]
+        self.total = sum(sizes)
+        self.metadata = max(sizes, default=0)
+        self.response = sum(
+            size + len(member.member_id) + len(member.instance_id or "") + _FIXED_IN_RESPONSE
+            for member, size in zip(members, sizes, strict=True)
+        )
+        self.request = sum(
+            (member.assignment_bytes or 0) + len(member.member_id) + _FIXED_IN_RESPONSE for member in members
+        )
+        self.record = sum(
+            size + (member.assignment_bytes or 0) + _names(member) + _FIXED_IN_RECORD
+            for member, size in zip(members, sizes, strict=True)
+        )
+
+
+def _names(member: Member) -> int:
+    return sum(len(text.encode(errors="surrogatepass")) for text in (member.member_id, member.client_id, member.host))
+
+
+def find(facts: GroupFacts) -> Iterator[Finding]:
+    members = facts.members
+    if not members:
+        return
+    if facts.is_modern:
+        yield from _near("group-size", len(members), facts.limits.consumers, counted(len(members), "member"))
+        return
+    if facts.group.type not in (GroupType.CLASSIC, None):
+        return
+    yield from _near("group-size", len(members), facts.limits.members, counted(len(members), "member"))
+    weight = Weight(members)
+    if not weight.total:
+        return
+    restart = 2 * len(members) * weight.response
+    text = (
+        f"metadata is {in_bytes(weight.total // len(members))} a member, {in_bytes(weight.metadata)} at most; each "
+        f"rebalance sends the leader {in_bytes(weight.response)} of it in a JoinGroup response"
+    )
+    if any(member.instance_id is None for member in members):  # static members restart without a rebalance
+        text += (
+            f", and a restart of all members one by one {in_bytes(restart)} in all, which grows with the square of the "
+            "members"
+        )
+    yield info("weight", text)
+    largest = max(weight.request, weight.metadata)
+    yield from _near("request-size", largest, facts.limits.request, "the largest request of a rebalance")
+    yield from _near(
+        "record-size", weight.record, facts.limits.record, "the group's record in __consumer_offsets, uncompressed,"
+    )
+
+
+def _near(rule: str, value: int, limit: Limit, subject: str) -> Iterator[Finding]:
+    share = value / limit.value if limit.value > 0 else 0.0
+    if share < NEAR:
+        return
+    size = f" ({in_bytes(value)})" if limit.name.endswith("bytes") else ""
+    text = f"{subject}{size} comes to {share:.0%} of what the broker takes: {limit}"
+    yield problem(rule, text) if share >= TOO_NEAR else warning(rule, text)
+
+
+def in_bytes(size: int) -> str:
+    """``512 B``, ``1.5 KiB``, ``20.0 MiB``."""
+    if size < 1024:
+        return f"{size} B"
+    value, units = size / 1024, ["KiB", "MiB", "GiB"]
+    while value >= 1024 and len(units) > 1:
+        value, units = value / 1024, units[1:]
+    return f"{value:.1f} {units[0]}"

@@ -1,0 +1,180 @@
+"""What would change if a member came or went, the assignor were another, or a topic grew: the assignors run offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kgroups.model.assignment import Assignment, assignment_of
+from kgroups.model.assignors import INCREMENTAL, OF_BROKERS, OF_CLIENTS
+from kgroups.model.assignors.shape import Assigned, Assignor, TopicPartition
+
+from .change import Change, Imagined, Senseless, apply
+from .facts import GroupFacts, wanted_topics
+from .findings import counted
+from .participants import current, participants_of, settle
+
+
+class Shift(NamedTuple):
+    """What it would be for one member: partitions that it has now and then, those that it gets, and those it loses.
+
+    ``status`` is ``new``, ``leaves``, or ``None`` for one that is there and stays.
+    """
+
+    consumer_id: str
+    status: str | None
+    now: int
+    then: int
+    gets: Assignment
+    gives_up: Assignment
+
+
+class WhatIf(NamedTuple):
+    """``moved`` from members that stay; ``taken_over`` from such that leave; ``added``: nobody has them now.
+    ``dropped``: nobody would have them. ``paused``: not read while it happens. ``rebalances``: that it takes."""
+
+    changes: tuple[str, ...]
+    assignor: str
+    members: int
+    partitions: int
+    moved: int
+    taken_over: int
+    added: int
+    dropped: int
+    paused: int
+    rebalances: int
+    stop_the_world: bool
+    text: str
+    shifts: tuple[Shift, ...]
+
+
+class CannotTell(Exception):
+    """What is asked for cannot be worked out of what is known; the text says why."""
+
+
+def imagine(facts: GroupFacts, changes: Sequence[Change]) -> WhatIf:
+    """The group after these changes, one after the other.
+
+    A new member asks for what most ask for, and comes last in the order of ids. Where ``members`` shrinks, those
+    that are last in that order leave.
+
+    :raises Senseless: when a change cannot be made to this group.
+    :raises CannotTell: when not enough is known of the group.
+    """
+    _check(facts)
+    before = current(facts)
+    now = Imagined(tuple(participants_of(facts)), dict(facts.topics), facts.group.protocol)
+    then = apply(now, changes)
+    modern, assign = _assignor(facts, then.assignor)
+    after, rounds = settle(assign, then.members, then.topics)
+    return _told(before, after, now, then, modern, rounds, tuple(change.text for change in changes))
+
+
+def _check(facts: GroupFacts) -> None:
+    state = facts.group.state
+    if facts.group.members is None or (facts.members and not facts.of_consumers):
+        raise CannotTell("its members are not consumers: no assignor of consumers is at work")
+    if not facts.members:
+        raise CannotTell("it has no members: what they would ask for is not known")
+    if not facts.told_its_members:
+        raise CannotTell(
+            f"its state is {state}: what members ask for and hold is not told; ask again when it is Stable"
+        )
+    untold = sorted({topic for member in facts.members for topic in wanted_topics(facts, member)} & facts.untold)
+    if untold:
+        raise CannotTell(f"how many partitions the topic {untold[0]!r} has is not known")
+
+
+def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
+    """Whether the broker assigns, and how. A classic group may be asked about the broker's uniform: to upgrade it."""
+    if facts.is_modern:
+        if name in OF_BROKERS:
+            return True, OF_BROKERS[name]
+        raise Senseless(
+            f"'{name}' assigns in no KIP-848 group; the broker's own are {', '.join(OF_BROKERS)}: say assignor=NAME"
+        )
+    if name in OF_CLIENTS:
+        return False, OF_CLIENTS[name]
+    if name in OF_BROKERS:
+        return True, OF_BROKERS[name]
+    raise Senseless(f"'{name}' is no assignor of Kafka's own: say assignor=NAME, of {', '.join(OF_CLIENTS)}")
+
+
+def _told(
+    before: Assigned,
+    after: Assigned,
+    now: Imagined,
+    then: Imagined,
+    modern: bool,
+    rounds: int,
+    changes: tuple[str, ...],
+) -> WhatIf:
+    owner = {pair: name for name, pairs in before.items() for pair in pairs}
+    next_owner = {pair: name for name, pairs in after.items() for pair in pairs}
+    gone = {member.member_id for member in then.left}
+    changed = [pair for pair, name in next_owner.items() if owner.get(pair) not in (None, name)]
+    moved = [pair for pair in changed if owner[pair] not in gone]
+    dropped = owner.keys() - next_owner.keys()
+    incremental = modern or (then.assignor in INCREMENTAL and now.assignor == then.assignor)
+    paused = len(changed) + len(dropped) if incremental else len(owner)
+    what_if = WhatIf(
+        changes=changes,
+        assignor=then.assignor,
+        members=len(then.members),
+        partitions=len(next_owner),
+        moved=len(moved),
+        taken_over=len(changed) - len(moved),
+        added=len(next_owner.keys() - owner.keys()),
+        dropped=len(dropped),
+        paused=paused,
+        rebalances=rounds,
+        stop_the_world=not incremental,
+        text="",
+        shifts=tuple(_shifts(before, after, gone)),
+    )
+    return what_if._replace(text=_sentence(what_if, now, modern))
+
+
+def _shifts(before: Assigned, after: Assigned, gone: set[str]) -> Iterator[Shift]:
+    for name in sorted({*before, *after}):
+        had, has = set(before.get(name, ())), set(after.get(name, ()))
+        status = "leaves" if name in gone else None if name in before else "new"
+        yield Shift(name, status, len(had), len(has), _as_assignment(has - had), _as_assignment(had - has))
+
+
+def _as_assignment(pairs: set[TopicPartition]) -> Assignment:
+    return assignment_of((topic, (number,)) for topic, number in pairs)
+
+
+def _sentence(what_if: WhatIf, now: Imagined, modern: bool) -> str:
+    parts = [f"{counted(what_if.moved, 'partition')} of {what_if.partitions:,} would move from members that stay"]
+    if what_if.taken_over:
+        parts.append(f"{what_if.taken_over:,} from members that leave")
+    if what_if.added:
+        parts.append(f"{what_if.added:,} that nobody has now would get a member")
+    if what_if.dropped:
+        parts.append(f"{what_if.dropped:,} would have none any more")
+    changes = ", ".join(what_if.changes)
+    head = f"with {changes} ({counted(what_if.members, 'member')}, {what_if.assignor}): {', '.join(parts)}"
+    return f"{head}; {_manner(what_if, now, modern)}"
+
+
+def _manner(what_if: WhatIf, now: Imagined, modern: bool) -> str:
+    """Who stops meanwhile."""
+    only = "members go on reading what they keep"
+    if modern:
+        how = f"incrementally, as the broker tells each member what to give up and what to take (KIP-848): {only}"
+    elif not what_if.stop_the_world:
+        how = f"incrementally, in {counted(what_if.rebalances, 'rebalance')} (KIP-429): {only}"
+    else:
+        how = f"stop-the-world: all members give up all {counted(what_if.paused, 'partition')} until it is done"
+    if now.assignor == what_if.assignor:
+        return how
+    if modern:
+        return f"{how}. To get there all members are restarted once with group.protocol=consumer"
+    if what_if.assignor in INCREMENTAL:
+        return (
+            "to get there all members are restarted twice: first with both assignors, then without the old one; after "
+            "that it rebalances incrementally"
+        )
+    return f"{how}. To get there all members are restarted twice: first with both assignors, then without the old one"

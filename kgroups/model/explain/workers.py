@@ -1,0 +1,73 @@
+"""Groups whose members share out other things than partitions: Connect's workers their connectors and tasks, those of
+Kafka Streams (KIP-1071) the tasks of their topology."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kgroups.model.embedded.connect import WorkerAssignment
+from kgroups.model.groups import GroupType
+
+from .facts import GroupFacts
+from .findings import Finding, counted, info, some, warning
+
+
+def find(facts: GroupFacts) -> Iterator[Finding]:
+    if facts.group.type == GroupType.STREAMS:
+        yield from _tasks(facts)
+        return
+    told = [member.assignment.user_data for member in facts.members]
+    work = {
+        member.member_id: each
+        for member, each in zip(facts.members, told, strict=True)
+        if isinstance(each, WorkerAssignment)
+    }
+    if work:
+        yield from _balance(work)
+        yield from _versions(work)
+
+
+def _tasks(facts: GroupFacts) -> Iterator[Finding]:
+    active = {member.member_id: member.streams.tasks.active.size for member in facts.members if member.streams}
+    if not active:
+        return
+    idle = [name for name, count in active.items() if not count]
+    if idle:
+        yield warning(
+            "idle-members",
+            f"{len(idle):,} of {counted(len(active), 'member')} have no active task ({some(idle)}): there are "
+            f"{counted(sum(active.values()), 'active task')}, and each goes to one member only",
+            idle,
+        )
+    loads = active.values()
+    text = f"{counted(len(active), 'member')} run{'s' if len(active) == 1 else ''} {counted(sum(loads), 'active task')}"
+    yield info("balance", f"{text}, {min(loads):,} to {max(loads):,} of them each" if len(active) > 1 else text)
+
+
+def _balance(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
+    connectors = {name: sum(each.itself for each in told.work) for name, told in work.items()}
+    tasks = {name: sum(len(each.tasks) for each in told.work) for name, told in work.items()}
+    loads = [connectors[name] + tasks[name] for name in work]
+    text = (
+        f"{counted(len(work), 'worker')} run {counted(sum(connectors.values()), 'connector')} and "
+        f"{counted(sum(tasks.values()), 'task')}, {min(loads):,} to {max(loads):,} of them each"
+    )
+    waiting = max((told.delay_ms or 0 for told in work.values()), default=0)
+    if waiting:
+        yield warning(
+            "balance", f"{text}; a lost worker is waited for, {waiting:,} ms, before its work is given to others"
+        )
+    elif max(loads) - min(loads) > 2:
+        yield warning("balance", f"{text}: that is uneven; a rebalance evens it out")
+    else:
+        yield info("balance", text)
+
+
+def _versions(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
+    kinds: dict[int, list[str]] = defaultdict(list)
+    for name, told in work.items():
+        kinds[told.version].append(name)
+    if len(kinds) > 1:
+        shares = [f"{counted(len(names), 'worker')} v{version}" for version, names in sorted(kinds.items())]
+        yield warning("clients-differ", f"workers write assignments of different versions: {some(shares)}")

@@ -1,0 +1,111 @@
+"""What ``--what-if`` takes, and what it does to a group."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.assignors.shape import Participant, Topic
+from kgroups.model.explain.change import Change, Imagined, Senseless, apply, parse_change
+
+GROUP = Imagined(
+    (
+        Participant("b-2", ("t",)),
+        Participant("a-1", ("t", "u")),
+        Participant("a-2", ("t", "u"), instance_id="static"),
+    ),
+    {"t": Topic(4), "u": Topic(2)},
+    "range",
+)
+
+
+def changed(*texts: str) -> Imagined:
+    return apply(GROUP, [parse_change(text) for text in texts])
+
+
+def ids(group: Imagined) -> list[str]:
+    return [member.member_id for member in group.members]
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("members=+1", ("members", "", 1, True)),
+        ("members=-2", ("members", "", -2, True)),
+        ("members=5", ("members", "", 5, False)),
+        ("member=-a-1", ("member", "a-1", 0, False)),
+        ("assignor=cooperative-sticky", ("assignor", "cooperative-sticky", 0, False)),
+        ("partitions=t.x:+3", ("partitions", "t.x", 3, True)),
+        ("partitions=t:12", ("partitions", "t", 12, False)),
+        ("partitions=a:b:1", ("partitions", "a:b", 1, False)),
+    ],
+)
+def test_forms(text: str, change: tuple[str, str, int, bool]) -> None:
+    assert parse_change(text) == Change(text, *change)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "members", "members=", "members=x", "members=+", "members=1.5", "members=9999999999", "members=٣"),
+        *("member=a", "member=-", "assignor=", "assignor=Range", "topics=+1"),
+        *("partitions=t", "partitions=:+1", "partitions=t:"),
+    ],
+)
+def test_no_form(text: str) -> None:
+    with pytest.raises(Senseless, match=r"is none of members=|there is no assignor"):
+        parse_change(text)
+
+
+def test_a_new_member_asks_for_what_most_ask_for_and_comes_last() -> None:
+    group = changed("members=+2")
+    assert ids(group) == ["b-2", "a-1", "a-2", "~new-1", "~new-2"]
+    assert group.members[-1].topics == ("t", "u") and not group.left
+
+
+def test_those_leave_that_come_last_and_static_ones_come_first() -> None:
+    group = changed("members=1")
+    assert ids(group) == ["a-2"]
+    assert [member.member_id for member in group.left] == ["a-1", "b-2"]
+    assert ids(changed("members=-1")) == ["a-1", "a-2"]
+
+
+@pytest.mark.parametrize("name", ["a-2", "static"])
+def test_a_member_leaves_by_either_id(name: str) -> None:
+    assert ids(changed(f"member=-{name}")) == ["b-2", "a-1"]
+
+
+def test_a_member_leaves_by_the_beginning_of_its_id() -> None:
+    assert ids(changed("member=-b")) == ["a-1", "a-2"]
+    with pytest.raises(Senseless, match="the ids of 2 members begin so"):
+        changed("member=-a")
+
+
+def test_changes_follow_one_another() -> None:
+    group = changed(
+        "members=+1", "member=-~new-1", "members=+1", "partitions=t:+1", "partitions=t:9", "assignor=sticky"
+    )
+    assert ids(group)[-1] == "~new-2" and group.topics["t"].partitions == 9 and group.assignor == "sticky"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("members=0", "that makes 0 members"),
+        ("members=-4", "that makes -1 members"),
+        ("members=+999999999", "10,000 can be worked out"),
+        ("member=-zz", "no such member"),
+        ("partitions=zz:+1", "no member asks for a topic 'zz'"),
+        ("partitions=t:-1", "it has 4, and partitions cannot be taken from a topic"),
+        ("partitions=t:3", "it has 4, and partitions cannot be taken from a topic"),
+        ("partitions=t:+999999999", "up to 200,000 are worked out"),
+    ],
+)
+def test_changes_that_make_no_sense(text: str, why: str) -> None:
+    with pytest.raises(Senseless, match=why) as refused:
+        changed(text)
+    assert str(refused.value).startswith(f"{text}: ")
+
+
+def test_the_last_member_cannot_leave() -> None:
+    with pytest.raises(Senseless, match="it is the last member"):
+        changed("members=1", "member=-a-2")

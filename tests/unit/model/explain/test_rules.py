@@ -1,0 +1,235 @@
+"""Which facts lead to which findings, and that others do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.embedded.connect import ConnectorWork, WorkerAssignment
+from kgroups.model.explain import explain
+from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
+from kgroups.model.explain.findings import Finding, Severity
+from kgroups.model.explain.rows import explained_members
+from kgroups.model.streams import AssignedTasks, StreamsMember, SubtopologyTasks, Tasks
+
+from .groups import facts, member
+
+QUIET = {"coordinator", "protocol", "leader", "as-assigned", "weight"}
+"""What a group without faults is told of."""
+
+
+def found(given: GroupFacts) -> dict[str, Finding]:
+    return {finding.rule: finding for finding in explain(given)}
+
+
+def notable(given: GroupFacts) -> dict[str, Severity]:
+    return {rule: finding.severity for rule, finding in found(given).items() if finding.severity is not Severity.INFO}
+
+
+WELL = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}))
+
+
+def test_a_group_without_faults() -> None:
+    assert found(WELL).keys() == QUIET
+    assert notable(WELL) == {}
+    assert "2 partitions each" in found(WELL)["as-assigned"].text
+    assert "FindCoordinator v6: it leads partition 7 of 50" in found(WELL)["coordinator"].text
+    assert "'range': all 2 members offer it" in found(WELL)["protocol"].text
+
+
+def test_a_coordinator_that_does_not_lead_its_partition() -> None:
+    moving = WELL._replace(placement=Placement("ListGroups v5", 7, 50, 2))
+    assert notable(moving) == {"coordinator": Severity.WARNING}
+    assert "led by broker 2 now" in found(moving)["coordinator"].text
+    assert found(WELL._replace(placement=Placement("ListGroups v5")))["coordinator"].text.endswith("by ListGroups v5")
+
+
+def test_idle_members_and_why() -> None:
+    few = facts(member("a", {"t": (0,)}), member("b"), partitions=1)
+    assert notable(few) == {"idle-members": Severity.WARNING}
+    assert found(few)["idle-members"].subjects == ("b",)
+    assert (
+        found(few)["idle-members"].text
+        == "1 of 2 members hold nothing (b): of 1 partition, each goes to one member only"
+    )
+    both = ("t", "u")
+    ranged = facts(member("a", {"t": (0,), "u": (0,)}, both), member("b", topics=both), partitions={"t": 1, "u": 1})
+    assert "range hands out each topic by itself" in found(ranged)["idle-members"].text
+
+
+def test_partitions_without_a_member() -> None:
+    grown = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2,)}), partitions=5)
+    assert notable(grown) == {"without-member": Severity.PROBLEM, "would-move": Severity.WARNING}
+    assert found(grown)["without-member"].subjects == ("t-3", "t-4")
+    target = assignment_of({"t": (0, 1, 2, 3, 4)}.items())
+    on_the_way = member("a", {"t": (0, 1, 2)}, target=target, member_epoch=4)
+    modern = facts(on_the_way, partitions=5, type="Consumer", state="Reconciling", protocol="uniform", group_epoch=4)
+    assert notable(modern) == dict.fromkeys(("state", "reconciling", "without-member"), Severity.WARNING)
+
+
+def test_who_is_to_hold_something_is_not_said_to_have_come_too_late() -> None:
+    parts = assignment_of({"t": (0, 1)}.items()), assignment_of({"t": (2, 3)}.items())
+    first = member("a", {"t": (0, 1, 2, 3)}, target=parts[0], member_epoch=3)
+    second = member("b", topics=("t",), target=parts[1], member_epoch=4)
+    modern = facts(first, second, partitions=4, type="Consumer", state="Reconciling", protocol="uniform", group_epoch=4)
+    assert notable(modern) == dict.fromkeys(("state", "reconciling"), Severity.WARNING)
+
+
+def test_partitions_claimed_twice() -> None:
+    twice = facts(member("a", {"t": (0, 1)}), member("b", {"t": (1, 2, 3)}))
+    assert notable(twice)["claimed-twice"] is Severity.PROBLEM
+    assert found(twice)["claimed-twice"].subjects == ("t-1",)
+
+
+def test_partitions_and_topics_that_are_gone() -> None:
+    gone = facts(member("a", {"t": (0, 1, 2), "x": (0,)}, ("t", "x")), partitions={"t": 2}, missing=frozenset({"x"}))
+    assert notable(gone) == {"missing-topics": Severity.WARNING, "held-but-gone": Severity.PROBLEM}
+    assert found(gone)["held-but-gone"].subjects == ("t-2", "x-0")
+
+
+def test_topics_that_nobody_tells_of_are_not_taken_for_gone() -> None:
+    untold = facts(member("a", {"x": (0, 1)}, ("x",)), partitions={}, untold=frozenset({"x"}))
+    assert notable(untold) == {"untold-topics": Severity.WARNING}
+
+
+def test_subscriptions_that_differ() -> None:
+    odd = facts(
+        member("a", {"t": (0, 1)}),
+        member("b", {"t": (2, 3)}),
+        member("c", {"u": (0,)}, ("u",)),
+        partitions={"t": 4, "u": 1},
+    )
+    assert notable(odd) == {"subscriptions-differ": Severity.WARNING}
+    assert found(odd)["subscriptions-differ"].subjects == ("c",)
+    assert "2 members: t, 1 member: u" in found(odd)["subscriptions-differ"].text
+
+
+def test_clients_that_differ() -> None:
+    old = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}, subscription=Subscription(("t",), version=1)))
+    assert notable(old) == {"clients-differ": Severity.WARNING}
+    assert "v1, with the partitions that it owns (KIP-429)" in found(old)["clients-differ"].text
+    raw = Subscription(("t",), version=3, user_data=Raw(b"?", "no"))
+    assert notable(facts(member("a", {"t": (0, 1, 2, 3)}, subscription=raw))) == {"user-data": Severity.WARNING}
+
+
+def test_a_mixed_group_is_on_its_way() -> None:
+    target = assignment_of({"t": (0, 1)}.items())
+    new = member("a", {"t": (0, 1)}, target=target, member_epoch=3, upgraded=True)
+    old = member("b", {"t": (2, 3)}, target=assignment_of({"t": (2, 3)}.items()), member_epoch=3, upgraded=False)
+    mixed = facts(new, old, type="Consumer", protocol="uniform", group_epoch=3)
+    assert notable(mixed) == {"upgrade-under-way": Severity.WARNING}
+    assert found(mixed)["upgrade-under-way"].subjects == ("b",)
+    assert [row.note for row in explained_members(mixed)] == [None, "speaks the classic protocol"]
+    assert "leader" not in found(mixed)
+
+
+def test_static_members() -> None:
+    both = facts(member("a", {"t": (0, 1)}, instance_id="x"), member("b", {"t": (2, 3)}, instance_id="y"))
+    assert notable(both) == {} and "all 2 members are static" in found(both)["static-members"].text
+    one = facts(member("a", {"t": (0, 1)}, instance_id="x"), member("b", {"t": (2, 3)}))
+    assert notable(one) == {"static-members": Severity.WARNING}
+
+
+def test_an_empty_rack_is_none() -> None:
+    def racked(rack: str | None) -> GroupFacts:
+        return facts(member("a", {"t": (0, 1, 2, 3)}, subscription=Subscription(("t",), rack=rack)))
+
+    assert "racks" not in found(racked("")) and "racks" not in found(racked(None))
+    assert "1 rack (r)" in found(racked("r"))["racks"].text
+
+
+@pytest.mark.parametrize("state", ["PreparingRebalance", "CompletingRebalance"])
+def test_a_classic_group_in_a_rebalance_tells_nothing(state: str) -> None:
+    bare = [member(name, topics=(), metadata_bytes=0, assignment_bytes=0) for name in "ab"]
+    given = facts(*bare, state=state, protocol="", partitions={})
+    assert notable(given) == {"state": Severity.WARNING}
+    assert [row.could_hold for row in explained_members(given)] == [None, None]
+
+
+def test_groups_without_members_and_of_other_kinds() -> None:
+    assert found(facts(state="Empty", partitions={})).keys() == {"coordinator", "state"}
+    share = facts(type="Share", protocol_type="share", partitions={})
+    share = share._replace(group=share.group._replace(members=None))
+    assert "members are not described" in found(share)["state"].text
+
+
+def test_members_of_share_and_streams_groups() -> None:
+    shared = facts(member("a", {"t": (0,)}), type="Share", protocol_type="share", protocol="simple")
+    assert found(shared)["protocol"].text.startswith("the broker assigns, by 'simple': several members may have")
+    assert found(shared).keys() == {"coordinator", "protocol"}
+
+    def threads(*counts: int) -> GroupFacts:
+        tasks = [
+            AssignedTasks(Tasks((SubtopologyTasks("0", tuple(range(count))),) if count else ())) for count in counts
+        ]
+        members = [
+            member(str(at), topics=(), streams=StreamsMember("p", 1, each, each)) for at, each in enumerate(tasks)
+        ]
+        return facts(*members, type="Streams", protocol_type="streams", protocol="")
+
+    told = found(threads(2, 1))
+    assert told["protocol"].text.startswith("the broker assigns: tasks, each a subtopology")
+    assert told["balance"].text == "2 members run 3 active tasks, 1 to 2 of them each"
+    assert found(threads(2))["balance"].text == "1 member runs 2 active tasks"
+    assert found(threads(2, 0))["idle-members"].subjects == ("1",) and "idle-members" not in told
+
+
+def test_what_brokers_do_not_tell_while_a_leader_assigns() -> None:
+    told = found(facts(member("a", topics=(), metadata_bytes=None), state="CompletingRebalance", protocol=""))
+    assert told["protocol"].text.startswith("all have joined, and a protocol is chosen")
+    told = found(facts(member("a", topics=(), metadata_bytes=None), state="PreparingRebalance", protocol=""))
+    assert told["protocol"].text.startswith("no protocol is chosen yet") and "weight" not in told
+
+
+def test_what_connect_workers_run() -> None:
+    def worker(name: str, tasks: tuple[int, ...], delay: int = 0) -> object:
+        work = WorkerAssignment(2, 0, "a", "http://a:8083/", 5, (ConnectorWork("c", name == "a", tasks),), (), delay)
+        raw = Subscription(raw=Raw(b"", ""))
+        return member(name, subscription=raw, metadata_bytes=9)._replace(assignment=Assignment(user_data=work))
+
+    def connect(*workers: object) -> dict[str, Finding]:
+        return found(facts(*workers, protocol_type="connect", protocol="sessioned", partitions={}))  # type: ignore[arg-type]
+
+    told = connect(worker("a", (0,)), worker("b", (1, 2)))
+    assert told["leader"].text == "its members say that http://a:8083/ leads"
+    assert told["balance"].text == "2 workers run 1 connector and 3 tasks, 2 to 2 of them each"
+    assert "as-assigned" not in told and "idle-members" not in told
+    assert connect(worker("a", (0,)), worker("b", (1, 2), 300))["balance"].severity is Severity.WARNING
+    assert "uneven" in connect(worker("a", (0, 1, 2)), worker("b", ()))["balance"].text
+
+
+def test_a_group_near_the_limits() -> None:
+    heavy = facts(*(member(f"m{number}", {"t": (number,)}, metadata_bytes=1_000_000) for number in range(4)))
+    assert notable(heavy) == {"record-size": Severity.PROBLEM}
+    assert "max.message.bytes is 1,048,588 by default" in found(heavy)["record-size"].text
+    assert "7.6 MiB of it" not in found(heavy)["weight"].text and "3.8 MiB of it" in found(heavy)["weight"].text
+    limits = Limits(members=Limit("group.max.size", 3, True), request=Limit("socket.request.max.bytes", 100, True))
+    small = WELL._replace(limits=limits)
+    assert notable(small) == {"group-size": Severity.WARNING, "request-size": Severity.WARNING}
+    assert "2 members comes to 67% of what the broker takes: group.max.size is 3" in found(small)["group-size"].text
+    roomy = WELL._replace(limits=limits._replace(members=Limit("group.max.size", 2**31 - 1, True)))
+    assert notable(roomy) == {"request-size": Severity.WARNING}
+
+
+def test_a_thousand_members() -> None:
+    many = facts(*(member(f"m{n:04}", {"t": (n,)}) for n in range(1000)), partitions=1000)
+    assert notable(many) == {}
+    assert "1 partition each" in found(many)["as-assigned"].text
+    idle = facts(*(member(f"m{n:04}", {"t": (n,)} if n < 10 else None) for n in range(1000)), partitions=10)
+    assert "990 of 1,000 members hold nothing (m0010, m0011, m0012, … and 987 more)" in found(idle)["idle-members"].text
+
+
+def test_the_coordinator_is_named_with_its_address() -> None:
+    moved = WELL._replace(group=WELL.group._replace(coordinator=Node(1, "::1", 9)))
+    assert "broker 1 ([::1]:9)" in found(moved)["coordinator"].text
+
+
+def test_a_restart_of_static_members_is_not_weighed() -> None:
+    def told(*instances: str | None) -> str:
+        each = [
+            member(f"m{at}", {"t": (at,)}, instance_id=name, metadata_bytes=20) for at, name in enumerate(instances)
+        ]
+        return found(facts(*each, partitions=2))["weight"].text
+
+    assert "a restart of all members" in told("one", None) and "a restart" not in told("one", "two")

@@ -1,0 +1,122 @@
+"""What would move, and whether everybody stops meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.assignment import Subscription, assignment_of
+from kgroups.model.explain.change import Senseless, parse_change
+from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.explain.what_if import CannotTell, WhatIf, imagine
+
+from .groups import facts, member
+
+RANGE = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}))
+STICKY = RANGE._replace(group=RANGE.group._replace(protocol="sticky"))
+COOPERATIVE = RANGE._replace(group=RANGE.group._replace(protocol="cooperative-sticky"))
+
+
+def modern(*held: tuple[int, ...]) -> GroupFacts:
+    targets = [assignment_of({"t": each}.items()) for each in held]
+    members = (member(f"m{at}", {"t": held[at]}, target=each, member_epoch=1) for at, each in enumerate(targets))
+    return facts(*members, type="Consumer", protocol="uniform", group_epoch=1)
+
+
+def told(given: GroupFacts, *texts: str) -> WhatIf:
+    return imagine(given, [parse_change(text) for text in texts])
+
+
+def shifts(what_if: WhatIf) -> dict[str, tuple[str | None, str, str]]:
+    return {shift.consumer_id: (shift.status, str(shift.gets), str(shift.gives_up)) for shift in what_if.shifts}
+
+
+def test_range_hands_out_anew_and_everybody_stops() -> None:
+    what_if = told(RANGE, "members=+1")
+    assert shifts(what_if) == {
+        "a": (None, "", ""),
+        "b": (None, "", "t:3"),
+        "~new-1": ("new", "t:3", ""),
+    }
+    assert (what_if.moved, what_if.paused, what_if.stop_the_world, what_if.rebalances) == (1, 4, True, 1)
+    assert "1 partition of 4 would move from members that stay; stop-the-world: all members give up" in what_if.text
+
+
+def test_cooperative_stops_only_what_moves_and_takes_two_rebalances() -> None:
+    what_if = told(COOPERATIVE, "members=+1")
+    assert (what_if.moved, what_if.paused, what_if.stop_the_world, what_if.rebalances) == (1, 1, False, 2)
+    assert "incrementally, in 2 rebalances (KIP-429)" in what_if.text
+
+
+def test_what_leaves_is_taken_over_at_once() -> None:
+    what_if = told(STICKY, "member=-b")
+    assert (what_if.moved, what_if.taken_over, what_if.members) == (0, 2, 1)
+    assert shifts(what_if) == {"a": (None, "t:2,3", ""), "b": ("leaves", "", "t:2,3")}
+
+
+def test_a_topic_that_grows() -> None:
+    what_if = told(STICKY, "partitions=t:+2")
+    assert (what_if.moved, what_if.added, what_if.partitions) == (0, 2, 6)
+    assert told(RANGE, "partitions=t:+2").moved == 1
+
+
+def test_changes_together() -> None:
+    what_if = told(RANGE, "members=+1", "partitions=t:6", "assignor=cooperative-sticky")
+    assert what_if.changes == ("members=+1", "partitions=t:6", "assignor=cooperative-sticky")
+    assert (what_if.moved, what_if.added, what_if.members) == (0, 2, 3)
+    assert "restarted twice" in what_if.text
+
+
+def test_the_broker_moves_incrementally() -> None:
+    what_if = told(modern((0, 1), (2, 3)), "members=+2")
+    assert (what_if.moved, what_if.paused, what_if.stop_the_world) == (2, 2, False)
+    assert "(KIP-848)" in what_if.text
+    assert told(modern((0, 1), (2, 3)), "assignor=range").moved == 0
+
+
+def test_a_classic_group_may_be_asked_about_its_upgrade() -> None:
+    what_if = told(RANGE, "assignor=uniform")
+    assert what_if.moved == 0 and "restarted once with group.protocol=consumer" in what_if.text
+
+
+def test_members_by_a_regular_expression_are_taken_to_match_what_they_hold() -> None:
+    regex = Subscription((), regex="^t.*")
+    held = assignment_of({"t": (0, 1, 2, 3)}.items())
+    given = facts(
+        member("a", {"t": (0, 1, 2, 3)}, subscription=regex, target=held), type="Consumer", protocol="uniform"
+    )
+    assert told(given, "members=+1").moved == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "why"),
+    [
+        (modern((0, 1)), "assignor=sticky", "'sticky' assigns in no KIP-848 group"),
+        (facts(member("a", {"t": (0,)}), protocol="mine"), "members=+1", "'mine' is no assignor of Kafka's own"),
+    ],
+)
+def test_assignors_that_cannot_be(given: GroupFacts, text: str, why: str) -> None:
+    with pytest.raises(Senseless, match=why):
+        told(given, text)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (facts(state="Empty", partitions={}), "it has no members"),
+        (facts(member("a", topics=()), state="PreparingRebalance", partitions={}), "its state is PreparingRebalance"),
+        (facts(member("a"), protocol_type="connect"), "its members are not consumers"),
+        (
+            facts(member("a"), partitions={}, untold=frozenset({"t"})),
+            "how many partitions the topic 't' has is not known",
+        ),
+    ],
+)
+def test_not_enough_is_known(given: GroupFacts, why: str) -> None:
+    with pytest.raises(CannotTell, match=why):
+        told(given, "members=+1")
+
+
+def test_a_thousand_members_and_ten_thousand_partitions() -> None:
+    members = [member(f"m{at:04}", {"t": tuple(range(at * 10, at * 10 + 10))}) for at in range(1000)]
+    what_if = told(facts(*members, partitions=10_000, protocol="cooperative-sticky"), "members=+1")
+    assert (what_if.moved, what_if.members) == (9, 1001)
