@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import functools
-import re
+import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kgroups.config.settings import ClientSettings, Transport, parse_bootstrap
+from kgroups.config.load import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV, Flags, load_settings
+from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
+from kgroups.model.duration import parse_seconds
 
 from .answer import Shape
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from kgroups.config.understood import Understood
 
-BOOTSTRAP_ENV = "KGROUPS_BOOTSTRAP_SERVER"
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, or a number with one of the units ms, s, m, h. Converts to seconds."""
+    """Seconds, or a number with one of the units ms, s, m, h, d. Converts to seconds."""
 
     name = "duration"
-    _units = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, int | float):
             return float(value)
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|)", str(value).strip())
-        seconds = float(match[1]) * self._units[match[2]] if match else 0.0
-        if not seconds:
+        seconds = parse_seconds(str(value))
+        if seconds is None:
             self.fail(f"{value!r} is not a time above zero such as 30, 500ms, 10s or 2m", param, ctx)
         return seconds
 
@@ -40,6 +41,14 @@ class Connection(NamedTuple):
 
     settings: ClientSettings
     debug: bool
+    understood: tuple[Understood, ...] = ()
+    """Every setting that was given, for who asked for it."""
+
+
+def complete_profile(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    from .complete import profile_names
+
+    return profile_names(context, param, begun)
 
 
 _CONNECTION = (
@@ -47,23 +56,36 @@ _CONNECTION = (
         "-b",
         "--bootstrap-server",
         metavar="HOST:PORT[,...]",
-        envvar=BOOTSTRAP_ENV,
         help=f"Brokers to ask first.  [env: {BOOTSTRAP_ENV}]",
     ),
-    click.option("--timeout", type=Duration(), default="30s", show_default=True, help="Bound on the whole command."),
+    click.option(
+        "--command-config",
+        metavar="FILE",
+        help=f"TLS, SASL and more: a Java client.properties, or librdkafka's.  [env: {COMMAND_CONFIG_ENV}]",
+    ),
+    click.option(
+        "-X",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="One setting of such a file, over it; KEY=@FILE for what a file holds.",
+    ),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        help=f"A cluster of your config file, see kgroups profile.  [env: {PROFILE_ENV}]",
+        shell_complete=complete_profile,
+    ),
+    click.option("--timeout", type=Duration(), help="Bound on the whole command.  [default: 30s]"),
     click.option(
         "--broker-timeout",
         type=Duration(),
-        default="10s",
-        show_default=True,
-        help="The most that one broker that hangs, or is not ready, may cost.",
+        help="The most that one broker that hangs, or is not ready, may cost.  [default: 10s]",
     ),
     click.option(
         "--transport",
         type=click.Choice([transport.value for transport in Transport]),
-        default=Transport.WIRE.value,
-        show_default=True,
-        help="The batched wire client, or librdkafka with one group a request.",
+        help="The batched wire client, or librdkafka with one group a request.  [default: wire]",
     ),
     click.option("--debug", is_flag=True, help="One line on stderr for each request."),
 )
@@ -85,24 +107,39 @@ _OUTPUT = (
 )
 
 
-def connection_options(command: F) -> F:
+def connection_options(command: F, *, explain: bool = False) -> F:
     """How to reach the cluster. The command gets ``connection``, a :class:`Connection`.
 
     What cannot be right among them is a :class:`UsageError`, raised before the command's own body runs.
     """
 
     def collect(
-        bootstrap_server: str | None, timeout: float, broker_timeout: float, transport: str, debug: bool
+        bootstrap_server: str | None,
+        command_config: str | None,
+        overrides: tuple[str, ...],
+        profile: str | None,
+        timeout: float | None,
+        broker_timeout: float | None,
+        transport: str | None,
+        debug: bool,
     ) -> Connection:
-        settings = ClientSettings(
-            bootstrap=parse_bootstrap(bootstrap_server or ""),
-            timeout=timeout,
-            broker_timeout=min(broker_timeout, timeout),
-            transport=Transport(transport),
-        )
-        return Connection(settings, debug)
+        flags = Flags(bootstrap_server, command_config, overrides, profile, timeout, broker_timeout, transport)
+        loaded = load_settings(flags, os.environ, explain=explain)
+        for remark in loaded.remarks:
+            _warn(remark)
+        return Connection(loaded.settings, debug, loaded.understood if explain else ())
 
     return collected(command, _CONNECTION, "connection", collect)
+
+
+explained_connection_options = functools.partial(connection_options, explain=True)
+"""The same, and the command is told what was understood."""
+
+
+def _warn(remark: str) -> None:
+    from .ending import complain_in_lines
+
+    complain_in_lines(f"kgroups: note: {remark}")
 
 
 def output_options(command: F) -> F:
@@ -133,6 +170,41 @@ isolation_option = click.option(
     help="With read_committed a log ends at its last stable offset: open transactions are not lag.",
 )
 """Whose end of the log. The command gets ``isolation``, the word."""
+
+
+_DEEP_MIB, _DEEP_SECONDS = 32, 5.0
+
+_DEEP = (
+    click.option(
+        "--deep",
+        is_flag=True,
+        help="Also what only the groups' own partitions of __consumer_offsets tell: generation, leader, state since "
+        "when, timeouts, commit times, expiry. They are read backwards, as far as needed.",
+    ),
+    click.option(
+        "--deep-mib",
+        type=click.IntRange(1, 65_536),
+        metavar="N",
+        help="With --deep: read no more than about N MiB of each partition.  [default: 32]",
+    ),
+    click.option(
+        "--deep-time",
+        type=Duration(),
+        help="With --deep: read no longer than this.  [default: 5s]",
+    ),
+)
+
+
+def deep_options(command: F) -> F:
+    """Whether to read the groups' own log. The command gets ``deep``: how many MiB of each partition, and how many
+    seconds it may take; ``None`` without ``--deep``."""
+
+    def bounds(deep: bool, deep_mib: int | None, deep_time: float | None) -> tuple[int, float] | None:
+        if not deep and (deep_mib, deep_time) != (None, None):
+            raise UsageError("--deep-mib and --deep-time bound what --deep reads: say --deep as well")
+        return (deep_mib or _DEEP_MIB, deep_time or _DEEP_SECONDS) if deep else None
+
+    return collected(command, _DEEP, "deep", bounds)
 
 
 def words(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,11 @@ import click
 from kgroups.errors import UsageError
 
 if TYPE_CHECKING:
-    from kgroups.sandbox.cluster import Status
+    from collections.abc import Iterable
+
+    from kgroups.sandbox.cluster import Sandbox, Status
+    from kgroups.sandbox.kinds import KindGroup
+    from kgroups.sandbox.world import KnownGroup
 
 _NAME_HELP = "Its name; several may run side by side."
 
@@ -27,16 +31,41 @@ def sandbox() -> None:
 @click.option("--brokers", type=click.IntRange(1, 3), default=1, show_default=True, help="How many brokers.")
 @click.option("--version", "kafka", metavar="VERSION", help="Kafka's version.  [default: the newest that can be run]")
 @click.option("--name", default="default", show_default=True, help=_NAME_HELP)
-def up(brokers: int, kafka: str | None, name: str) -> None:
+@click.option("--security", is_flag=True, help="With TLS, SASL and ACLs, and a client.properties for each way in.")
+def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
     """Start brokers on ports of this machine.
 
     The first start of a version fetches its jars, by Maven or by PySpark's Ivy.
     """
     from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 
-    started = Sandbox.up(kafka or DEFAULT_VERSION, brokers, name=name, progress=_progress)
+    version = kafka or DEFAULT_VERSION
+    if security:
+        started = _up_secure(version, brokers, name)
+    else:
+        started = Sandbox.up(version, brokers, name=name, progress=_progress)
     click.echo(f"Kafka {started.version.name} is up at {started.bootstrap}. To point kgroups at it:", err=True)
     click.echo(f"export KGROUPS_BOOTSTRAP_SERVER={started.bootstrap}")
+
+
+def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
+    from kgroups.errors import SandboxError
+    from kgroups.sandbox.security import need_kerberos, up
+
+    try:
+        need_kerberos()
+    except SandboxError as error:
+        _progress(f"kgroups: note: without GSSAPI: {error}")
+        kerberos = False
+    else:
+        kerberos = True
+    secure = up(version, brokers, name=name, kerberos=kerberos, progress=_progress)
+    _progress("The ways in, for --command-config; on the address below nobody logs in, and everything is allowed:")
+    for way in secure.ways:
+        _progress(f"  {secure.file(way)}")
+    if secure.kerberos:
+        click.echo(f"export KRB5_CONFIG={secure.kerberos.configuration}")
+    return secure.sandbox
 
 
 @sandbox.command("down")
@@ -52,11 +81,12 @@ def down(name: str, every: bool) -> None:
 
 
 @sandbox.command("status")
-def status() -> None:
+@click.option("--name", help="This sandbox only.")
+def status(name: str | None) -> None:
     """Show what runs, under which name, at which address."""
     from kgroups.sandbox import Sandbox
 
-    names = Sandbox.names()
+    names = Sandbox.names() if name is None else [name]
     if not names:
         _progress("no sandbox is up")
     for name in names:
@@ -64,6 +94,13 @@ def status() -> None:
 
 
 @sandbox.command("seed")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(["share", "streams", "connect"]),
+    help="Groups of this kind instead, played by Kafka's own programs; may be given more than once.",
+)
 @click.option("--groups", type=click.IntRange(1, 99_999), metavar="N", help="Make so many groups.")
 @click.option("--partitions", type=click.IntRange(1, 1_000), metavar="P", help="Each commits on so many.  [default: 9]")
 @click.option("--topics", type=click.IntRange(1, 1_000), metavar="T", help="They share so many topics.  [default: 10]")
@@ -74,15 +111,20 @@ def status() -> None:
     help="This part of them has a member; the others are empty.  [default: 0.5]",
 )
 @click.option("--name", default="default", show_default=True, help="Which sandbox.")
-def seed(name: str, groups: int | None, **shape: Any) -> None:
+def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) -> None:
     """Make groups to look at; their members stay until down.
 
-    Without numbers: some of every kind, small, each known by what it shows. With --groups: thousands of two kinds.
+    Without options: consumer groups in every state, small, each known by what it shows. With --kind: share groups,
+    Kafka Streams (needs a JDK), Connect workers, beside what there is. With --groups: thousands of consumer groups.
     """
     from kgroups.sandbox import Sandbox
 
     given = {key: value for key, value in shape.items() if value is not None}
-    if groups is not None:
+    if kinds:
+        if groups is not None or given:
+            raise UsageError(f"--{next(iter(given), 'groups')} does not go with --kind")
+        _seed_kinds(name, kinds)
+    elif groups is not None:
         from kgroups.sandbox.load import Load, seed_load
 
         seed_load(Sandbox.load(name), Load(groups, **{"partitions": 9} | given), _progress)
@@ -92,21 +134,34 @@ def seed(name: str, groups: int | None, **shape: Any) -> None:
         _seed_world(name)
 
 
+def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
+    from kgroups.sandbox import Sandbox
+    from kgroups.sandbox.kinds import KINDS, seed_kinds
+
+    seed_kinds(Sandbox.load(name), tuple(dict.fromkeys(kinds)), _progress)
+    _say_what_they_show(group for kind in kinds for group in KINDS[kind].groups)
+
+
 def _seed_world(name: str) -> None:
-    from kgroups.render.cells import escape
     from kgroups.sandbox import Sandbox
     from kgroups.sandbox.seed import seed_world
     from kgroups.sandbox.world import known_groups, lacking_groups
 
     found = Sandbox.load(name)
     seed_world(found, _progress)
+    _say_what_they_show(known_groups(found.version))
+    for group, reason in lacking_groups(found.version).items():
+        _progress(f"{group} is not there: {reason}")
+
+
+def _say_what_they_show(groups: Iterable[KnownGroup | KindGroup]) -> None:
+    from kgroups.render.cells import escape
+
     rows = [("GROUP", "STATE", "MEMBERS", "WHAT IT SHOWS")]
-    rows += [(escape(g.name), g.state, str(g.members), g.about) for g in known_groups(found.version)]
+    rows += [(escape(group.name), group.state, str(group.members), group.about) for group in groups]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    for group, reason in lacking_groups(found.version).items():
-        _progress(f"{group} is not there: {reason}")
 
 
 def _described(status: Status) -> str:

@@ -1,11 +1,8 @@
-"""Properties files, as Java clients take them: what they say, and which of it this client follows.
-
-TLS and SASL are not there yet: a file that asks for them is an error, because to go on without would ask another port,
-or in the clear.
-"""
+"""The format of Java's properties files, as ``java.util.Properties`` reads it. What the keys mean is said elsewhere."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +10,12 @@ from typing import NamedTuple
 
 from kgroups.errors import ConfigError
 
-from .settings import ClientSettings
+from . import pipe
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_PLAIN = "PLAINTEXT"
+
+LARGEST = 10 << 20
+"""Bytes of a file that somebody wrote by hand, and more; a device that never ends is refused."""
 
 
 class Property(NamedTuple):
@@ -27,52 +26,16 @@ class Property(NamedTuple):
     line: int
 
 
-def apply_properties(settings: ClientSettings, path: Path) -> tuple[ClientSettings, tuple[str, ...]]:
-    """The settings with those of a file over them, and a remark on each that is not followed.
-
-    ``bootstrap.servers`` is passed over in silence, as the Java tools do: their flag wins.
-
-    :raises ConfigError: when the file cannot be read, a value cannot be, or it asks for TLS or SASL.
-    """
-    remarks = []
-    for item in {found.key: found for found in read_properties(path)}.values():
-        place = f"{path}, line {item.line}"
-        match item.key:
-            case "client.id":
-                settings = settings._replace(client_id=item.value)
-            case "request.timeout.ms":
-                seconds = _milliseconds(item, place)
-                settings = settings._replace(broker_timeout=min(seconds, settings.timeout))
-            case "security.protocol":
-                _check_plain(item, place)
-            case "bootstrap.servers":
-                pass
-            case _:
-                remarks.append(f"{place}: '{item.key}' is not understood, and ignored")
-    return settings, tuple(remarks)
-
-
-def _milliseconds(item: Property, place: str) -> float:
-    text = item.value.strip()
-    if not re.fullmatch("0{0,99}[1-9][0-9]{0,11}", text):
-        raise ConfigError(f"{place}: {item.key} is {item.value!r}, which is no number of milliseconds above zero")
-    return int(text) / 1000
-
-
-def _check_plain(item: Property, place: str) -> None:
-    if item.value.strip().upper() != _PLAIN:
-        raise ConfigError(f"{place}: {item.key}={item.value}: only {_PLAIN} is spoken as yet, neither TLS nor SASL")
-
-
 def read_properties(path: Path) -> Iterator[Property]:
     """The settings in the order of the file; where a key comes twice, Java goes by the last.
 
     :raises ConfigError: when there is no such file, or a ``\\u`` escape in it is none.
     """
-    try:
-        text = path.read_text(encoding="latin-1")  # by the format's definition; others are escaped
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    data = read_bounded(path)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ConfigError(f"{path} is UTF-16, as some editors and shells of Windows write: save it as UTF-8")
+    data = data.removeprefix(codecs.BOM_UTF8)  # Java takes it for part of the first key, and goes on without this
+    text = data.decode("latin-1")  # by the format's definition; others are escaped
     for number, line in _whole_lines(text):
         found = re.match(r"((?:\\.|[^\\=:\s])*)[ \t\f]*(?:[=:][ \t\f]*)?", line, re.DOTALL)
         assert found  # it matches anything
@@ -83,21 +46,49 @@ def read_properties(path: Path) -> Iterator[Property]:
             raise ConfigError(f"{path}, line {number}: a \\u must be followed by four hexadecimal digits") from None
 
 
+def read_bounded(path: Path, what: str = "") -> bytes:
+    """A file's bytes; a pipe such as a shell's ``<(...)`` may be one.
+
+    :param what: asked for it, and stands before the reason: ``client.properties, line 3: ssl.key.location``.
+    :raises ConfigError: when it cannot be read, or has no end.
+    """
+    before = f"{what}: " if what else ""
+    try:
+        data = pipe.read(path, LARGEST + 1) if path.is_fifo() else _head(path)
+    except TimeoutError:
+        raise ConfigError(f"{before}cannot read {path}: it is a pipe, and nobody writes to it") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or "no file can have this name"
+        raise ConfigError(f"{before}cannot read {path}: {reason}") from None
+    if len(data) > LARGEST:
+        raise ConfigError(f"{before}cannot read {path}: it is larger than {LARGEST >> 20} MiB")
+    return data
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST + 1)
+
+
 def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines with those that continue them, which an odd number of backslashes at the end announces; no comments."""
-    begun: tuple[int, str] | None = None
-    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
+    begun: tuple[int, list[str]] | None = None
+    lines = re.split(r"\r\n|\r|\n", text)
+    for number, raw in enumerate(lines, 1):
         line = raw.lstrip(" \t\f")
-        if begun is None and (not line or line[0] in "#!"):
+        if not (begun and any(begun[1])) and (not line or line[0] in "#!"):
+            if line or number < len(lines):
+                begun = None  # where an empty line was to be continued, too; but not by the file's end
             continue
-        first, so_far = begun or (number, "")
+        first, so_far = begun or (number, [])
         if (len(line) - len(line.rstrip("\\"))) % 2:
-            begun = first, so_far + line[:-1]
+            so_far.append(line[:-1])
+            begun = first, so_far
         else:
             begun = None
-            yield first, so_far + line
-    if begun and begun[1]:
-        yield begun
+            yield first, "".join((*so_far, line))
+    if begun:
+        yield begun[0], "".join(begun[1])
 
 
 def _unescaped(text: str) -> str:
@@ -111,4 +102,10 @@ def _unescaped(text: str) -> str:
             parts[at] = chr(int(escape[1:], 16))
         else:
             raise ValueError
-    return "".join(parts)
+    text = "".join(parts)
+    return _paired(text) if any("\ud800" <= char <= "\udfff" for char in text) else text
+
+
+def _paired(text: str) -> str:
+    """Two escapes may stand for one character, as UTF-16 has it: ``\\ud83d\\ude00``."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

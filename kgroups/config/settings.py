@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.errors import UsageError
+
+if TYPE_CHECKING:
+    from .security import Security
 
 DEFAULT_PORT = 9092
 
@@ -26,6 +29,8 @@ class ClientSettings(NamedTuple):
     broker_timeout: float = 10.0
     transport: Transport = Transport.WIRE
     client_id: str = "kgroups"
+    security: Security | None = None
+    """TLS and SASL; ``None`` is a plain connection."""
 
     @property
     def bootstrap_servers(self) -> str:
@@ -33,32 +38,35 @@ class ClientSettings(NamedTuple):
         return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.bootstrap)
 
 
-def parse_bootstrap(text: str) -> tuple[tuple[str, int], ...]:
+def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tuple[str, int], ...]:
     """``host:port,host,[::1]:9092`` as pairs; a missing port is 9092.
 
+    :param source: who said so, for errors.
     :raises UsageError: when there is no server in it, or a port that cannot be.
     """
-    servers = tuple(_server(part.strip()) for part in text.split(",") if part.strip())
+    servers = tuple(_server(part.strip(), source) for part in text.split(",") if part.strip())
     if not servers:
-        raise UsageError("no bootstrap server: give --bootstrap-server HOST:PORT or set KGROUPS_BOOTSTRAP_SERVER")
+        raise UsageError(
+            "no bootstrap server: give --bootstrap-server HOST:PORT, set KGROUPS_BOOTSTRAP_SERVER, or name a --profile"
+        )
     return servers
 
 
-def _server(text: str) -> tuple[str, int]:
+def _server(text: str, source: str) -> tuple[str, int]:
     address = text.rpartition("://")[2]  # Java's listeners are often pasted with their protocol in front
     if address.startswith("["):
         host, bracket, rest = address[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise UsageError(f"--bootstrap-server: {text!r} is not [ADDRESS]:PORT")
+            raise UsageError(f"{source}: {text!r} is not [ADDRESS]:PORT")
         port = rest.removeprefix(":")
     else:
         host, colon, port = address.rpartition(":")
         if not colon:
             host, port = address, ""
     if not host or (":" in host and not address.startswith("[")):
-        raise UsageError(f"--bootstrap-server: {text!r} is not HOST:PORT (an IPv6 address goes in brackets)")
+        raise UsageError(f"{source}: {text!r} is not HOST:PORT (an IPv6 address goes in brackets)")
     if not port:
         return host, DEFAULT_PORT
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise UsageError(f"--bootstrap-server: {port!r} in {text!r} is not a port")
+        raise UsageError(f"{source}: {port!r} in {text!r} is not a port")
     return host, int(port)

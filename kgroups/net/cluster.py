@@ -1,32 +1,35 @@
-"""All brokers of one cluster: connected when first asked, each with the versions that it speaks."""
+"""All brokers of one cluster: who they are, and what is put to them, each in the versions that it speaks."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import Self, TypeVar
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import (
+    AuthenticationFailed,
     BrokerUnavailable,
     ClusterUnreachable,
+    ConfigError,
     DeadlineExceeded,
     KgroupsError,
+    MissingPackage,
     OutcomeUnknown,
     ProtocolError,
     RemoteProtocolError,
     UnsupportedVersion,
 )
 from kgroups.model.cluster import Node
-from kgroups.protocol.apis import api_versions, metadata
+from kgroups.protocol.apis import metadata
 from kgroups.protocol.call import Call
-from kgroups.protocol.framing import decode_response
 from kgroups.protocol.versions import Api, BrokerVersions
 
-from .connection import Connection, ConnectionLost, Observer
+from .connection import ConnectionLost, NeverSent, Observer
 from .deadline import Deadline
+from .gate import Link
+from .links import Links
 from .progress import Progress
 
 T = TypeVar("T")
@@ -34,21 +37,8 @@ T = TypeVar("T")
 BOOTSTRAP_STAGGER = 0.25
 """Seconds before the next bootstrap server is tried beside one that has not answered yet."""
 
-
-LANES = 4
-"""Connections to one broker for changes: it takes up the next request of a connection when the one before is answered,
-and answers when enough replicas have it. Measured on one machine, whose cores are the limit: a quarter less time with
-three replicas, none with one; the further away the replicas, the more."""
-
-Lane = tuple[str, int, int]
-"""Host, port, and which of the connections to it; all that is only asked goes by the first."""
-
-
-class Link(NamedTuple):
-    """A connection whose broker has told what it speaks."""
-
-    connection: Connection
-    versions: BrokerVersions
+_HOPELESS = (AuthenticationFailed, ConfigError, MissingPackage)
+"""What another bootstrap server would not make better; a wrong password, worse."""
 
 
 class Cluster:
@@ -64,24 +54,24 @@ class Cluster:
         self.cluster_id: str | None = None
         self.nodes: Mapping[int, Node] = {}
         self.progress = Progress()
-        self._observer = observer
-        self._links: dict[Lane, asyncio.Task[Link]] = {}
-        self._changing: Counter[Lane] = Counter()
-        self._condemned: dict[tuple[str, int], BrokerUnavailable] = {}
+        self._links = Links(settings, self.deadline, observer)
 
     @classmethod
     async def connect(
         cls, settings: ClientSettings, *, topics: tuple[str, ...] = (), observer: Observer | None = None
     ) -> tuple[Cluster, metadata.ClusterMetadata]:
-        """A cluster whose brokers are known, and the metadata that told of them, of ``topics`` too.
+        """A cluster whose brokers are known, and the metadata that told of them, of ``topics`` and our rights too.
 
         The bootstrap servers are tried one beside the other; the first that answers is taken.
 
         :raises ClusterUnreachable: when none does, with each one's reason.
+        :raises AuthenticationFailed: when one refuses our sign-in: no other is tried.
+        :raises ConfigError: when the settings for TLS or the sign-in cannot be.
+        :raises UnsupportedMechanism: for a SASL mechanism that is none of ours.
         """
         cluster = cls(settings, observer)
         try:
-            return cluster, await cluster._bootstrap(metadata.Metadata(topics))
+            return cluster, await cluster._bootstrap(metadata.Metadata(topics, operations=True))
         except BaseException:
             await cluster.close()
             raise
@@ -96,13 +86,7 @@ class Cluster:
 
     async def close(self) -> None:
         """Closes every connection, also those that are still being made."""
-        links, self._links = list(self._links.values()), {}
-        for task in links:
-            task.cancel()
-        for result in await asyncio.gather(*links, return_exceptions=True):
-            if isinstance(result, Link):
-                result.connection.close()
-        await asyncio.sleep(0)  # lets the transports run their last callbacks while the loop is there
+        await self._links.close()
 
     async def call(self, node: Node, call: Call[T]) -> T:
         """Puts a call to a broker, in the newest version that both sides speak.
@@ -112,26 +96,19 @@ class Cluster:
         :raises ProtocolError: when the answer cannot be read.
         :raises DeadlineExceeded: when the command's time is used up.
         """
-        link = await self._link(node.host, node.port, str(node))
-        return await self._ask(link, call, (node.host, node.port))
+        return await self._put(node, 0, lambda link: self._ask(link, call, (node.host, node.port)))
 
     async def change(self, node: Node, call: Call[T]) -> T:
         """Puts a call that changes something to a broker. Raises as :meth:`call` does, as long as nothing was sent.
 
         :raises OutcomeUnknown: when it was sent, and no answer came that could be read.
         """
-        lane = min(((node.host, node.port, number) for number in range(LANES)), key=self._changing.__getitem__)
-        self._changing[lane] += 1
-        try:
-            link = await self._link(node.host, node.port, str(node), lane[2])
-            self.deadline.bound(self.settings.broker_timeout)
-            return await self._sent(link, call, (node.host, node.port))
-        finally:
-            self._changing[lane] -= 1
+        with self._links.free_lane(node.host, node.port) as lane:
+            return await self._put(node, lane, lambda link: self._sent(link, call, (node.host, node.port)))
 
     async def versions(self, node: Node) -> BrokerVersions:
         """What a broker speaks. Raises as :meth:`call` does."""
-        return (await self._link(node.host, node.port, str(node))).versions
+        return (await self._links.to(node.host, node.port, str(node))).versions
 
     async def speaks(self, node: Node, api: Api, version: int = 0) -> bool:
         """Whether a broker and we share a version of an API that is at least ``version``."""
@@ -155,17 +132,16 @@ class Cluster:
 
     def reachable(self, node: Node) -> bool:
         """Whether a broker has not failed to connect or to answer yet."""
-        return (node.host, node.port) not in self._condemned
+        return not self._links.condemned((node.host, node.port))
 
     def by_readiness(self) -> list[Node]:
         """All brokers, those that have answered first, and those that failed last."""
 
         def rank(node: Node) -> tuple[int, int]:
             address = (node.host, node.port)
-            task = self._links.get((*address, 0))
-            if address in self._condemned:
+            if self._links.condemned(address):
                 return (2, node.id)
-            return (0 if task and task.done() else 1, node.id)
+            return (0 if self._links.tried(address) else 1, node.id)
 
         return sorted(self.nodes.values(), key=rank)
 
@@ -181,9 +157,7 @@ class Cluster:
         self.cluster_id = answer.cluster_id
         self.nodes = {node.id: node for node in answer.nodes}
         for node in answer.nodes:
-            task = self._links.get((node.host, node.port, 0))
-            if task and task.done() and not task.cancelled() and not task.exception():
-                task.result().connection.name = str(node)  # until now it was only an address
+            self._links.rename((node.host, node.port), str(node))
 
     async def _bootstrap(self, call: metadata.Metadata) -> metadata.ClusterMetadata:
         servers = self.settings.bootstrap
@@ -197,7 +171,7 @@ class Cluster:
                     if error is None:
                         self._learn(task.result())
                         return task.result()
-                    if not isinstance(error, KgroupsError):
+                    if not isinstance(error, KgroupsError) or isinstance(error, _HOPELESS):
                         raise error
                     reasons.append(str(error))
         finally:
@@ -208,11 +182,21 @@ class Cluster:
     async def _try(self, at: int, server: tuple[str, int], call: metadata.Metadata) -> metadata.ClusterMetadata:
         await asyncio.sleep(at * BOOTSTRAP_STAGGER)
         host, port = server
-        link = await self._link(host, port, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
-        answer = await self._ask(link, call, server)
+        link = await self._links.to(host, port, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        try:
+            answer = await self._ask(link, call, server)
+        except ConnectionLost as error:
+            raise self._links.shut_behind(error) from None
         if not answer.nodes:
             raise BrokerUnavailable(f"{link.connection.name}: answers, but knows of no brokers yet")
         return answer
+
+    async def _put(self, node: Node, number: int, send: Callable[[Link], Awaitable[T]]) -> T:
+        """By one of the connections to a broker; by a new one where that was lost while we waited for our turn."""
+        try:
+            return await send(await self._links.to(node.host, node.port, str(node), number))
+        except NeverSent:
+            return await send(await self._links.to(node.host, node.port, str(node), number))
 
     async def _ask(self, link: Link, call: Call[T], address: tuple[str, int]) -> T:
         try:
@@ -225,61 +209,14 @@ class Cluster:
         except ConnectionLost:
             raise
         except BrokerUnavailable as error:
-            raise self._condemn(address, error) from None
+            raise self._links.condemn(address, error) from None
 
     async def _sent(self, link: Link, call: Call[T], address: tuple[str, int]) -> T:
         """The answer to a change, after which nobody has to wonder."""
+        self.deadline.bound(self.settings.broker_timeout)
         try:
             return await self._ask(link, call, address)
+        except NeverSent:
+            raise
         except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
             raise OutcomeUnknown(f"it is not known whether it is done: {error}") from error
-
-    async def _link(self, host: str, port: int, name: str, number: int = 0) -> Link:
-        address, lane = (host, port), (host, port, number)
-        if address in self._condemned:
-            raise self._condemned[address]
-        task = self._links.get(lane)
-        if task and task.done() and not (task.exception() is None and task.result().connection.usable):
-            task = None
-        if task is None:
-            task = self._links[lane] = asyncio.ensure_future(self._open(host, port, name))
-        try:
-            # Shielded: one caller that gives up must not break the connection that others wait for.
-            return await asyncio.shield(task)
-        except ConnectionLost:
-            raise
-        except BrokerUnavailable as error:
-            raise self._condemn(address, error) from None
-
-    def _condemn(self, address: tuple[str, int], error: BrokerUnavailable) -> KgroupsError:
-        if not self.deadline.remaining():
-            return DeadlineExceeded(f"{error} (--timeout is {self.deadline.seconds:g} s)")
-        return self._condemned.setdefault(address, error)
-
-    async def _open(self, host: str, port: int, name: str) -> Link:
-        allowed = Deadline(self.deadline.bound(self.settings.broker_timeout))
-        connection = await Connection.open(
-            host,
-            port,
-            name=name,
-            client_id=self.settings.client_id,
-            timeout=allowed.remaining(),
-            observer=self._observer,
-        )
-        try:
-            return Link(connection, await _negotiate(connection, allowed))
-        except BaseException:
-            connection.close()
-            raise
-
-
-async def _negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions:
-    """Asks what the broker speaks: in our newest version first, in v0 when the broker says that it is too new."""
-    call = api_versions.ApiVersions()
-    frame = await connection.exchange(call, api_versions.API.newest, allowed.remaining())
-    if frame[4:6] == api_versions.UNSUPPORTED:
-        return await connection.call(call, 0, allowed.remaining())
-    try:
-        return decode_response(call, api_versions.API.newest, frame)
-    except ProtocolError as error:
-        raise type(error)(f"{connection.name}: does not answer as a Kafka broker: {error}") from error

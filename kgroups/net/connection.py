@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import ssl  # asyncio has it already
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kgroups.errors import BrokerUnavailable, ProtocolError, RemoteProtocolError
+from kgroups.errors import BrokerUnavailable, ProtocolError, RemoteProtocolError, TlsRefused
 from kgroups.protocol.call import Call
 from kgroups.protocol.framing import FrameReader, correlation_id_of, decode_response, encode_request
 
-from .resolve import addresses
+if TYPE_CHECKING:
+    from .tls_door import TlsDoor
 
 T = TypeVar("T")
 
@@ -37,6 +39,10 @@ class ConnectionLost(BrokerUnavailable):
     """The broker closed a connection that had worked; a new one may work again."""
 
 
+class NeverSent(ConnectionLost):
+    """... before a call went out on it, which a new one may carry as if it were the first."""
+
+
 class Connection(asyncio.Protocol):
     """Pipelines calls over one socket. Kafka answers in order, so the oldest call waits for the next frame."""
 
@@ -49,76 +55,50 @@ class Connection(asyncio.Protocol):
         self._next_id = 0
         self._transport: asyncio.Transport | None = None
         self._broken: BrokerUnavailable | ProtocolError | None = None
-
-    @classmethod
-    async def open(
-        cls, host: str, port: int, *, name: str, client_id: str, timeout: float, observer: Observer | None = None
-    ) -> Connection:
-        """A connected socket.
-
-        :raises BrokerUnavailable: when the broker refuses, cannot be resolved, or does not accept in ``timeout`` s.
-        """
-        try:
-            async with asyncio.timeout(timeout):
-                connection = await cls._reached(lambda: cls(name, client_id, observer), host, port)
-        except TimeoutError:
-            raise BrokerUnavailable(f"{name}: no connection within {_seconds(timeout)}") from None
-        except OSError as error:
-            raise BrokerUnavailable(f"{name}: {_reason(error)}") from error
-        except (ValueError, OverflowError) as error:  # brokers advertise what they were told
-            raise BrokerUnavailable(f"{name}: that cannot be an address: {error}") from None
-        return connection
-
-    @staticmethod
-    async def _reached(make: Callable[[], Connection], host: str, port: int) -> Connection:
-        """By the first of the host's addresses that accepts."""
-        loop = asyncio.get_running_loop()
-        refused: OSError | None = None
-        for address in await addresses(host, port):
-            try:
-                _, connection = await loop.create_connection(make, address, port)
-            except OSError as error:
-                refused = error
-            else:
-                return connection
-        raise refused or OSError(f"{host} has no address")
+        self.tls: TlsDoor | None = None
+        """The door by which it was made."""
+        self._held: asyncio.Event | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self.ends: float | None = None
+        """When the broker's patience with a sign-in is over, on the loop's clock."""
 
     @property
     def usable(self) -> bool:
-        return self._broken is None and self._transport is not None
+        over = self.ends is not None and asyncio.get_running_loop().time() >= self.ends
+        return self._broken is None and self._transport is not None and not over
 
-    async def call(self, call: Call[T], version: int, timeout: float) -> T:
+    async def call(self, call: Call[T], version: int, timeout: float, *, ahead: bool = False) -> T:
         """Sends a call and reads its answer.
 
+        :param ahead: of those that are held back.
         :raises BrokerUnavailable: when the broker does not answer in ``timeout`` s, or closes the connection.
+        :raises NeverSent: (one of them) when it had closed it before the call went out.
         :raises ProtocolError: when the answer is not what the API's version promises.
         """
-        frame = await self.exchange(call, version, timeout)
+        frame = await self.exchange(call, version, timeout, ahead=ahead)
         try:
             return decode_response(call, version, frame)
         except RemoteProtocolError as error:
             raise RemoteProtocolError(f"{self.name}: {call.api} v{version}: {error}") from error
 
-    async def exchange(self, call: Call[Any], version: int, timeout: float) -> bytes:
-        """Sends a call and gives the frame that answers it, undecoded."""
-        if self._broken or self._transport is None:
-            raise self._broken or ConnectionLost(f"{self.name}: the connection is closed")
-        self._next_id += 1
-        correlation_id = self._next_id
-        request = encode_request(call, version, correlation_id, self._client_id)
-        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._waiting.append((correlation_id, answer))
+    async def exchange(self, call: Call[Any], version: int, timeout: float, *, ahead: bool = False) -> bytes:
+        """Sends a call and gives the frame that answers it, undecoded.
+
+        :param ahead: of those that are held back.
+        """
         started = time.perf_counter()
         error: str | None = None
-        received = 0
-        self._transport.write(request)
+        sent = received = 0
         try:
             async with asyncio.timeout(timeout):
+                while self._held and not ahead:
+                    await self._held.wait()
+                answer, sent = self._send(call, version)
                 frame = await answer
             received = len(frame) + 4
             return frame
         except TimeoutError:
-            error = f"no answer to {call.api} within {_seconds(timeout)}"
+            error = f"no answer to {call.api} within {in_seconds(timeout)}"
             raise BrokerUnavailable(f"{self.name}: {error}") from None
         except (BrokerUnavailable, ProtocolError) as reason:
             error = str(reason)
@@ -126,10 +106,49 @@ class Connection(asyncio.Protocol):
         finally:
             if self._observer:
                 seconds = time.perf_counter() - started
-                told = Exchange(self.name, call.api.name, version, call.keys, len(request), received, seconds, error)
+                told = Exchange(self.name, call.api.name, version, call.keys, sent, received, seconds, error)
                 self._observer(told)
 
+    def _send(self, call: Call[Any], version: int) -> tuple[asyncio.Future[bytes], int]:
+        """Where the answer will be, and how many bytes went out."""
+        if isinstance(self._broken, ConnectionLost):
+            raise NeverSent(str(self._broken))
+        if self._broken or self._transport is None:
+            raise self._broken or NeverSent(f"{self.name}: the connection is closed")
+        self._next_id += 1
+        correlation_id = self._next_id
+        request = encode_request(call, version, correlation_id, self._client_id)
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting.append((correlation_id, answer))
+        self._transport.write(request)
+        return answer, len(request)
+
+    def hold(self) -> None:
+        """From now on only what goes ``ahead`` is sent; the rest waits for :meth:`release`."""
+        self._held = self._held or asyncio.Event()
+
+    def release(self) -> None:
+        if self._held:
+            self._held.set()
+            self._held = None
+
+    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Lets this run as long as the connection is open."""
+        self._keeper = asyncio.ensure_future(work)
+
+    def fail(self, error: BrokerUnavailable) -> None:
+        """Ends the connection; all that wait for answers get the error."""
+        self._fail(error)
+        self.close()
+
+    @property
+    def tls_session(self) -> Any:
+        """Python's ``ssl.SSLObject``; ``None`` where there is no TLS."""
+        return self._transport.get_extra_info("ssl_object") if self._transport else None
+
     def close(self) -> None:
+        if self._keeper:
+            self._keeper.cancel()
         if self._transport:
             self._transport.abort()
 
@@ -149,7 +168,13 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         cut = f", {self._frames.pending} bytes into an answer" if self._frames.pending else ""
-        reason = f" ({_reason(exc)})" if isinstance(exc, OSError) else ""
+        reason = f" ({reason_of(exc)})" if isinstance(exc, OSError) else ""
+        if self._keeper:
+            self._keeper.cancel()
+        ended = isinstance(exc, ssl.SSLEOFError | ssl.SSLZeroReturnError)
+        if self.tls and isinstance(exc, ssl.SSLError) and not ended:
+            # To a certificate of ours a broker may say no when the handshake is over on our side.
+            self._fail(TlsRefused(f"{self.name}: {self.tls.reason(exc)}"))
         self._fail(ConnectionLost(f"{self.name}: closed the connection{cut}{reason}"))
 
     def _answer(self, frame: bytes) -> None:
@@ -168,12 +193,12 @@ class Connection(asyncio.Protocol):
                 answer.set_exception(self._broken)
 
 
-def _seconds(timeout: float) -> str:
+def in_seconds(timeout: float) -> str:
     """A time-out as it was said: what connecting has used up of it is no news."""
     return f"{timeout:.2g} s" if timeout < 10 else f"{timeout:.0f} s"
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
     """The system's words, without the address that they repeat."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"

@@ -22,6 +22,7 @@ from kgroups.sandbox.programs import Programs, mark_of
 from kgroups.sandbox.ready import START_SECONDS, TAIL_LINES, ServerDied, log_tail, wait_ready
 from kgroups.sandbox.start import Plan, bootstrap_address, start
 from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
+from kgroups.sandbox.surroundings import Prepare, nothing
 from kgroups.sandbox.versions import DEFAULT_VERSION, KafkaVersion, kafka_version
 
 MAX_BROKERS: Final = 3
@@ -64,12 +65,14 @@ class Sandbox:
         name: str = "default",
         properties: Mapping[str, str] | None = None,
         listeners: Mapping[str, str] | None = None,
+        prepare: Prepare = nothing,
         progress: Callable[[str], None] = lambda line: None,
     ) -> Sandbox:
         """Start a cluster and return when it serves groups.
 
         :param properties: server settings that override the sandbox's own, for every broker.
         :param listeners: more listeners for clients, as name -> security protocol; each broker gets a port for each.
+        :param prepare: makes what the brokers need around them, before they start.
         :raises SandboxError: when one of that name is up, the jars or Java cannot be had, or a server does not come up
             (then the text has the end of its log, and the folder stays for a look).
         """
@@ -82,7 +85,8 @@ class Sandbox:
             _refuse_running(folder)
             programs = Programs(folder, java, ensure_jars(kafka, progress))
             progress(f"starting Kafka {version} with {brokers} broker{'s'[: brokers - 1]}")
-            return cls(folder, start(Plan(name, kafka, brokers, properties or {}, listeners or {}), programs))
+            plan = Plan(name, kafka, brokers, properties or {}, listeners or {}, prepare)
+            return cls(folder, start(plan, programs))
 
     @classmethod
     def load(cls, name: str = "default") -> Sandbox:
@@ -150,6 +154,11 @@ class Sandbox:
     def brokers(self) -> tuple[Broker, ...]:
         return self._state.brokers
 
+    @property
+    def jvm_options(self) -> tuple[str, ...]:
+        """What a JVM must be told that is to reach it by every way."""
+        return self._state.options
+
     def status(self) -> Status:
         state = self._reload()
         return Status(
@@ -158,6 +167,13 @@ class Sandbox:
             state_of(state.zookeeper_pid, self._mark) if state.zookeeper else None,
             {helper.pid: state_of(helper.pid, self._mark) for helper in state.helpers},
         )
+
+    def check_helpers(self) -> None:
+        """:raises SandboxError: when one of them has ended by itself."""
+        status = self.status()
+        for helper in status.state.helpers:
+            if status.helpers[helper.pid] == "gone":
+                raise SandboxError(f"helper {helper.role} ended; it said last:\n{self.log_tail(helper.role)}")
 
     def log_tail(self, program: str, lines: int = TAIL_LINES) -> str:
         """The end of the log of ``broker-1``, ``zookeeper``, or a helper's role."""
@@ -235,9 +251,13 @@ class Sandbox:
         """The command behind :meth:`java`; ``as_shipped`` as for :meth:`java_tool_command`."""
         return self._programs.tool(class_name, args, heap=heap, as_shipped=as_shipped)
 
-    def start_java(self, role: str, class_name: str, *args: str) -> int:
-        """Start a class of this version's jars, a console consumer say, as a helper: see :meth:`start_helper`."""
-        return self.start_helper(role, self._programs.tool(class_name, args))
+    def start_java(self, role: str, class_name: str, *args: str, more_jars: Sequence[Path] = ()) -> int:
+        """Start a class of this version's jars, a console consumer say, or a source file, as a helper: see
+        :meth:`start_helper`.
+
+        :param more_jars: folders whose jars it needs beside these.
+        """
+        return self.start_helper(role, self._programs.tool(class_name, args, more_jars=more_jars))
 
     def start_helper(self, role: str, command: Sequence[str]) -> int:
         """Start a process that goes down with the sandbox; its output is in ``logs/<role>.log``.

@@ -51,10 +51,13 @@ def fetch_by_ivy(java: str, ivy: Path, coordinates: Sequence[Coordinate], target
         _run([java, "-jar", str(ivy), "-ivy", str(module), "-confs", "default", "-retrieve", retrieve], "Ivy")
 
 
+_ALONE = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+
+
 def _pom(coordinates: Sequence[Coordinate]) -> str:
     dependencies = "".join(
         f"<dependency><groupId>{c.group}</groupId><artifactId>{c.artifact}</artifactId><version>{c.version}</version>"
-        "</dependency>"
+        f"{_ALONE if c.alone else ''}</dependency>"
         for c in coordinates
     )
     return (
@@ -68,7 +71,7 @@ def _ivy_module(coordinates: Sequence[Coordinate]) -> str:
     # "master" is the artifact itself, "runtime" what its pom says it runs with.
     dependencies = "".join(
         f"<dependency org={quoteattr(c.group)} name={quoteattr(c.artifact)} rev={quoteattr(c.version)}"
-        ' conf="default->runtime,master"/>'
+        f' conf="default->{"master" if c.alone else "runtime,master"}"/>'
         for c in coordinates
     )
     return (

@@ -12,15 +12,31 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.fetch import fetch_by_ivy, fetch_by_maven, find_ivy, find_maven
 from kgroups.sandbox.folders import jar_cache, locked
 from kgroups.sandbox.java import find_java
-from kgroups.sandbox.versions import KafkaVersion
+from kgroups.sandbox.versions import Coordinate, KafkaVersion
 
 JARS_VARIABLE = "KGROUPS_KAFKA_JARS"
 _MANIFEST = "SHA256SUMS"  # the format of `sha256sum --check`
+
+
+class _Set(NamedTuple):
+    """Jars that are one class path, or the rest of one, in a folder of their own."""
+
+    folder: str
+    what: str
+    coordinates: tuple[Coordinate, ...]
+    proof: str
+    """How the name of one of them begins."""
+    content: str
+
+
+def _broker(version: KafkaVersion) -> _Set:
+    return _Set(version.name, f"Kafka {version.name}", version.coordinates, "kafka_2.", "broker")
 
 
 def ensure_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
@@ -28,33 +44,64 @@ def ensure_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda 
 
     :raises SandboxError: when they are not, and cannot be fetched; the text names the ways out.
     """
-    given = os.environ.get(JARS_VARIABLE)
-    if given and any(Path(given, version.name).glob("*.jar")):
-        return Path(given, version.name).absolute()
-    folder = jar_cache() / version.name
+    return _ensure(_broker(version), progress)
+
+
+def ensure_streams_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
+    """The same for what an application of Kafka Streams needs beside the jars of :func:`ensure_jars`.
+
+    :raises SandboxError: also where the sandbox runs none of this version.
+    """
+    if version.streams is None:
+        raise SandboxError(f"the sandbox runs no application of Kafka Streams {version.name}")
+    name = f"Kafka Streams {version.name}"
+    return _ensure(
+        _Set(f"{version.name}-streams", name, (version.streams,), "kafka-streams", "Kafka Streams"), progress
+    )
+
+
+def ensure_connect_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
+    """The same for the connectors of a Connect worker; the worker itself is among the jars of :func:`ensure_jars`.
+
+    :raises SandboxError: also where the sandbox runs none of this version.
+    """
+    if version.connect is None:
+        raise SandboxError(f"the sandbox runs no workers of Kafka Connect {version.name}")
+    name = f"Kafka Connect {version.name}"
+    return _ensure(_Set(f"{version.name}-connect", name, (version.connect,), "connect-file", "connector"), progress)
+
+
+def _ensure(wanted: _Set, progress: Callable[[str], None]) -> Path:
+    if given := _given(wanted):
+        return given
+    folder = jar_cache() / wanted.folder
     if _is_whole(folder):
         return folder
     with locked(folder.parent / ".lock"):
         if not _is_whole(folder):  # another process may have fetched them while this one waited
-            _fetch(version, folder, progress)
+            _fetch(wanted, folder, progress)
     return folder
 
 
 def jars_at_hand(version: KafkaVersion) -> bool:
     """Whether :func:`ensure_jars` would answer without a fetch."""
+    return bool(_given(_broker(version))) or _is_whole(jar_cache() / version.name)
+
+
+def _given(wanted: _Set) -> Path | None:
     given = os.environ.get(JARS_VARIABLE)
-    return bool(given and any(Path(given, version.name).glob("*.jar"))) or _is_whole(jar_cache() / version.name)
+    return Path(given, wanted.folder).absolute() if given and any(Path(given, wanted.folder).glob("*.jar")) else None
 
 
-def _fetch(version: KafkaVersion, folder: Path, progress: Callable[[str], None]) -> None:
-    part = folder.with_name(f"{version.name}.part")
+def _fetch(wanted: _Set, folder: Path, progress: Callable[[str], None]) -> None:
+    part = folder.with_name(f"{wanted.folder}.part")
     shutil.rmtree(part, ignore_errors=True)  # of a run that was killed: it holds the lock no more
     part.mkdir(parents=True)
     try:
-        _fetch_into(part, version, progress)
+        _fetch_into(part, wanted, progress)
         names = [jar.name for jar in part.glob("*.jar")]
-        if not any(name.startswith("kafka_2.") for name in names):
-            raise SandboxError(f"what was fetched for Kafka {version.name} has no broker in it: {len(names)} jars")
+        if not any(name.startswith(wanted.proof) for name in names):
+            raise SandboxError(f"what was fetched for {wanted.what} has no {wanted.content} in it: {len(names)} jars")
         _write_manifest(part)
         shutil.rmtree(folder, ignore_errors=True)  # a damaged one
         part.rename(folder)
@@ -62,17 +109,17 @@ def _fetch(version: KafkaVersion, folder: Path, progress: Callable[[str], None])
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _fetch_into(part: Path, version: KafkaVersion, progress: Callable[[str], None]) -> None:
+def _fetch_into(part: Path, wanted: _Set, progress: Callable[[str], None]) -> None:
     if maven := find_maven():
-        progress(f"fetching Kafka {version.name} by Maven, once for this user")
-        fetch_by_maven(maven, version.coordinates, part)
+        progress(f"fetching {wanted.what} by Maven, once for this user")
+        fetch_by_maven(maven, wanted.coordinates, part)
     elif ivy := find_ivy():
-        progress(f"fetching Kafka {version.name} by Ivy, once for this user; this takes some minutes")
-        fetch_by_ivy(find_java(), ivy, version.coordinates, part)
+        progress(f"fetching {wanted.what} by Ivy, once for this user; this takes some minutes")
+        fetch_by_ivy(find_java(), ivy, wanted.coordinates, part)
     else:
         raise SandboxError(
-            f"Kafka {version.name} is not on this machine, and there is nothing to fetch it with: install Maven (mvn), "
-            f"or pip install 'kgroups[pipeline]', or set {JARS_VARIABLE} to a folder with the jars in {version.name}/"
+            f"{wanted.what} is not on this machine, and there is nothing to fetch it with: install Maven (mvn), "
+            f"or pip install 'kgroups[pipeline]', or set {JARS_VARIABLE} to a folder with the jars in {wanted.folder}/"
         )
 
 

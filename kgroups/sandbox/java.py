@@ -31,6 +31,20 @@ def find_java() -> str:
 
 
 @cache
+def need_compiler(java: str) -> None:
+    """For who runs a source file.
+
+    :raises SandboxError: when this Java has no compiler: it is a JRE.
+    """
+    try:
+        done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SandboxError(f"{java} does not run ({error}): {_FIX}") from None
+    if "jdk.compiler@" not in done.stdout:
+        raise SandboxError(f"{java} has no compiler: what is run here from its source needs a JDK, {MINIMUM} or newer")
+
+
+@cache
 def _major(java: str) -> int:
     try:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr

@@ -43,3 +43,7 @@ class ReservedPorts:
         for held in self._sockets:
             held.close()
         self._sockets.clear()
+
+    def take(self) -> socket.socket:
+        """One of them, bound, for a server of this process."""
+        return self._sockets.pop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import shutil
 import subprocess
@@ -42,14 +43,16 @@ def mark_of(folder: Path) -> str:
 
 
 class Programs:
-    def __init__(self, folder: Path, java: str, jars: Path) -> None:
+    def __init__(self, folder: Path, java: str, jars: Path, options: Sequence[str] = ()) -> None:
+        """:param options: for every JVM, beside our own."""
         self.folder = folder
         self.java = java
         self.jars = jars
+        self._options = tuple(options)
 
     @classmethod
     def of(cls, folder: Path, state: State) -> Programs:
-        return cls(folder, state.java, Path(state.jars))
+        return cls(folder, state.java, Path(state.jars), state.options)
 
     def settings(self, server: str) -> Path:
         return self.folder / server / "server.properties"
@@ -60,9 +63,22 @@ class Programs:
     def log(self, program: str) -> Path:
         return self.folder / "logs" / f"{program}.log"
 
-    def tool(self, class_name: str, args: Sequence[str], *, heap: str = "256m", as_shipped: bool = False) -> list[str]:
-        """The command that runs a class of these jars; of its log only warnings are shown, on standard error."""
-        return self._command(class_name, args, heap=heap, level="WARN", options=_AS_SHIPPED if as_shipped else _QUICK)
+    def tool(
+        self,
+        class_name: str,
+        args: Sequence[str],
+        *,
+        heap: str = "256m",
+        as_shipped: bool = False,
+        more_jars: Sequence[Path] = (),
+    ) -> list[str]:
+        """The command that runs a class of these jars, or a source file; of its log only warnings are shown, on
+        standard error.
+
+        :param more_jars: folders whose jars it needs beside these.
+        """
+        options = _AS_SHIPPED if as_shipped else _QUICK
+        return self._command(class_name, args, heap=heap, level="WARN", options=options, more_jars=more_jars)
 
     def spawn_broker(self, number: int) -> int:
         """:raises SandboxError: when Java cannot be executed; whether the broker comes up shows later."""
@@ -96,17 +112,25 @@ class Programs:
         return spawn(self._command(class_name, args, heap=heap, level="INFO", options=_QUICK), self.log(server))
 
     def _command(
-        self, class_name: str, args: Sequence[str], *, heap: str, level: str, options: Sequence[str]
+        self,
+        class_name: str,
+        args: Sequence[str],
+        *,
+        heap: str,
+        level: str,
+        options: Sequence[str],
+        more_jars: Sequence[Path] = (),
     ) -> list[str]:
         return [
             self.java,
             f"-Xmx{heap}",
             *options,
+            *self._options,
             "-Djava.awt.headless=true",
             f"-Dkgroups.sandbox={mark_of(self.folder)}",
             *write_logging(self.folder, level),
             "-cp",
-            f"{self.jars}/*",
+            os.pathsep.join(f"{folder}/*" for folder in (*more_jars, self.jars)),
             class_name,
             *args,
         ]

@@ -22,7 +22,7 @@ from kgroups.sandbox.member import Member, consumer, join
 from kgroups.sandbox.once import seed_once
 from kgroups.sandbox.promises import what_is_missing
 from kgroups.sandbox.route import Route
-from kgroups.sandbox.topics import create_topics, delete_records, delete_topic, fill
+from kgroups.sandbox.topics import delete_records, delete_topic, make_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from kgroups.sandbox.world import (
     DELETED_TOPIC,
@@ -67,8 +67,7 @@ def seed_world(
 
 
 def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[str], None]) -> None:
-    asyncio.run(_make_topics(sandbox.bootstrap))
-    fill(sandbox.bootstrap, RECORDS)
+    make_topics(_settings(sandbox.bootstrap), RECORDS)
     progress(f"{len(RECORDS)} topics have records")
     for group in groups:
         if group.player == Player.JAVA:
@@ -77,12 +76,6 @@ def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[
     start_keeper(sandbox, "keeper", asyncio.run(_make_groups(sandbox.bootstrap, groups)))
     delete_records(sandbox.bootstrap, LOG_STARTS)
     delete_topic(sandbox.bootstrap, DELETED_TOPIC)
-
-
-async def _make_topics(bootstrap: str) -> None:
-    cluster, _ = await Cluster.connect(_settings(bootstrap))
-    async with cluster:
-        await create_topics(cluster, {topic: len(partitions) for topic, partitions in RECORDS.items()})
 
 
 def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
@@ -134,7 +127,7 @@ async def _wait(sandbox: Sandbox, groups: tuple[KnownGroup, ...], until: float) 
         missing = what_is_missing(groups, await _look(sandbox.bootstrap, groups))
         if not missing:
             return
-        _check_helpers(sandbox)
+        sandbox.check_helpers()
         if time.monotonic() > until:
             raise SandboxError(
                 f"the known groups are not as they should be: {'; '.join(missing)}; see {sandbox.folder}/logs"
@@ -150,14 +143,6 @@ async def _look(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str, Gro
     finally:
         await admin.close()
     return {item.group.group_id: item for item in answer.items}
-
-
-def _check_helpers(sandbox: Sandbox) -> None:
-    """:raises SandboxError: when one that plays members has ended."""
-    status = sandbox.status()
-    for helper in status.state.helpers:
-        if status.helpers[helper.pid] == "gone":
-            raise SandboxError(f"helper {helper.role} ended; it said last:\n{sandbox.log_tail(helper.role)}")
 
 
 def _settings(bootstrap: str) -> ClientSettings:

@@ -37,6 +37,10 @@ _KRAFT = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.share.min.session.timeout.ms": "1000",
+    # By a heartbeat a member of a streams group learns of its tasks, step by step.
+    "group.streams.min.heartbeat.interval.ms": "500",
+    "group.streams.heartbeat.interval.ms": "500",
+    "group.streams.initial.rebalance.delay.ms": "0",
 }
 _ZOOKEEPER = {
     "zookeeper.session.timeout.ms": "6000",  # as broker.session.timeout.ms above
@@ -113,7 +117,8 @@ def write_properties(path: Path, properties: Mapping[str, str]) -> None:
 
 
 def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\n", "\\n")
+    escaped = value.replace("\\", "\\\\").replace("\n", "\\n")
+    return "".join(char if char.isascii() else f"\\u{ord(char):04x}" for char in escaped)  # the format is Latin-1
 
 
 def _addresses(listeners: Mapping[str, int]) -> str:

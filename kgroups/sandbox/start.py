@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kgroups.sandbox.ports import HOST, ReservedPorts
-from kgroups.sandbox.process import stop_all
+from kgroups.sandbox.process import spawn, stop_all
 from kgroups.sandbox.programs import Programs, mark_of, new_id
 from kgroups.sandbox.ready import START_SECONDS, ServerDied, wait_ready
 from kgroups.sandbox.settings import controllers, server_properties, write_properties, zookeeper_properties
-from kgroups.sandbox.state import Broker, State, read_state, write_state
+from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
+from kgroups.sandbox.surroundings import Extras, Prepare, Site, nothing
 from kgroups.sandbox.versions import KafkaVersion
 
 _ATTEMPTS: Final = 3
@@ -28,6 +29,7 @@ class Plan:
     properties: Mapping[str, str] = field(default_factory=dict)
     listeners: Mapping[str, str] = field(default_factory=dict)
     """More client listeners than PLAINTEXT, as name -> security protocol."""
+    prepare: Prepare = nothing
 
     @property
     def protocols(self) -> Mapping[str, str]:
@@ -56,20 +58,36 @@ def _start_once(plan: Plan, programs: Programs) -> State:
     folder.chmod(0o700)  # settings may hold passwords
     ports = ReservedPorts(plan.brokers * (len(plan.protocols) + 1) + 1)
     try:
-        state = _lay_out(plan, programs, ports.numbers)
-        _write_settings(plan, programs, state)
-        if state.cluster_id:
-            programs.format(state.brokers, state.cluster_id)
-    finally:
-        ports.release()
-    try:
-        state = _spawn(programs, state)
+        try:
+            state = _lay_out(plan, programs, ports.numbers)
+            state, extras = _prepare(plan, programs, state)
+            _write_settings(plan, programs, state, extras)
+            if state.cluster_id:
+                programs.format(state.brokers, state.cluster_id)
+        finally:
+            ports.release()
+        state = _spawn(Programs.of(folder, state), state)
         wait_ready(folder, state, None, timeout=START_SECONDS)
     except BaseException:  # Ctrl-C too must leave no broker behind
         left = read_state(folder)
         stop_all(left.pids if left else (), mark_of(folder), grace=0)
         raise
     return state
+
+
+def _prepare(plan: Plan, programs: Programs, state: State) -> tuple[State, Extras]:
+    """What stands around the brokers; its processes are written down as they start."""
+    folder = programs.folder
+
+    def spawn_helper(role: str, command: Sequence[str]) -> int:
+        nonlocal state
+        pid = spawn(command, programs.log(role))
+        state = replace(state, helpers=(*state.helpers, Helper(role, pid)))
+        write_state(folder, state)
+        return pid
+
+    extras = plan.prepare(Site(folder, programs.java, spawn_helper))
+    return replace(state, options=extras.options), extras
 
 
 def _lay_out(plan: Plan, programs: Programs, ports: Sequence[int]) -> State:
@@ -96,7 +114,7 @@ def _lay_out(plan: Plan, programs: Programs, ports: Sequence[int]) -> State:
     )
 
 
-def _write_settings(plan: Plan, programs: Programs, state: State) -> None:
+def _write_settings(plan: Plan, programs: Programs, state: State, extras: Extras) -> None:
     if state.zookeeper:
         properties = zookeeper_properties(state.zookeeper, programs.data("zookeeper"))
         write_properties(programs.settings("zookeeper"), properties)
@@ -109,7 +127,7 @@ def _write_settings(plan: Plan, programs: Programs, state: State) -> None:
             protocols=plan.protocols,
             zookeeper=state.zookeeper,
             data=programs.data(server),
-            extra=plan.properties,
+            extra={**extras.properties, **plan.properties},
         )
         write_properties(programs.settings(server), properties)
 

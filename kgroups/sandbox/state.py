@@ -53,6 +53,8 @@ class State:
     """Its port."""
     zookeeper_pid: int = 0
     helpers: tuple[Helper, ...] = field(default=())
+    options: tuple[str, ...] = ()
+    """For the JVMs of brokers and tools."""
 
     @property
     def pids(self) -> list[int]:
@@ -87,4 +89,5 @@ def read_state(folder: Path) -> State | None:
 def _parse(data: dict[str, Any]) -> State:
     brokers = tuple(Broker(**broker) for broker in data.pop("brokers"))
     helpers = tuple(Helper(**helper) for helper in data.pop("helpers"))
-    return State(**data, brokers=brokers, helpers=helpers)
+    options = tuple(data.pop("options", ()))
+    return State(**data, brokers=brokers, helpers=helpers, options=options)

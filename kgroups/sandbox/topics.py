@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import SandboxError
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code, KafkaError
@@ -30,6 +32,21 @@ async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
     for topic, error in sorted(answer.items()):
         if error:
             raise SandboxError(f"topic {topic} cannot be made: {error.name}")
+
+
+def make_topics(settings: ClientSettings, records: Mapping[str, Mapping[int, int]]) -> None:
+    """Makes topics with so many records (topic -> partition -> number) in them.
+
+    :raises SandboxError: when one cannot be made, or is there already, or records are not taken.
+    """
+    asyncio.run(_make(settings, records))
+    fill(settings.bootstrap_servers, records)
+
+
+async def _make(settings: ClientSettings, records: Mapping[str, Mapping[int, int]]) -> None:
+    cluster, _ = await Cluster.connect(settings)
+    async with cluster:
+        await create_topics(cluster, {topic: len(partitions) for topic, partitions in records.items()})
 
 
 def fill(bootstrap: str, records: Mapping[str, Mapping[int, int]]) -> None:

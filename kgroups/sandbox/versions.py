@@ -15,11 +15,12 @@ from kgroups.errors import SandboxError
 
 
 class Coordinate(NamedTuple):
-    """A Maven artifact; its runtime dependencies come with it."""
+    """A Maven artifact; its runtime dependencies come with it, unless it comes ``alone``."""
 
     group: str
     artifact: str
     version: str
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class KafkaVersion:
     console_producer: str
     share_consumer: str | None = None
     """Class of ``kafka-console-share-consumer.sh``, where there are share groups."""
+    streams: Coordinate | None = None
+    """What an application of Kafka Streams needs beside the broker's jars, where the sandbox can run one."""
+    connect: Coordinate | None = None
+    """The connectors of a Connect worker, where the broker's jars have all else of it."""
     static_members: bool = True
     """Has KIP-345 (Kafka 2.3)."""
     final_consumer_protocol: bool = False
@@ -94,6 +99,9 @@ _ALL = (
         console_consumer="org.apache.kafka.tools.consumer.ConsoleConsumer",
         console_producer="org.apache.kafka.tools.ConsoleProducer",
         share_consumer="org.apache.kafka.tools.consumer.ConsoleShareConsumer",
+        # Alone: all else is among the broker's jars, but for RocksDB (70 MB): a store in memory does without.
+        streams=Coordinate("org.apache.kafka", "kafka-streams", "4.3.1", alone=True),
+        connect=Coordinate("org.apache.kafka", "connect-file", "4.3.1", alone=True),
         final_consumer_protocol=True,
         properties={"group.coordinator.rebalance.protocols": "classic,consumer,share,streams"},
     ),

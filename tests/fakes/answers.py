@@ -31,15 +31,18 @@ def api_versions(broker: FakeBroker, request: Any, kind: Any, error: ErrorCode =
 
 def metadata(broker: FakeBroker, request: Any, kind: Any) -> Any:
     node = nested(kind, "MetadataResponseBroker")
-    asked = [*(entry.name for entry in request.topics or ()), *broker.world.unasked]
+    named = list(broker.world.topics) if request.topics is None else [entry.name for entry in request.topics]
+    asked = [*named, *broker.world.unasked]
     return build(
         kind,
         throttle_time=NO_TIME,
         brokers=tuple(
-            build(node, node_id=peer.id, host="127.0.0.1", port=peer.port, rack=None) for peer in broker.peers.values()
+            build(node, node_id=peer.id, host="127.0.0.1", port=peer.advertised or peer.port, rack=None)
+            for peer in broker.peers.values()
         ),
         cluster_id=broker.world.cluster_id,
         controller_id=0,
+        cluster_authorized_operations=broker.world.operations,
         topics=tuple(_topic(broker, kind, name) for name in asked if name not in broker.world.omitted),
     )
 
@@ -101,7 +104,7 @@ def list_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     return build(kind, throttle_time=NO_TIME, error_code=error, groups=groups)
 
 
-def _kept(broker: FakeBroker, api: str, name: str) -> tuple[FakeGroup | None, ErrorCode]:
+def kept(broker: FakeBroker, api: str, name: str) -> tuple[FakeGroup | None, ErrorCode]:
     """A group as this broker knows it, or the error that it gives."""
     group = broker.world.groups.get(name)
     error = broker.world.error(api, name)
@@ -117,7 +120,7 @@ def describe_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     for name in request.groups:
         if name in broker.world.omitted:
             continue
-        group, error = _kept(broker, "DescribeGroups", name)
+        group, error = kept(broker, "DescribeGroups", name)
         if group and group.type != "Classic":
             group = None
         if not group and not error and broker.ranges[versions.DESCRIBE_GROUPS][1] >= 6:
@@ -143,7 +146,7 @@ def _classic_member(kind: Any, member: FakeMember) -> Any:
         group_instance_id=member.instance_id,
         client_id=member.client_id,
         client_host=member.host,
-        member_metadata=subscription_bytes(member.holds),
+        member_metadata=subscription_bytes(member.holds) if member.metadata is None else member.metadata,
         member_assignment=assignment_bytes(member.holds) if member.garbage is None else member.garbage,
     )
 
@@ -154,7 +157,7 @@ def consumer_group_describe(broker: FakeBroker, request: Any, kind: Any) -> Any:
     for name in request.group_ids:
         if name in broker.world.omitted:
             continue
-        group, error = _kept(broker, "ConsumerGroupDescribe", name)
+        group, error = kept(broker, "ConsumerGroupDescribe", name)
         if not error and (not group or group.type != "Consumer"):
             group, error = None, ErrorCode.group_id_not_found
         described.append(
@@ -209,10 +212,10 @@ def offset_fetch(broker: FakeBroker, request: Any, kind: Any) -> Any:
 def _committed(broker: FakeBroker, name: str, kind: Any, plural: str) -> tuple[ErrorCode, tuple[Any, ...]]:
     """``plural``: Kafka's definition names the structs inside a batched answer so."""
     topic, partition = nested(kind, f"OffsetFetchResponseTopic{plural}"), f"OffsetFetchResponsePartition{plural}"
-    group, error = _kept(broker, "OffsetFetch", name)
+    group, error = kept(broker, "OffsetFetch", name)
     by_topic: dict[str, list[Any]] = {}
-    for (topic_name, index), kept in (group.commits if group else {}).items():
-        made = kept if isinstance(kept, Commit) else Commit(index, kept, 4)
+    for (topic_name, index), value in (group.commits if group else {}).items():
+        made = value if isinstance(value, Commit) else Commit(index, value, 4)
         commit = build(
             nested(kind, partition),
             partition_index=index,
@@ -306,7 +309,7 @@ def _aborted(kind: Any, topic: FakeTopic) -> tuple[Any, ...]:
 
 
 def offset_commit(broker: FakeBroker, request: Any, kind: Any) -> Any:
-    group, error = _kept(broker, "OffsetCommit", request.group_id)
+    group, error = kept(broker, "OffsetCommit", request.group_id)
     if group and group.members and not request.member_id:
         error = ErrorCode.unknown_member_id
     entry, topic = nested(kind, "OffsetCommitResponsePartition"), nested(kind, "OffsetCommitResponseTopic")
@@ -328,7 +331,7 @@ def offset_commit(broker: FakeBroker, request: Any, kind: Any) -> Any:
 
 
 def offset_delete(broker: FakeBroker, request: Any, kind: Any) -> Any:
-    group, error = _kept(broker, "OffsetDelete", request.group_id)
+    group, error = kept(broker, "OffsetDelete", request.group_id)
     if not group:
         return build(kind, throttle_time=NO_TIME, error_code=error or ErrorCode.group_id_not_found, topics=())
     read = {topic for member in group.members for topic in member.holds}
@@ -350,7 +353,7 @@ def delete_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry = nested(kind, "DeletableGroupResult")
     results = []
     for name in request.groups_names:
-        group, error = _kept(broker, "DeleteGroups", name)
+        group, error = kept(broker, "DeleteGroups", name)
         if not error:
             error = ErrorCode.group_id_not_found if not group else ErrorCode.non_empty_group if group.members else OK
         if not error:
@@ -361,7 +364,7 @@ def delete_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
 
 
 def leave_group(broker: FakeBroker, request: Any, kind: Any) -> Any:
-    group, error = _kept(broker, "LeaveGroup", request.group_id)
+    group, error = kept(broker, "LeaveGroup", request.group_id)
     entry = nested(kind, "MemberResponse")
     answered = []
     for asked in request.members:
@@ -379,6 +382,20 @@ def leave_group(broker: FakeBroker, request: Any, kind: Any) -> Any:
     return build(kind, throttle_time=NO_TIME, error_code=error, members=tuple(answered))
 
 
+def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    entry, part = nested(kind, "DescribeConfigsResult"), nested(kind, "DescribeConfigsResourceResult")
+    results = []
+    for asked in request.resources:
+        error = broker.world.error("DescribeConfigs", asked.resource_name)
+        told = {} if error else broker.world.settings.get(asked.resource_name, {})
+        same = {"read_only": False, "is_default": False, "is_sensitive": False, "synonyms": (), "documentation": None}
+        named = [name for name in asked.configuration_keys or () if name in told]
+        configs = tuple(build(part, name=name, value=told[name], **same) for name in named)
+        identity = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
+        results.append(build(entry, error_code=error, error_message=None, configs=configs, **identity))
+    return build(kind, throttle_time=NO_TIME, results=tuple(results))
+
+
 BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.API_VERSIONS: api_versions,
     versions.METADATA: metadata,
@@ -393,6 +410,7 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.OFFSET_DELETE: offset_delete,
     versions.DELETE_GROUPS: delete_groups,
     versions.LEAVE_GROUP: leave_group,
+    versions.DESCRIBE_CONFIGS: describe_configs,
 }
 
 
@@ -400,6 +418,8 @@ def keys_of(request: Any) -> tuple[str, ...]:
     """The groups or topics that a request is about."""
     if hasattr(request, "group_id") and not hasattr(request, "groups"):
         return (request.group_id,)
+    if hasattr(request, "resources"):
+        return tuple(entry.resource_name for entry in request.resources)
     for name in ("coordinator_keys", "groups_names", "group_ids", "groups", "topics"):
         value = getattr(request, name, None)
         if value:

@@ -45,6 +45,14 @@ def ask(
     return asyncio.run(run())
 
 
+def ask_again(fake: FakeCluster, question: Callable[[WireAdmin], Awaitable[T]], **settings: Any) -> T:
+    """As often as one likes: with brokers that are up again, and have forgotten what they were asked."""
+    for broker in fake.brokers.values():
+        broker.alive = True
+        broker.requests.clear()
+    return ask(fake, question, **settings)
+
+
 def list_groups(fake: FakeCluster, wanted: ListFilter = ANY, **rest: Any) -> Outcome[ListedGroup]:
     return ask(fake, lambda admin: admin.list_groups(wanted), **rest)
 

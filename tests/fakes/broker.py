@@ -7,6 +7,7 @@ the bytes. Every request is recorded, so that a test can count them.
 from __future__ import annotations
 
 import asyncio
+import ssl
 import struct
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,12 +19,16 @@ from kgroups.config.settings import ClientSettings
 from kgroups.protocol.framing import FrameReader
 from kgroups.protocol.schema import build, read, request_type, response_type, write
 
-from . import answers
+from . import answers, sasl, share, streams
+from .sasl import Guard
 from .versions import API_VERSIONS, KAFKA, NAMES, Ranges
 from .world import World
 
 Fault = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
 """What a broker does instead of sending an answer, given without its length."""
+
+
+BY_API = {**answers.BY_API, **share.BY_API, **streams.BY_API}
 
 
 @dataclass(frozen=True)
@@ -106,11 +111,15 @@ class FakeBroker:
     world: World
     ranges: Ranges
     port: int = 0
+    advertised: int | None = None
+    """The port that Metadata tells, where it is another."""
     alive: bool = True
     peers: Mapping[int, FakeBroker] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
     crash: Exception | None = None
+    tls: ssl.SSLContext | None = None
+    sasl: sasl.FakeSasl | None = None
     _faults: dict[str, list[tuple[Fault, int | None]]] = field(default_factory=dict)
     _server: asyncio.Server | None = None
     _open: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -121,7 +130,7 @@ class FakeBroker:
         self._faults.setdefault(api, []).append((fault, times))
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
         self.port = self._server.sockets[0].getsockname()[1]
         if not self.alive:  # the port was free a moment ago, and nobody listens there now
             await self.stop()
@@ -157,15 +166,22 @@ class FakeBroker:
 
     async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         frames = FrameReader()
+        guard = Guard(self.sasl) if self.sasl else None
         while data := await reader.read(65536):
             for frame in frames.feed(data):
-                api, answer = self._answer(frame)
+                if guard and not guard.admits(int.from_bytes(frame[:2], "big")):
+                    return
+                api, answer = self._answer(frame, guard)
                 fault = self._next_fault(api)
                 if fault:
                     await fault(writer, answer)
                 else:
                     writer.write(framed(answer))
                 if writer.is_closing():
+                    return
+                if guard and guard.over:
+                    await writer.drain()
+                    writer.close()
                     return
             await writer.drain()
 
@@ -181,8 +197,10 @@ class FakeBroker:
                 return fault
         return None
 
-    def _answer(self, frame: bytes) -> tuple[str, bytes]:
+    def _answer(self, frame: bytes, guard: Guard | None) -> tuple[str, bytes]:
         key, version, correlation_id = struct.unpack_from(">hhi", frame)
+        if guard and key in sasl.RANGES:
+            return self._sign_in(frame, guard)
         oldest, newest = self.ranges[key]
         if not oldest <= version <= newest:
             assert key == API_VERSIONS, f"{NAMES[key]} v{version} was asked of a broker that speaks v{oldest}-v{newest}"
@@ -197,7 +215,16 @@ class FakeBroker:
         self.requests.append(Request(self.id, NAMES[key], version, answers.keys_of(request)))
         reply = response_type(key, version)
         header = build(reply.__header_schema__, correlation_id=correlation_id)
-        return NAMES[key], write(header) + write(answers.BY_API[key](self, request, reply))
+        return NAMES[key], write(header) + write(BY_API[key](self, request, reply))
+
+    def _sign_in(self, frame: bytes, guard: Guard) -> tuple[str, bytes]:
+        key, version, correlation_id = struct.unpack_from(">hhi", frame)
+        kind, reply = request_type(key, version), response_type(key, version)
+        _, offset = read(kind.__header_schema__, frame)
+        request, _ = read(kind, frame, offset)
+        self.requests.append(Request(self.id, sasl.NAMES[key], version, ()))
+        header = build(reply.__header_schema__, correlation_id=correlation_id)
+        return sasl.NAMES[key], write(header) + write(guard.answer(key, request, reply))
 
 
 class FakeCluster:
@@ -211,10 +238,17 @@ class FakeCluster:
         for broker in self.brokers.values():
             broker.peers = self.brokers
 
+    def secure(self, tls: ssl.SSLContext | None = None, asked: sasl.FakeSasl | None = None) -> None:
+        """All brokers take connections so, and no others."""
+        for broker in self.brokers.values():
+            broker.tls, broker.sasl = tls, asked
+            if asked:
+                broker.ranges = {**broker.ranges, **sasl.RANGES}
+
     def settings(self, *via: int, **rest: Any) -> ClientSettings:
         """Settings that reach the cluster, by way of some brokers or of all; with little patience."""
         bootstrap = tuple((self.host, self.brokers[at].port) for at in via or self.brokers)
-        return ClientSettings(bootstrap, **{"timeout": 10.0, "broker_timeout": 3.0, **rest})
+        return ClientSettings(bootstrap, **{"timeout": 60.0, "broker_timeout": 20.0, **rest})
 
     async def __aenter__(self) -> Self:
         for broker in self.brokers.values():

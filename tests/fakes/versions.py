@@ -7,6 +7,10 @@ from collections.abc import Mapping
 FETCH, LIST_OFFSETS, METADATA, OFFSET_FETCH, FIND_COORDINATOR = 1, 2, 3, 9, 10
 DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS, CONSUMER_GROUP_DESCRIBE = 15, 16, 18, 69
 OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE = 8, 13, 42, 47
+SHARE_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 90
+ALTER_SHARE_GROUP_OFFSETS, DELETE_SHARE_GROUP_OFFSETS = 91, 92
+DELETE_TOPICS, STREAMS_GROUP_DESCRIBE = 20, 89
+DESCRIBE_CONFIGS = 32
 
 NAMES = {
     FETCH: "Fetch",
@@ -22,6 +26,13 @@ NAMES = {
     LEAVE_GROUP: "LeaveGroup",
     DELETE_GROUPS: "DeleteGroups",
     OFFSET_DELETE: "OffsetDelete",
+    SHARE_GROUP_DESCRIBE: "ShareGroupDescribe",
+    DESCRIBE_SHARE_GROUP_OFFSETS: "DescribeShareGroupOffsets",
+    ALTER_SHARE_GROUP_OFFSETS: "AlterShareGroupOffsets",
+    DELETE_SHARE_GROUP_OFFSETS: "DeleteShareGroupOffsets",
+    DELETE_TOPICS: "DeleteTopics",
+    STREAMS_GROUP_DESCRIBE: "StreamsGroupDescribe",
+    DESCRIBE_CONFIGS: "DescribeConfigs",
 }
 
 Ranges = Mapping[int, tuple[int, int]]
@@ -45,5 +56,14 @@ KAFKA: Mapping[str, Ranges] = {
     "4.3.1": _ranges(
         *(4, 13, 6, 5, 6, 10, 11, 1, 18, 10, 5, 2, 0),
         oldest={OFFSET_FETCH: 1, LIST_OFFSETS: 1, FETCH: 4, OFFSET_COMMIT: 2},
-    ),
+    )
+    | {
+        SHARE_GROUP_DESCRIBE: (1, 1),
+        DESCRIBE_SHARE_GROUP_OFFSETS: (0, 1),
+        ALTER_SHARE_GROUP_OFFSETS: (0, 0),
+        DELETE_SHARE_GROUP_OFFSETS: (0, 0),
+        DELETE_TOPICS: (1, 6),
+        STREAMS_GROUP_DESCRIBE: (0, 0),
+        DESCRIBE_CONFIGS: (1, 4),
+    },
 }

@@ -10,6 +10,7 @@ from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
 from kgroups.model.offsets import Commit
+from kgroups.model.streams import AssignedTasks, Subtopology
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.schema import build, nested, write
 
@@ -27,6 +28,10 @@ class FakeMember:
     instance_id: str | None = None
     garbage: bytes | None = None
     """Sent as the assignment, instead of what is held."""
+    metadata: bytes | None = None
+    """Sent as the subscription, instead of the topics that are held."""
+    tasks: AssignedTasks = field(default_factory=AssignedTasks)
+    """Of a streams group's member."""
 
 
 @dataclass
@@ -39,6 +44,10 @@ class FakeGroup:
     protocol: str = "range"
     members: tuple[FakeMember, ...] = ()
     commits: dict[tuple[str, int], int | Commit] = field(default_factory=dict)
+    subtopologies: tuple[Subtopology, ...] | None = ()
+    """Of a streams group."""
+    lags: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Of a share group, whose start offsets are its commits: what it tells where that is not the end less the start."""
 
 
 @dataclass
@@ -64,6 +73,10 @@ class World:
     groups: dict[str, FakeGroup] = field(default_factory=dict)
     topics: dict[str, FakeTopic] = field(default_factory=dict)
     cluster_id: str = "fake-cluster"
+    operations: int = -(1 << 31)
+    """What we may do to the cluster, a bit for each operation (256: DESCRIBE); as it is, nobody tells."""
+    settings: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """Of brokers, by id, and of topics."""
     omitted: set[str] = field(default_factory=set)
     """Groups and topics that brokers leave out of every answer but ListGroups."""
     unasked: list[str] = field(default_factory=list)

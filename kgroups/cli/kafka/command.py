@@ -76,25 +76,20 @@ def settings_of(given: Given) -> ClientSettings:
     :raises ConfigError: for a file that cannot be read, or that asks for what is not there.
     :raises UsageError: for a bootstrap server that is none.
     """
-    from pathlib import Path
+    import os
 
     from kgroups.cli.ending import complain_in_lines
-    from kgroups.config.properties import apply_properties
-    from kgroups.config.settings import ClientSettings, parse_bootstrap
+    from kgroups.config.load import Flags, load_settings
 
     milliseconds = given.number("timeout")
     milliseconds = TIMEOUT_MS if milliseconds is None else min(milliseconds, LONGEST_MS)
     if milliseconds <= 0:
         raise OptionError(f"--timeout: {milliseconds} is not a number of milliseconds above zero")
-    seconds = milliseconds / 1000
-    servers = parse_bootstrap(given.one("bootstrap-server") or "")
-    settings = ClientSettings(servers, timeout=seconds, broker_timeout=min(10.0, seconds))
-    path = given.one("command-config")
-    if path is not None:
-        settings, remarks = apply_properties(settings, Path(path))
-        for text in remarks:
-            complain_in_lines(f"kgroups: note: {text}")
-    return settings
+    flags = Flags(given.one("bootstrap-server"), given.one("command-config"), timeout=milliseconds / 1000)
+    loaded = load_settings(flags, os.environ, own=False)
+    for text in loaded.remarks:
+        complain_in_lines(f"kgroups: note: {text}")
+    return loaded.settings
 
 
 def tell(

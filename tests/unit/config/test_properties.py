@@ -1,4 +1,4 @@
-"""Java's properties files, and which of their settings are followed."""
+"""Java's properties files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.properties import apply_properties, read_properties
-from kgroups.config.settings import ClientSettings
+from kgroups.config.properties import read_properties
 from kgroups.errors import ConfigError
-
-SETTINGS = ClientSettings((("h", 1),), timeout=30.0, broker_timeout=10.0)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -49,43 +46,19 @@ def test_lines_are_told(tmp_path: Path) -> None:
     assert [(item.key, item.value, item.line) for item in found] == [("a", "b", 1), ("c", "d", 4)]
 
 
-def test_what_is_followed(tmp_path: Path) -> None:
-    text = "client.id=me\nrequest.timeout.ms=2500\nsecurity.protocol=PLAINTEXT\nbootstrap.servers=elsewhere:1\n"
-    settings, remarks = apply_properties(SETTINGS, written(tmp_path, text))
-    assert settings == SETTINGS._replace(client_id="me", broker_timeout=2.5)
-    assert remarks == ()
+@pytest.mark.parametrize("text", ["a=\\u00g0", "a=\\u1"])
+def test_what_cannot_be(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, f"# x\n{text}")
+    with pytest.raises(ConfigError, match=r"client.properties, line 2: a .u must be followed"):
+        list(read_properties(path))
 
 
-def test_the_last_of_two_counts(tmp_path: Path) -> None:
-    settings, _ = apply_properties(SETTINGS, written(tmp_path, "client.id=a\nclient.id=b\n"))
-    assert settings.client_id == "b"
+@pytest.mark.parametrize("name", ["nowhere", "no\0where", "."])
+def test_no_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot read"):
+        list(read_properties(tmp_path / name))
 
 
-def test_what_is_not_understood_is_said(tmp_path: Path) -> None:
-    path = written(tmp_path, "\nretries=5\n")
-    settings, remarks = apply_properties(SETTINGS, path)
-    assert settings == SETTINGS
-    assert remarks == (f"{path}, line 2: 'retries' is not understood, and ignored",)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("security.protocol=SASL_SSL", "line 1: security.protocol=SASL_SSL: only PLAINTEXT"),
-        ("request.timeout.ms=soon", "line 1: request.timeout.ms is 'soon'"),
-        ("request.timeout.ms=0", "milliseconds above zero"),
-        ("a=\\u00g0", "line 1: a \\u must be followed"),
-        ("a=\\u1", "line 1: a \\u must be followed"),
-    ],
-)
-def test_what_cannot_be(tmp_path: Path, text: str, said: str) -> None:
-    path = written(tmp_path, text)
-    with pytest.raises(ConfigError) as caught:
-        apply_properties(SETTINGS, path)
-    assert str(path) in str(caught.value)
-    assert said in str(caught.value)
-
-
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"cannot read .*: No such file"):
-        apply_properties(SETTINGS, tmp_path / "nowhere")
+def test_a_file_without_end() -> None:
+    with pytest.raises(ConfigError, match="larger than"):
+        list(read_properties(Path("/dev/zero")))

@@ -14,8 +14,9 @@ from kgroups.errors import (
     RemoteProtocolError,
     UnsupportedVersion,
 )
-from kgroups.net.cluster import LANES, Cluster
+from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
+from kgroups.net.links import LANES
 from kgroups.protocol.apis.find_coordinator import API as FIND_COORDINATOR
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups

@@ -11,6 +11,7 @@ import pytest
 
 from kgroups.errors import BrokerUnavailable, RemoteProtocolError
 from kgroups.net.connection import Connection, ConnectionLost, Exchange
+from kgroups.net.dial import dial
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
@@ -24,7 +25,7 @@ def with_connection(
 ) -> T:
     async def run() -> T:
         async with fake:
-            connection = await Connection.open(
+            connection = await dial(
                 "127.0.0.1",
                 fake.brokers[0].port,
                 name="b0",
@@ -139,7 +140,7 @@ def test_nobody_listening_is_unavailable() -> None:
 
 def test_a_name_that_does_not_resolve_is_unavailable() -> None:
     with pytest.raises(BrokerUnavailable, match="nowhere: "):
-        asyncio.run(Connection.open("no-such-host.invalid", 1, name="nowhere", client_id="t", timeout=3))
+        asyncio.run(dial("no-such-host.invalid", 1, name="nowhere", client_id="t", timeout=3))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_name_that_does_not_resolve_is_unavailable() -> None:
 )
 def test_an_address_that_cannot_be_is_unavailable(host: str, port: int) -> None:
     with pytest.raises(BrokerUnavailable, match="odd: "):
-        asyncio.run(Connection.open(host, port, name="odd", client_id="t", timeout=3))
+        asyncio.run(dial(host, port, name="odd", client_id="t", timeout=3))
 
 
 def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +156,7 @@ def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.Monkey
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: late.wait(30) and [])
     began = time.monotonic()
     with pytest.raises(BrokerUnavailable, match=r"slow: no connection within 0\.1 s"):
-        asyncio.run(Connection.open("slow.example", 1, name="slow", client_id="t", timeout=0.1))
+        asyncio.run(dial("slow.example", 1, name="slow", client_id="t", timeout=0.1))
     assert time.monotonic() - began < 10
     late.set()
 
@@ -167,7 +168,7 @@ def test_all_addresses_of_a_name_are_tried(fake: FakeCluster, monkeypatch: pytes
     async def run() -> None:
         async with fake:
             port = fake.brokers[0].port
-            (await Connection.open("two.example", port, name="b0", client_id="t", timeout=3)).close()
+            (await dial("two.example", port, name="b0", client_id="t", timeout=3)).close()
 
     asyncio.run(run())
 

@@ -3,14 +3,13 @@ from __future__ import annotations
 import pytest
 
 from kgroups.errors import DeadlineExceeded
-from kgroups.net import deadline as module
 from kgroups.net.deadline import Deadline
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("kgroups.net.deadline.time.monotonic", lambda: now[0])
     return now
 
 

@@ -9,7 +9,7 @@ import pytest
 from kgroups.errors import SandboxError
 from kgroups.sandbox import jars, kafka_version
 from kgroups.sandbox.fetch import fetch_by_ivy
-from kgroups.sandbox.jars import ensure_jars, jars_at_hand
+from kgroups.sandbox.jars import ensure_jars, ensure_streams_jars, jars_at_hand
 
 KAFKA = kafka_version("2.8.2")
 
@@ -25,6 +25,7 @@ echo run >> "$0.runs"
 echo broker > "$out/kafka_2.13-2.8.2.jar"
 echo client > "$out/kafka-clients-2.8.2.jar"
 """
+STREAMS_MAVEN = MAVEN.replace("kafka_2.13-2.8.2", "kafka-streams-4.3.1")
 
 
 @pytest.fixture
@@ -97,6 +98,23 @@ def test_given_jars_are_used_as_they_are(cache: Path, tmp_path: Path, monkeypatc
     assert not cache.exists()
 
 
+def test_kafka_streams_comes_alone_into_a_folder_of_its_own(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven = script(tmp_path / "bin" / "mvn", STREAMS_MAVEN, monkeypatch)
+    for _ in range(2):
+        assert ensure_streams_jars(kafka_version("4.3.1")) == cache.with_name("4.3.1-streams")
+    assert runs(maven) == 1
+    pom = Path(f"{maven}.pom").read_text()
+    assert pom.count("<dependency>") == 1
+    assert "<version>4.3.1</version><exclusions><exclusion><groupId>*</groupId>" in pom
+
+
+def test_the_sandbox_runs_no_old_streams(cache: Path, maven: Path) -> None:
+    with pytest.raises(SandboxError, match=r"no application of Kafka Streams 2\.8\.2"):
+        ensure_streams_jars(KAFKA)
+
+
 def test_what_maven_said_is_told(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "bin" / "mvn", "#!/bin/sh\necho '[ERROR] no route'\nexit 1\n", monkeypatch)
     with pytest.raises(SandboxError, match=r"Maven could not fetch Kafka's jars; it said last:\n\[ERROR\] no route"):
@@ -124,5 +142,13 @@ def test_ivy_gets_every_coordinate_and_where_to_put_them(tmp_path: Path, monkeyp
     fetch_by_ivy(str(java), Path("ivy.jar"), KAFKA.coordinates, tmp_path / "out")
     assert f"-retrieve {tmp_path}/out/[artifact]-[revision](-[classifier]).[ext]" in Path(f"{java}.args").read_text()
     module = Path(f"{java}.xml").read_text()
-    assert 'org="org.apache.kafka" name="kafka_2.13" rev="2.8.2"' in module
+    assert 'org="org.apache.kafka" name="kafka_2.13" rev="2.8.2" conf="default->runtime,master"' in module
     assert 'name="slf4j-log4j12" rev="1.7.30"' in module
+
+
+def test_ivy_brings_what_comes_alone_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = script(tmp_path / "bin" / "java", '#!/bin/sh\ncp "$4" "$0.xml"\n', monkeypatch)
+    streams = kafka_version("4.3.1").streams
+    assert streams
+    fetch_by_ivy(str(java), Path("ivy.jar"), [streams], tmp_path / "out")
+    assert 'name="kafka-streams" rev="4.3.1" conf="default->master"' in Path(f"{java}.xml").read_text()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.java import find_java
+from kgroups.sandbox.java import find_java, need_compiler
 
 
 @pytest.mark.parametrize("shown", ["17.0.15", "21", "25-ea"])
@@ -35,6 +35,18 @@ def test_none_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxError, match="no java on PATH: install"):
         find_java()
+
+
+@pytest.mark.parametrize("has", [True, False])
+def test_a_compiler(has: bool, tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\necho java.base@17\necho jdk.{'compiler' if has else 'jfr'}@17\n")
+    java.chmod(0o755)
+    if has:
+        need_compiler(str(java))
+    else:
+        with pytest.raises(SandboxError, match=r"has no compiler: .* needs a JDK, 17 or newer"):
+            need_compiler(str(java))
 
 
 def find_java_showing(text: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> str:

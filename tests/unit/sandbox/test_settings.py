@@ -55,3 +55,8 @@ def test_caller_wins() -> None:
 def test_files_are_javas_properties(tmp_path: Path) -> None:
     write_properties(tmp_path / "a" / "b.properties", {"jaas": 'x password="a\\b" ;', "lines": "1\n2"})
     assert (tmp_path / "a" / "b.properties").read_text() == 'jaas=x password="a\\\\b" ;\nlines=1\\n2\n'
+
+
+def test_what_latin_1_lacks_is_escaped(tmp_path: Path) -> None:
+    write_properties(tmp_path / "p", {"password": "é№"})
+    assert (tmp_path / "p").read_bytes() == b"password=\\u00e9\\u2116\n"

@@ -22,6 +22,7 @@ STATE = State(
     zookeeper=5,
     zookeeper_pid=12,
     helpers=(Helper("seed", 13),),
+    options=("-Dx=1",),
 )
 
 

@@ -171,14 +171,14 @@ def test_no_bootstrap_server(run_tool: Run, server: str) -> None:
 
 def test_a_properties_file(ask: Run, tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
-    path.write_text("client.id=me\nretries=3\n")
+    path.write_text("client.id=me\nretries=3\nretires=3\n")
     code, out, err = ask("--list", "--command-config", str(path))
     assert (code, out) == (0, "busy\nidle\nmoving\n")
-    assert err == f"kgroups: note: {path}, line 2: 'retries' is not understood, and ignored\n"
-    path.write_text("security.protocol=SSL\n")
+    assert err == f"kgroups: note: not understood, and ignored: retires ({path}, line 3)\n"
+    path.write_text("security.protocol=TLS\n")
     code, out, err = ask("--list", "--command-config", str(path))
     assert (code, out) == (1, "")
-    assert err.startswith(f"Error: {path}, line 1: security.protocol=SSL: ")
+    assert err.startswith(f"Error: {path}, line 1: security.protocol is 'TLS': ")
 
 
 def test_names_reach_a_script_as_they_are(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

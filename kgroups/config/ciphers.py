@@ -1,0 +1,36 @@
+"""Names of cipher suites: Java has IANA's, OpenSSL its own."""
+
+from __future__ import annotations
+
+import re
+
+_KEY_EXCHANGES = {"RSA": "", "ECDHE_RSA": "ECDHE-RSA-", "ECDHE_ECDSA": "ECDHE-ECDSA-", "DHE_RSA": "DHE-RSA-",
+                  "DHE_DSS": "DHE-DSS-", "PSK": "PSK-", "ECDHE_PSK": "ECDHE-PSK-", "DHE_PSK": "DHE-PSK-",
+                  "RSA_PSK": "RSA-PSK-"}  # fmt: skip
+_CIPHER = re.compile(r"(AES|CAMELLIA|ARIA)_(128|256)_(CBC|GCM|CCM|CCM_8)(?:_(SHA|SHA256|SHA384))?")
+
+
+def is_tls13(name: str) -> bool:
+    """TLS 1.3 has suites of its own, which say nothing of keys."""
+    return name.startswith("TLS_") and "_WITH_" not in name
+
+
+def openssl_name(name: str) -> str | None:
+    """OpenSSL's name of a suite of TLS 1.2 and before; ``None`` when it has none. OpenSSL's own names stay.
+
+    ``TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`` -> ``ECDHE-RSA-AES128-GCM-SHA256``.
+    """
+    exchange, with_, cipher = re.sub("^(TLS|SSL)_", "", name).partition("_WITH_")
+    if not with_:
+        return name if re.fullmatch(r"[A-Za-z0-9@!+:=-]{1,60}", name) else None
+    before = _KEY_EXCHANGES.get(exchange)
+    if before is None:
+        return None
+    if cipher == "CHACHA20_POLY1305_SHA256":
+        return f"{before}CHACHA20-POLY1305"
+    found = _CIPHER.fullmatch(cipher)
+    if found is None:
+        return None
+    family, bits, mode, digest = found.groups()
+    mode = {"CBC": "", "CCM_8": "CCM8"}.get(mode, mode)
+    return "-".join(part for part in (f"{before}{family}{bits}", mode, digest) if part)

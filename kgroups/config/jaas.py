@@ -1,0 +1,109 @@
+"""The login module of a ``sasl.jaas.config`` line.
+
+As Kafka's JaasConfig reads it, and a little more: numbers and paths may stand without quotes. A comment begins where a
+word could: ``//`` up to the line's end, ``/* ... */``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+FLAGS = ("required", "requisite", "sufficient", "optional")
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\r\n]*|/\*.*?\*/)
+      | (?P<quoted>"(?:\\[^\r\n]|[^"\\\r\n])*"|'(?:\\[^\r\n]|[^'\\\r\n])*')
+      | (?P<mark>[=;])
+      | (?P<word>[^\s=;"']+)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class LoginModule(NamedTuple):
+    """A class's name, and its options as they are in the line."""
+
+    name: str
+    options: Mapping[str, str]
+
+    @property
+    def short(self) -> str:
+        """``ScramLoginModule``, whatever package Kafka was shaded into."""
+        return self.name.rpartition(".")[2]
+
+    def __repr__(self) -> str:
+        return f"LoginModule({self.name})"  # options hold passwords
+
+
+class _Token(NamedTuple):
+    text: str
+    mark: bool = False
+
+
+def parse_jaas(line: str) -> LoginModule:
+    """The one module of a line.
+
+    :raises ValueError: in words that fit behind the key's name, without any of the line's values.
+    """
+    tokens = list(_tokens(line))
+    if not tokens:
+        raise ValueError('is empty: it must be MODULE required NAME="VALUE" ...;')
+    name = _expect_word(tokens, 0, "must begin with the name of a login module")
+    flag = _expect_word(tokens, 1, f"needs one of {', '.join(FLAGS)} behind {name}")
+    if flag.lower() not in FLAGS:
+        raise ValueError(f"needs one of {', '.join(FLAGS)} behind {name}")
+    options: dict[str, str] = {}
+    at = 2
+    while at < len(tokens) and tokens[at] != _Token(";", True):
+        key = _expect_word(tokens, at, f"has no option's name where one must be, behind {_last(options, name)}")
+        if at + 1 >= len(tokens) or tokens[at + 1] != _Token("=", True):
+            raise ValueError(f"has no value for {_seemly(key)}" + _unended(tokens, at + 1))
+        options[key] = _expect_word(tokens, at + 2, f"has no value for {_seemly(key)}")
+        at += 3
+    if at >= len(tokens):
+        raise ValueError("does not end with a semicolon: is the line cut short?")
+    if at + 1 < len(tokens):
+        raise ValueError("holds more than one login module: a client has one")
+    return LoginModule(name, options)
+
+
+def _tokens(line: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(line):
+        found = _TOKEN.match(line, at)
+        if found is None:  # all else than a quote begins a word
+            raise ValueError("has a quote that is not closed: is the line cut short?")
+        at = found.end()
+        if found["quoted"] is not None:
+            yield _Token(_unescaped(found["quoted"][1:-1]))
+        elif found["space"] is None:
+            yield _Token(found[0], found["mark"] is not None)
+
+
+def _unescaped(text: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        octal, char = found.groups()
+        return chr(int(octal, 8)) if octal else _ESCAPES.get(char, char)
+
+    return re.sub(r"\\(?:([0-3][0-7]{0,2}|[4-7][0-7]?)|(.))", one, text, flags=re.DOTALL)
+
+
+def _expect_word(tokens: list[_Token], at: int, otherwise: str) -> str:
+    if at >= len(tokens) or tokens[at].mark:
+        raise ValueError(otherwise + _unended(tokens, at))
+    return tokens[at].text
+
+
+def _unended(tokens: list[_Token], at: int) -> str:
+    return ": is the line cut short?" if at >= len(tokens) else ""
+
+
+def _last(options: Mapping[str, str], name: str) -> str:
+    return list(options)[-1] if options else name
+
+
+def _seemly(key: str) -> str:
+    """A name to show: what stands where one belongs may be half of somebody's password."""
+    return key if re.fullmatch(r"[A-Za-z][\w.-]{0,60}", key) and len(key) < 40 else "an option"

@@ -1,0 +1,181 @@
+"""Puts together what files, profile, environment and flags say, the later over the earlier, and reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgroups.errors import ConfigError, UsageError
+
+from .exposed import exposure
+from .given import Given, Setting, is_secret
+from .known import remarks_on
+from .load import (
+    BOOTSTRAP_ENV,
+    BROKER_TIMEOUT,
+    COMMAND_CONFIG_ENV,
+    PROFILE_ENV,
+    TIMEOUT,
+    Flags,
+    Loaded,
+)
+from .overrides import settings_of_overrides
+from .properties import read_properties
+from .providers import filled_in
+from .rivals import SERVERS, in_force
+from .security import Security
+from .settings import ClientSettings, Transport, parse_bootstrap
+
+if TYPE_CHECKING:
+    from .profiles import Profile
+
+_TRANSPORT = "--transport"
+_PROGRAM = "properties"
+
+
+def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loaded:
+    """See :func:`kgroups.config.load.load_settings`."""
+    remarks: list[str] = []
+    ours = environ if own else {}
+    profile = _profile(flags, ours) if own else None
+    file = _file(flags, ours, profile)
+    layers = (
+        tuple(_of_file(file)) if file else (),
+        profile.settings if profile else (),
+        _of_environment(ours),
+        settings_of_overrides(flags.overrides, remarks),
+        [Setting(key, value, _PROGRAM) for key, value in flags.properties],
+        _of_flags(flags),
+    )
+    given = Given(filled_in(Given(in_force(layers)), environ, _note(remarks, "secrets")))
+    remarks += _overridden(layers, given)
+    if profile:
+        remarks += profile.remarks
+    settings = _settings(given, remarks)
+    secret = [setting for setting in given if is_secret(setting.key) and setting.value]
+    if file and any(setting.origin.startswith(f"{file}, ") for setting in secret):
+        remarks += filter(None, [exposure(file, "secrets")])
+    if profile and any(setting.origin.startswith(f"profile {profile.name} ") for setting in secret):
+        remarks += filter(None, [exposure(profile.file, "secrets")])
+    return Loaded(settings, tuple(dict.fromkeys(remarks)), tuple(given.understood))
+
+
+def _overridden(layers: Iterable[Iterable[Setting]], given: Given) -> Iterator[str]:
+    """An exported variable is easily forgotten, and what a file says is for that file's brokers: a password, say."""
+    found = given.peek(*SERVERS)
+    if found and found.origin == BOOTSTRAP_ENV:
+        for other in [other for layer in layers for other in layer if other.key in SERVERS]:
+            if other.value.strip() != found.value:
+                yield f"{BOOTSTRAP_ENV} goes before {other.place}: unset it, or give -b, if those servers are meant"
+
+
+def _settings(given: Given, remarks: list[str]) -> ClientSettings:
+    servers = given.take(*SERVERS, means="brokers to ask first")
+    timeout = given.seconds("default.api.timeout.ms", means="bound on the whole command") or TIMEOUT
+    broker = given.seconds("request.timeout.ms", "socket.timeout.ms", means="bound on one broker") or BROKER_TIMEOUT
+    transport = given.text(_TRANSPORT, means="who asks")
+    client = _client_id(given)
+    security = _security(given, remarks)
+    settings = ClientSettings(
+        bootstrap=_servers(servers),
+        timeout=timeout,
+        broker_timeout=min(broker, timeout),
+        transport=Transport(transport or Transport.WIRE),
+        client_id=client or ClientSettings._field_defaults["client_id"],
+        security=security,
+    )
+    remarks += remarks_on(given.left(), security.protocol if security else "PLAINTEXT")
+    return settings
+
+
+def _client_id(given: Given) -> str | None:
+    found = given.take("client.id", means="our name in the brokers' logs and quotas")
+    if found is None:
+        return None
+    try:
+        size = len(found.value.encode())
+    except UnicodeEncodeError:
+        raise found.wrong("is no text that UTF-8 can hold") from None
+    if size > 0x7FFF:
+        raise found.wrong(f"has {size} bytes: the protocol has room for 32767")
+    return found.value.strip() or None
+
+
+def _servers(setting: Setting | None) -> tuple[tuple[str, int], ...]:
+    if setting is None:
+        return parse_bootstrap("")
+    try:
+        return parse_bootstrap(setting.value, setting.place)
+    except UsageError as error:
+        if setting.written == "" or setting.origin in (BOOTSTRAP_ENV, "-X", _PROGRAM):
+            raise
+        raise ConfigError(str(error)) from None
+
+
+def _security(given: Given, remarks: list[str]) -> Security | None:
+    found = given.take("security.protocol", means="TLS, SASL, both or neither")
+    protocol = (found.value.strip().upper() if found else "") or "PLAINTEXT"
+    if found and protocol not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
+        raise found.wrong(f"is {protocol[:40]!r}: there are PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
+    if protocol == "PLAINTEXT":
+        return None
+    tls = sasl = None
+    if "SASL" in protocol:
+        from .login import sasl_of
+
+        sasl = sasl_of(given, remarks.append, _note(remarks, "a secret"))
+    if protocol.endswith("SSL"):
+        from .tls import tls_of
+
+        tls = tls_of(given, remarks.append, _note(remarks, "a key that is not encrypted"))
+    return Security(tls, sasl)
+
+
+def _note(remarks: list[str], what: str) -> Callable[[Path, str], None]:
+    def note(path: Path, place: str) -> None:
+        remarks.extend(filter(None, [exposure(path, what)]))
+
+    return note
+
+
+def _profile(flags: Flags, ours: Mapping[str, str]) -> Profile | None:
+    """The one that somebody names, or the default where nobody says which cluster."""
+    if not (flags.profile or ours.get(PROFILE_ENV)) and (
+        flags.bootstrap or flags.command_config or ours.get(BOOTSTRAP_ENV) or ours.get(COMMAND_CONFIG_ENV)
+    ):
+        return None
+    from .profiles import chosen_profile
+
+    return chosen_profile(flags, ours)
+
+
+def _file(flags: Flags, ours: Mapping[str, str], profile: Profile | None) -> Path | None:
+    named = flags.command_config or ours.get(COMMAND_CONFIG_ENV)
+    if named:
+        return Path(named)
+    return profile.command_config if profile else None
+
+
+def _of_file(path: Path) -> Iterable[Setting]:
+    for found in read_properties(path):
+        if found.key or found.value:  # a lone backslash is neither
+            yield Setting(found.key, found.value, f"{path}, line {found.line}")
+
+
+def _of_environment(ours: Mapping[str, str]) -> Iterable[Setting]:
+    servers = ours.get(BOOTSTRAP_ENV)
+    return [Setting("bootstrap.servers", servers, BOOTSTRAP_ENV, written="")] if servers else []
+
+
+def _of_flags(flags: Flags) -> Iterable[Setting]:
+    if flags.bootstrap:
+        yield Setting("bootstrap.servers", flags.bootstrap, "--bootstrap-server", written="")
+    for key, seconds, name in (
+        ("default.api.timeout.ms", flags.timeout, "--timeout"),
+        ("request.timeout.ms", flags.broker_timeout, "--broker-timeout"),
+    ):
+        if seconds:
+            yield Setting(key, str(max(1, round(seconds * 1000))), name, written="")
+    if flags.transport:
+        yield Setting(_TRANSPORT, flags.transport, _TRANSPORT, written="")

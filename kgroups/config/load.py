@@ -1,0 +1,85 @@
+"""Flags, environment, profile and file -> one frozen ClientSettings: the one function that all commands call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from kgroups.errors import UsageError
+
+from .settings import ClientSettings, Transport, parse_bootstrap
+
+if TYPE_CHECKING:
+    from .understood import Understood
+
+BOOTSTRAP_ENV = "KGROUPS_BOOTSTRAP_SERVER"
+COMMAND_CONFIG_ENV = "KGROUPS_COMMAND_CONFIG"
+PROFILE_ENV = "KGROUPS_PROFILE"
+CONFIG_ENV = "KGROUPS_CONFIG"
+"""Where the profiles are, if not in the user's config folder."""
+
+TIMEOUT = 30.0
+BROKER_TIMEOUT = 10.0
+
+
+class Flags(NamedTuple):
+    """What the command line says; ``None`` where it says nothing. Times in seconds."""
+
+    bootstrap: str | None = None
+    command_config: str | None = None
+    overrides: tuple[str, ...] = ()
+    """Of ``-X``: ``KEY=VALUE``."""
+    profile: str | None = None
+    timeout: float | None = None
+    broker_timeout: float | None = None
+    transport: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+    """Of a program: keys and values as they are, where an override's ``@`` would name a file."""
+
+
+class Loaded(NamedTuple):
+    """What a command goes by."""
+
+    settings: ClientSettings
+    remarks: tuple[str, ...] = ()
+    """One line each, for stderr: what is not followed, what is dangerous."""
+    understood: tuple[Understood, ...] = ()
+    """Every setting that was given and is followed; only where :func:`load_settings` was told to explain, or had more
+    to read than flags."""
+
+
+def load_settings(flags: Flags, environ: Mapping[str, str], *, own: bool = True, explain: bool = False) -> Loaded:
+    """Flags go before the environment, this before the profile, and this before the properties file.
+
+    The default profile is looked at only where neither a flag nor the environment says which cluster: its password
+    is for its own brokers.
+
+    :param own: whether profiles and our own environment variables count; they do not for Kafka's commands.
+    :param explain: tell of plain flags too what was understood.
+    :raises UsageError: for a flag or a variable that cannot be right, or when nobody says where the cluster is.
+    :raises ConfigError: for a file or a profile that cannot be right.
+    """
+    for name, value in (
+        ("--bootstrap-server", flags.bootstrap),
+        ("--command-config", flags.command_config),
+        ("--profile", flags.profile),
+    ):
+        if value is not None and not value.strip():  # else another cluster would be asked than the one that was meant
+            raise UsageError(f"{name} is empty: is a variable of your script not set?")
+    ours = environ if own else {}
+    servers = flags.bootstrap or ours.get(BOOTSTRAP_ENV)
+    more = flags.command_config or flags.overrides or flags.properties or flags.profile
+    more = more or ours.get(PROFILE_ENV) or ours.get(COMMAND_CONFIG_ENV)
+    if more or explain or (own and not servers):
+        from .layers import load_layers
+
+        return load_layers(flags, environ, own=own)
+    timeout = flags.timeout or TIMEOUT
+    return Loaded(
+        ClientSettings(
+            parse_bootstrap(servers or "", "--bootstrap-server" if flags.bootstrap else BOOTSTRAP_ENV),
+            timeout=timeout,
+            broker_timeout=min(flags.broker_timeout or BROKER_TIMEOUT, timeout),
+            transport=Transport(flags.transport or Transport.WIRE),
+        )
+    )

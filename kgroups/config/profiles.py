@@ -1,0 +1,206 @@
+"""Named clusters in a TOML file of the user's config folder.
+
+default = "prod"
+
+[profiles.prod]
+bootstrap = "b1:9093,b2:9093"
+command-config = "prod.properties"     # beside this file, or a whole path
+timeout = "1m"                         # or a number of seconds
+broker-timeout = 5
+transport = "wire"
+client-id = "me"
+
+[profiles.prod.properties]             # whatever a properties file may hold
+security.protocol = "SSL"
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kgroups.errors import ConfigError, UsageError
+
+from .given import Setting
+from .load import CONFIG_ENV, PROFILE_ENV, Flags
+from .properties import read_bounded
+from .settings import Transport
+
+_KEYS = {
+    "bootstrap": "bootstrap.servers",
+    "timeout": "default.api.timeout.ms",
+    "broker-timeout": "request.timeout.ms",
+    "transport": "--transport",
+    "client-id": "client.id",
+}
+_COMMAND_CONFIG = "command-config"
+_UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+
+
+class Profile(NamedTuple):
+    """One cluster's settings, and the file that they are in."""
+
+    name: str
+    file: Path
+    command_config: Path | None
+    settings: tuple[Setting, ...]
+    remarks: tuple[str, ...]
+
+
+class Profiles(NamedTuple):
+    """The file, read; empty where there is none."""
+
+    file: Path
+    text: str = ""
+    default: str | None = None
+    tables: Mapping[str, Mapping[str, Any]] = {}
+
+    def profile(self, name: str, asked_by: str) -> Profile:
+        """
+        :param asked_by: the flag or variable that names it, or the file's ``default``.
+        :raises ConfigError: when it cannot be right.
+        :raises UsageError: when there is none of this name.
+        """
+        if name not in self.tables:
+            known = ", ".join(self.tables) or "none"
+            raise UsageError(f"{asked_by}: there is no profile {name!r} in {self.file}; there are: {known}")
+        return _profile(self, name)
+
+    def line(self, *keys: str) -> int:
+        """Where a key stands, as far as can be told: 1 where it cannot."""
+        return _line_of(self.text, keys)
+
+
+def config_file(environ: Mapping[str, str]) -> Path:
+    """Where the profiles are, or would be."""
+    named = environ.get(CONFIG_ENV)
+    if named:
+        return Path(named).expanduser()
+    from platformdirs import user_config_path
+
+    return user_config_path("kgroups", appauthor=False) / "config.toml"
+
+
+def read_profiles(environ: Mapping[str, str]) -> Profiles:
+    """
+    :raises ConfigError: when the file is no TOML, or not of this shape; or when KGROUPS_CONFIG names none.
+    """
+    file = config_file(environ)
+    if not environ.get(CONFIG_ENV) and not file.is_file():
+        return Profiles(file)
+    data = read_bounded(file)
+    try:
+        text = data.decode()
+        tree = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file}: it is not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}{_place(str(error))}") from None
+    tables = tree.get("profiles", {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise ConfigError(f"{file}, line {_line_of(text, ('profiles',))}: profiles must be tables: [profiles.NAME]")
+    default = tree.get("default")
+    if default is not None and not isinstance(default, str):
+        raise ConfigError(f"{file}, line {_line_of(text, ('default',))}: default must be a profile's name")
+    return Profiles(file, text, default, tables)
+
+
+def chosen_profile(flags: Flags, environ: Mapping[str, str]) -> Profile | None:
+    """By ``--profile``, by KGROUPS_PROFILE, or the default; ``None`` where there is none."""
+    profiles = read_profiles(environ)
+    if flags.profile:
+        return profiles.profile(flags.profile, "--profile")
+    if environ.get(PROFILE_ENV):
+        return profiles.profile(environ[PROFILE_ENV], PROFILE_ENV)
+    return profiles.profile(profiles.default, f"{profiles.file}: default") if profiles.default else None
+
+
+def _profile(profiles: Profiles, name: str) -> Profile:
+    settings: list[Setting] = []
+    unknown: list[str] = []
+    command_config = None
+    for key, value in profiles.tables[name].items():
+        origin = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name, key)})"
+        if key == _COMMAND_CONFIG:
+            command_config = profiles.file.parent / Path(_text(value, f"{origin}: {key}")).expanduser()
+        elif key == "properties":
+            settings += _properties(profiles, name, value, origin)
+        elif key in _KEYS:
+            text = _milliseconds(value, f"{origin}: {key}") if "timeout" in key else _text(value, f"{origin}: {key}")
+            if key == "transport" and text not in list(Transport):
+                raise ConfigError(f"{origin}: {key} is {text[:40]!r}: there are {', '.join(Transport)}")
+            settings.append(Setting(_KEYS[key], text, origin, written=key))
+        else:
+            unknown.append(key)
+    place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name)})"
+    known = ", ".join((*_KEYS, _COMMAND_CONFIG, "properties"))
+    remarks = (f"{place}: not understood, and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
+    return Profile(name, profiles.file, command_config, tuple(settings), remarks)
+
+
+def _properties(profiles: Profiles, name: str, value: object, origin: str) -> Iterator[Setting]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{origin}: properties must be a table: [profiles.{name}.properties]")
+    for key, text in _flat(value):
+        line = profiles.line("profiles", name, "properties", key)
+        at = f"profile {name} ({profiles.file}, line {line})"
+        yield Setting(key, _text(text, f"{at}: {key}"), at)
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """``security.protocol`` without quotes is a table in a table for TOML."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield before + key, value
+
+
+def _text(value: object, place: str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ",".join(value)
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise ConfigError(f"{place} must be a text or a number")
+
+
+def _milliseconds(value: object, place: str) -> str:
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s|m|h|)", _text(value, place).strip())
+    milliseconds = round(float(found[1]) * _UNITS[found[2]]) if found else 0
+    if not milliseconds:
+        raise ConfigError(f'{place} is no time above zero such as 30, "500ms", "10s" or "2m"')
+    return str(milliseconds)
+
+
+def _place(error: str) -> str:
+    """``..., line 3: ...`` of tomllib's ``... (at line 3, column 5)``, which tells nothing of values."""
+    found = re.search(r"\(at line (\d+), column \d+\)$", error)
+    return f", line {found[1]}: {error[: found.start()].strip()}" if found else f": {error}"
+
+
+def _line_of(text: str, keys: tuple[str, ...]) -> int:
+    """tomllib does not tell. The line of the key in its table, of the table, or of what begins either."""
+    wanted = ".".join(keys)
+    best, depth, table = 1, 0, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if found := re.match(r"\[\s*([^\]]+?)\s*\]", stripped):
+            table = here = _plain(found[1])
+        elif found := re.match(r"([\w.\-\"' ]+?)\s*=", stripped):
+            here = f"{table}.{_plain(found[1])}" if table else _plain(found[1])
+        else:
+            continue
+        if here == wanted:
+            return number
+        if wanted.startswith(here + ".") and len(here) > depth:
+            best, depth = number, len(here)
+    return best
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"[\"' ]", "", key)

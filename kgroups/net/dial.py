@@ -1,0 +1,70 @@
+"""How a connection to a broker comes about: its name looked up, its addresses tried, TLS where that is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kgroups.errors import BrokerUnavailable, TlsRefused
+
+from .connection import Connection, Observer, in_seconds, reason_of
+from .resolve import addresses
+
+if TYPE_CHECKING:
+    from .tls_door import TlsDoor
+
+
+async def dial(
+    host: str,
+    port: int,
+    *,
+    name: str,
+    client_id: str,
+    timeout: float,
+    observer: Observer | None = None,
+    tls: TlsDoor | None = None,
+) -> Connection:
+    """A connected socket.
+
+    :raises BrokerUnavailable: when the broker refuses, cannot be resolved, or does not accept in ``timeout`` s.
+    :raises TlsRefused: (one of them) when there is no TLS that both sides accept.
+    """
+    try:
+        async with asyncio.timeout(timeout):
+            return await _reached(lambda: Connection(name, client_id, observer), host, port, tls)
+    except TimeoutError:
+        raise BrokerUnavailable(f"{name}: no connection within {in_seconds(timeout)}") from None
+    except TlsRefused as error:
+        raise TlsRefused(f"{name}: {error}") from error
+    except OSError as error:
+        raise BrokerUnavailable(f"{name}: {reason_of(error)}") from error
+    except (ValueError, OverflowError) as error:  # brokers advertise what they were told
+        raise BrokerUnavailable(f"{name}: that cannot be an address: {error}") from None
+
+
+async def dial_address(
+    host: str, address: str, port: int, *, make: Callable[[], Connection], tls: TlsDoor | None
+) -> Connection:
+    """By one of the host's addresses.
+
+    :raises OSError: when nobody accepts it there.
+    :raises TlsRefused: when there is no TLS that both sides accept; its text is without the broker.
+    """
+    if tls:
+        connection = await tls.connect(make, host, address, port)
+        connection.tls = tls
+        return connection
+    _, connection = await asyncio.get_running_loop().create_connection(make, address, port)
+    return connection
+
+
+async def _reached(make: Callable[[], Connection], host: str, port: int, tls: TlsDoor | None) -> Connection:
+    """By the first of the host's addresses that accepts."""
+    refused: OSError | None = None
+    for address in await addresses(host, port):
+        try:
+            return await dial_address(host, address, port, make=make, tls=tls)
+        except OSError as error:
+            refused = error
+    raise refused or OSError(f"{host} has no address")

@@ -1,0 +1,103 @@
+"""What lies between us and the first answer of a broker: TLS where it is asked for, what it speaks, and the sign-in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import ProtocolError
+from kgroups.protocol.apis import api_versions
+from kgroups.protocol.framing import decode_response
+from kgroups.protocol.versions import BrokerVersions
+
+from .connection import Connection, ConnectionLost, Observer
+from .deadline import Deadline
+from .dial import dial
+
+if TYPE_CHECKING:
+    from .sign_in import SignIn
+    from .tls_door import TlsDoor
+
+
+class Link(NamedTuple):
+    """A connection whose broker has told what it speaks, and has let us in."""
+
+    connection: Connection
+    versions: BrokerVersions
+
+
+class Gate:
+    """Through which all connections of one command go.
+
+    :raises ConfigError: for TLS settings that cannot be.
+    :raises UnsupportedMechanism: for a SASL mechanism that is none of ours.
+    """
+
+    def __init__(self, settings: ClientSettings, observer: Observer | None) -> None:
+        self._client_id = settings.client_id
+        self._observer = observer
+        self._tls: TlsDoor | None = None
+        self._sign_in: SignIn | None = None
+        if settings.security and settings.security.tls:
+            from .tls_door import TlsDoor
+
+            self._tls = TlsDoor(settings.security.tls)
+        if settings.security and settings.security.sasl:
+            from .sign_in import SignIn
+
+            self._sign_in = SignIn(settings.security.sasl)
+
+    async def link(self, host: str, port: int, name: str, allowed: Deadline) -> Link:
+        """A new connection.
+
+        :raises BrokerUnavailable: when the broker cannot be reached, or does not let us in; or one of its kinds.
+        :raises ProtocolError: when what answers is no broker.
+        """
+        connection = await dial(
+            host,
+            port,
+            name=name,
+            client_id=self._client_id,
+            timeout=allowed.remaining(),
+            observer=self._observer,
+            tls=self._tls,
+        )
+        try:
+            try:
+                link = Link(connection, await negotiate(connection, allowed))
+            except ConnectionLost as error:
+                raise self._shut_before(error) from None
+            if self._sign_in:
+                await self._sign_in.on(connection, link.versions, host, allowed)
+            return link
+        except BaseException:
+            connection.close()
+            raise
+
+    # What a closed connection may mean, for brokers do not say it.
+
+    def _shut_before(self, error: ConnectionLost) -> ConnectionLost:
+        """Closed at our first request: what a broker speaks it tells anybody who comes by the right door."""
+        why = "wants TLS (security.protocol=SSL or SASL_SSL)"
+        if self._tls:
+            why = "wants a certificate that it trusts from us (ssl.keystore.location)"
+        return ConnectionLost(f"{error}; perhaps it {why}")
+
+    def shut_behind(self, error: ConnectionLost) -> ConnectionLost:
+        """Closed at the second request, the first that wants a sign-in."""
+        if self._sign_in:
+            return error
+        wanted = "SASL_SSL" if self._tls else "SASL_PLAINTEXT"
+        return ConnectionLost(f"{error}; perhaps it wants a sign-in (security.protocol={wanted})")
+
+
+async def negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions:
+    """Asks what the broker speaks: in our newest version first, in v0 when the broker says that it is too new."""
+    call = api_versions.ApiVersions()
+    frame = await connection.exchange(call, api_versions.API.newest, allowed.remaining())
+    if frame[4:6] == api_versions.UNSUPPORTED:
+        return await connection.call(call, 0, allowed.remaining())
+    try:
+        return decode_response(call, api_versions.API.newest, frame)
+    except ProtocolError as error:
+        raise type(error)(f"{connection.name}: does not answer as a Kafka broker: {error}") from error

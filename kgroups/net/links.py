@@ -1,0 +1,112 @@
+"""The connections of one command: made when first asked for, made anew when lost, given up at brokers that cost too
+much."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError
+
+from .connection import ConnectionLost, Observer
+from .deadline import Deadline
+from .gate import Gate, Link
+
+LANES = 4
+"""Connections to one broker for changes: it takes up the next request of a connection when the one before is answered,
+and answers when enough replicas have it. Measured on one machine, whose cores are the limit: a quarter less time with
+three replicas, none with one; the further away the replicas, the more."""
+
+Address = tuple[str, int]
+"""Host and port."""
+
+Lane = tuple[str, int, int]
+"""Host, port, and which of the connections to it; all that is only asked goes by the first."""
+
+
+class Links:
+    """A broker that cannot be reached, or does not answer in ``broker_timeout``, is not asked again: it has cost what
+    one broker may cost."""
+
+    def __init__(self, settings: ClientSettings, deadline: Deadline, observer: Observer | None) -> None:
+        self._settings = settings
+        self._deadline = deadline
+        self._made: dict[Lane, asyncio.Task[Link]] = {}
+        self._retired: list[asyncio.Task[Link]] = []
+        self._changing: Counter[Lane] = Counter()
+        self._condemned: dict[Address, BrokerUnavailable] = {}
+        self._gate = Gate(settings, observer)
+
+    async def to(self, host: str, port: int, name: str, number: int = 0) -> Link:
+        """A connection that can be used.
+
+        :raises BrokerUnavailable: when the broker cannot be reached or does not let us in; now, or at an earlier try.
+        :raises DeadlineExceeded: when the command's time is used up.
+        :raises ProtocolError: when what answers is no broker.
+        """
+        address, lane = (host, port), (host, port, number)
+        if address in self._condemned:
+            raise self._condemned[address]
+        task = self._made.get(lane)
+        if task and task.done() and not (task.exception() is None and task.result().connection.usable):
+            self._retired.append(task)  # what was asked on it may still be answered
+            task = None
+        if task is None:
+            task = self._made[lane] = asyncio.ensure_future(self._open(host, port, name))
+        try:
+            # Shielded: one caller that gives up must not break the connection that others wait for.
+            return await asyncio.shield(task)
+        except ConnectionLost:
+            raise
+        except BrokerUnavailable as error:
+            raise self.condemn(address, error) from None
+
+    async def _open(self, host: str, port: int, name: str) -> Link:
+        return await self._gate.link(host, port, name, Deadline(self._deadline.bound(self._settings.broker_timeout)))
+
+    @contextmanager
+    def free_lane(self, host: str, port: int) -> Iterator[int]:
+        """For one change: the connection on which the fewest are under way."""
+        lane = min(((host, port, number) for number in range(LANES)), key=self._changing.__getitem__)
+        self._changing[lane] += 1
+        try:
+            yield lane[2]
+        finally:
+            self._changing[lane] -= 1
+
+    def condemn(self, address: Address, error: BrokerUnavailable) -> KgroupsError:
+        """Never again; gives what to raise."""
+        if not self._deadline.remaining():
+            return DeadlineExceeded(f"{error} (--timeout is {self._deadline.seconds:g} s)")
+        return self._condemned.setdefault(address, error)
+
+    def condemned(self, address: Address) -> bool:
+        return address in self._condemned
+
+    def tried(self, address: Address) -> bool:
+        """Whether a first connection to a broker came about, or failed."""
+        task = self._made.get((*address, 0))
+        return task is not None and task.done()
+
+    def rename(self, address: Address, name: str) -> None:
+        """What was only an address until now."""
+        task = self._made.get((*address, 0))
+        if task and task.done() and not task.cancelled() and not task.exception():
+            task.result().connection.name = name
+
+    def shut_behind(self, error: ConnectionLost) -> ConnectionLost:
+        """See :meth:`kgroups.net.gate.Gate.shut_behind`."""
+        return self._gate.shut_behind(error)
+
+    async def close(self) -> None:
+        """Closes them all, also those that are still being made."""
+        links, self._made = [*self._made.values(), *self._retired], {}
+        for task in links:
+            task.cancel()
+        for result in await asyncio.gather(*links, return_exceptions=True):
+            if isinstance(result, Link):
+                result.connection.close()
+        await asyncio.sleep(0)  # lets the transports run their last callbacks while the loop is there

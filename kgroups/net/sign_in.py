@@ -1,0 +1,203 @@
+"""Signs in to brokers by SASL, and again before a sign-in ends. Imported only where a cluster asks for it.
+
+Rule: who is refused does not try again. Until one broker has let us in, no more than :data:`TRIES` are tried at a time,
+and the first refusal ends the command: a wrong password on each of many brokers locks an account.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TypeVar
+
+from kgroups.config.security import Mechanism, Sasl
+from kgroups.errors import (
+    AuthenticationFailed,
+    BrokerUnavailable,
+    KgroupsError,
+    ProtocolError,
+    UnsupportedMechanism,
+    UnsupportedVersion,
+)
+from kgroups.protocol.apis import sasl_authenticate, sasl_handshake
+from kgroups.protocol.call import Call
+from kgroups.protocol.error_codes import Code
+from kgroups.protocol.sasl import Dialogue
+from kgroups.protocol.versions import BrokerVersions
+
+from .aside import aside
+from .connection import Connection, ConnectionLost
+from .deadline import Deadline
+from .identity import LONGEST_REASON, Identity
+
+T = TypeVar("T")
+
+TRIES = 2
+"""Brokers that may see our credentials before one has believed them. Two: the first may hang."""
+
+ROUNDS = 16
+"""Messages that a mechanism may take; Kerberos, the longest, takes four."""
+
+RENEW_FROM, RENEW_TO = 0.85, 0.95
+"""Parts of a sign-in's life between which it is renewed, by chance: not all clients at once, as Java has it."""
+
+SHORTEST = 1.2
+"""Seconds. A broker takes no second sign-in on a connection within one; what ends sooner gets a new connection."""
+
+
+class SignIn:
+    """How all connections of one command sign in: by one mechanism, and no other; as one principal.
+
+    :raises UnsupportedMechanism: for one that we do not speak.
+    """
+
+    def __init__(self, sasl: Sasl) -> None:
+        if sasl.mechanism not in list(Mechanism):
+            raise UnsupportedMechanism(
+                f"kgroups' own client does not speak the SASL mechanism {sasl.mechanism}, but {', '.join(Mechanism)}"
+            )
+        self._sasl = sasl
+        self._believed = False
+        self._refused: AuthenticationFailed | None = None
+        self._gate = asyncio.Semaphore(TRIES)
+        self._we = Identity(sasl)
+
+    async def on(self, connection: Connection, versions: BrokerVersions, host: str, allowed: Deadline) -> None:
+        """Signs in on a connection, and stays signed in as long as it is open.
+
+        :raises AuthenticationFailed: when the broker, or an earlier one, does not let us in, or there is no token.
+        :raises MissingPackage: when the mechanism needs an extra.
+        :raises BrokerUnavailable: when the broker does not answer in time or closes the connection.
+        """
+        if self._believed:
+            await self._first(connection, versions, host, allowed)
+            return
+        try:
+            async with asyncio.timeout(allowed.remaining()):
+                await self._gate.acquire()
+        except TimeoutError:
+            raise BrokerUnavailable(f"{connection.name}: waited for other brokers to answer the sign-in") from None
+        try:
+            await self._first(connection, versions, host, allowed)
+        finally:
+            self._gate.release()
+
+    async def _first(self, connection: Connection, versions: BrokerVersions, host: str, allowed: Deadline) -> None:
+        if self._refused:
+            raise self._refused
+        try:
+            lifetime = await self._talk(connection, versions, host, allowed)
+        except ConnectionLost as error:  # not to be tried again, as a connection that once worked is
+            raise BrokerUnavailable(f"{error}, during the sign-in with {self._we.who}") from None
+        except AuthenticationFailed as error:
+            if not self._believed:
+                self._refused = error
+            raise
+        self._believed = True
+        if lifetime is not None:
+            connection.keep(self._renew(connection, versions, host, lifetime, allowed.seconds))
+
+    async def _renew(
+        self, connection: Connection, versions: BrokerVersions, host: str, lifetime: float, patience: float
+    ) -> None:
+        """Signs in again before each sign-in ends (KIP-368); what others ask meanwhile waits.
+
+        A broker that closes the connection over it has lost one that worked: who waits goes by a new one.
+        """
+        left: float | None = lifetime
+        try:
+            while left is not None and left * RENEW_FROM > SHORTEST:
+                await asyncio.sleep(left * random.uniform(RENEW_FROM, RENEW_TO))
+                connection.hold()
+                left = await self._talk(connection, versions, host, Deadline(patience))
+                connection.release()
+        except ConnectionLost:
+            pass
+        except KgroupsError as error:
+            failed = error if isinstance(error, BrokerUnavailable) else AuthenticationFailed(str(error))
+            if isinstance(failed, AuthenticationFailed):
+                self._refused = failed
+            connection.fail(failed)
+        finally:
+            connection.release()
+
+    async def _talk(
+        self, connection: Connection, versions: BrokerVersions, host: str, allowed: Deadline
+    ) -> float | None:
+        """Signs in; gives how many seconds that holds: ``None`` for ever.
+
+        :raises ConnectionLost: when the broker closes the connection.
+        """
+        began = asyncio.get_running_loop().time()
+        try:
+            await self._agree(connection, versions, allowed)
+            dialogue = await self._we.dialogue(connection.name, host, allowed)
+            lifetime = await self._converse(connection, versions, dialogue, allowed)
+        except ProtocolError as error:
+            raise AuthenticationFailed(f"{error}, during the sign-in with {self._we.who}") from None
+        connection.ends = None if lifetime is None else began + lifetime
+        return lifetime
+
+    async def _agree(self, connection: Connection, versions: BrokerVersions, allowed: Deadline) -> None:
+        """On the mechanism: ours or none."""
+        mechanism = self._sasl.mechanism
+        answer = await _ask(connection, versions, sasl_handshake.SaslHandshake(mechanism), allowed)
+        if answer.error == Code.unsupported_sasl_mechanism:
+            offered = ", ".join(answer.offered)[:LONGEST_REASON] or "none"
+            raise AuthenticationFailed(
+                f"{connection.name}: has no {mechanism} on this port, but {offered}: sasl.mechanism"
+            )
+        if answer.error == Code.illegal_sasl_state:
+            raise AuthenticationFailed(
+                f"{connection.name}: wants no sign-in on this port; security.protocol is PLAINTEXT or SSL there"
+            )
+        if answer.error:
+            raise AuthenticationFailed(
+                f"{connection.name}: refused the sign-in with {self._we.who}: {answer.error.name}"
+            )
+
+    async def _converse(
+        self, connection: Connection, versions: BrokerVersions, dialogue: Dialogue, allowed: Deadline
+    ) -> float | None:
+        message = await self._step(connection, dialogue, None, allowed)
+        for _ in range(ROUNDS):
+            assert message is not None
+            answer = await _ask(connection, versions, sasl_authenticate.SaslAuthenticate(message), allowed)
+            if answer.error:
+                why = self._we.masked(answer.reason or answer.error.name.replace("_", " "))
+                raise AuthenticationFailed(
+                    f"{connection.name}: refused the sign-in with {self._we.who}: {why}{self._we.over}"
+                )
+            message = await self._step(connection, dialogue, answer.message, allowed)
+            if message is None:
+                return answer.lifetime
+        raise AuthenticationFailed(f"{connection.name}: {ROUNDS} messages, and no end of {self._we.who}")
+
+    async def _step(
+        self, connection: Connection, dialogue: Dialogue, answer: bytes | None, allowed: Deadline
+    ) -> bytes | None:
+        """The mechanism's next message; ``None`` when it has none: we are signed in."""
+
+        def step() -> bytes | None:
+            try:
+                return next(dialogue) if answer is None else dialogue.send(answer)
+            except StopIteration:
+                return None
+
+        try:
+            if self._sasl.mechanism != Mechanism.GSSAPI:
+                return step()
+            async with asyncio.timeout(allowed.remaining()):
+                return await aside(step, "kerberos")
+        except TimeoutError:
+            raise AuthenticationFailed(f"{connection.name}: {self._we.who}: no answer from Kerberos in time") from None
+        except (AuthenticationFailed, ProtocolError) as error:
+            raise AuthenticationFailed(f"{connection.name}: {self._we.who}: {self._we.masked(str(error))}") from None
+
+
+async def _ask(connection: Connection, versions: BrokerVersions, call: Call[T], allowed: Deadline) -> T:
+    try:
+        version = versions.pick(call.api)
+    except UnsupportedVersion as error:
+        raise AuthenticationFailed(f"{connection.name}: does not know SASL: {error}") from None
+    return await connection.call(call, version, allowed.remaining(), ahead=True)

@@ -1,0 +1,132 @@
+"""Where OAUTHBEARER's tokens come from: one for all connections of a command, and a new one before it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from kgroups.config.secret import Secret
+from kgroups.config.security import (
+    AwsIam,
+    ClientCredentials,
+    Credentials,
+    StaticToken,
+    TokenFile,
+    UnsecuredToken,
+)
+from kgroups.errors import AuthenticationFailed
+
+USED_UP = 0.8
+"""Part of a token's life after which it is not shown to another broker: a sign-in is renewed later than this, and then
+needs a new one."""
+
+GRACE = 5.0
+"""Seconds for which a failure holds: the other brokers of a command need not each wait for the same dead endpoint."""
+
+LONG = 60.0
+"""Seconds that a token is shown for of which nobody says how long it is good."""
+
+LARGEST = 1024 * 1024
+"""Bytes of a file with a token."""
+
+
+class Token(NamedTuple):
+    """A token, and how many seconds it is good for from now: ``None`` when nobody says."""
+
+    value: Secret
+    lifetime: float | None = None
+
+
+class Tokens:
+    """Gives the token of the moment; who asks while it is being got waits for the same."""
+
+    def __init__(self, get: Callable[[], Awaitable[Token]], extensions: Mapping[str, str], *, keep: bool) -> None:
+        """:param keep: whether a token serves more than one sign-in."""
+        self.extensions = extensions
+        self._get = get
+        self._keep = keep
+        self._task: asyncio.Task[Secret] | None = None
+        self._good_until = 0.0
+
+    async def token(self) -> Secret:
+        """:raises AuthenticationFailed: when there is none to be had."""
+        now = asyncio.get_running_loop().time()
+        if self._task is None or (self._task.done() and now >= self._good_until):
+            self._task = asyncio.ensure_future(self._fetch())
+            self._task.add_done_callback(_looked_at)
+        return await asyncio.shield(self._task)
+
+    async def _fetch(self) -> Secret:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            value, lifetime = await self._get()
+        except AuthenticationFailed:
+            self._good_until = loop.time() + GRACE
+            raise
+        usable = 0.0 if not self._keep else LONG if lifetime is None else lifetime * USED_UP
+        self._good_until = began + usable
+        return value
+
+
+def _looked_at(task: asyncio.Task[Secret]) -> None:
+    """asyncio complains of an error that nobody saw, as when all who asked have given up."""
+    if not task.cancelled():
+        task.exception()
+
+
+def tokens_of(credentials: Credentials, host: str) -> Tokens | None:
+    """The source that some credentials stand for; ``None`` when they are no token's.
+
+    :param host: of the first broker that asks: that of an MSK cluster names its region.
+    """
+    match credentials:
+        case StaticToken(token, extensions):
+            return Tokens(lambda: _done(Token(token)), extensions, keep=True)
+        case TokenFile(path, extensions):
+            return Tokens(lambda: _done(_from_file(path)), extensions, keep=False)
+        case UnsecuredToken():
+            return Tokens(lambda: _done(_unsecured(credentials)), credentials.extensions, keep=True)
+        case ClientCredentials():
+            from .token_endpoint import TokenEndpoint
+
+            return Tokens(TokenEndpoint(credentials).fetch, credentials.extensions, keep=True)
+        case AwsIam():
+            return Tokens(lambda: _signed(credentials, host), {}, keep=True)
+    return None
+
+
+async def _done(token: Token) -> Token:
+    return token
+
+
+def _from_file(path: str) -> Token:
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST + 1)
+        value = data.decode("ascii").strip()
+    except OSError as error:
+        raise AuthenticationFailed(f"no token: cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise AuthenticationFailed(f"no token: {path} holds what no token does") from None
+    if not value or len(data) > LARGEST:
+        raise AuthenticationFailed(f"no token: {path} is {'too long' if value else 'empty'}")
+    return Token(Secret(value))
+
+
+def _unsecured(wanted: UnsecuredToken) -> Token:
+    from kgroups.config.jwt import unsecured_jws
+
+    return Token(unsecured_jws(wanted, time.time()), wanted.lifetime)
+
+
+async def _signed(wanted: AwsIam, host: str) -> Token:
+    from kgroups.config.aws import signed_token
+
+    from .aside import aside
+
+    token, ends = await aside(lambda: signed_token(wanted, host), "aws token")
+    return Token(token, max(0.0, ends - time.time()))

@@ -1,0 +1,93 @@
+"""Runs workers of Kafka Connect beside a sandbox, and a connector of the kind that reads a file (connect-file)."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Any, Final
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.jars import ensure_connect_jars
+from kgroups.sandbox.ports import HOST, ReservedPorts
+
+_WORKER: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
+_SOURCE: Final = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+_PAUSE: Final = 0.2
+
+
+def start_workers(
+    sandbox: Sandbox, group: str, count: int = 2, *, protocol: str = "sessioned", **settings: str
+) -> list[str]:
+    """Starts the workers of one Connect cluster as helpers; returns their URLs, which may not answer yet.
+
+    :param protocol: ``eager``, ``compatible`` or ``sessioned``.
+    :param settings: more settings of the workers, with underscores for dots.
+    :raises SandboxError: when the jars cannot be had.
+    """
+    jars = ensure_connect_jars(sandbox.version)
+    topics = {f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")}
+    copies = {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
+    parts = {f"{kind}.storage.partitions": "1" for kind in ("offset", "status")}
+    ports = ReservedPorts(count)
+    ports.release()
+    urls: list[str] = []
+    for port in ports.numbers:
+        url = f"http://{HOST}:{port}"
+        words = {
+            "bootstrap.servers": sandbox.bootstrap,
+            "group.id": group,
+            "client.id": f"{group}-{len(urls)}",
+            "listeners": url,
+            "rest.advertised.host.name": HOST,
+            "connect.protocol": protocol,
+            "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+            "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+            # What is on the class path is found by its manifest; to scan all jars would take half a minute.
+            "plugin.discovery": "service_load",
+            "offset.flush.interval.ms": "1000",
+            **topics,
+            **copies,
+            **parts,
+            **{name.replace("_", "."): value for name, value in settings.items()},
+        }
+        role = f"{group}-{port}"
+        file = sandbox.folder / f"{role}.properties"
+        file.write_text("".join(f"{name}={value}\n" for name, value in words.items()))
+        sandbox.start_java(role, _WORKER, str(file), more_jars=(jars,))
+        urls.append(url)
+    return urls
+
+
+def start_connector(sandbox: Sandbox, url: str, name: str, topic: str, *, tasks: int = 1, timeout: float = 90) -> None:
+    """Has a connector read a file of the sandbox into a topic. Waits until the worker takes it.
+
+    :raises SandboxError: when it does not in time.
+    """
+    source = sandbox.folder / f"{name}.txt"
+    source.write_text("one\ntwo\n")
+    config = {"connector.class": _SOURCE, "tasks.max": str(tasks), "file": str(source), "topic": topic}
+    ask(url, f"/connectors/{name}/config", config, timeout=timeout)
+
+
+def ask(url: str, path: str, put: Mapping[str, str] | None = None, *, timeout: float = 90) -> Any:
+    """What a worker answers over HTTP, asked again until it does; with ``put`` it is told something.
+
+    :raises SandboxError: when it does not in time.
+    """
+    until = time.monotonic() + timeout
+    data = None if put is None else json.dumps(put).encode()
+    asked = urllib.request.Request(
+        url + path, data, {"Content-Type": "application/json"}, method="PUT" if put else "GET"
+    )
+    while True:
+        try:
+            with urllib.request.urlopen(asked, timeout=10) as answer:
+                return json.load(answer)
+        except (OSError, ValueError) as error:
+            if time.monotonic() > until:
+                raise SandboxError(f"the worker at {url} does not answer: {error}") from None
+        time.sleep(_PAUSE)

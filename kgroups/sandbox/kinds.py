@@ -1,0 +1,171 @@
+"""Groups of the kinds that the known world has not, played by Kafka's own programs: share consumers, Kafka Streams,
+workers of Connect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.errors import KgroupsError, SandboxError
+from kgroups.model.groups import Group, GroupId, GroupState
+from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.connect import start_connector, start_workers
+from kgroups.sandbox.keeper import CLIENT_ID
+from kgroups.sandbox.once import seed_once
+from kgroups.sandbox.share import Starts, start_share_consumers, start_share_groups
+from kgroups.sandbox.streams import start_streams
+from kgroups.sandbox.topics import make_topics
+from kgroups.sandbox.versions import KafkaVersion
+
+TIMEOUT: Final = 120.0
+_POLL: Final = 0.25
+
+_PARCELS: Final[Mapping[str, Mapping[int, int]]] = {"parcels": {0: 60, 1: 40}}
+_LETTERS: Final[Mapping[str, Mapping[int, int]]] = {"letters": {0: 20, 1: 30, 2: 40}}
+_STARTS: Final[Mapping[GroupId, Starts]] = {
+    "parcels-workers": {"parcels": {0: 0, 1: 0}},
+    "parcels-audit": {"parcels": {0: 20, 1: 40}},
+}
+
+
+class KindGroup(NamedTuple):
+    """One group as it is to be."""
+
+    name: GroupId
+    members: int
+    about: str
+    """What it shows, for a newcomer."""
+
+    @property
+    def state(self) -> str:
+        return GroupState.STABLE if self.members else GroupState.EMPTY
+
+
+class Kind(NamedTuple):
+    """Groups that are made together."""
+
+    groups: tuple[KindGroup, ...]
+    records: Mapping[str, Mapping[int, int]]
+    """Their topics: how many records are written to each partition."""
+    start: Callable[[Sandbox], None]
+    runs_on: Callable[[KafkaVersion], bool]
+
+
+def _start_share(sandbox: Sandbox) -> None:
+    start_share_groups(sandbox, _STARTS)
+    group, _ = KINDS["share"].groups
+    workers = {f"{group.name}-{number}": f"worker-{number}" for number in range(1, group.members + 1)}
+    start_share_consumers(sandbox, group.name, "parcels", workers)
+
+
+def _start_streams(sandbox: Sandbox) -> None:
+    group, classic = (each.name for each in KINDS["streams"].groups)
+    start_streams(sandbox, group, list(_LETTERS), instances=2, standby=1)
+    start_streams(sandbox, classic, list(_LETTERS), protocol="classic", instances=2, standby=1)
+
+
+def _start_connect(sandbox: Sandbox) -> None:
+    (group,) = KINDS["connect"].groups
+    # A worker that a busy machine held up for too long gets its work back at once, not after five minutes.
+    first, *_ = start_workers(sandbox, group.name, group.members, scheduled_rebalance_max_delay_ms="1000")
+    start_connector(sandbox, first, "files", f"{group.name}-files")
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "share": Kind(
+        (
+            KindGroup("parcels-workers", 2, "a share group (KIP-932): 2 of Java's console share consumers"),
+            KindGroup("parcels-audit", 0, "a share group without members; 40 records behind on one partition"),
+        ),
+        _PARCELS,
+        _start_share,
+        lambda version: version.share_consumer is not None,
+    ),
+    "streams": Kind(
+        (
+            KindGroup("counter", 2, "a streams group (KIP-1071): 2 instances of Kafka Streams, with standby tasks"),
+            KindGroup("counter-classic", 2, "the same application with group.protocol=classic"),
+        ),
+        _LETTERS,
+        _start_streams,
+        lambda version: version.streams is not None,
+    ),
+    "connect": Kind(
+        (KindGroup("connect-a", 2, "a pair of Connect workers, and a connector that reads a file"),),
+        {},
+        _start_connect,
+        lambda version: version.connect is not None,
+    ),
+}
+
+
+def seed_kinds(
+    sandbox: Sandbox,
+    kinds: Sequence[str],
+    progress: Callable[[str], None] = lambda line: None,
+    *,
+    timeout: float = TIMEOUT,
+) -> None:
+    """Makes the groups of these of :data:`KINDS`, each kind once; their members stay until the sandbox goes down.
+
+    :raises SandboxError: when the sandbox's version has not such groups, what they need cannot be had (jars; for
+        streams a JDK), or they are not there in ``timeout`` seconds.
+    """
+    lacking = [kind for kind in kinds if not KINDS[kind].runs_on(sandbox.version)]
+    if lacking:
+        version = sandbox.version.name
+        raise SandboxError(f"a sandbox of Kafka {version} has no {' and '.join(lacking)} groups; one of 4.3.1 has")
+    until = time.monotonic() + timeout
+    begun = [kind for kind in kinds if seed_once(sandbox, kind, [], partial(_make, sandbox, KINDS[kind]))]
+    if have := [kind for kind in kinds if kind not in begun]:
+        progress(f"sandbox {sandbox.name} has the {' and '.join(have)} groups already")
+    wanted = {group.name: group for kind in kinds for group in KINDS[kind].groups}
+    progress(f"waiting for {len(wanted)} groups to settle")
+    try:
+        asyncio.run(_wait(sandbox, wanted, until))
+    except SandboxError:
+        raise
+    except KgroupsError as error:
+        raise SandboxError(f"the groups could not be looked at: {error}") from None
+
+
+def _make(sandbox: Sandbox, kind: Kind) -> None:
+    try:
+        make_topics(_settings(sandbox.bootstrap), kind.records)
+        kind.start(sandbox)
+    except SandboxError:
+        raise
+    except KgroupsError as error:
+        raise SandboxError(f"the groups could not be made: {error}") from None
+
+
+async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: float) -> None:
+    admin = await WireAdmin.connect(_settings(sandbox.bootstrap))
+    try:
+        while True:
+            answer = await admin.describe(Selection(tuple(wanted)))
+            found = {group.group_id: group for group in answer.items}
+            missing = [name for name, group in wanted.items() if not _is_there(found.get(name), group)]
+            if not missing:
+                return
+            sandbox.check_helpers()
+            if time.monotonic() > until:
+                raise SandboxError(f"not there in time: {', '.join(missing)}; see {sandbox.folder}/logs")
+            await asyncio.sleep(_POLL)
+    finally:
+        await admin.close()
+
+
+def _is_there(found: Group | None, wanted: KindGroup) -> bool:
+    return found is not None and (found.state, len(found.members or ())) == (wanted.state, wanted.members)
+
+
+def _settings(bootstrap: str) -> ClientSettings:
+    return ClientSettings(parse_bootstrap(bootstrap), client_id=CLIENT_ID, timeout=TIMEOUT)

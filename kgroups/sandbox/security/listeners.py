@@ -1,0 +1,130 @@
+"""The ways into a secure sandbox, as listeners of each broker, and the server settings that make them so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from kgroups.sandbox.security.certificates import Certificates, Pair
+from kgroups.sandbox.security.kerberos import SERVICE, Kerberos
+from kgroups.sandbox.security.stores import to_pkcs12
+from kgroups.sandbox.security.token_server import AUDIENCE, ISSUER
+from kgroups.sandbox.security.tokens import Tokens
+from kgroups.sandbox.versions import KafkaVersion
+
+LISTENERS: Final[Mapping[str, str]] = {
+    "SSL": "SSL",
+    "MTLS": "SSL",
+    "SASL_SSL": "SASL_SSL",
+    "SASL_PLAINTEXT": "SASL_PLAINTEXT",
+    "UNSECURED_SSL": "SASL_SSL",
+    "UNSECURED": "SASL_PLAINTEXT",
+    "REAUTH": "SASL_PLAINTEXT",
+    "EXPIRED": "SSL",
+    "WRONG_NAME": "SSL",
+    "SELF_SIGNED": "SSL",
+}
+"""Name -> security protocol. ``MTLS`` wants a client's certificate; the ``UNSECURED`` two take OAUTHBEARER tokens that
+nobody signed; on ``REAUTH`` who has logged in must do so again after two seconds (KIP-368); the last three show
+certificates that no client may take."""
+
+SESSION: Final = 2.0
+"""Seconds that a login on ``REAUTH`` is good for."""
+
+_PASSWORDS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_MODULES: Final = "org.apache.kafka.common.security"
+_VALIDATOR: Final = f"{_MODULES}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+
+
+class Around(NamedTuple):
+    """What the listeners need."""
+
+    certificates: Certificates
+    store_password: str
+    users: Mapping[str, str]
+    """Name -> password, for PLAIN."""
+    tokens: Tokens | None
+    """``None``: this version of Kafka cannot check signed tokens."""
+    kerberos: Kerberos | None
+
+
+def validates_tokens(version: KafkaVersion) -> bool:
+    """Whether its brokers can check signed tokens (KIP-768, Kafka 3.1)."""
+    return not version.zookeeper
+
+
+def mechanisms(listener: str, *, tokens: bool, kerberos: bool) -> tuple[str, ...]:
+    """Those that a listener offers; none where it is no SASL listener."""
+    if not LISTENERS[listener].startswith("SASL"):
+        return ()
+    if listener.startswith("UNSECURED"):
+        return ("OAUTHBEARER",)
+    bearer = ("OAUTHBEARER",) if tokens or listener == "REAUTH" else ()
+    return (*_PASSWORDS, *bearer, *(("GSSAPI",) if kerberos else ()))
+
+
+def listener_properties(around: Around) -> dict[str, str]:
+    """The server settings of all listeners."""
+    settings = dict(_tls(around))
+    if around.kerberos:
+        settings["sasl.kerberos.service.name"] = SERVICE  # a mechanism's own would not be looked at
+    for listener in LISTENERS:
+        offered = mechanisms(listener, tokens=around.tokens is not None, kerberos=around.kerberos is not None)
+        prefix = f"listener.name.{listener.lower()}."
+        if offered:
+            settings[f"{prefix}sasl.enabled.mechanisms"] = ",".join(offered)
+        for mechanism in offered:
+            settings |= {f"{prefix}{mechanism.lower()}.{key}": value for key, value in _login(mechanism, around)}
+            if mechanism == "OAUTHBEARER" and not listener.startswith(("UNSECURED", "REAUTH")):
+                settings |= {f"{prefix}oauthbearer.{key}": value for key, value in _validation(around)}
+            if listener == "REAUTH":
+                settings[f"{prefix}{mechanism.lower()}.connections.max.reauth.ms"] = str(int(SESSION * 1000))
+    return settings
+
+
+def _tls(around: Around) -> Iterator[tuple[str, str]]:
+    certificates = around.certificates
+    yield "ssl.truststore.type", "PEM"
+    yield "ssl.truststore.location", str(certificates.authority)
+    yield "ssl.principal.mapping.rules", "RULE:^CN=([^,]+).*$/$1/,DEFAULT"
+    yield from _shown("", certificates.server, around.store_password)
+    yield "listener.name.mtls.ssl.client.auth", "required"
+    for name in ("expired", "wrong_name", "self_signed"):
+        yield from _shown(f"listener.name.{name}.", getattr(certificates, name), around.store_password)
+
+
+def _shown(prefix: str, pair: Pair, password: str) -> Iterator[tuple[str, str]]:
+    yield f"{prefix}ssl.keystore.type", "PKCS12"
+    yield f"{prefix}ssl.keystore.location", str(to_pkcs12(pair, password))
+    yield f"{prefix}ssl.keystore.password", password
+    yield f"{prefix}ssl.key.password", password
+
+
+def _login(mechanism: str, around: Around) -> Iterator[tuple[str, str]]:
+    match mechanism:
+        case "PLAIN":
+            users = " ".join(f"user_{name}={quoted(password)}" for name, password in around.users.items())
+            yield "sasl.jaas.config", f"{_MODULES}.plain.PlainLoginModule required {users};"
+        case "OAUTHBEARER":
+            yield "sasl.jaas.config", f"{_MODULES}.oauthbearer.OAuthBearerLoginModule required;"
+        case "GSSAPI":
+            assert around.kerberos
+            principal, keytab = around.kerberos.service_principal, around.kerberos.service_keytab
+            options = f"useKeyTab=true storeKey=true keyTab={quoted(str(keytab))} principal={quoted(principal)}"
+            yield "sasl.jaas.config", f"com.sun.security.auth.module.Krb5LoginModule required {options};"
+        case _:
+            yield "sasl.jaas.config", f"{_MODULES}.scram.ScramLoginModule required;"
+
+
+def _validation(around: Around) -> Iterator[tuple[str, str]]:
+    assert around.tokens
+    yield "sasl.server.callback.handler.class", _VALIDATOR
+    yield "sasl.oauthbearer.jwks.endpoint.url", around.tokens.keys
+    yield "sasl.oauthbearer.expected.audience", AUDIENCE
+    yield "sasl.oauthbearer.expected.issuer", ISSUER
+
+
+def quoted(text: str) -> str:
+    """A value of a JAAS line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

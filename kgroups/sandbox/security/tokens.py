@@ -1,0 +1,56 @@
+"""OAUTHBEARER's surroundings: the token server, its clients, and a token in a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.ports import HOST
+from kgroups.sandbox.process import state_of
+from kgroups.sandbox.programs import mark_of
+from kgroups.sandbox.security.certificates import openssl
+from kgroups.sandbox.security.secrets import Secrets
+from kgroups.sandbox.security.token_server import Signer
+from kgroups.sandbox.surroundings import Site
+
+_DAY = 86400.0
+
+
+class Tokens(NamedTuple):
+    endpoint: str
+    """Where clients get tokens."""
+    keys: str
+    """Where brokers get the keys to check them."""
+    clients: dict[str, str]
+    """Client id -> secret; the id is the principal."""
+    file: Path
+    """Holds a token of the user's that lasts a day."""
+
+
+def start_tokens(site: Site, user: str, secrets: Secrets) -> Tokens:
+    """:raises SandboxError: when the server does not start."""
+    folder = site.folder / "tokens"
+    folder.mkdir()
+    key = folder / "signing.key"
+    openssl(folder, "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", str(key))
+    clients = {user: secrets.new(), f"{user}-short": secrets.new()}
+    (folder / "clients.json").write_text(json.dumps(clients))
+    file = folder / "user.jwt"
+    file.touch(mode=0o600)
+    file.write_text(secrets.keep(Signer(key).token(user, _DAY, scope="kafka")))
+    pid = site.spawn("token-server", [sys.executable, "-m", "kgroups.sandbox.security.token_server", f"{folder}/"])
+    address = f"http://{HOST}:{_port(site, pid, folder / 'port')}"
+    return Tokens(f"{address}/token", f"{address}/jwks", clients, file)
+
+
+def _port(site: Site, pid: int, file: Path) -> int:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and state_of(pid, mark_of(site.folder)) != "gone":
+        if file.exists():
+            return int(file.read_text())
+        time.sleep(0.02)
+    raise SandboxError(f"the token server does not start; see {site.folder}/logs/token-server.log")

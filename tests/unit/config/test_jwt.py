@@ -1,0 +1,58 @@
+"""What a token tells of itself, and the one that nobody signs."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from kgroups.config.jwt import claims_of, end_of, over_since, unsecured_jws
+from kgroups.config.security import UnsecuredToken
+
+NOW = 1_700_000_000.000_9
+
+
+def part(token: str, at: int) -> dict[str, Any]:
+    text = token.split(".")[at]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    return found
+
+
+def made(**rest: Any) -> str:
+    return unsecured_jws(UnsecuredToken("bob", **rest), NOW).reveal()
+
+
+def test_a_token_that_nobody_signed() -> None:
+    token = made(principal_claim="name", lifetime=60.0, claims={"scope": ["a"], "n": 7.0})
+    assert (token.count("."), token[-1], part(token, 0)) == (2, ".", {"alg": "none"})
+    assert part(token, 1) == {"scope": ["a"], "n": 7.0, "name": "bob", "iat": int(NOW), "exp": NOW + 60.0}
+
+
+def test_it_is_not_issued_in_a_brokers_future() -> None:
+    """Its clock has milliseconds, and is read less than one after ours."""
+    said = part(made(), 1)
+    assert said["iat"] <= 1_700_000_000.000 < said["exp"]
+
+
+def test_whom_it_names_and_when_it_ends_no_other_claim_says() -> None:
+    """In librdkafka's words a scope may have any name; in Java's, such claims are refused where they are read."""
+    said = part(made(claims={"sub": "eve", "exp": 9e14, "iat": 0.0}), 1)
+    assert (said["sub"], said["iat"], said["exp"]) == ("bob", int(NOW), NOW + 3600.0)
+
+
+def test_a_life_that_is_shorter_than_a_second_is_one() -> None:
+    assert end_of(made(lifetime=0.4)) == NOW + 0.4
+
+
+def test_when_a_life_is_over() -> None:
+    token = made(lifetime=60.0)
+    assert over_since(token, NOW + 59) is None
+    assert over_since(token, NOW + 60) == "2023-11-14 22:14:20 UTC"
+    assert over_since("opaque", NOW) is None
+
+
+@pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c", "a.W10.c", f"a.{'[' * 100_000}.c", "a.e30.c.d"])
+def test_what_is_no_jwt_says_nothing(token: str) -> None:
+    assert (claims_of(token), end_of(token)) == ({}, None)

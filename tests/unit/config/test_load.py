@@ -1,0 +1,220 @@
+"""Who goes before whom, and what is said of the rest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kgroups.config.load import Flags, load_settings
+from kgroups.config.secret import Secret
+from kgroups.config.security import Password, Sasl, Security
+from kgroups.config.settings import ClientSettings, Transport
+from kgroups.errors import ConfigError, UsageError
+from tests.unit.config.conftest import Load
+
+PLAIN = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+JAAS = (
+    'sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="hush";\n'
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "prod.properties").write_text("client.id=of-the-file\nrequest.timeout.ms=1500\nbootstrap.servers=f:1\n")
+    config = tmp_path / "config.toml"
+    config.write_text(
+        'default = "prod"\n[profiles.prod]\nbootstrap = "p:1"\ncommand-config = "prod.properties"\ntimeout = "2m"\n'
+        '[profiles.prod.properties]\nclient.id = "of-the-profile"\n[profiles.dev]\nbroker-timeout = 7\n'
+    )
+    config.chmod(0o600)
+    return config
+
+
+def test_flags_alone() -> None:
+    loaded = load_settings(Flags(bootstrap="h:1", timeout=5), {})
+    assert loaded.settings == ClientSettings((("h", 1),), timeout=5, broker_timeout=5)
+    assert (loaded.remarks, loaded.understood) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "expected"),
+    [
+        (Flags(), {}, (("p", 1), 120, 1.5, "of-the-profile")),
+        (Flags(overrides=("client.id=x",)), {}, (("p", 1), 120, 1.5, "x")),
+        (Flags(profile="prod", bootstrap="b:1"), {}, (("b", 1), 120, 1.5, "of-the-profile")),
+        (Flags(timeout=3), {}, (("p", 1), 3, 1.5, "of-the-profile")),
+        (Flags(), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("e", 1), 30, 10, "kgroups")),
+        (Flags(profile="prod"), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("e", 1), 120, 1.5, "of-the-profile")),
+        (Flags(bootstrap="b:1"), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}, (("b", 1), 30, 10, "kgroups")),
+        (Flags(bootstrap="b:1"), {"KGROUPS_PROFILE": "dev"}, (("b", 1), 30, 7, "kgroups")),
+        (Flags(bootstrap="b:1", profile="dev"), {"KGROUPS_PROFILE": "prod"}, (("b", 1), 30, 7, "kgroups")),
+        (
+            Flags(overrides=("bootstrap.servers=x:1",)),
+            {"KGROUPS_BOOTSTRAP_SERVER": "e:1"},
+            (("x", 1), 30, 10, "kgroups"),
+        ),
+    ],
+)
+def test_flags_before_environment_before_profile_before_file(
+    home: Path, flags: Flags, environ: dict[str, str], expected: tuple[object, ...]
+) -> None:
+    settings = load_settings(flags, {"KGROUPS_CONFIG": str(home), **environ}).settings
+    assert (settings.bootstrap[0], settings.timeout, settings.broker_timeout, settings.client_id) == expected
+
+
+def test_the_default_profile_is_not_for_clusters_that_somebody_names(home: Path) -> None:
+    """Its password is for its own brokers."""
+    environ = {"KGROUPS_CONFIG": str(home)}
+    other = home.with_name("prod.properties")
+    assert load_settings(Flags(bootstrap="h:1"), environ).settings.client_id == "kgroups"
+    assert load_settings(Flags(bootstrap="h:1", command_config=str(other)), environ).settings.client_id == "of-the-file"
+    assert load_settings(Flags(command_config=str(other)), environ).settings.bootstrap == (("f", 1),)
+
+
+def test_nobody_says_where(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no bootstrap server"):
+        load_settings(Flags(), {"KGROUPS_CONFIG": os.devnull})
+
+
+def test_kafkas_commands_know_no_profile(home: Path) -> None:
+    environ = {"KGROUPS_CONFIG": str(home), "KGROUPS_PROFILE": "prod", "KGROUPS_COMMAND_CONFIG": "nowhere"}
+    assert load_settings(Flags(bootstrap="h:1"), environ, own=False).settings == ClientSettings((("h", 1),))
+
+
+def test_an_override_stands_instead_of_every_spelling(load: Load) -> None:
+    text = PLAIN + JAAS
+    for key in ("sasl.mechanism", "sasl.mechanisms"):
+        security = load(text, overrides=(f"{key}=SCRAM-SHA-256",)).settings.security
+        assert security and security.sasl
+        assert security.sasl.mechanism == "SCRAM-SHA-256"
+    one = load(text, overrides=("sasl.password=${env:PW}",), environ={"PW": "p"})
+    assert one.settings.security == Security(None, Sasl("PLAIN", Password("u", Secret("p"))))
+    assert one.remarks == ()
+    new = JAAS.strip().replace('"u"', '"v"')
+    two = load(f"{PLAIN}sasl.username=x\nsasl.password=y", overrides=(new,))
+    assert two.settings.security == Security(None, Sasl("PLAIN", Password("v", Secret("hush"))))
+
+
+def test_secrets_in_an_override(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "pw").write_text("hush\n")
+    (tmp_path / "pw").chmod(0o600)
+    from_file = load(PLAIN, overrides=("sasl.username=@@me", f"sasl.password=@{tmp_path / 'pw'}"))
+    assert from_file.settings.security == Security(None, Sasl("PLAIN", Password("@me", Secret("hush"))))
+    assert from_file.remarks == ()
+    (remark,) = load(PLAIN, overrides=("sasl.username=me", "sasl.password=hush")).remarks
+    assert remark.startswith("-X sasl.password: everybody on this machine sees it")
+    assert "hush" not in remark
+    with pytest.raises(ConfigError, match=r"-X sasl\.password: cannot read .*: No such file"):
+        load(PLAIN, overrides=("sasl.password=@/nowhere/pw",))
+    for wrong in ("sasl.password", "=x"):
+        with pytest.raises(UsageError, match="-X: it must be KEY=VALUE"):
+            load(PLAIN, overrides=(wrong,))
+
+
+def test_unknown_keys_are_one_remark(load: Load) -> None:
+    loaded = load(
+        "acks=all\nretries=1\nretires=5\nkey.serializer=x\nssl.treustore=1\nsecurity.protocol=PLAINTEXT\nx y\n"
+    )
+    (idle, unknown) = loaded.remarks
+    assert idle.startswith("ssl.treustore (") and idle.endswith("without effect, for security.protocol is PLAINTEXT")
+    assert unknown.startswith("not understood, and ignored: retires (") and "line 3), x (" in unknown
+
+
+def test_what_the_protocol_does_not_need_is_one_remark(load: Load) -> None:
+    (remark,) = load("security.protocol=SSL\nsasl.mechanism=PLAIN\nsasl.kerberos.service.name=kafka\n" + JAAS).remarks
+    assert remark.startswith("sasl.mechanism (") and "sasl.jaas.config (" in remark and "kerberos" not in remark
+    assert "hush" not in remark
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("security.protocol=SASL", "line 1: security.protocol is 'SASL': there are PLAINTEXT, SSL"),
+        ("\nrequest.timeout.ms=soon", "line 2: request.timeout.ms is 'soon'"),
+        ("default.api.timeout.ms=0", "milliseconds above zero"),
+        (
+            "security.protocol=SASL_SSL\nsasl.mechanism=CRAM-MD5",
+            "line 2: sasl.mechanism is 'CRAM-MD5': there are PLAIN",
+        ),
+        (PLAIN, "line 2: sasl.mechanism: PLAIN needs a user name and a password: give sasl.jaas.config, or"),
+        (PLAIN + JAAS[:-4], "line 3: sasl.jaas.config has a quote that is not closed: is the line cut short?"),
+        (PLAIN + JAAS[:-2], "line 3: sasl.jaas.config does not end with a semicolon"),
+        (PLAIN + JAAS[:-9], "line 3: sasl.jaas.config has no value for password: is the line cut short?"),
+        (PLAIN + JAAS.replace("required", ""), "needs one of required, requisite, sufficient, optional"),
+        (PLAIN + JAAS.strip()[:-1] + " " + JAAS.partition("=")[2], "has no value for an option"),
+        (PLAIN + JAAS.strip() + JAAS.partition("=")[2], "more than one login module"),
+        (PLAIN + JAAS.replace("PlainLogin", "LdapLogin"), "names the login module org.apache.kafka"),
+        (PLAIN.replace("PLAIN\n", "GSSAPI\n") + JAAS, "names PlainLoginModule, which does not serve GSSAPI"),
+        ("sasl.password=${env:NOPE}", "line 1: sasl.password asks for the environment variable NOPE, which is not set"),
+        ("a=${file:/nowhere/x:k}", "line 1: a: cannot read /nowhere/x: No such file"),
+        ("a=${directory:/nowhere:k}", "line 1: a: cannot read /nowhere/k: No such file"),
+        ("a=${directory:/etc:../k}", "that is no file's name"),
+        ("bootstrap.servers=h:x", ""),
+    ],
+)
+def test_what_cannot_be(load: Load, tmp_path: Path, text: str, said: str) -> None:
+    flags = {} if "bootstrap" not in text else {"bootstrap": None}
+    with pytest.raises(ConfigError) as caught:
+        load(text, **flags)
+    assert f"{tmp_path / 'client.properties'}, line" in str(caught.value)
+    assert said in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+def test_values_that_stand_elsewhere(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "more").write_text("user=v\npw=h\\u0075sh\n")
+    (tmp_path / "token").write_text("tok")
+    text = (
+        f"{PLAIN}sasl.username=${{file:{tmp_path}/more:user}}\nsasl.password=${{f:{tmp_path}/more:pw}}\n"
+        f"config.providers=f\nconfig.providers.f.class=org.apache.kafka.common.config.provider.FileConfigProvider\n"
+        f"client.id=${{vault:a:b}}-${{directory:{tmp_path}:token}}\n"
+    )
+    loaded = load(text)
+    assert loaded.settings.security == Security(None, Sasl("PLAIN", Password("v", Secret("hush"))))
+    assert loaded.settings.client_id == "${vault:a:b}-tok"
+    assert all("chmod 600" in remark for remark in loaded.remarks) and len(loaded.remarks) == 2
+
+
+def test_providers_keep_to_what_is_allowed(load: Load, tmp_path: Path) -> None:
+    declared = "config.providers=env,file,v\nconfig.providers.v.class=com.example.Vault\n"
+    for name, kind in (("env", "EnvVar"), ("file", "File")):
+        declared += f"config.providers.{name}.class=org.apache.kafka.common.config.provider.{kind}ConfigProvider\n"
+    declared += (
+        "config.providers.env.param.allowlist.pattern=KAFKA_.*\nconfig.providers.file.param.allowed.paths=/a,/b\n"
+    )
+    assert load(f"{declared}client.id=${{env:KAFKA_ID}}", environ={"KAFKA_ID": "x"}).settings.client_id == "x"
+    for value, said in (
+        ("${env:HOME}", "may not ask for the environment variable HOME"),
+        ("${file:/a/../c/d:k}", "may not ask for /a/../c/d"),
+        ("${v:x}", "of com.example.Vault, which kgroups lacks"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            load(f"{declared}client.id={value}", environ={"HOME": "/"})
+
+
+def test_what_was_understood_names_its_origin_and_masks_secrets(load: Load, tmp_path: Path) -> None:
+    loaded = load(PLAIN + JAAS, overrides=("client.id=me",), transport="librdkafka", timeout=2.0)
+    found = {each.key: (each.value, each.origin) for each in loaded.understood}
+    file = tmp_path / "client.properties"
+    assert found["--bootstrap-server"] == ("h:1", "--bootstrap-server")
+    assert found["--timeout"][1] == "--timeout"
+    assert found["client.id"] == ("me", "-X")
+    assert found["security.protocol"] == ("SASL_PLAINTEXT", f"{file}, line 1")
+    assert found["sasl.jaas.config"] == ("****", f"{file}, line 3")
+    assert found["sasl.jaas.config: username"] == ("u", f"{file}, line 3")
+    assert found["sasl.jaas.config: password"] == ("****", f"{file}, line 3")
+    assert "hush" not in repr(loaded)
+    assert loaded.settings.transport is Transport.LIBRDKAFKA
+
+
+def test_a_file_of_secrets_is_for_its_owner(load: Load, tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    assert load(PLAIN + JAAS).remarks == ()
+    file.chmod(0o640)
+    flags = Flags(bootstrap="h:1", command_config=str(file))
+    assert load_settings(flags, {}).remarks == (f"{file} holds secrets, and the group on this machine may read it: "
+                                                f"chmod 600 {file}",)  # fmt: skip
+    file.write_text("client.id=x\n")
+    assert load_settings(flags, {}).remarks == ()

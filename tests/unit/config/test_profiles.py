@@ -1,0 +1,126 @@
+"""The file of named clusters: read, and its default written."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kgroups.config.default_profile import choose_default, with_default
+from kgroups.config.load import Flags, load_settings
+from kgroups.config.profiles import config_file, read_profiles
+from kgroups.config.secret import Secret
+from kgroups.config.security import Password, Sasl, Security
+from kgroups.errors import ConfigError, UsageError
+
+TEXT = """\
+# clusters
+default = "prod"  # the one
+
+[profiles.prod]
+bootstrap = ["a:1", "b:2"]
+transport = "librdkafka"
+client-id = "me"
+
+[profiles.prod.properties]
+security.protocol = "SASL_PLAINTEXT"
+sasl.mechanism = "PLAIN"
+sasl.username = "u"
+"sasl.password" = "hush"
+"""
+
+
+def written(folder: Path, text: str) -> dict[str, str]:
+    file = folder / "config.toml"
+    file.write_text(text)
+    file.chmod(0o600)
+    return {"KGROUPS_CONFIG": str(file)}
+
+
+def test_a_profile(tmp_path: Path) -> None:
+    loaded = load_settings(Flags(), written(tmp_path, TEXT))
+    settings = loaded.settings
+    assert (settings.bootstrap_servers, settings.transport, settings.client_id) == ("a:1,b:2", "librdkafka", "me")
+    assert settings.security == Security(None, Sasl("PLAIN", Password("u", Secret("hush"))))
+    assert loaded.remarks == ()
+    place = f"profile prod ({tmp_path}/config.toml, line"
+    told = {each.key: (each.value, each.origin) for each in loaded.understood}
+    assert told["bootstrap"] == ("a:1,b:2", f"{place} 5)")
+    assert told["sasl.password"] == ("****", f"{place} 13)")
+    (tmp_path / "config.toml").chmod(0o644)
+    (remark,) = load_settings(Flags(), {"KGROUPS_CONFIG": str(tmp_path / "config.toml")}).remarks
+    assert remark.endswith(f"chmod 600 {tmp_path}/config.toml")
+
+
+def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert config_file({}) == tmp_path / "kgroups" / "config.toml"
+    assert read_profiles({}).tables == {}
+    with pytest.raises(UsageError, match=rf"--profile: there is no profile 'x' in {tmp_path}.*; there are: none"):
+        load_settings(Flags(profile="x"), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = 1\nb =\n", "line 2: Invalid value"),
+        ("profiles = 1", "line 1: profiles must be tables"),
+        ("\ndefault = 1", "line 2: default must be a profile's name"),
+        ('default = "x"', "there is no profile 'x'"),
+        ('default = "p"\n[profiles.p]\ntimeout = "soon"', "line 3): timeout is no time above zero"),
+        ('default = "p"\n[profiles.p]\nbootstrap = {a = 1}', "line 3): bootstrap must be a text or a number"),
+        ('default = "p"\n[profiles.p]\ntransport = "http"', "line 3): transport is 'http': there are wire, librdkafka"),
+        ('default = "p"\n[profiles.p]\nproperties = 1', "line 3): properties must be a table"),
+        ('default = "p"\n[profiles.p]\nbootstrap = "h:x"', "line 3): bootstrap: 'x' in 'h:x' is not a port"),
+        ('default = "p"\n[profiles.p]\nbootstrap = "h:1"\ncommand-config = "none"', "none: No such file"),
+        (TEXT.replace('"PLAIN"', '"NTLM"'), "line 11): sasl.mechanism is 'NTLM'"),
+        (TEXT.replace('"SASL_PLAINTEXT"', '"SASL"'), "line 10): security.protocol is 'SASL'"),
+    ],
+)
+def test_what_cannot_be(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises((ConfigError, UsageError)) as caught:
+        load_settings(Flags(), written(tmp_path, text))
+    assert said in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+def test_what_is_not_understood(tmp_path: Path) -> None:
+    environ = written(tmp_path, 'default = "p"\n[profiles.p]\nbootstrap = "h:1"\ncolour = "red"\nbrokers = 3\n')
+    (remark,) = load_settings(Flags(), environ).remarks
+    assert "line 2): not understood, and ignored: colour, brokers; there are bootstrap" in remark
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('default = "a" # x\n[profiles.b]\n', 'default = "b" # x\n[profiles.b]\n'),
+        ("# x\n  'default'='a'\r\n[profiles.b]\r\n", "# x\n  'default'=\"b\"\r\n[profiles.b]\r\n"),
+        ("# x\n[profiles.b]\n", 'default = "b"\n# x\n[profiles.b]\n'),
+        ('[profiles.b]\ndefault = "a"\n', 'default = "b"\n[profiles.b]\ndefault = "a"\n'),
+        ('note = """\ndefault = "a"\n"""\n[profiles.b]\n', None),
+        ('default = """a"""\n[profiles.b]\n', None),
+    ],
+)
+def test_one_line_is_written(before: str, after: str | None) -> None:
+    assert with_default(before, "b") == after
+
+
+@pytest.mark.parametrize("name", ['q"uote', "back\\slash", "ünï", "\x7f", "a b"])
+def test_any_name(name: str) -> None:
+    text = with_default(TEXT, name)
+    assert text is not None
+    assert tomllib.loads(text) == {**tomllib.loads(TEXT), "default": name}
+    assert text.count("# the one") == 1
+
+
+def test_the_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> None:
+    environ = written(tmp_path, TEXT + "[profiles.dev]\n")
+    link = tmp_path / "link.toml"
+    link.symlink_to(tmp_path / "config.toml")
+    choose_default(read_profiles({"KGROUPS_CONFIG": str(link)}), "dev")
+    assert link.is_symlink()
+    assert read_profiles(environ).default == "dev"
+    assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.toml", "link.toml"]

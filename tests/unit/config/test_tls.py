@@ -1,0 +1,267 @@
+"""Stores of every kind, as PEM; and what is said of those that are none."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from kgroups.config.ciphers import openssl_name
+from kgroups.config.load import Loaded
+from kgroups.config.secret import Secret
+from kgroups.config.security import Tls
+from kgroups.errors import ConfigError
+from tests.unit.config.conftest import KEY_PASSWORD, STORE_PASSWORD, Keys, Load, inline
+
+JAVA = ["JKS", "PKCS12", "PKCS12-8"]
+
+
+def tls_of(loaded: Loaded) -> Tls:
+    assert loaded.settings.security and loaded.settings.security.tls
+    return loaded.settings.security.tls
+
+
+def opens(tls: Tls, folder: Path) -> bool:
+    """Whether OpenSSL takes the certificate, its key and the authorities."""
+    assert tls.certificate and tls.key
+    file = folder / "own.pem"
+    file.write_text(tls.certificate + tls.key.reveal())
+    context = ssl.create_default_context(cadata=tls.authorities)
+    context.load_cert_chain(file, password=tls.key_password.reveal() if tls.key_password else "")
+    return True
+
+
+def escaped(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode().replace("\\x", "\\u00")
+
+
+@pytest.mark.parametrize("kind", JAVA)
+def test_stores_that_java_wrote(kind: str, keys: Keys, load: Load, tmp_path: Path) -> None:
+    word = KEY_PASSWORD if kind == "JKS" else STORE_PASSWORD
+    tls = tls_of(
+        load(
+            f"security.protocol=SSL\nssl.truststore.location={keys.folder}/trust.{kind}\n"
+            f"ssl.truststore.password={STORE_PASSWORD}\nssl.truststore.type={kind.partition('-')[0]}\n"
+            f"ssl.keystore.location={keys.folder}/keys.{kind}\nssl.keystore.password={STORE_PASSWORD}\n"
+            f"ssl.key.password={escaped(word)}\n"
+        )
+    )
+    assert tls.authorities and keys.authority in tls.authorities and keys.own in tls.authorities
+    assert tls.certificate and tls.certificate.startswith(keys.own) and keys.authority in tls.certificate
+    assert tls.key and tls.key.reveal().startswith("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    assert tls.key_password == Secret(word)
+    assert opens(tls, tmp_path)
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+@pytest.mark.parametrize("where", ["java-file", "java-inline", "librdkafka", "librdkafka-inline", "librdkafka-p12"])
+def test_pem_in_java_s_words_and_librdkafka_s(
+    where: str, encrypted: bool, keys: Keys, load: Load, tmp_path: Path
+) -> None:
+    key = keys.encrypted if encrypted else keys.key
+    for name, text in (("ca.pem", keys.authority), ("own.pem", keys.own + key), ("key.pem", key)):
+        (tmp_path / name).write_text(f"what it is\n{text}")
+        (tmp_path / name).chmod(0o600)
+    text = {
+        "java-file": f"ssl.truststore.type=PEM\nssl.truststore.location={tmp_path}/ca.pem\n"
+        f"ssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/own.pem\n",
+        "java-inline": f"ssl.truststore.type=PEM\nssl.truststore.certificates={inline(keys.authority)}\n"
+        f"ssl.keystore.type=PEM\nssl.keystore.certificate.chain={inline(keys.own)}\nssl.keystore.key={inline(key)}\n",
+        "librdkafka": f"ssl.ca.location={tmp_path}/ca.pem\nssl.certificate.location={tmp_path}/own.pem\n"
+        f"ssl.key.location={tmp_path}/key.pem\n",
+        "librdkafka-inline": f"ssl.ca.pem={inline(keys.authority)}\nssl.certificate.pem={inline(keys.own)}\n"
+        f"ssl.key.pem={inline(key)}\n",
+        "librdkafka-p12": f"ssl.ca.location={tmp_path}/ca.pem\nssl.keystore.location={keys.folder}/keys.PKCS12\n"
+        f"ssl.keystore.password={STORE_PASSWORD}\n",
+    }[where]
+    word = f"ssl.key.password={escaped(KEY_PASSWORD)}\n" if encrypted and "p12" not in where else ""
+    loaded = load(f"security.protocol=SSL\n{text}{word}")
+    tls = tls_of(loaded)
+    assert loaded.remarks == ()
+    assert tls.authorities == keys.authority
+    assert opens(tls, tmp_path)
+    assert keys.key.splitlines()[1] not in repr(loaded)
+
+
+LIGHT = """
+import sys
+from kgroups.config.load import Flags, load_settings
+tls = load_settings(Flags("h:1", sys.argv[1]), {}).settings.security.tls
+print(bool(tls.authorities), *sorted(sys.modules.keys() & {"cryptography", "tomllib", "platformdirs", "ssl"}))
+"""
+
+
+def test_authorities_in_pem_take_no_library(keys: Keys, tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text(keys.authority)
+    file = tmp_path / "client.properties"
+    file.write_text(f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={tmp_path}/ca.pem\n")
+    told = subprocess.run(
+        [sys.executable, "-c", LIGHT, str(file)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert told.stdout.split()[0] == "True"
+    assert not {"cryptography", "ssl"} & set(told.stdout.split())
+
+
+def test_a_key_that_anybody_may_read(keys: Keys, load: Load, tmp_path: Path) -> None:
+    (tmp_path / "own.pem").write_text(keys.own + keys.key)
+    (tmp_path / "own.pem").chmod(0o644)
+    text = f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/own.pem\n"
+    (remark,) = load(text).remarks
+    assert remark == (
+        f"{tmp_path}/own.pem holds a key that is not encrypted, and everybody on this machine may read it: "
+        f"chmod 600 {tmp_path}/own.pem"
+    )
+
+
+@pytest.mark.parametrize(
+    ("store", "settings", "said"),
+    [
+        ("truststore", "location={keys}/trust.JKS\npassword=wrong", "trust.JKS: does not open with this password"),
+        ("truststore", "location={keys}/trust.PKCS12\npassword=wrong", "trust.PKCS12: does not open with this"),
+        ("truststore", "location={keys}/trust.PKCS12", "trust.PKCS12: does not open without a password"),
+        ("truststore", "location={keys}/trust.JCEKS\npassword=x", "is a keystore of type JCEKS, which cannot be read"),
+        ("truststore", "location={keys}/trust.JKS\ntype=BCFKS", "of type 'BCFKS' cannot be read, those of JKS, PKCS12"),
+        ("truststore", "location={here}/ca.pem", "ca.pem is PEM, not JKS: say so with ssl.truststore.type=PEM"),
+        ("truststore", "location={here}/none", "cannot read {here}/none: No such file"),
+        ("truststore", "location={here}/empty", "{here}/empty is empty"),
+        ("truststore", "location={here}/half.jks\npassword=storepass", "half.jks: is cut short or damaged"),
+        (
+            "truststore",
+            "location={here}/half.p12\npassword=storepass",
+            "half.p12: is neither JKS nor PKCS12, or is cut",
+        ),
+        (
+            "truststore",
+            "type=PEM\nlocation={here}/half.pem",
+            "half.pem: the CERTIFICATE that begins in line 2 has no END",
+        ),
+        (
+            "truststore",
+            "type=PEM\nlocation={here}/torn.pem",
+            "torn.pem: the CERTIFICATE that begins in line 1 is damaged",
+        ),
+        ("truststore", "type=PEM\nlocation={here}/key.pem", "key.pem: holds no certificate"),
+        ("keystore", "location={keys}/trust.JKS\npassword=storepass", "trust.JKS: holds no private key"),
+        ("keystore", "location={keys}/trust.PKCS12\npassword=storepass", "trust.PKCS12: holds no private key"),
+        ("keystore", "location={keys}/keys.JKS\npassword=storepass", "has a key that does not open with this password"),
+        ("keystore", "type=PEM\nlocation={here}/ca.pem", "ca.pem: holds no private key"),
+        ("keystore", "type=PEM\nlocation={here}/locked.pem", "holds an encrypted key: ssl.key.password is needed"),
+        (
+            "keystore",
+            "type=PEM\nlocation={here}/locked.pem\nssl.key.password=wrong",
+            "does not open with ssl.key.password",
+        ),
+        ("keystore", "type=PEM\nlocation={here}/others.pem", "a certificate that is not that of its key"),
+        ("keystore", "type=PEM\nkey=x", "ssl.keystore.key is there, but not the certificate to it"),
+    ],
+)
+def test_what_cannot_be(store: str, settings: str, said: str, keys: Keys, load: Load, tmp_path: Path) -> None:
+    certificate = keys.authority
+    for name, text in {
+        "ca.pem": certificate,
+        "empty": "",
+        "half.pem": "# mine\n" + certificate[:300],
+        "torn.pem": certificate.replace(certificate[100:200], ""),
+        "key.pem": keys.key,
+        "locked.pem": keys.own + keys.encrypted,
+        "others.pem": certificate + keys.key,
+    }.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "half.jks").write_bytes((keys.folder / "trust.JKS").read_bytes()[:500])
+    (tmp_path / "half.p12").write_bytes((keys.folder / "trust.PKCS12").read_bytes()[:500])
+    lines = settings.format(keys=keys.folder, here=tmp_path).splitlines()
+    text = "".join(f"{line}\n" if line.startswith("ssl.") else f"ssl.{store}.{line}\n" for line in lines)
+    with pytest.raises(ConfigError) as caught:
+        load(f"security.protocol=SSL\n{text}")
+    assert str(caught.value).startswith(f"{tmp_path}/client.properties, line ")
+    assert said.format(here=tmp_path) in str(caught.value)
+    for secret in (STORE_PASSWORD, KEY_PASSWORD, "wrong"):
+        assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "versions", "ciphers"),
+    [
+        ("", (), ()),
+        ("ssl.protocol=TLS", (), ()),
+        ("ssl.protocol=TLSv1.2", ("TLSv1.2",), ()),
+        ("ssl.protocol=TLSv1.3", ("TLSv1.2", "TLSv1.3"), ()),
+        ("ssl.enabled.protocols=TLSv1.3, TLSv1.2", ("TLSv1.3", "TLSv1.2"), ()),
+        ("ssl.protocol=TLSv1.2\nssl.enabled.protocols=TLSv1.2,TLSv1.3", ("TLSv1.2",), ()),
+        ("ssl.cipher.suites=TLS_AES_256_GCM_SHA384", ("TLSv1.3",), ()),
+        ("ssl.cipher.suites=TLS_RSA_WITH_AES_128_CBC_SHA", ("TLSv1.2",), ("AES128-SHA",)),
+        (
+            "ssl.cipher.suites=TLS_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+            (),
+            ("ECDHE-RSA-AES256-GCM-SHA384",),
+        ),
+        ("ssl.cipher.suites=HIGH:!aNULL", (), ("HIGH:!aNULL",)),
+    ],
+)
+def test_versions_and_ciphers(load: Load, text: str, versions: tuple[str, ...], ciphers: tuple[str, ...]) -> None:
+    tls = tls_of(load(f"security.protocol=SSL\n{text}\n"))
+    assert (tls.versions, tls.ciphers) == (versions, ciphers)
+
+
+def test_openssl_knows_the_names_that_we_make() -> None:
+    """Each suite's number is the same by both names: Python tells it of OpenSSL's, IANA of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.set_ciphers("ALL:COMPLEMENTOFALL:@SECLEVEL=0")
+    numbers = {cipher["name"]: cipher["id"] & 0xFFFF for cipher in context.get_ciphers()}
+    for name, number in {
+        "TLS_RSA_WITH_AES_128_CBC_SHA": 0x002F,
+        "TLS_RSA_WITH_AES_256_CBC_SHA256": 0x003D,
+        "TLS_RSA_WITH_AES_128_GCM_SHA256": 0x009C,
+        "TLS_DHE_RSA_WITH_AES_256_GCM_SHA384": 0x009F,
+        "TLS_DHE_RSA_WITH_AES_128_CBC_SHA256": 0x0067,
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA": 0xC009,
+        "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA384": 0xC028,
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": 0xC02C,
+        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256": 0xCCA8,
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CCM_8": 0xC0AE,
+    }.items():
+        assert numbers[str(openssl_name(name))] == number, name
+    assert openssl_name("TLS_RSA_WITH_NULL_MD5") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["ssl.protocol=SSLv3", "ssl.enabled.protocols=TLSv9", "ssl.cipher.suites=TLS_A_WITH_B"]
+)
+def test_words_that_cannot_be(load: Load, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"line 2: ssl\."):
+        load(f"security.protocol=SSL\n{text}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "verify", "check_name", "said"),
+    [
+        ("ssl.endpoint.identification.algorithm=", True, False, "a certificate of any host is taken"),
+        ("ssl.endpoint.identification.algorithm=none", True, False, "a certificate of any host is taken"),
+        ("enable.ssl.certificate.verification=false", False, True, "anybody may stand between you and the brokers"),
+    ],
+)
+def test_who_turns_checks_off_is_warned(load: Load, text: str, verify: bool, check_name: bool, said: str) -> None:
+    loaded = load(f"security.protocol=SSL\n{text}\n")
+    assert (tls_of(loaded).verify, tls_of(loaded).check_name) == (verify, check_name)
+    (remark,) = loaded.remarks
+    assert said in remark
+    assert load("security.protocol=SSL\nssl.endpoint.identification.algorithm=https").remarks == ()
+
+
+def test_a_folder_of_authorities(keys: Keys, load: Load, tmp_path: Path) -> None:
+    folder = tmp_path / "certs"
+    folder.mkdir()
+    (folder / "a.pem").write_text(keys.authority)
+    (folder / "b.0").write_text(keys.authority + keys.own)
+    (folder / "README").write_text("no certificate")
+    authorities = tls_of(load(f"security.protocol=SSL\nssl.ca.location={folder}\n")).authorities
+    assert authorities and keys.own in authorities
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match="a folder without a certificate"):
+        load(f"security.protocol=SSL\nssl.ca.location={tmp_path}/empty\n")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kgroups.net.certificates import DEEPEST, Certificate, chain_of, shown_by
+from kgroups.net.tls_errors import EXPIRED, NOT_YET, untrusted
+from tests.fakes.certificates import Certificates
+
+
+class Session:
+    """What Python's ssl tells after a handshake; from 3.13 on."""
+
+    def __init__(self, sent: list[bytes], verified: list[bytes]) -> None:
+        self._sent, self._verified = sent, verified
+
+    def get_verified_chain(self) -> list[bytes]:
+        return self._verified
+
+    def get_unverified_chain(self) -> list[bytes]:
+        return self._sent
+
+    def getpeercert(self, binary_form: bool) -> bytes | None:
+        return self._sent[0] if self._sent else None
+
+
+@pytest.fixture
+def chain(certificates: Certificates) -> list[bytes]:
+    """The server's and its authority's, DER."""
+    pem = certificates.made.server.certificate.read_text()
+    return [
+        ssl.PEM_cert_to_DER_cert(f"{part}-----END CERTIFICATE-----\n")
+        for part in pem.split("-----END CERTIFICATE-----\n")[:-1]
+    ]
+
+
+def test_what_was_verified_and_what_was_sent_are_told_apart(chain: list[bytes]) -> None:
+    session = Session(chain[:1], chain)
+    assert [each.subject for each in chain_of(session)] == ["CN=localhost", "CN=kgroups sandbox"]
+    (own,) = shown_by(session)
+    assert (own.issuer, own.names) == ("CN=kgroups sandbox", ("localhost", "127.0.0.1"))
+    assert (own.since.year, own.until.year, own.expired) == (2020, 2049, False)
+
+
+def test_what_cannot_be_read_is_left_out(chain: list[bytes]) -> None:
+    own, authority = chain
+    twice = authority.replace(b"\x55\x1d\x13", b"\x55\x1d\x0e", 1)  # an extension that is there already
+    assert twice != authority and b"\x55\x1d\x0e" in authority
+    sent = [own[:40], b"", twice, own.replace(b"localhost", b"local\xffost"), own]
+    assert [each.subject for each in shown_by(Session(sent, []))] == ["CN=localhost"]
+    assert shown_by(Session([], [])) == []
+
+
+def test_a_chain_without_an_end_has_one(chain: list[bytes]) -> None:
+    assert len(shown_by(Session(chain[:1] * 1_000, []))) == DEEPEST
+
+
+def certificate(subject: str, issuer: str, begins: int, ends: int) -> Certificate:
+    """Good from and until so many days from now."""
+    now = datetime(2026, 1, 10, tzinfo=UTC)
+    return Certificate(subject, issuer, ("b1",), now + timedelta(begins), now + timedelta(ends), now)
+
+
+def error(code: int) -> ssl.SSLCertVerificationError:
+    found = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    found.verify_code = code
+    return found
+
+
+def test_an_authority_that_has_expired_is_told_from_the_brokers_own_certificate() -> None:
+    good, over = certificate("CN=b1", "CN=between", -5, 5), certificate("CN=between", "CN=top", -9, -2)
+    said = untrusted(error(EXPIRED), "b1", [good, over])
+    assert said.startswith(
+        "its certificate is signed by CN=between, whose own has expired since 2026-01-08 00:00:00 UTC; "
+    )
+    own = untrusted(error(EXPIRED), "b1", [over, good])
+    assert own.startswith("its certificate has expired since 2026-01-08 00:00:00 UTC; ")
+    assert untrusted(error(EXPIRED), "b1", []).startswith("its certificate has expired; ")
+
+
+def test_a_certificate_of_the_future() -> None:
+    said = untrusted(error(NOT_YET), "b1", [certificate("CN=b1", "CN=top", 3, 9)])
+    assert said.startswith("its certificate is not valid yet before 2026-01-13 00:00:00 UTC; ")

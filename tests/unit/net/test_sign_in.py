@@ -1,0 +1,513 @@
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from kgroups.config.secret import Secret
+from kgroups.config.security import Kerberos, Mechanism, Password, Sasl, Security, StaticToken, UnsecuredToken
+from kgroups.errors import (
+    AuthenticationFailed,
+    BrokerUnavailable,
+    ClusterUnreachable,
+    ConfigError,
+    KgroupsError,
+    UnsupportedMechanism,
+)
+from kgroups.net.cluster import Cluster
+from kgroups.net.connection import Exchange
+from kgroups.net.links import LANES
+from kgroups.protocol.apis.list_groups import ListGroups
+from kgroups.protocol.sasl import Dialogue
+from tests.fakes import broker as faults
+from tests.fakes import sasl
+from tests.fakes.broker import FakeCluster
+from tests.fakes.certificates import Certificates
+
+T = TypeVar("T")
+
+PASSWORD = "s3cret,=pässword"
+USERS = {"ann": PASSWORD}
+ANN = Password("ann", Secret(PASSWORD))
+PLAIN = Sasl(Mechanism.PLAIN, ANN)
+SCRAM = Sasl(Mechanism.SCRAM_SHA_256, ANN)
+
+
+def asking_for(sasl_: sasl.FakeSasl, brokers: int = 2, version: str = "4.3.1") -> FakeCluster:
+    fake = FakeCluster(brokers, version)
+    fake.secure(asked=sasl_)
+    return fake
+
+
+def with_cluster(
+    fake: FakeCluster,
+    by: Sasl,
+    work: Callable[[Cluster], Awaitable[T]] | None = None,
+    seen: list[Exchange] | None = None,
+    **settings: Any,
+) -> T | None:
+    async def run() -> T | None:
+        async with fake:
+            asked = fake.settings(**{"security": Security(sasl=by), **settings})
+            cluster, _ = await Cluster.connect(asked, observer=seen.append if seen is not None else None)
+            async with cluster:
+                if work:
+                    return await work(cluster)
+                for node in cluster.nodes.values():
+                    assert (await cluster.call(node, ListGroups())).error is None
+                return None
+
+    return asyncio.run(run())
+
+
+def plain_server(**rest: Any) -> sasl.FakeSasl:
+    return sasl.FakeSasl({"PLAIN": sasl.plain(USERS)}, **rest)
+
+
+def scram_server(**rest: Any) -> sasl.FakeSasl:
+    return sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS, **rest)})
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "2.8.2", "4.3.1"])
+def test_each_connection_signs_in_once_in_kafkas_order(version: str) -> None:
+    fake = asking_for(plain_server(), version=version)
+    with_cluster(fake, PLAIN)
+    for broker in fake.brokers.values():
+        asked = [request.api for request in broker.requests]
+        assert asked[-4:] != [] and asked.count("SaslAuthenticate") == broker.connections == 1
+        first = [api for api in asked if api != "ApiVersions"]
+        assert first[:2] == ["SaslHandshake", "SaslAuthenticate"] and asked[0] == "ApiVersions"
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_scram(mechanism: str) -> None:
+    fake = asking_for(sasl.FakeSasl({mechanism: sasl.scram(USERS, mechanism)}))
+    with_cluster(fake, Sasl(mechanism, ANN))
+
+
+def test_scram_over_tls(certificates: Certificates) -> None:
+    fake = FakeCluster(2)
+    fake.secure(certificates.server(), scram_server())
+    with_cluster(fake, SCRAM, security=Security(certificates.trusting, SCRAM))
+
+
+def test_oauthbearer_with_a_token_and_extensions() -> None:
+    told: list[str] = []
+    fake = asking_for(sasl.FakeSasl({"OAUTHBEARER": sasl.bearer("abc.def".__eq__, told)}))
+    with_cluster(fake, Sasl("OAUTHBEARER", StaticToken(Secret("abc.def"), {"logicalCluster": "lkc-1"})))
+    assert set(told) == {"n,,\1auth=Bearer abc.def\1logicalCluster=lkc-1\1\1"}
+
+
+# Refused.
+
+
+def failing(fake: FakeCluster, by: Sasl, words: str, **settings: Any) -> str:
+    """The error, which holds no secret; nor does what ``--debug`` shows, nor the errors before it."""
+    seen: list[Exchange] = []
+    with pytest.raises(KgroupsError, match=words) as caught:
+        with_cluster(fake, by, seen=seen, **settings)
+    error: BaseException | None = caught.value
+    while error:
+        for text in (str(error), repr(error), repr(seen), repr(by)):
+            assert PASSWORD not in text and "abc.def" not in text
+        error = error.__cause__ or error.__context__
+    assert caught.value.exit_code == 1
+    return str(caught.value)
+
+
+WRONG = Password("ann", Secret("wrong"))
+
+
+@pytest.mark.parametrize(
+    ("server", "by", "words"),
+    [
+        (
+            plain_server(),
+            Sasl("PLAIN", WRONG),
+            r": refused the sign-in with PLAIN as ann: .*Invalid username or password",
+        ),
+        (scram_server(), Sasl("SCRAM-SHA-256", WRONG), r"refused the sign-in with SCRAM-SHA-256 as ann: .*credentials"),
+        (
+            sasl.FakeSasl({"OAUTHBEARER": sasl.bearer(lambda token: False)}),
+            Sasl("OAUTHBEARER", StaticToken(Secret("abc.def"))),
+            r"refused the sign-in with OAUTHBEARER: .*invalid_token",
+        ),
+    ],
+    ids=["PLAIN", "SCRAM", "OAUTHBEARER"],
+)
+def test_a_wrong_password_is_tried_on_two_brokers_at_most(server: sasl.FakeSasl, by: Sasl, words: str) -> None:
+    server.refused = 0
+    failing(asking_for(server, brokers=6), by, words)
+    assert 1 <= server.refused <= 2
+
+
+def test_a_broker_that_hangs_in_the_sign_in_does_not_hide_a_good_one() -> None:
+    server = plain_server()
+    fake = asking_for(server, brokers=3)
+    fake.brokers[0].fault("SaslAuthenticate", faults.silence)
+
+    async def work(cluster: Cluster) -> None:
+        assert (await cluster.call(cluster.nodes[1], ListGroups())).error is None
+
+    with_cluster(fake, PLAIN, work)
+
+
+def test_while_two_hang_no_third_sees_the_password() -> None:
+    fake = asking_for(plain_server(), brokers=4)
+    for at in (0, 1):
+        fake.brokers[at].fault("SaslAuthenticate", faults.silence)
+
+    async def work(cluster: Cluster) -> None:
+        pass
+
+    with_cluster(fake, PLAIN, work, broker_timeout=1.0)  # and then the third is asked
+    assert [request.broker for request in fake.asked("SaslAuthenticate")][:3] == [0, 1, 2]
+
+
+def test_a_broker_that_does_not_believe_us_later_is_condemned_and_the_others_serve() -> None:
+    fake = asking_for(plain_server(), brokers=2)
+    fake.brokers[1].sasl = sasl.FakeSasl({"PLAIN": sasl.plain({})})
+
+    async def work(cluster: Cluster) -> None:
+        for _ in range(3):
+            with pytest.raises(AuthenticationFailed, match="refused the sign-in"):
+                await cluster.call(cluster.nodes[1], ListGroups())
+            assert (await cluster.call(cluster.nodes[0], ListGroups())).error is None
+
+    settings = fake.settings
+    fake.settings = lambda *via, **rest: settings(0, **rest)  # type: ignore[method-assign]
+    with_cluster(fake, PLAIN, work)
+    assert fake.brokers[1].sasl.refused == 1
+
+
+def test_another_mechanism_is_never_taken() -> None:
+    """Nor the one that the broker has, which may be weaker: it might be another who answers in its place."""
+    fake = asking_for(plain_server())
+    failing(fake, SCRAM, r"has no SCRAM-SHA-256 on this port, but PLAIN: sasl\.mechanism")
+    assert not fake.asked("SaslAuthenticate")
+
+
+def test_a_mechanism_that_is_none_of_ours_is_left_to_another_transport() -> None:
+    fake = asking_for(plain_server())
+    with pytest.raises(
+        UnsupportedMechanism, match="does not speak the SASL mechanism CROSSED-FINGERS, but PLAIN, SCRAM"
+    ):
+        with_cluster(fake, Sasl("CROSSED-FINGERS", ANN))
+    assert not fake.requests
+
+
+def test_credentials_of_another_mechanism() -> None:
+    with pytest.raises(ConfigError, match="PLAIN cannot be spoken with what there is"):
+        with_cluster(asking_for(plain_server()), Sasl("PLAIN", StaticToken(Secret("abc.def"))))
+
+
+def test_a_sign_in_on_a_port_that_wants_none() -> None:
+    fake = asking_for(sasl.FakeSasl({}, wanted=False))
+    failing(fake, PLAIN, r"wants no sign-in on this port; security\.protocol is PLAINTEXT or SSL there")
+
+
+def test_a_broker_without_sasl() -> None:
+    failing(FakeCluster(1), PLAIN, "127.0.0.1:[0-9]+: does not know SASL: the broker has no SaslHandshake")
+
+
+def test_no_sign_in_on_a_port_that_wants_one() -> None:
+    fake = asking_for(plain_server(), brokers=1)
+    with pytest.raises(ClusterUnreachable, match=r"perhaps it wants a sign-in \(security\.protocol=SASL_PLAINTEXT\)"):
+        with_cluster(fake, PLAIN, security=None)
+
+
+# A server that is none, or means no good.
+
+
+def nonce(text: str) -> str:
+    return re.sub("^r=.{8}", "r=evilevil", text)
+
+
+def own_nonce(text: str) -> str:
+    """The client's alone, to which the server must add its own."""
+    return re.sub("^r=(.{64})[^,]*", r"r=\1", text)
+
+
+@pytest.mark.parametrize(
+    ("bent", "words"),
+    [
+        (
+            {"final": lambda _: "v=" + "A" * 43 + "="},
+            "the broker's signature does not verify: it does not know the pass",
+        ),
+        ({"final": lambda _: "v="}, "signature does not verify"),
+        ({"final": lambda _: ""}, "last message is not SCRAM's"),
+        ({"final": lambda text: text[:-10]}, "signature does not verify"),
+        ({"final": lambda _: "e=other-error"}, "the broker says other-error"),
+        ({"first": nonce}, "first message is not SCRAM's: Client nonce doesn't match"),
+        ({"first": own_nonce}, "first message is not SCRAM's: The nonce must be longer"),
+        ({"first": lambda text: text.replace("i=4096", "i=4095")}, "asks for 4,095 iterations of SCRAM; between 4,096"),
+        ({"first": lambda text: text.replace("i=4096", "i=9999999")}, "asks for 9,999,999 iterations"),
+        ({"first": lambda text: text.replace("i=4096", "i=99999999999999999999")}, "first message is not SCRAM's"),
+        ({"first": lambda text: text.replace("i=4096", "i=-1")}, "first message is not SCRAM's"),
+        ({"first": lambda text: text[:40]}, "first message is not SCRAM's"),
+        ({"first": lambda _: ""}, "first message is not SCRAM's"),
+        ({"first": lambda text: "m=must," + text}, "first message is not SCRAM's"),
+        ({"first": lambda text: text + ",x=" + "y" * 5000}, "SCRAM's are short"),
+        ({"first": lambda _: "e=unknown-user"}, "the broker says unknown-user"),
+        ({"first": lambda text: re.sub("s=[^,]*", "s=AAAA", text)}, "first message is not SCRAM's"),
+    ],
+)
+def test_a_scram_server_that_does_not_know_the_password(bent: dict[str, Any], words: str) -> None:
+    failing(asking_for(scram_server(**bent)), SCRAM, rf"SCRAM-SHA-256 as ann: .*{words}")
+
+
+def test_a_server_that_ends_scram_before_it_has_proved_anything() -> None:
+    """Success at the first message would let anybody be the broker."""
+    fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.always(b"")}))
+    failing(fake, SCRAM, "first message is not SCRAM's")
+
+
+def test_a_server_that_never_comes_to_an_end() -> None:
+    """SCRAM and PLAIN have an end of their own; where there is none, something is wrong."""
+    server = sasl.FakeSasl({"PLAIN": sasl.always(b"more", b"and more")})
+    failing(asking_for(server), PLAIN, "answers PLAIN with 4 bytes")
+
+
+@pytest.mark.parametrize("api", ["ApiVersions", "SaslHandshake", "SaslAuthenticate"])
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (faults.silence, r"no answer to {api} within"),
+        (faults.close, r"closed the connection"),
+        (faults.cut_frame, r"closed the connection, \d+ bytes into an answer"),
+        (faults.truncated(7), r"undecodable|ends too soon|does not answer as a Kafka broker"),
+        (faults.trailing, r"3 bytes behind the end"),
+        (faults.raw(b"\x7f\xff\xff\xff"), r"a frame of 2147483647 bytes"),
+    ],
+    ids=["silence", "close", "cut", "truncated", "trailing", "absurd"],
+)
+def test_a_broker_that_fails_at_a_step_of_the_sign_in(api: str, fault: faults.Fault, words: str) -> None:
+    fake = asking_for(scram_server(), brokers=1)
+    fake.brokers[0].fault(api, fault)
+    began = time.monotonic()
+    failing(fake, SCRAM, words.format(api=api), broker_timeout=0.3)
+    assert time.monotonic() - began < 10
+    assert len(fake.asked("SaslAuthenticate")) <= 1
+
+
+def test_a_broker_that_tells_the_password_back() -> None:
+    def indiscreet() -> sasl.Mechanism:
+        message = yield b""
+        raise sasl.Refused("no " + message.decode().rpartition("\0")[2])
+
+    said = failing(asking_for(sasl.FakeSasl({"PLAIN": indiscreet})), PLAIN, "refused the sign-in")
+    assert said.endswith("no ****")
+
+
+def test_a_broker_that_has_much_to_say() -> None:
+    def talkative() -> sasl.Mechanism:
+        yield b""
+        raise sasl.Refused("x" * 20_000)
+
+    assert len(failing(asking_for(sasl.FakeSasl({"PLAIN": talkative})), PLAIN, "refused the sign-in")) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        (Sasl("PLAIN", Password("a\0b", Secret(PASSWORD))), "with a NUL in it"),
+        (Sasl("PLAIN", Password("ann", Secret("\udcff"))), "is no UTF-8"),
+        (Sasl("SCRAM-SHA-256", Password("ann", Secret("\udcff"))), "is no UTF-8"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret(""))), "the token is empty"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("abc.def\1host=evil"))), "other characters that no token has"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"auth": "Bearer x"})), "the SASL extension 'auth' cannot be"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a b": "x"})), "the SASL extension 'a b' cannot be"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a": "\1auth=x"})), "the SASL extension 'a' cannot be"),
+    ],
+)
+def test_credentials_that_cannot_be_said_are_not_sent(by: Sasl, words: str) -> None:
+    server = sasl.FakeSasl({name: sasl.always(b"") for name in Mechanism})
+    fake = asking_for(server)
+    failing(fake, by, words)
+    assert not fake.asked("SaslAuthenticate")
+
+
+# Sessions that end (KIP-368).
+
+
+def test_a_sign_in_is_renewed_while_others_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake crashes when anything is asked in the middle of one, and closes what has not renewed in time."""
+    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
+    monkeypatch.setattr("kgroups.net.sign_in.RENEW_FROM", 0.05)  # far from its end, which a busy machine may miss
+    monkeypatch.setattr("kgroups.net.sign_in.RENEW_TO", 0.06)
+    server = sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS)}, lifetime=5.0)
+    fake = asking_for(server, brokers=1)
+
+    async def work(cluster: Cluster) -> int:
+        answered = 0
+        while server.attempts < 4:
+            calls = [cluster.call(cluster.nodes[0], ListGroups()) for _ in range(20)]
+            answered += len(await asyncio.gather(*calls))
+            await asyncio.sleep(0.001)
+        return answered
+
+    assert (with_cluster(fake, SCRAM, work) or 0) > 20
+    assert fake.brokers[0].connections == 1
+    assert server.refused == 0
+
+
+def test_what_ends_too_soon_to_be_renewed_gets_a_new_connection() -> None:
+    """A broker takes no second sign-in on a connection within a second."""
+    server = plain_server(lifetime=0.4)
+    fake = asking_for(server, brokers=1)
+
+    async def work(cluster: Cluster) -> None:
+        for _ in range(3):
+            assert (await cluster.call(cluster.nodes[0], ListGroups())).error is None
+            await asyncio.sleep(0.45)
+
+    with_cluster(fake, PLAIN, work)
+    assert fake.brokers[0].connections == server.attempts >= 3
+
+
+def test_a_renewal_that_is_refused_ends_the_sign_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
+    users = dict(USERS)
+    server = sasl.FakeSasl({"PLAIN": sasl.plain(users)}, lifetime=0.3)
+    fake = asking_for(server, brokers=1)
+
+    async def work(cluster: Cluster) -> None:
+        users.clear()
+        with pytest.raises(BrokerUnavailable, match="refused the sign-in with PLAIN as ann"):
+            while True:
+                await cluster.call(cluster.nodes[0], ListGroups())
+                await asyncio.sleep(0.01)
+        with pytest.raises(BrokerUnavailable):
+            await cluster.call(cluster.nodes[0], ListGroups())
+
+    with_cluster(fake, PLAIN, work)
+    assert server.refused == 1
+
+
+def test_a_renewal_that_is_not_answered_frees_those_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
+    fake = asking_for(plain_server(lifetime=0.3), brokers=1)
+
+    async def work(cluster: Cluster) -> None:
+        fake.brokers[0].fault("SaslHandshake", faults.silence)
+        with pytest.raises(BrokerUnavailable, match="no answer to"):
+            while True:
+                await cluster.call(cluster.nodes[0], ListGroups())
+                await asyncio.sleep(0.01)
+
+    with_cluster(fake, PLAIN, work, broker_timeout=0.5)
+
+
+@pytest.mark.parametrize("api", ["SaslHandshake", "SaslAuthenticate"])
+@pytest.mark.parametrize("fault", [faults.close, faults.cut_frame])
+@pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
+def test_a_connection_that_is_lost_over_a_renewal_is_made_again(
+    api: str, fault: faults.Fault, over_tls: bool, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What had waited goes by the new one, changes too: nothing of them was sent."""
+    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
+    monkeypatch.setattr("kgroups.net.sign_in.RENEW_FROM", 0.01)
+    monkeypatch.setattr("kgroups.net.sign_in.RENEW_TO", 0.011)
+    server = plain_server(lifetime=30.0)
+    fake = FakeCluster(1)
+    fake.secure(certificates.server() if over_tls else None, server)
+
+    async def work(cluster: Cluster) -> None:
+        broker, node = fake.brokers[0], cluster.nodes[0]
+        begun, waiting = asyncio.Event(), asyncio.Event()
+
+        async def once_others_wait(writer: asyncio.StreamWriter, answer: bytes) -> None:
+            begun.set()
+            await waiting.wait()
+            await fault(writer, answer)
+
+        broker.fault(api, once_others_wait, times=1)
+        await asyncio.wait_for(begun.wait(), 10)
+        asked = [asyncio.ensure_future(put(node, ListGroups())) for put in (cluster.call, cluster.change) * 5]
+        await asyncio.sleep(0)
+        waiting.set()
+        assert [answer.error for answer in await asyncio.gather(*asked)] == [None] * 10
+        assert cluster.reachable(node)
+        assert (await cluster.call(node, ListGroups())).error is None
+
+    security = Security(certificates.trusting if over_tls else None, PLAIN)
+    with_cluster(fake, PLAIN, work, security=security)
+    assert fake.brokers[0].connections == LANES + 1, "one anew"
+    assert len(fake.asked("ListGroups")) == 11, "none was sent twice"
+
+
+def test_a_broker_that_loses_us_over_the_renewal_and_again_over_the_sign_in_is_condemned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
+    monkeypatch.setattr("kgroups.net.sign_in.RENEW_FROM", 0.01)
+    monkeypatch.setattr("kgroups.net.sign_in.RENEW_TO", 0.011)
+    fake = asking_for(plain_server(lifetime=30.0), brokers=1)
+
+    async def work(cluster: Cluster) -> None:
+        fake.brokers[0].fault("SaslAuthenticate", faults.close)
+        with pytest.raises(BrokerUnavailable, match="closed the connection, during the sign-in with PLAIN as ann"):
+            while True:
+                await cluster.call(cluster.nodes[0], ListGroups())
+                await asyncio.sleep(0.01)
+        assert not cluster.reachable(cluster.nodes[0])
+        with pytest.raises(BrokerUnavailable, match="during the sign-in"):
+            await cluster.call(cluster.nodes[0], ListGroups())
+
+    with_cluster(fake, PLAIN, work)
+    assert fake.brokers[0].connections == 2
+
+
+def test_unsecured_tokens_are_made_anew_when_they_near_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
+    shown: list[str] = []
+    renewed = asyncio.Event()
+
+    def accept(token: str) -> bool:
+        shown.append(token)
+        if len(shown) > 1:
+            renewed.set()
+        return True
+
+    async def work(cluster: Cluster) -> None:
+        await asyncio.wait_for(renewed.wait(), 10)
+
+    server = sasl.FakeSasl({"OAUTHBEARER": sasl.bearer(accept)}, lifetime=0.4)
+    with_cluster(asking_for(server, 1), Sasl("OAUTHBEARER", UnsecuredToken("bob", lifetime=0.4)), work)
+    assert shown[0] != shown[1]
+
+
+def test_kerberos_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "gssapi", None)
+    server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
+    with pytest.raises(KgroupsError, match=r"pip install 'kgroups\[gssapi\]'") as caught:
+        with_cluster(asking_for(server), Sasl("GSSAPI", Kerberos("kafka")))
+    assert caught.value.exit_code == 2
+
+
+def test_a_ticket_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library asks a key distribution center, which may be silent."""
+    held = threading.Event()
+
+    def slow(*_: object) -> Dialogue:
+        held.wait(30)
+        yield b""
+
+    monkeypatch.setattr("kgroups.protocol.sasl.kerberos.kerberos", slow)
+    server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
+    words = "GSSAPI as ann@REALM: no answer from Kerberos in time"
+    failing(asking_for(server), Sasl("GSSAPI", Kerberos("kafka", "ann@REALM")), words, broker_timeout=0.3)
+    held.set()
+
+
+def test_scram_with_a_delegation_token_says_so() -> None:
+    told: list[str] = []
+    fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS, told=told)}))
+    with_cluster(fake, Sasl("SCRAM-SHA-256", ANN._replace(token_auth=True)))
+    assert told[0].startswith("n,,n=ann,r=") and told[0].endswith(",tokenauth=true")

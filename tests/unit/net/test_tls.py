@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kgroups.config.secret import Secret
+from kgroups.config.security import Security, Tls
+from kgroups.errors import ClusterUnreachable, ConfigError, KgroupsError, TlsRefused
+from kgroups.net.cluster import Cluster
+from kgroups.net.dial import dial
+from kgroups.net.tls import tls_context
+from kgroups.net.tls_door import TlsDoor
+from kgroups.net.tls_errors import reason_of
+from kgroups.protocol.apis.list_groups import ListGroups
+from tests.fakes import broker as faults
+from tests.fakes.broker import FakeCluster
+from tests.fakes.certificates import Certificates
+
+
+def connects(fake: FakeCluster, tls: Tls | None, **settings: Any) -> None:
+    async def run() -> None:
+        async with fake:
+            security = Security(tls) if tls else None
+            cluster, _ = await Cluster.connect(fake.settings(security=security, **settings))
+            async with cluster:
+                for node in cluster.nodes.values():
+                    assert (await cluster.call(node, ListGroups())).error is None
+
+    asyncio.run(run())
+
+
+def secure(context: ssl.SSLContext) -> FakeCluster:
+    fake = FakeCluster(2)
+    fake.secure(context)
+    return fake
+
+
+def refused(fake: FakeCluster, tls: Tls | None, words: str, **settings: Any) -> str:
+    with pytest.raises(ClusterUnreachable, match=words) as caught:
+        connects(fake, tls, **settings)
+    return str(caught.value)
+
+
+def test_brokers_are_reached_over_tls(certificates: Certificates) -> None:
+    connects(secure(certificates.server()), certificates.trusting)
+
+
+def test_and_by_name_which_must_be_the_certificates(certificates: Certificates) -> None:
+    fake = secure(certificates.server())
+    fake.host = "localhost"
+    connects(fake, certificates.trusting)
+
+
+@pytest.mark.parametrize("key", ["client.key", "encrypted.key", "encrypted-pbes2.key"])
+def test_a_client_shows_its_certificate(certificates: Certificates, key: str) -> None:
+    made = certificates.made
+    tls = certificates.known._replace(
+        key=Secret((made.folder / key).read_text()), key_password=Secret(made.key_password)
+    )
+    connects(secure(certificates.server(client=True)), tls)
+
+
+def test_an_old_name_in_the_truststore_is_no_other_authority(certificates: Certificates) -> None:
+    """A broker's own certificate may be what is trusted, as in Java."""
+    leaf = certificates.made.server.certificate.read_text().partition("-----END")[0] + "-----END CERTIFICATE-----\n"
+    connects(secure(certificates.server()), Tls(authorities=leaf))
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        ("expired", r"its certificate has expired since 2021-01-01 00:00:00 UTC"),
+        ("wrong_name", r"its certificate is for elsewhere\.example, not for 127\.0\.0\.1; .*ssl\.endpoint"),
+        ("self_signed", r"self-signed \(CN=localhost\) and not among those trusted; .*ssl\.truststore\.location"),
+    ],
+)
+def test_a_certificate_that_cannot_be_is_refused_with_the_reason(
+    certificates: Certificates, shown: str, words: str
+) -> None:
+    fake = secure(certificates.server(getattr(certificates.made, shown)))
+    refused(fake, certificates.trusting, words)
+    assert not fake.requests
+
+
+def test_an_authority_that_nobody_knows(certificates: Certificates) -> None:
+    words = r"signed by an authority \(CN=kgroups sandbox\) that is not trusted; .*ssl\.truststore\.location"
+    stranger = certificates.made.self_signed.certificate.read_text()
+    refused(secure(certificates.server()), Tls(authorities=stranger), words)
+
+
+@pytest.mark.parametrize(
+    ("shown", "change"),
+    [("wrong_name", {"check_name": False}), ("expired", {"verify": False}), ("self_signed", {"verify": False})],
+)
+def test_checks_are_turned_off_by_name(certificates: Certificates, shown: str, change: dict[str, Any]) -> None:
+    tls = certificates.trusting._replace(**change)
+    connects(secure(certificates.server(getattr(certificates.made, shown))), tls)
+
+
+@pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
+def test_a_certificate_of_ours_that_is_missing(certificates: Certificates, version: str) -> None:
+    tls = certificates.trusting._replace(versions=(version,))
+    context = certificates.server(client=True)
+    with listening(shaking_hands(context)) as port:
+        refused(at(port), tls, r"wants a certificate from us.*ssl\.keystore\.location")
+    # asyncio's servers close the connection without a word.
+    refused(secure(context), tls, r"wants a certificate (that it trusts )?from us.*ssl\.keystore\.location")
+
+
+@pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
+def test_a_certificate_of_ours_that_is_not_trusted(certificates: Certificates, version: str) -> None:
+    tls = certificates.showing(certificates.made.self_signed)._replace(versions=(version,))
+    with listening(shaking_hands(certificates.server(client=True))) as port:
+        refused(
+            at(port), tls, r"does not accept our certificate \(ssl\.keystore\.location\): it does not trust the auth"
+        )
+
+
+def test_no_common_version(certificates: Certificates) -> None:
+    context = certificates.server()
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    tls = certificates.trusting._replace(versions=("TLSv1.3",))
+    with listening(shaking_hands(context)) as port:
+        refused(at(port), tls, r"share no version of TLS \(ssl\.enabled\.protocols\)")
+
+
+def test_no_common_cipher(certificates: Certificates) -> None:
+    context = certificates.server()
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
+    tls = certificates.trusting._replace(ciphers=("ECDHE-RSA-AES256-GCM-SHA384",))
+    with listening(shaking_hands(context)) as port:
+        refused(at(port), tls, r"agree on no TLS.*ssl\.cipher\.suites")
+
+
+def test_tls_to_a_port_without_it(certificates: Certificates) -> None:
+    """To a plain broker a handshake is the announcement of a huge request: it closes the connection."""
+    words = r"closed the connection in the TLS handshake; perhaps its listener is PLAINTEXT"
+    with listening(lambda sock: sock.recv(100)) as port:
+        refused(at(port), certificates.trusting, words)
+
+
+def test_tls_to_a_port_that_answers_something_else(certificates: Certificates) -> None:
+    with listening(lambda sock: sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
+        refused(at(port), certificates.trusting, r"speaks no TLS on this port")
+
+
+def test_plain_to_a_tls_port(certificates: Certificates) -> None:
+    refused(secure(certificates.server()), None, r"security\.protocol=SSL or SASL_SSL|perhaps it wants TLS")
+
+
+def test_a_handshake_that_hangs_costs_no_more_than_a_broker_may(certificates: Certificates) -> None:
+    held = threading.Event()
+    with listening(lambda _: held.wait(30)) as port:
+        refused(at(port), certificates.trusting, r"no connection within 0\.3 s", broker_timeout=0.3)
+        held.set()
+
+
+def test_a_look_at_the_certificate_is_bounded_too(certificates: Certificates, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker shows a bad certificate once, and is silent when it is asked for it again."""
+    monkeypatch.setattr("kgroups.net.tls_door.LOOK", 0.1)
+    held = threading.Event()
+    server, times = certificates.server(certificates.made.wrong_name), iter(range(10))
+
+    def once(sock: socket.socket) -> None:
+        if next(times):
+            held.wait(30)
+        else:
+            with contextlib.suppress(OSError):
+                server.wrap_socket(sock, server_side=True)
+
+    with listening(once) as port:
+        refused(at(port), certificates.trusting, r"its certificate is not for 127\.0\.0\.1")
+        held.set()
+
+
+def shaking_hands(context: ssl.SSLContext) -> Callable[[socket.socket], object]:
+    """A server that says what it does not like, as Java's do, and reads until the other side is gone."""
+
+    def serve(sock: socket.socket) -> None:
+        with context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False) as wrapped:
+            with contextlib.suppress(OSError):
+                wrapped.do_handshake()
+            with contextlib.suppress(OSError):  # what is left unread would take the alert with it
+                while socket.socket.recv(wrapped, 1000):
+                    pass
+
+    return serve
+
+
+def at(port: int) -> FakeCluster:
+    """A cluster of which only a bootstrap server is said to be there."""
+    fake = FakeCluster(1)
+    fake.brokers[0].alive = False
+
+    async def start() -> None:
+        fake.brokers[0].port = port
+
+    fake.brokers[0].start = start  # type: ignore[method-assign]
+    return fake
+
+
+@contextlib.contextmanager
+def listening(serve: Callable[[socket.socket], object]) -> Iterator[int]:
+    """A server that does so with each connection, and closes it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def run(sock: socket.socket) -> None:
+            with sock:
+                serve(sock)
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=run, args=(server.accept()[0],), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_broker_that_ends_the_connection_over_tls_is_lost(certificates: Certificates) -> None:
+    fake = FakeCluster(1)
+    fake.secure(certificates.server())
+    fake.brokers[0].fault("ListGroups", faults.cut_frame)
+    with pytest.raises(KgroupsError, match=r"closed the connection, \d+ bytes into an answer"):
+        connects(fake, certificates.trusting)
+
+
+def test_the_name_that_is_checked_is_the_one_that_was_asked(
+    certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not the address that it resolves to; a dot at its end is no part of it."""
+    here = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 1))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [here])
+    fake = FakeCluster(1)
+    fake.secure(certificates.server())
+
+    async def run() -> None:
+        async with fake:
+            door = TlsDoor(certificates.trusting)
+            for host in ("localhost", "localhost."):
+                where = {"name": "b0", "client_id": "test", "timeout": 3.0, "tls": door}
+                (await dial(host, fake.brokers[0].port, **where)).close()  # type: ignore[arg-type]
+            with pytest.raises(TlsRefused, match=r"is for localhost, 127\.0\.0\.1, not for other\.example"):
+                await dial("other.example", fake.brokers[0].port, **where)  # type: ignore[arg-type]
+            await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
+# What cannot be is told before anybody is asked.
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"authorities": "nonsense"}, r"ssl\.truststore: no certificates"),
+        ({"authorities": ""}, r"ssl\.truststore: no certificates"),
+        ({"authorities": "-----BEGIN CERTIFICATE-----\nMIIB"}, r"ssl\.truststore: no certificates"),
+        ({"key": None}, r"ssl\.keystore: there is a certificate, but no key"),
+        ({"certificate": None}, r"ssl\.keystore: there is a key, but no certificate"),
+        ({"certificate": "nonsense"}, r"ssl\.keystore: the certificate or its key cannot be read"),
+        ({"key": Secret("-----BEGIN PRIVATE KEY-----\nMIIB")}, r"ssl\.keystore: the certificate or its key"),
+        ({"versions": ("TLSv1.9",)}, r"ssl\.enabled\.protocols: there is no TLSv1\.9"),
+        ({"versions": ("TLSv1", "TLSv1.1")}, r"ssl\.enabled\.protocols: TLSv1, TLSv1\.1 is not safe"),
+        ({"ciphers": ("NOTHING",)}, r"ssl\.cipher\.suites: OpenSSL knows none of NOTHING"),
+    ],
+)
+def test_settings_that_cannot_be(certificates: Certificates, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        tls_context(certificates.known._replace(**change))
+
+
+def test_an_encrypted_key_asks_nobody_for_its_password(certificates: Certificates) -> None:
+    made = certificates.made
+    encrypted = certificates.known._replace(key=Secret(made.encrypted_key.read_text()))
+    with pytest.raises(ConfigError, match=r"is encrypted, and there is no ssl\.key\.password"):
+        tls_context(encrypted)
+    with pytest.raises(ConfigError, match=r"is ssl\.key\.password right\?") as caught:
+        tls_context(encrypted._replace(key_password=Secret("wrong-as-can-be")))
+    assert "wrong-as-can-be" not in str(caught.value)
+
+
+def test_a_key_of_another_certificate(certificates: Certificates) -> None:
+    other = Secret(certificates.made.server.key.read_text())
+    with pytest.raises(ConfigError, match="the private key is not that of the certificate"):
+        tls_context(certificates.known._replace(key=other))
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_key_leaves_no_file_behind(
+    certificates: Certificates, in_memory: bool, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    if not in_memory:
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+    tls_context(certificates.known)  # so that what it opens once is open
+    before = os.dup(0)
+    os.close(before)
+    tls_context(certificates.known)
+    after = os.dup(0)
+    os.close(after)
+    assert after == before, "a file is still open"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_versions_and_ciphers_are_those_that_were_asked_for(certificates: Certificates) -> None:
+    def context(**change: Any) -> ssl.SSLContext:
+        return tls_context(certificates.trusting._replace(**change))
+
+    both = context(versions=("TLSv1.3", "TLSv1.2", "TLSv1.1"))
+    assert (both.minimum_version, both.maximum_version) == (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)
+    assert context(ciphers=("TLS_AES_256_GCM_SHA384",)).minimum_version == ssl.TLSVersion.TLSv1_3
+    old = context(ciphers=("ECDHE-RSA-AES256-GCM-SHA384",))
+    assert old.maximum_version == ssl.TLSVersion.TLSv1_2
+    assert "ECDHE-RSA-AES256-GCM-SHA384" in {cipher["name"] for cipher in old.get_ciphers()}
+
+
+def test_verification_is_on_unless_somebody_says_otherwise() -> None:
+    context = tls_context(Tls())
+    assert context.check_hostname and context.verify_mode == ssl.CERT_REQUIRED
+
+
+@pytest.mark.parametrize(("ours", "told"), [(False, "wants a certificate from us"), (True, "TLS failed: ")])
+def test_an_end_by_bad_record_mac_may_mean_that_a_certificate_is_missing(ours: bool, told: str) -> None:
+    """As Kafka 2.8 now and then ends a TLS 1.3 in which we show none."""
+    error = ssl.SSLError(1, "decryption failed or bad record mac")
+    error.reason = "DECRYPTION_FAILED_OR_BAD_RECORD_MAC"
+    assert told in reason_of(error, ours=ours)

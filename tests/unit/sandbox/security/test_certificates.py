@@ -1,0 +1,67 @@
+"""What openssl makes for us, read by another library."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.security import certificates as subject
+from kgroups.sandbox.security.certificates import Certificates, Pair, make_certificates
+from kgroups.sandbox.security.secrets import Secrets
+
+
+@pytest.fixture(scope="module")
+def secrets() -> Secrets:
+    return Secrets()
+
+
+@pytest.fixture(scope="module")
+def made(secrets: Secrets, tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return make_certificates(tmp_path_factory.mktemp("keys") / "made", "ann", secrets)
+
+
+def first(pair: Pair) -> x509.Certificate:
+    return x509.load_pem_x509_certificates(pair.certificate.read_bytes())[0]
+
+
+def test_the_good_ones_lead_to_the_authority(made: Certificates) -> None:
+    authority = x509.load_pem_x509_certificate(made.authority.read_bytes())
+    for pair in (made.server, made.client, made.expired, made.wrong_name):
+        first(pair).verify_directly_issued_by(authority)
+    with pytest.raises(ValueError, match="does not match"):
+        first(made.self_signed).verify_directly_issued_by(authority)
+
+
+def test_each_bad_one_is_bad_in_its_own_way(made: Certificates) -> None:
+    now = datetime.now(UTC)
+    assert first(made.expired).not_valid_after_utc < now < first(made.server).not_valid_after_utc
+    names = first(made.wrong_name).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["elsewhere.example"]
+    assert first(made.self_signed).issuer == first(made.self_signed).subject
+    assert first(made.client).subject.rfc4514_string() == "CN=ann"
+
+
+def test_keys_are_the_owners_alone_and_encrypted_where_they_should_be(made: Certificates, secrets: Secrets) -> None:
+    assert made.key_password in secrets
+    plain = load_pem_private_key(made.client.key.read_bytes(), None)
+    for file in (made.encrypted_key, made.modern_key):
+        assert b"BEGIN ENCRYPTED PRIVATE KEY" in file.read_bytes()
+        key = load_pem_private_key(file.read_bytes(), made.key_password.encode())
+        assert key.public_key() == plain.public_key()
+    assert {file.stat().st_mode & 0o077 for file in made.folder.glob("*.key")} == {0}
+
+
+def test_without_openssl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgroups.sandbox.security.certificates.shutil.which", lambda name: None)
+    with pytest.raises(SandboxError, match="install openssl"):
+        make_certificates(tmp_path / "none", "ann", Secrets())
+
+
+def test_what_openssl_says_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match=r"openssl x509 failed: .*no-such-file"):
+        subject.openssl(tmp_path, "x509", "-in", "no-such-file")

@@ -1,0 +1,32 @@
+"""What each listener offers, by version, and how its users are written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.config.jaas import parse_jaas
+from kgroups.sandbox import kafka_version
+from kgroups.sandbox.security.listeners import LISTENERS, mechanisms, quoted, validates_tokens
+from kgroups.sandbox.security.secrets import Secrets
+from kgroups.sandbox.security.ways import by_password
+
+
+@pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
+def test_signed_tokens_are_for_brokers_that_check_them(version: str) -> None:
+    tokens = validates_tokens(kafka_version(version))
+    assert ("OAUTHBEARER" in mechanisms("SASL_SSL", tokens=tokens, kerberos=True)) == (version == "4.3.1")
+    assert mechanisms("UNSECURED", tokens=tokens, kerberos=True) == ("OAUTHBEARER",)
+
+
+def test_without_a_kdc_nobody_offers_gssapi() -> None:
+    offered = {name: mechanisms(name, tokens=True, kerberos=False) for name in LISTENERS}
+    assert not [name for name, words in offered.items() if "GSSAPI" in words]
+    assert offered["SSL"] == offered["MTLS"] == ()
+
+
+def test_an_awkward_password_comes_back_from_its_jaas_line() -> None:
+    password = Secrets().awkward()
+    assert '"' in password and "\\" in password
+    line = parse_jaas(by_password("PLAIN", 'a"b', password)["sasl.jaas.config"])
+    assert dict(line.options) == {"username": 'a"b', "password": password}
+    assert quoted("a\\") == '"a\\\\"'

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import click
+import pytest
+
+from kgroups.cli.main import main
+from kgroups.cli.sandbox import seed
+from kgroups.errors import SandboxError
+from kgroups.model.groups import GroupState
+from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.kinds import KINDS, seed_kinds
+from kgroups.sandbox.versions import VERSIONS, kafka_version
+
+
+def test_the_command_takes_all_kinds() -> None:
+    (option,) = (each for each in seed.params if each.name == "kinds")
+    assert isinstance(option.type, click.Choice)
+    assert tuple(option.type.choices) == tuple(KINDS)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_old_kafka_says_what_it_has_not_before_anything_is_made(version: str) -> None:
+    sandbox = cast(Sandbox, SimpleNamespace(version=kafka_version(version)))
+    lacking = [name for name, kind in KINDS.items() if not kind.runs_on(sandbox.version)]
+    assert bool(lacking) == (version != "4.3.1")
+    if lacking:
+        with pytest.raises(SandboxError, match=f"Kafka {version} has no {lacking[0]}"):
+            seed_kinds(sandbox, tuple(KINDS))
+
+
+def test_who_has_no_members_is_empty() -> None:
+    states = {group.name: group.state for kind in KINDS.values() for group in kind.groups}
+    assert states["parcels-audit"] == GroupState.EMPTY
+    assert states["connect-a"] == GroupState.STABLE
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--groups", "10"), ("--partitions", "3")])
+def test_a_shape_is_of_many_groups_only(capsys: Any, flag: str, value: str) -> None:
+    assert main(["sandbox", "seed", "--kind", "share", flag, value]) == 2
+    assert f"{flag} does not go with --kind" in capsys.readouterr().err
