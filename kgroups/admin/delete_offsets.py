@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
-from kgroups.model.groups import Group
+from kgroups.model.groups import Group, GroupId
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import PlannedOffset
 from kgroups.model.topic_scope import TopicScope, in_scope
@@ -13,7 +13,9 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
+from .kinds import KEEPERS
 from .reset_offsets import WireLookups
+from .reset_plan import IDLE, Committed, has_members
 from .select_groups import Selection
 
 
@@ -27,8 +29,10 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
     """
     lookups = WireLookups(cluster)
     groups, committed = await lookups.groups(selection)
+    kinds = {group.group_id: group.type for group in groups.items}
+    busy, partial = _refused_shares(groups.items, committed, topics)
     doomed = [
-        PlannedOffset(group, topic, partition, commit, None)
+        PlannedOffset(group, topic, partition, commit, None, kind=kinds.get(group))
         for group in sorted(committed)
         for (topic, partition), commit in sorted(committed[group].items())
         if in_scope(topics, topic, partition)
@@ -36,12 +40,33 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
     unseen = _without_commits(topics, doomed)
     unknown = _check_exist(unseen, await lookups.topics(sorted(unseen)))
     held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
-    refused = sorted({(entry.group_id, entry.topic) for entry in doomed} & held)
+    refused = sorted({(entry.group_id, entry.topic) for entry in doomed if entry.group_id not in busy} & held)
     idle = sorted(set(topics) - {entry.topic for entry in doomed} - {failure.name for failure in unknown})
     notices = tuple(f"nobody has a commit there: topic '{topic}'" for topic in idle)
-    kept = (entry for entry in doomed if (entry.group_id, entry.topic) not in held)
-    failures = [*unknown, *(_refusal(group, topic) for group, topic in refused)]
+    spared = held | partial.keys()
+    kept = (entry for entry in doomed if entry.group_id not in busy and (entry.group_id, entry.topic) not in spared)
+    failures = [*unknown, *busy.values(), *partial.values(), *(_refusal(group, topic) for group, topic in refused)]
     return groups.with_items(kept).with_failures(failures, notices)
+
+
+def _refused_shares(
+    groups: Iterable[Group], committed: Committed, topics: TopicScope
+) -> tuple[dict[GroupId, Failure], dict[tuple[GroupId, str], Failure]]:
+    """Share groups with members, and topics of which one is to forget some partitions: it forgets whole topics only."""
+    busy: dict[GroupId, Failure] = {}
+    partial: dict[tuple[GroupId, str], Failure] = {}
+    for group in groups:
+        if group.type not in KEEPERS:
+            continue
+        name = group.group_id
+        if group.state not in IDLE:
+            busy[name] = has_members(group)
+            continue
+        for topic, partition in committed.get(name, {}):
+            if topic in topics and not in_scope(topics, topic, partition):
+                message = f"group '{name}': a share group forgets whole topics only: leave the partitions out"
+                partial[name, topic] = Failure(Scope.TOPIC, topic, message)
+    return busy, partial
 
 
 def _without_commits(topics: TopicScope, doomed: Iterable[PlannedOffset]) -> dict[str, frozenset[int]]:

@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import Iterable
 from operator import attrgetter
 
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits, Isolation
 from kgroups.model.outcome import Failure, Outcome, merge
 from kgroups.model.rows import GroupOffsets
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.error_codes import Code
 
 from .ask_coordinators import Answers
 from .describe_groups import describe_listed, describe_named
-from .group_offsets import fetch_commits
+from .group_offsets import correct_positions, fetch_positions
 from .log_offsets import fetch_logs
 from .select_groups import Located, Selection, locate
 
@@ -30,7 +31,7 @@ async def describe_located(
     """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
     if not topics:
         return _with_remarks(await _described(cluster, located))
-    groups, commits = await asyncio.gather(_described(cluster, located), fetch_commits(cluster, located.with_commits()))
+    groups, commits = await describe_with_positions(cluster, located)
     joined = _joined(groups, commits, topics)
     return _with_remarks(joined.with_items(group for group, _ in joined.items))
 
@@ -62,13 +63,20 @@ async def describe_located_offsets(
     whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
     """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
-    groups, commits = await asyncio.gather(_described(cluster, located), fetch_commits(cluster, located.with_commits()))
-    joined = _joined(groups, commits, topics)
+    groups, commits = await describe_with_positions(cluster, located)
+    joined = _joined(_with_stand_ins(groups, commits), commits, topics)
     partitions = _partitions(joined.items, topics)
     logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=whole_topics)
     described = (GroupOffsets(group, committed, logs, topics) for group, committed in joined.items)
     remarks = _with_remarks(joined.with_items(group for group, _ in joined.items)).notices
     return joined.with_items(described).with_failures(failures, remarks)
+
+
+async def describe_with_positions(cluster: Cluster, located: Located) -> tuple[Outcome[Group], Answers[GroupCommits]]:
+    """The groups, and where each stands: what it has committed, or what groups of its kind have instead."""
+    groups, positions = await asyncio.gather(_described(cluster, located), fetch_positions(cluster, located))
+    await correct_positions(cluster, groups.items, located.named, positions)
+    return groups, positions
 
 
 async def _described(cluster: Cluster, located: Located) -> Outcome[Group]:
@@ -81,9 +89,22 @@ async def _described(cluster: Cluster, located: Located) -> Outcome[Group]:
 
 def _with_remarks(groups: Outcome[Group]) -> Outcome[Group]:
     """Says which kinds of group are only listed by this version."""
-    kinds = sorted({group.type or "" for group in groups.items if group.members is None})
+    kinds = sorted({group.type or "" for group in groups.items if group.members is None and group.state})
     notices = [f"{kind} groups: members and offsets are not described yet, only listed" for kind in kinds]
     return groups.with_failures((), notices)
+
+
+def _with_stand_ins(groups: Outcome[Group], commits: Answers[GroupCommits]) -> Outcome[Group]:
+    """Groups besides, of which only the commits may be seen: Kafka 4.3 does not describe a KIP-848 group to who may
+    not DESCRIBE each topic of its members."""
+    refused = [failure.name for failure in groups.failures if failure.code == Code.topic_authorization_failed]
+    known = [(name, commits.found[name][0]) for name in refused if name in commits.found]
+    if not known:
+        return groups
+    stand_ins = [
+        Group(name, GroupType.CONSUMER, "", CONSUMER_PROTOCOL_TYPE, "", node, members=None) for name, node in known
+    ]
+    return groups.with_items(sorted((*groups.items, *stand_ins)))
 
 
 _Pair = tuple[Group, GroupCommits]
@@ -102,6 +123,7 @@ def _joined(groups: Outcome[Group], commits: Answers[GroupCommits], topics: froz
             pairs.append((group, GroupCommits(name, {})))
         elif name not in told:
             failures.append(commits.failed[name])
+    failures += (reason for _, commits in pairs for reason in commits.failures.values())
     if topics:
         pairs = [pair for pair in (_on_topics(group, committed, topics) for group, committed in pairs) if pair]
     return groups.with_items(pairs).with_failures(failures)
@@ -109,9 +131,12 @@ def _joined(groups: Outcome[Group], commits: Answers[GroupCommits], topics: froz
 
 def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _Pair | None:
     """The pair with only what concerns these topics; ``None`` when nothing does."""
-    kept = GroupCommits(group.group_id, {topic: commits.topics[topic] for topic in commits.topics if topic in topics})
+    kept = commits._replace(
+        topics={topic: commits.topics[topic] for topic in commits.topics if topic in topics},
+        unset={topic: commits.unset[topic] for topic in commits.unset if topic in topics},
+    )
     assigned = any(entry.topic in topics for member in group.members or () for entry in member.assignment.topics)
-    return (group, kept) if kept.topics or assigned else None
+    return (group, kept) if kept.topics or kept.unset or assigned else None
 
 
 _partition = attrgetter("partition")
@@ -123,6 +148,8 @@ def _partitions(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set
     for group, commits in pairs:
         for topic, committed in commits.topics.items():
             wanted.setdefault(topic, set()).update(map(_partition, committed))
+        for topic, unset in commits.unset.items():
+            wanted.setdefault(topic, set()).update(unset)
         for member in group.members or ():
             for entry in member.assignment.topics:
                 if not topics or entry.topic in topics:

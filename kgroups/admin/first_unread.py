@@ -45,7 +45,6 @@ ROUNDS = 32
 NEAR = 256
 """How many positions in one partition are looked for in one answer: those that it may cover."""
 
-NOT_AUTHORIZED = "not authorized: to read its records needs the ACL READ on this topic"
 OUT_OF_RANGE = "its records were deleted while they were asked for, or the log was cut back: ask again"
 TOO_FAR = "no record was found among the first that were read behind the commit"
 NOTHING_WHOLE = "its leader gives no whole batch"
@@ -235,7 +234,7 @@ def _offsets(logs: Iterable[_Log]) -> dict[str, dict[int, int]]:
 
 def _failure(error: KafkaError, pair: TopicPartition, node: Node) -> Failure:
     if error.code == Code.topic_authorization_failed:
-        return KafkaError(error.code, NOT_AUTHORIZED).failure(Scope.TOPIC, pair[0], api=API.name)
+        return error.failure(Scope.TOPIC, pair[0], api=API.name)
     if error.code == Code.offset_out_of_range:
         error = KafkaError(error.code, OUT_OF_RANGE)
     return error.failure(Scope.PARTITION, partition_name(pair), api=API.name, broker=node.id)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
-from kgroups.model.groups import CONSUMER_GROUPS, GroupId, GroupState, ListedGroup
+from kgroups.model.groups import CONSUMER_GROUPS, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.outcome import Failure, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
@@ -38,6 +38,8 @@ class ListFilter(NamedTuple):
 
 EVERY_GROUP = ListFilter()
 CONSUMERS = ListFilter(protocol_types=CONSUMER_GROUPS)
+SHARERS = ListFilter(types=(GroupType.SHARE,))
+STREAMERS = ListFilter(types=(GroupType.STREAMS,))
 
 
 async def fetch_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> Outcome[ListedGroup]:

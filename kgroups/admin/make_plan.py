@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Logs
 from kgroups.model.outcome import Failure, Outcome
-from kgroups.model.reset import PlanKey, PlannedOffset, ToGroup, ToTime, needs_log
+from kgroups.model.reset import FromPlan, PlanKey, PlannedOffset, ToGroup, ToTime, needs_log
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from . import reset_plan
@@ -42,22 +42,42 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     groups, committed = await lookups.groups(request.selection)
     missing = _missing(groups, request.selection)
     idle, refused = reset_plan.idle_groups(groups.items)
-    known = [name for name in (*idle, *missing) if name in committed]
+    strange = reset_plan.of_another_kind(request.scenario, groups.items)
+    refused += strange.values()
+    known = [name for name in (*idle, *missing) if name in committed and name not in strange]
     failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     if isinstance(request.scenario, ToGroup):
         asked, source = await lookups.groups(Selection((request.scenario.source,)))
         if request.scenario.source not in source:  # it could not be read: that is no mistake of who asks
             return Outcome((), (*asked.failures, *failures, *refused), groups.notices)
         request = request._replace(scenario=reset_plan.resolved(request.scenario, known, source))
-    keys = reset_plan.keys_of(request, known, committed, told)
+    meant = _inputs(request, reset_plan.keys_of(request, known, committed, told), groups.items)
+    keys = meant.items
     there = reset_plan.still_there(request.scenario, keys, committed, told)
     logs, times, holes = await _logs(lookups, request, there.items)
-    planned = reset_plan.plan(request.scenario, there.items, committed, logs, times)
+    kinds: dict[GroupId, str | None] = dict.fromkeys(missing, request.kind)
+    kinds.update(reset_plan.kinds_of(request.scenario))
+    kinds.update({group.group_id: group.type for group in groups.items})
+    planned = reset_plan.plan(request.scenario, there.items, committed, logs, times, kinds)
     notices = [f"group '{name}' does not exist: the first commit makes it" for name in missing if name in committed]
     notices += _nothing_to_do(request.selection, known, keys)
     return planned.with_failures(
-        (*failures, *refused, *there.failures, *reset_plan.unreadable(told), *holes), (*groups.notices, *notices)
+        (*failures, *refused, *meant.failures, *there.failures, *reset_plan.unreadable(told), *holes),
+        (*groups.notices, *notices),
     )
+
+
+def _inputs(request: ResetRequest, keys: Sequence[PlanKey], groups: Sequence[Group]) -> Outcome[PlanKey]:
+    """Of streams groups what concerns their input topics; an undo puts back whatever was taken."""
+    scenario = request.scenario
+    if not any(group.type == GroupType.STREAMS for group in groups) or (
+        isinstance(scenario, FromPlan) and scenario.exact
+    ):
+        return Outcome(tuple(keys))
+    from kgroups.model.internal_topics import of_inputs
+
+    from_file = {topic for _, topic, _ in scenario.moves} if isinstance(scenario, FromPlan) else None
+    return of_inputs(keys, groups, from_file if request.topics is None else request.topics)
 
 
 async def look_again(

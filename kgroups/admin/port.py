@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, ForgottenOffset, Leaver, RemovedMember
-from kgroups.model.groups import Group, GroupId, ListedGroup
-from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Failure, Outcome
-from kgroups.model.reset import PlannedOffset
-from kgroups.model.rows import GroupOffsets
-from kgroups.model.time_lag import FirstUnread, Position
-from kgroups.model.topic_scope import TopicScope
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
-from .list_groups import ListFilter
-from .remove_members import WantedMembers
-from .reset_plan import ResetRequest
-from .select_groups import Selection
+    from kgroups.model.acts import (
+        AppliedOffset,
+        DeletedGroup,
+        DeletedTopic,
+        DoomedGroup,
+        DoomedTopic,
+        ForgottenOffset,
+        ForgottenTopic,
+        Leaver,
+        RemovedMember,
+    )
+    from kgroups.model.group_log import DeepAnswer, Key, Limits
+    from kgroups.model.groups import Group, GroupId, ListedGroup
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.reset import PlannedOffset
+    from kgroups.model.rows import GroupOffsets
+    from kgroups.model.time_lag import FirstUnread, Position
+    from kgroups.model.topic_scope import TopicScope
+
+    from .list_groups import ListFilter
+    from .remove_members import WantedMembers
+    from .reset_plan import ResetRequest
+    from .select_groups import Selection
 
 
 class GroupAdmin(Protocol):
@@ -38,6 +51,10 @@ class GroupAdmin(Protocol):
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]: ...
 
+    async def read_group_logs(
+        self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
+    ) -> DeepAnswer: ...
+
     # The acts. Plans change nothing; what is written is what a plan says.
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
@@ -54,7 +71,11 @@ class GroupAdmin(Protocol):
 
     async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]: ...
 
+    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]: ...
+
     async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]: ...
+
+    async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]: ...
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]: ...
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.acts import Leaver, RemovedMember, Result
-from kgroups.model.groups import Group, GroupId, Member
+from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
@@ -19,6 +19,12 @@ from kgroups.protocol.error_codes import KafkaError
 from .ask_coordinators import Answers, Question, ask_coordinators
 from .describe import describe
 from .select_groups import Selection
+
+STAYING = {
+    kind: f"a {kind.lower()} group: its members cannot be removed, only stopped"
+    for kind in (GroupType.SHARE, GroupType.STREAMS)
+}
+"""The kinds of groups from which brokers remove nobody."""
 
 MemberErrors = leave_group.MemberErrors
 
@@ -37,11 +43,12 @@ class WantedMembers(NamedTuple):
 async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
     """The members that are meant, sorted by group and member id; an id that no member has is a failure."""
     groups = await describe(cluster, selection)
+    staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
     leavers = [
         Leaver(group.group_id, member)
         for group in groups.items
         for member in sorted(group.members or (), key=lambda member: member.member_id)
-        if wanted.matches(member)
+        if wanted.matches(member) and group.group_id not in staying
     ]
     ids = {leaver.member.member_id for leaver in leavers}
     static = {leaver.member.instance_id for leaver in leavers}
@@ -49,6 +56,7 @@ async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMem
     unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
     where = ", ".join(group.group_id for group in groups.items)
     failures = [Failure(Scope.GROUP, where, message, api="DescribeGroups") for message in unseen] if where else []
+    failures += [Failure(Scope.GROUP, name, message) for name, message in staying.items()]
     return groups.with_items(leavers).with_failures(failures)
 
 

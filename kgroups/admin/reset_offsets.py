@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 
-from kgroups.model.groups import Group, GroupType
+from kgroups.model.groups import Group
 from kgroups.model.offsets import Logs
-from kgroups.model.outcome import Failure, Outcome, merge
+from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from . import reset_plan
-from .describe_groups import NOT_FOUND, describe_listed, describe_named
-from .group_offsets import fetch_commits
+from .describe import describe_with_positions
+from .describe_groups import NOT_FOUND
 from .log_offsets import fetch_logs, fetch_logs_at
 from .make_plan import Times, look_again, make_plan
 from .partition_leaders import TOPICS_A_REQUEST, TopicPartition, by_topic
@@ -65,18 +64,12 @@ class WireLookups:
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
         located = await locate(self._cluster, selection)
-        kept, remarks = reset_plan.of_consumers(located.listed, selection.names)
+        kept, remarks = reset_plan.in_reach(located.listed, selection)
         located = located._replace(listed=tuple(kept))
-        listed, named, commits = await asyncio.gather(
-            describe_listed(self._cluster, located.listed),
-            describe_named(self._cluster, located.named),
-            fetch_commits(self._cluster, located.with_commits()),
-        )
-        groups = merge((listed, named)).with_failures(located.failures, (*located.notices, *remarks))
+        groups, commits = await describe_with_positions(self._cluster, located)
+        groups = groups.with_failures((), remarks)
         told = {failure.name for failure in groups.failures}
         committed = reset_plan.committed(found for _, found in commits.found.values())
-        # Share groups commit nothing, and are not there for who asks for commits.
-        committed.update({group.group_id: {} for group in groups.items if group.type == GroupType.SHARE})
         committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
         unread = [failure for name, failure in commits.failed.items() if name not in told and name not in committed]
         return groups.with_failures(unread), committed

@@ -23,11 +23,13 @@ from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
+from .kinds import KEEPERS, describer_of
 from .partition_leaders import TopicPartition, partition_name
 from .select_groups import Selection
 
-Committed = Mapping[GroupId, Mapping[TopicPartition, Commit]]
-"""Group -> what it has committed; groups whose commits could not be read are not in it."""
+Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
+"""Group -> what it has committed; groups whose commits could not be read are not in it. ``None`` for a partition that a
+share group has, and where it has not started."""
 
 IDLE = (GroupState.EMPTY, GroupState.DEAD)
 _MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_exception})
@@ -35,17 +37,20 @@ _MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_except
 
 class ResetRequest(NamedTuple):
     """Which groups, where to, and on which partitions; ``topics`` of ``None``: all that a group has committed, or that
-    the plan or the other group names."""
+    the plan or the other group names. ``kind``: what a group is made as that does not exist."""
 
     selection: Selection
     scenario: Scenario
     topics: TopicScope | None = None
+    kind: str | None = None
 
 
-def of_consumers(listed: Iterable[ListedGroup], names: Iterable[GroupId]) -> tuple[list[ListedGroup], tuple[str, ...]]:
-    """Of groups that were not named the consumers' alone: what others keep under a group's name is not ours to move.
-    And a remark about those left out."""
-    named = set(names)
+def in_reach(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:
+    """Of groups that were not named, where no types are chosen, the consumers' alone: what others keep under a group's
+    name is not ours to move. And a remark about those left out."""
+    if selection.among.types:
+        return list(listed), ()
+    named = set(selection.names)
     kept: list[ListedGroup] = []
     others = 0
     for group in listed:
@@ -64,9 +69,7 @@ def idle_groups(groups: Iterable[Group]) -> tuple[list[GroupId], list[Failure]]:
     idle: list[GroupId] = []
     failures: list[Failure] = []
     for group in groups:
-        if group.type == GroupType.SHARE:
-            failures.append(Failure(Scope.GROUP, group.group_id, "a share group: it has no committed offsets"))
-        elif group.state in IDLE:
+        if group.state in IDLE:
             idle.append(group.group_id)
         else:
             failures.append(has_members(group))
@@ -76,14 +79,20 @@ def idle_groups(groups: Iterable[Group]) -> tuple[list[GroupId], list[Failure]]:
 def has_members(group: Group) -> Failure:
     """Why a group is left alone."""
     error = kafka_error(Code.non_empty_group, f"the group has members, its state is {group.state}: stop them first")
-    return error.failure(Scope.GROUP, group.group_id, api="DescribeGroups", broker=group.coordinator.id)
+    api = describer_of(group.type).question.api.name  # what told it
+    return error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)
 
 
-def committed(commits: Iterable[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit]]:
-    return {
-        each.group_id: {(topic, commit.partition): commit for topic, made in each.topics.items() for commit in made}
-        for each in commits
-    }
+def committed(commits: Iterable[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
+    found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
+    for each in commits:
+        found[each.group_id] = {
+            (topic, commit.partition): commit for topic, made in each.topics.items() for commit in made
+        }
+        found[each.group_id].update(
+            ((topic, partition), None) for topic, partitions in each.unset.items() for partition in partitions
+        )
+    return found
 
 
 def topics_to_check(request: ResetRequest) -> list[str]:
@@ -166,10 +175,10 @@ def resolved(scenario: Scenario, groups: Iterable[GroupId], committed: Committed
     """
     if not isinstance(scenario, ToGroup):
         return scenario
-    source = committed.get(scenario.source)
-    if not source:
+    source = committed.get(scenario.source, {})
+    if not any(source.values()):
         raise UsageError(f"--to-group: group '{scenario.source}' has no commits, or does not exist")
-    return FromPlan({(group, *pair): commit for group in groups for pair, commit in source.items()})
+    return FromPlan({(group, *pair): commit for group in groups for pair, commit in source.items() if commit})
 
 
 def keys_of(
@@ -197,6 +206,7 @@ def plan(
     committed: Committed,
     logs: Logs,
     times: Mapping[TopicPartition, int | None],
+    kinds: Mapping[GroupId, str | None],
 ) -> Outcome[PlannedOffset]:
     """Each partition planned, or why it is not; one whose log could not be read has its failure already."""
     planned: list[PlannedOffset] = []
@@ -211,8 +221,26 @@ def plan(
         if isinstance(entry, Failure):
             failures.append(entry)
         else:
-            planned.append(entry)
+            planned.append(entry._replace(kind=kinds.get(group)))
     return Outcome(tuple(planned), tuple(failures))
+
+
+def kinds_of(scenario: Scenario) -> Mapping[GroupId, str]:
+    """What a plan says of the kinds of its groups: where one does not exist, it is made as that."""
+    return scenario.kinds if isinstance(scenario, FromPlan) else {}
+
+
+def of_another_kind(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId, Failure]:
+    """Of a plan the groups that are share groups and were none when it was made, or the other way round: what one
+    keeps is not where the other was."""
+    told = kinds_of(scenario)
+    return {
+        group.group_id: Failure(
+            Scope.GROUP, group.group_id, f"it is a {group.type} group by now, and a {was} group in the plan"
+        )
+        for group in groups
+        if (was := told.get(group.group_id)) and (was in KEEPERS) != (group.type in KEEPERS)
+    }
 
 
 def still_as_planned(

@@ -8,17 +8,18 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from kgroups.model.cluster import Node
-from kgroups.model.groups import GroupId, GroupType, ListedGroup
+from kgroups.model.groups import GroupId, ListedGroup
 from kgroups.model.outcome import Failure
 from kgroups.net.cluster import Cluster
 
 from .coordinators import find_coordinators
-from .list_groups import CONSUMERS, EVERY_GROUP, fetch_groups
+from .kinds import KEEPERS
+from .list_groups import EVERY_GROUP, ListFilter, fetch_groups
 
 
 class Selection(NamedTuple):
-    """Names, and groups whose whole name matches ``pattern``, and with ``everything`` all there are; with
-    ``consumers_only`` of those that are not named only groups of consumers.
+    """Names, and groups whose whole name matches ``pattern``, and with ``everything`` all there are; of those that are
+    not named only such as ``among`` lets pass.
 
     ``topics`` keeps of these the groups that have commits or assignments on one of them; where nothing else is said,
     of all groups.
@@ -28,7 +29,7 @@ class Selection(NamedTuple):
     pattern: re.Pattern[str] | None = None
     everything: bool = False
     topics: frozenset[str] = frozenset()
-    consumers_only: bool = False
+    among: ListFilter = EVERY_GROUP
 
     @property
     def needs_list(self) -> bool:
@@ -50,8 +51,8 @@ class Located(NamedTuple):
     notices: tuple[str, ...] = ()
 
     def with_commits(self) -> dict[GroupId, Node | None]:
-        """Group -> coordinator, of the groups that commit offsets: share groups do not."""
-        listed = {group.group_id: group.coordinator for group in self.listed if group.type != GroupType.SHARE}
+        """Group -> coordinator, of the groups that may commit offsets: share groups do not."""
+        listed = {group.group_id: group.coordinator for group in self.listed if group.type not in KEEPERS}
         return {**self.named, **listed}
 
 
@@ -64,7 +65,7 @@ async def locate(cluster: Cluster, selection: Selection) -> Located:
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
     if selection.needs_list:
-        answer = await fetch_groups(cluster, CONSUMERS if selection.consumers_only else EVERY_GROUP)
+        answer = await fetch_groups(cluster, selection.among)
         listed = tuple(group for group in answer.items if selection.matches(group.group_id))
         failures, notices = answer.failures, answer.notices
     unlisted = set(selection.names) - {group.group_id for group in listed}

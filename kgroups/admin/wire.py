@@ -13,14 +13,27 @@ from kgroups.model.outcome import Failure, Outcome
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
 from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
+from kgroups.protocol.error_codes import Code
 from kgroups.protocol.versions import BrokerVersions
 
 from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
 
 if TYPE_CHECKING:
-    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, ForgottenOffset, Leaver, RemovedMember
+    from kgroups.model.acts import (
+        AppliedOffset,
+        DeletedGroup,
+        DeletedTopic,
+        DoomedGroup,
+        DoomedTopic,
+        ForgottenOffset,
+        ForgottenTopic,
+        Leaver,
+        RemovedMember,
+    )
+    from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group
     from kgroups.model.offsets import Isolation
+    from kgroups.model.permissions import Acl
     from kgroups.model.reset import PlannedOffset
     from kgroups.model.rows import GroupOffsets
     from kgroups.model.time_lag import FirstUnread, Position
@@ -44,11 +57,20 @@ NEEDED = (
 
 
 class WireAdmin:
-    """A cluster, and which of its coordinators were missing when it was opened."""
+    """A cluster, which of its coordinators were missing when it was opened, and whether we see all of its groups."""
 
-    def __init__(self, cluster: Cluster, missing: tuple[Failure, ...]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        missing: tuple[Failure, ...],
+        hidden_by: tuple[Acl, ...] = (),
+        *,
+        sees_topics: bool = True,
+    ) -> None:
         self.cluster = cluster
         self._missing = missing
+        self._hidden_by = hidden_by
+        self._sees_topics = sees_topics
 
     @classmethod
     async def connect(cls, settings: ClientSettings, observer: Observer | None = None) -> WireAdmin:
@@ -66,19 +88,21 @@ class WireAdmin:
         except BaseException:
             await cluster.close()
             raise
-        return cls(cluster, missing_coordinators(answer.topics))
+        missing, hidden_by = missing_coordinators(answer.topics), _hidden_by(answer.operations)
+        return cls(cluster, missing, hidden_by, sees_topics=_sees(answer.topics))
 
     @property
     def cluster_id(self) -> str | None:
         return self.cluster.cluster_id
 
     async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
-        return (await fetch_groups(self.cluster, wanted)).with_failures(self._missing)
+        return self._listed(await fetch_groups(self.cluster, wanted))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         from . import describe
 
-        return self._whole(selection, await describe.describe(self.cluster, selection))
+        answer = await describe.describe(self.cluster, selection)
+        return self._whole(selection, answer, commits=bool(selection.topics))
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
@@ -96,6 +120,13 @@ class WireAdmin:
         from . import first_unread
 
         return await first_unread.find_unread(self.cluster, positions, isolation=isolation)
+
+    async def read_group_logs(
+        self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
+    ) -> DeepAnswer:
+        from . import group_log
+
+        return await group_log.read_group_logs(self.cluster, wanted, limits, retention=retention)
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         from . import reset_offsets
@@ -129,27 +160,66 @@ class WireAdmin:
 
         return await forget_offsets.forget_offsets(self.cluster, group, topics)
 
+    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]:
+        from . import forget_topics
+
+        return await forget_topics.forget_topics(self.cluster, group, topics)
+
     async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
         from . import delete_groups
 
         return await delete_groups.delete_groups(self.cluster, names)
 
+    async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]:
+        from . import delete_topics
+
+        return await delete_topics.delete_topics(self.cluster, doomed)
+
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
         from . import remove_members
 
-        return self._whole(selection, await remove_members.plan_removal(self.cluster, selection, wanted))
+        return self._whole(selection, await remove_members.plan_removal(self.cluster, selection, wanted), commits=False)
 
     async def remove_members(self, leavers: Sequence[Leaver], reason: str) -> Outcome[RemovedMember]:
         from . import remove_members
 
         return await remove_members.remove_members(self.cluster, leavers, reason)
 
-    def _whole(self, selection: Selection, answer: Outcome[T]) -> Outcome[T]:
-        """A list that is known to be short is said to be; named groups have failures of their own."""
-        return answer.with_failures(self._missing) if selection.needs_list else answer
+    def _whole(self, selection: Selection, answer: Outcome[T], *, commits: bool = True) -> Outcome[T]:
+        """A list that is known to be short is said to be; named groups have failures of their own. And where the
+        answer is about commits, that some may be hidden."""
+        answer = self._listed(answer) if selection.needs_list else answer
+        known = bool(self._hidden_by) or not self._sees_topics
+        if not commits or not (known or answer.failures):
+            return answer
+        from .hidden import with_hidden_commits
+
+        return with_hidden_commits(answer, known=known)
+
+    def _listed(self, answer: Outcome[T]) -> Outcome[T]:
+        """What was selected from the list of groups, and what is known to be missing in that."""
+        answer = answer.with_failures(self._missing)
+        if not self._hidden_by:
+            return answer
+        from .hidden import with_hidden_groups
+
+        return with_hidden_groups(answer, self._hidden_by)
 
     async def close(self) -> None:
         await self.cluster.close()
+
+
+def _sees(topics: Iterable[metadata.TopicLeaders]) -> bool:
+    """Whether we may DESCRIBE the one topic that every cluster has: who may see all topics may see that."""
+    return not any(topic.error and topic.error.code == Code.topic_authorization_failed for topic in topics)
+
+
+def _hidden_by(operations: frozenset[str] | None) -> tuple[Acl, ...]:
+    if operations is None or "DESCRIBE" in operations:
+        return ()  # nearly always: what is said otherwise need not be loaded
+    from .hidden import hidden_by
+
+    return hidden_by(operations)
 
 
 async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from kgroups.config.settings import ClientSettings, Transport
-from kgroups.errors import UnsupportedVersion, UsageError
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import UsageError
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -75,14 +75,17 @@ def answer(settings: ClientSettings, shape: Shape, view: View, ask: Ask, *, debu
     return show(*put(settings, ask, debug=debug), shape, view)
 
 
-def put(settings: ClientSettings, ask: Ask, *, debug: bool) -> tuple[Outcome[Any], str | None]:
-    """What a cluster answers to one question, and the cluster's id."""
+def put(settings: ClientSettings, ask: Ask, *, debug: bool, quiet: bool = False) -> tuple[Outcome[Any], str | None]:
+    """What a cluster answers to one question, and the cluster's id.
+
+    :param quiet: without a line of progress, where something else is shown on the terminal.
+    """
     import asyncio
 
     answers: list[tuple[Outcome[Any], str | None]] = []
     # Handed over, not returned: where asyncio.run puts the SIGINT handler back, enum writes the main task into an
     # error that nobody reads, result and all. For 90,000 rows that costs seconds and 200 MB.
-    asyncio.run(_ask(settings, ask, debug, answers.append))
+    asyncio.run(_ask(settings, ask, debug, quiet, answers.append))
     (answered,) = answers
     return answered
 
@@ -117,34 +120,32 @@ def complain(outcome: Outcome[Any]) -> None:
 
 
 async def _ask(
-    settings: ClientSettings, ask: Ask, debug: bool, hand_over: Callable[[tuple[Outcome[Any], str | None]], None]
+    settings: ClientSettings,
+    ask: Ask,
+    debug: bool,
+    quiet: bool,
+    hand_over: Callable[[tuple[Outcome[Any], str | None]], None],
 ) -> None:
+    from kgroups.admin.open import open_admin
+
     from .progress import progress_line
 
-    async with progress_line() as line:
-        admin, line.what = await _open(settings, debug)
+    async with progress_line(quiet) as line:
+        admin, line.what = await open_admin(settings, tell if debug else None, _note)
         try:
             hand_over((await ask(admin), admin.cluster_id))
         finally:
             await admin.close()
 
 
-async def _open(settings: ClientSettings, debug: bool) -> tuple[GroupAdmin, object]:
-    """The transport that was asked for; librdkafka, with a notice, where the wire client cannot serve."""
-    if settings.transport is Transport.WIRE:
-        from kgroups.admin.wire import WireAdmin
+def _note(text: str) -> None:
+    from kgroups.render.failures import notice_lines
 
-        try:
-            admin = await WireAdmin.connect(settings, _tell if debug else None)
-            return admin, admin.cluster.progress
-        except UnsupportedVersion as error:
-            click.echo(f"kgroups: note: {error}; going on over librdkafka, one group a request", err=True)
-    from kgroups.admin.rdkafka.client import RdkafkaAdmin
-
-    return await RdkafkaAdmin.connect(settings), "asking over librdkafka"
+    for line in notice_lines((text,)):
+        click.echo(line, err=True)
 
 
-def _tell(exchange: Exchange) -> None:
+def tell(exchange: Exchange) -> None:
     """The line that ``--debug`` shows for a request."""
     error = f" FAILED: {exchange.error}" if exchange.error else ""
     click.echo(

@@ -12,6 +12,7 @@ from kgroups.errors import UsageError
 
 from .answer import Shape
 from .confirm import Consent, consent_options
+from .internal_topics import all_internal_topics_option, delete_topics
 from .options import Connection, Duration, connection_options, output_options
 from .perform import Act, perform
 from .undo_file import check_free, undo_option, write_undo
@@ -19,7 +20,8 @@ from .which_groups import Chosen, group_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import DoomedGroup
+    from kgroups.model.acts import DoomedGroup, DoomedTopic
+    from kgroups.model.outcome import Outcome
 
 
 @click.command("delete")
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     metavar="DURATION",
     help="Refused: no Kafka tells since when a group is empty; kgroups history stale does.",
 )
+@all_internal_topics_option
 @consent_options
 @undo_option
 @output_options
@@ -40,12 +43,13 @@ def delete(
     consent: Consent,
     undo_file: Path | None,
     empty_for: float | None,
+    all_internal: bool,
     chosen: Chosen,
 ) -> int:
     """Delete groups that have no members, with their offsets.
 
     Shows what would go; --execute deletes it. The offsets are kept in a file first, from which reset-offsets
-    --from-file makes the groups again.
+    --from-file makes the groups again. Internal topics of streams groups stay, unless they are to go as well.
     """
     if empty_for is not None:
         raise UsageError(
@@ -56,29 +60,56 @@ def delete(
     check_free(undo_file)
     from kgroups.admin.delete_groups import still_as_shown
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.act_rows import delete_row, told
-    from kgroups.model.acts import Result
+    from kgroups.model.act_rows import delete_row, delete_topic_row, told
+    from kgroups.model.acts import DoomedGroup, DoomedTopic, Result
     from kgroups.model.outcome import Outcome
     from kgroups.model.plan_file import json_undo
     from kgroups.render.act_views import DELETE
 
-    async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup]:
-        return await admin.plan_delete(selection)
+    async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
+        return _with_topics(await admin.plan_delete(selection), all_internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup], old: bool) -> Outcome[Any]:
-        names = tuple(doomed.group.group_id for doomed in planned)
-        fresh = Outcome(tuple(planned))
-        checked = still_as_shown(planned, await admin.plan_delete(Selection(names))) if old else fresh
+    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup | DoomedTopic], old: bool) -> Outcome[Any]:
+        groups = [doomed for doomed in planned if isinstance(doomed, DoomedGroup)]
+        topics = [doomed for doomed in planned if isinstance(doomed, DoomedTopic)]
+        names = tuple(doomed.group.group_id for doomed in groups)
+        fresh = Outcome(tuple(groups))
+        checked = still_as_shown(groups, await admin.plan_delete(Selection(names))) if old else fresh
         offsets = [entry for doomed in checked.items for entry in doomed.as_plan()]
         if offsets:
             write_undo(undo_file, sorted({entry.group_id for entry in offsets}), json_undo(offsets))
         deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
         results = {each.group_id: told(each.result, each.failure) for each in deleted.items}
         results.update({each.name: told(Result.FAILED, each) for each in checked.failures})
-        rows = (delete_row(doomed, results.get(doomed.group.group_id, told(Result.FAILED, None))) for doomed in planned)
-        return deleted.with_items(rows).with_failures(checked.failures)
+        rows = [delete_row(doomed, results.get(doomed.group.group_id, told(Result.FAILED, None))) for doomed in groups]
+        gone = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
+        more, failures = await delete_topics(admin, topics, gone, delete_topic_row) if topics else ([], [])
+        return deleted.with_items((*rows, *more)).with_failures((*checked.failures, *failures))
 
-    def question(planned: Sequence[DoomedGroup]) -> str:
-        return f"Delete {len(planned):,} groups, with {sum(len(each.commits) for each in planned):,} offsets?"
+    def row(doomed: DoomedGroup | DoomedTopic) -> Any:
+        return delete_topic_row(doomed) if isinstance(doomed, DoomedTopic) else delete_row(doomed)
 
-    return perform(connection, shape, consent, Act(DELETE, plan, delete_row, question, do))
+    def question(planned: Sequence[DoomedGroup | DoomedTopic]) -> str:
+        groups = [each for each in planned if isinstance(each, DoomedGroup)]
+        topics = len(planned) - len(groups)
+        more = f", and {topics:,} internal topics for ever" if topics else ""
+        return f"Delete {len(groups):,} groups, with {sum(len(each.commits) for each in groups):,} offsets{more}?"
+
+    return perform(connection, shape, consent, Act(DELETE, plan, row, question, do))
+
+
+def _with_topics(planned: Outcome[DoomedGroup], all_internal: bool) -> Outcome[DoomedGroup | DoomedTopic]:
+    """The groups, and where they are to go too, behind them their internal topics; else it is said that these stay."""
+    from kgroups.model.groups import GroupType
+
+    groups = [doomed.group for doomed in planned.items if doomed.group.type == GroupType.STREAMS]
+    whole: Outcome[DoomedGroup | DoomedTopic] = planned.with_items(planned.items)
+    if not groups:
+        return whole
+    from kgroups.model.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
+
+    if not all_internal:
+        return whole.with_failures((), kept_remarks(groups))
+    topics = doomed_topics(groups)
+    items: list[DoomedGroup | DoomedTopic] = [*planned.items, *topics.items]
+    return planned.with_items(items).with_failures(topics.failures, (NO_WAY_BACK,) if topics.items else ())

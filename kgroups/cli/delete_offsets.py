@@ -15,7 +15,7 @@ from .confirm import Consent, consent_options
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .undo_file import check_free, undo_option
-from .which_groups import Chosen, group_options
+from .which_groups import Chosen, complete_topic, group_options
 from .write_offsets import write_offsets
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="TOPIC[:0,2-5]",
     help="All commits on a topic, or on some of its partitions; may be repeated.",
+    shell_complete=complete_topic,
 )
 @consent_options
 @undo_option

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgroups.config.settings import Transport
+from kgroups.errors import UsageError
+
 from .answer import Shape, answer
-from .options import Connection, connection_options, exclusive, isolation_option, output_options
+from .options import Connection, connection_options, deep_options, exclusive, isolation_option, output_options
 from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.select_groups import Selection
     from kgroups.model.outcome import Outcome
+    from kgroups.render.views import View
 
 
 @click.command("describe")
@@ -22,7 +27,9 @@ if TYPE_CHECKING:
 @click.option("--offsets", is_flag=True, help="Committed offsets, log ends and lag.  [default view]")
 @click.option("--members", is_flag=True, help="Members and what is assigned to them.")
 @click.option("--state", is_flag=True, help="Coordinator, assignor, state and number of members.")
+@click.option("--topology", is_flag=True, help="Of streams groups: subtopologies, their topics and tasks.")
 @click.option("-v", "--verbose", is_flag=True, help="More columns: epochs, assignments, subscriptions.")
+@deep_options
 @isolation_option
 @output_options
 @connection_options
@@ -32,38 +39,101 @@ def describe(
     offsets: bool,
     members: bool,
     state: bool,
+    topology: bool,
     isolation: str,
     chosen: Chosen,
     verbose: bool,
+    deep: tuple[int, float] | None,
 ) -> int:
     """Describe groups: offsets and lag, members, or state."""
-    from kgroups.model.offsets import Isolation
-    from kgroups.model.rows import member_rows, offset_rows, state_row
-    from kgroups.render.views import MEMBERS, OFFSETS, STATE
-
-    exclusive(offsets=offsets, members=members, state=state)
+    exclusive(offsets=offsets, members=members, state=state, topology=topology)
     selection = chosen.selection()
     look = shape._replace(verbose=verbose)
 
+    if deep and topology:
+        raise UsageError("--deep has nothing to add to --topology: leave one of them out")
+    if deep and connection.settings.transport is Transport.LIBRDKAFKA:
+        raise UsageError("--deep reads records, which only the wire client does: leave --transport librdkafka out")
+
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.model.offsets import Isolation
+        from kgroups.model.rows import OffsetRow, offset_rows
+
         level = Isolation[isolation.upper()]
         outcome = await admin.describe_offsets(selection, isolation=level)
         remarks = _remarks(selection, [item.group for item in outcome.items])
+        if deep:
+            return await _deepened(admin, "offsets", outcome, deep, remarks)
         rows = chain.from_iterable(map(offset_rows, outcome.items))
-        return outcome.with_items(rows).with_failures((), remarks)
+        return _shown(outcome, rows, OffsetRow, remarks)
 
     async def ask_members(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.model.member_rows import MemberRow, member_rows
+
         outcome = await admin.describe(selection)
+        if deep:
+            return await _deepened(admin, "members", outcome, deep, _remarks(selection, outcome.items))
         rows = chain.from_iterable(map(member_rows, outcome.items))
-        return outcome.with_items(rows).with_failures((), _remarks(selection, outcome.items))
+        return _shown(outcome, rows, MemberRow, _remarks(selection, outcome.items))
 
     async def ask_state(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.model.member_rows import StateRow, state_row
+
         outcome = await admin.describe(selection)
         remarks = [] if outcome.items else _remarks(selection, ())
-        return outcome.with_items(map(state_row, outcome.items)).with_failures((), remarks)
+        if deep:
+            return await _deepened(admin, "state", outcome, deep, remarks)
+        return _shown(outcome, map(state_row, outcome.items), StateRow, remarks)
 
-    view, ask = (MEMBERS, ask_members) if members else (STATE, ask_state) if state else (OFFSETS, ask_offsets)
-    return answer(connection.settings, look, view, ask, debug=connection.debug)
+    if topology:
+        return _topology(connection, look, selection)
+    name, ask = ("members", ask_members) if members else ("state", ask_state) if state else ("offsets", ask_offsets)
+    return answer(connection.settings, look, _view(name, deep=bool(deep)), ask, debug=connection.debug)
+
+
+def _view(name: str, *, deep: bool) -> View:
+    if deep:
+        from .deep import deep_view
+
+        return deep_view(name)
+    if name == "offsets":
+        from kgroups.render.views import OFFSETS
+
+        return OFFSETS
+    from kgroups.render.member_views import MEMBERS, STATE
+
+    return MEMBERS if name == MEMBERS.name else STATE
+
+
+async def _deepened(
+    admin: GroupAdmin, which: str, outcome: Outcome[Any], bounds: tuple[int, float], remarks: list[str]
+) -> Outcome[Any]:
+    from .deep import deepened
+
+    return (await deepened(admin, which, outcome, *bounds)).with_failures((), remarks)
+
+
+def _shown(outcome: Outcome[Any], rows: Iterable[Any], kind: type[Any], remarks: list[str]) -> Outcome[Any]:
+    """The rows, and one for each group that may not be seen."""
+    if outcome.failures:
+        from kgroups.model.refused_rows import refused_rows
+
+        rows = chain(rows, refused_rows(kind, outcome.failures))
+    return outcome.with_items(rows).with_failures((), remarks)
+
+
+def _topology(connection: Connection, shape: Shape, selection: Selection) -> int:
+    from kgroups.model.topology_rows import topology_remark, topology_rows
+    from kgroups.render.topology_views import TOPOLOGY
+
+    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        outcome = await admin.describe(selection)
+        named = [] if selection.needs_list else outcome.items
+        remarks = [remark for group in named if (remark := topology_remark(group))]
+        rows = chain.from_iterable(map(topology_rows, outcome.items))
+        return outcome.with_items(rows).with_failures((), remarks)
+
+    return answer(connection.settings, shape, TOPOLOGY, ask, debug=connection.debug)
 
 
 def _remarks(selection: Selection, groups: Any) -> list[str]:

@@ -58,6 +58,11 @@ def exit_with(run: Callable[[Sequence[str]], int]) -> NoReturn:
     sys.exit(code)
 
 
+def stay() -> None:
+    """For commands that look again and again: what :func:`exit_with` turned off would cost them ever more memory."""
+    gc.enable()
+
+
 def _open_what_is_closed() -> None:
     """A stream that the caller closed is None in Python: what is written there goes nowhere, and does not go wrong."""
     for name in ("stdout", "stderr"):

@@ -72,8 +72,9 @@ def lag(
     With --time, 0 means that nothing is unread of the partitions with a commit, and - that nobody can say; NOTE has
     the reason.
     """
-    from kgroups.model.lag_summary import Ages, By, shares
+    from kgroups.model.lag_summary import LAG_ROWS, Ages, By, shares
     from kgroups.model.offsets import Isolation
+    from kgroups.model.refused_rows import refused_rows
     from kgroups.render.lag_views import LAG_VIEWS
     from kgroups.render.selection import sort_rows
 
@@ -95,17 +96,19 @@ def lag(
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
-        rows, remarks = _kept(share_of, only_lagging, least)
+        seen = {item.group.group_id for item in outcome.items}
+        refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
+        rows, remarks = _kept((*share_of, *refused), only_lagging, least)
         if not outcome.items and selection.needs_list:
             remarks.append("no group matches")
         if not by_time:
             rows = first(rows)
         if not with_time:
             return outcome.with_items(rows).with_failures((), remarks)
-        places = {place for row in rows for place in share_of[row].positions()}
+        places = {place for row in rows if row in share_of for place in share_of[row].positions()}
         unread, failures = await admin.find_unread(places, isolation=level)
         ages = Ages(unread, now)
-        rows = first([share_of[row].row(ages) for row in rows])
+        rows = first([share_of[row].row(ages) if row in share_of else row for row in rows])
         return outcome.with_items(rows).with_failures(failures, remarks)
 
     return answer(connection.settings, look, view, ask, debug=connection.debug)
@@ -124,6 +127,6 @@ def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tupl
         enough = least is None or (row.total_lag is not None and row.total_lag >= least)
         if enough and (row.behind or not only_lagging):
             kept.append(row)
-        elif row.unknown:
+        elif row.unknown or row.unknown is None:
             unsure += 1
     return kept, [f"left out, for their lag is not wholly known: {unsure:,}"] if unsure else []

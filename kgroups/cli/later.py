@@ -29,7 +29,13 @@ class Later(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """With this, click goes on with the command itself."""
-        return self.load().make_context(info_name, args, parent, **extra)
+        command = self.load()
+        try:
+            return command.make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            # Of an option without its argument click does not say whose it is.
+            error.ctx = error.ctx or click.Context(command, parent, info_name)
+            raise
 
 
 def add_later(group: click.Group, *commands: Later) -> None:

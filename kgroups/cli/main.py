@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import click
@@ -10,6 +11,9 @@ from kgroups import __version__
 
 from .ending import brought_to_an_end, complain_in_lines
 from .later import Later, add_later
+
+COMPLETE = "_KGROUPS_COMPLETE"
+"""Set by the scripts in ``completions/``."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -37,7 +41,11 @@ add_later(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs a command; gives its exit code."""
+    """Runs a command; gives its exit code. A shell that completes a command line asks by a variable."""
+    if instruction := os.environ.get(COMPLETE):
+        from .complete import complete
+
+        return complete(cli, COMPLETE, instruction)
     return brought_to_an_end(lambda: _run(arguments), _complain)
 
 

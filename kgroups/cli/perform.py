@@ -46,7 +46,7 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
 
     Where somebody is asked, planning and doing each have ``--timeout`` for themselves: nobody is hurried to answer.
     """
-    from kgroups.model.outcome import EXIT_FAILED, Outcome
+    from kgroups.model.outcome import EXIT_FAILED
 
     shape.check(act.view)
     if consent.execute and consent.yes:
@@ -65,8 +65,7 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
         return await act.do(admin, planned.items, True)
 
     done, cluster_id = _put(connection, do)
-    whole = Outcome(done.items, (*planned.failures, *done.failures), (*planned.notices, *done.notices))
-    return show(whole, cluster_id, shape, act.view)
+    return show(done.after(planned), cluster_id, shape, act.view)
 
 
 def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
@@ -78,7 +77,7 @@ def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
         if not planned.items:
             return planned.with_failures((), (NOTHING,))
         done = await act.do(admin, planned.items, time.monotonic() - began > FRESH)
-        return done.with_failures(planned.failures, planned.notices)
+        return done.after(planned)
 
     return show(*_put(connection, both), shape, act.view)
 

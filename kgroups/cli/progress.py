@@ -18,10 +18,10 @@ class ProgressLine:
 
 
 @asynccontextmanager
-async def progress_line() -> AsyncIterator[ProgressLine]:
-    """Shows the line while the body runs and wipes it after; nothing where stderr is no terminal."""
+async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
+    """Shows the line while the body runs and wipes it after; nothing where stderr is no terminal, or with ``quiet``."""
     line = ProgressLine()
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield line
         return
     task = asyncio.ensure_future(_show(line))

@@ -13,6 +13,7 @@ from kgroups.errors import UsageError
 
 from .answer import Shape, complain, put
 from .confirm import Consent, consent_options
+from .internal_topics import all_internal_topics_option, delete_topics, internal_topic_option
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .scenario import one_scenario, scenario_of, scenario_options
@@ -23,6 +24,7 @@ from .write_offsets import write_offsets
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.reset_plan import ResetRequest
+    from kgroups.model.acts import DoomedTopic
     from kgroups.model.outcome import Outcome
     from kgroups.model.reset import PlannedOffset
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 @click.command("reset-offsets")
 @group_options
 @scenario_options
+@internal_topic_option
+@all_internal_topics_option
 @consent_options
 @undo_option
 @click.option(
@@ -46,34 +50,73 @@ def reset_offsets(
     chosen: Chosen,
     topics: tuple[str, ...],
     all_topics: bool,
+    internal: tuple[str, ...],
+    all_internal: bool,
     **scenarios: Any,
 ) -> int:
     """Move the offsets of groups that have no members.
 
     Shows what would be written; --execute writes it. The old offsets are kept in a file first, which --from-file takes
-    back. A group with members is refused, and the others are reset.
+    back. A group with members is refused, and the others are reset. Of streams groups the input topics are reset.
     """
     request, remarks = _request(chosen, topics, all_topics, scenarios)
     if export:
         if consent.execute:
             raise UsageError("--export and --execute exclude each other")
+        if internal or all_internal:
+            raise UsageError("--export plans offsets alone: it excludes the deletion of internal topics")
         single = len(chosen.names) == 1 and chosen.regex is None
         return _export(connection, shape, request, remarks, with_group=not single)
     check_free(undo_file)
-    from kgroups.model.act_rows import reset_row, told
+    from kgroups.model.act_rows import reset_row, reset_topic_row, told
+    from kgroups.model.acts import DoomedTopic, Result
+    from kgroups.model.reset import PlannedOffset
     from kgroups.render.act_views import RESET_OFFSETS
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        return (await admin.plan_reset(request)).with_failures((), remarks)
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | DoomedTopic]:
+        planned = (await admin.plan_reset(request)).with_failures((), remarks)
+        if not (internal or all_internal):
+            return planned.with_items(planned.items)
+        return await _with_topics(admin, planned, None if all_internal else internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
-        applied = await write_offsets(admin, planned, undo_file, old=old)
-        return applied.with_items(reset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | DoomedTopic], old: bool) -> Outcome[Any]:
+        offsets = [each for each in planned if isinstance(each, PlannedOffset)]
+        topics = [each for each in planned if isinstance(each, DoomedTopic)]
+        applied = await write_offsets(admin, offsets, undo_file, old=old)
+        rows = [reset_row(each.planned, told(each.result, each.failure)) for each in applied.items]
+        undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
+        done = {entry.group_id for entry in offsets} - undone
+        more, failures = await delete_topics(admin, topics, done, reset_topic_row) if topics else ([], [])
+        return applied.with_items((*rows, *more)).with_failures(failures)
 
-    def question(planned: Sequence[PlannedOffset]) -> str:
-        return f"Write {len(planned):,} offsets of {len({entry.group_id for entry in planned}):,} groups?"
+    def row(each: PlannedOffset | DoomedTopic) -> Any:
+        return reset_topic_row(each) if isinstance(each, DoomedTopic) else reset_row(each)
 
-    return perform(connection, shape, consent, Act(RESET_OFFSETS, plan, reset_row, question, do))
+    def question(planned: Sequence[PlannedOffset | DoomedTopic]) -> str:
+        offsets = [each for each in planned if isinstance(each, PlannedOffset)]
+        topics = len(planned) - len(offsets)
+        more = f", and delete {topics:,} internal topics for ever" if topics else ""
+        return f"Write {len(offsets):,} offsets of {len({entry.group_id for entry in offsets}):,} groups{more}?"
+
+    return perform(connection, shape, consent, Act(RESET_OFFSETS, plan, row, question, do))
+
+
+async def _with_topics(
+    admin: GroupAdmin, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
+) -> Outcome[PlannedOffset | DoomedTopic]:
+    """The plan, and behind it the internal topics of its groups that are to go: those named, else all."""
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.internal_topics import NO_WAY_BACK, doomed_topics
+
+    names = tuple(sorted({entry.group_id for entry in planned.items}))
+    if not names:
+        return planned.with_items(planned.items)
+    groups = await admin.describe(Selection(names))
+    topics = doomed_topics(groups.items, named)
+    items: list[PlannedOffset | DoomedTopic] = [*planned.items, *topics.items]
+    return planned.with_items(items).with_failures(
+        (*groups.failures, *topics.failures), (NO_WAY_BACK,) if topics.items else ()
+    )
 
 
 def _request(

@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .which_groups import check_name
+from .which_groups import check_name, complete_group, complete_topic
 
 if TYPE_CHECKING:
     from kgroups.model.reset import Scenario
@@ -41,7 +41,7 @@ _SCENARIOS = (
         metavar="FILE",
         help="To what a file says: CSV as --export writes it, a plan in JSON, or an undo file.",
     ),
-    click.option("--to-group", metavar="GROUP", help="To where another group is."),
+    click.option("--to-group", metavar="GROUP", help="To where another group is.", shell_complete=complete_group),
 )
 _SCOPE = (
     click.option(
@@ -50,6 +50,7 @@ _SCOPE = (
         multiple=True,
         metavar="TOPIC[:0,2-5]",
         help="All partitions of a topic, or some; may be repeated.",
+        shell_complete=complete_topic,
     ),
     click.option("--all-topics", is_flag=True, help="All partitions that the group has committed."),
 )

@@ -17,9 +17,29 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def complete_group(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    from .complete import group_names
+
+    return group_names(context, param, begun)
+
+
+def complete_topic(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    from .complete import topic_names
+
+    return topic_names(context, param, begun)
+
+
 _GROUPS = (
-    click.argument("names", nargs=-1, metavar="[GROUP]..."),
-    click.option("--group", "groups", multiple=True, metavar="GROUP", help="A group; may be repeated."),
+    click.argument("names", nargs=-1, metavar="[GROUP]...", shell_complete=complete_group),
+    click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="GROUP",
+        help="A group; may be repeated.",
+        shell_complete=complete_group,
+    ),
     click.option("--regex", metavar="RE", help="Groups whose whole name matches this regular expression."),
     click.option("--all-groups", is_flag=True, help="All groups of the cluster."),
 )
@@ -29,6 +49,7 @@ _TOPICS = click.option(
     multiple=True,
     metavar="TOPIC",
     help="Groups with commits or assignments on this topic, and of their offsets only those; may be repeated.",
+    shell_complete=complete_topic,
 )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .acts import DoomedGroup, Leaver, Result
+from .acts import DoomedGroup, DoomedTopic, Leaver, Result
 from .outcome import Failure
 from .reset import PlannedOffset
 
 
 class ResetRow(NamedTuple):
-    """One planned offset of ``reset-offsets``; ``result`` and ``error`` once it was executed."""
+    """One planned offset of ``reset-offsets``; ``result`` and ``error`` once it was executed. Without a partition, an
+    internal topic that is deleted."""
 
     group: str
     topic: str
-    partition: int
+    partition: int | None
     old_offset: int | None
     new_offset: int | None
     distance: int | None
@@ -35,15 +36,17 @@ class DeleteOffsetRow(NamedTuple):
 
 
 class DeleteRow(NamedTuple):
-    """One group of ``delete``; ``commits`` counts the partitions whose offsets go with it."""
+    """One group of ``delete``; ``commits`` counts the partitions whose offsets go with it. Or an internal topic of a
+    streams group, which goes with it too."""
 
     group: str
     state: str
     type: str | None
     protocol_type: str
-    commits: int
+    commits: int | None
     result: str | None = None
     error: str | None = None
+    internal_topic: str | None = None
 
 
 class RemoveMemberRow(NamedTuple):
@@ -58,6 +61,8 @@ class RemoveMemberRow(NamedTuple):
     result: str | None = None
     error: str | None = None
 
+
+DELETED_TOPIC = "internal topic: deleted, with all that is in it"
 
 Told = tuple[str | None, str | None]
 """Result and error of what was executed."""
@@ -78,7 +83,18 @@ def delete_offset_row(entry: PlannedOffset, told: Told = UNTOLD) -> DeleteOffset
 
 def delete_row(doomed: DoomedGroup, told: Told = UNTOLD) -> DeleteRow:
     group = doomed.group
-    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, len(doomed.commits), *told)
+    # Of a share group there are partitions that nobody has read yet.
+    count = sum(commit is not None for commit in doomed.commits.values())
+    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, count, *told)
+
+
+def delete_topic_row(doomed: DoomedTopic, told: Told = UNTOLD) -> DeleteRow:
+    group = doomed.group
+    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, None, *told, doomed.topic)
+
+
+def reset_topic_row(doomed: DoomedTopic, told: Told = UNTOLD) -> ResetRow:
+    return ResetRow(doomed.group.group_id, doomed.topic, None, None, None, None, DELETED_TOPIC, *told)
 
 
 def remove_member_row(leaver: Leaver, told: Told = UNTOLD) -> RemoveMemberRow:

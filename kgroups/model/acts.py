@@ -37,22 +37,46 @@ class ForgottenOffset(NamedTuple):
     failure: Failure | None = None
 
 
+class ForgottenTopic(NamedTuple):
+    """A topic of which a share group was to forget where it starts, in all partitions."""
+
+    group_id: GroupId
+    topic: str
+    failure: Failure | None = None
+
+
 class DoomedGroup(NamedTuple):
     """A group that is to be deleted, and the commits that go with it, by topic and partition."""
 
     group: Group
-    commits: Mapping[tuple[str, int], Commit]
+    commits: Mapping[tuple[str, int], Commit | None]
 
     def as_plan(self) -> Iterator[PlannedOffset]:
         """Its commits as offsets that go, sorted: what an undo file is made of."""
         for (topic, partition), commit in sorted(self.commits.items()):
-            yield PlannedOffset(self.group.group_id, topic, partition, commit, None)
+            yield PlannedOffset(self.group.group_id, topic, partition, commit, None, kind=self.group.type)
 
 
 class DeletedGroup(NamedTuple):
     """A group after the attempt to delete it."""
 
     group_id: GroupId
+    result: Result
+    failure: Failure | None = None
+
+
+class DoomedTopic(NamedTuple):
+    """An internal topic of a streams group that is to be deleted, with all that is in it."""
+
+    group: Group
+    topic: str
+
+
+class DeletedTopic(NamedTuple):
+    """Such a topic after the attempt to delete it."""
+
+    group_id: GroupId
+    topic: str
     result: Result
     failure: Failure | None = None
 

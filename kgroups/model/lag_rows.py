@@ -1,4 +1,7 @@
-"""The rows of the lag views. All tell ``total_lag`` and ``behind``, by which they are chosen and ranked."""
+"""The rows of the lag views. All tell ``total_lag`` and ``behind``, by which they are chosen and ranked.
+
+A group that may not be seen is a row of its name and a note; all other fields of it are ``None``.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ class LagRow(Protocol):
     def total_lag(self) -> int | None: ...
 
     @property
-    def behind(self) -> int: ...
+    def behind(self) -> int | None: ...
 
     @property
-    def unknown(self) -> int: ...
+    def unknown(self) -> int | None: ...
 
 
 class Tally(NamedTuple):
@@ -119,6 +122,8 @@ class PartitionLagRow(NamedTuple):
     client_id: str | None
     group_instance_id: str | None
     note: str | None
+    start_offset: int | None = None
+    """Of a share group, instead of a commit."""
 
     @property
     def total_lag(self) -> int | None:
@@ -130,4 +135,4 @@ class PartitionLagRow(NamedTuple):
 
     @property
     def unknown(self) -> int:
-        return int(self.lag is None and self.current_offset is not None)
+        return int(self.lag is None and not (self.current_offset is None and self.start_offset is None))

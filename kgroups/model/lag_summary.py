@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .duration import Milliseconds
-from .groups import Group
+from .groups import Group, GroupType
 from .lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from .offsets import LogOffsets
 from .rows import GroupOffsets, OffsetRow, offset_rows
@@ -24,6 +24,15 @@ class By(StrEnum):
     TOPIC = "topic"
     PARTITION = "partition"
     MEMBER = "member"
+
+
+LAG_ROWS = {
+    By.GROUP: GroupLagRow,
+    By.TOPIC: TopicLagRow,
+    By.PARTITION: PartitionLagRow,
+    By.MEMBER: MemberLagRow,
+}
+"""What a row of each kind of answer is."""
 
 
 class Ages(NamedTuple):
@@ -89,14 +98,17 @@ def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
     held: dict[str, set[int]] = {}
     for topic, commits in offsets.commits.topics.items():
         held.setdefault(topic, set()).update(commit.partition for commit in commits)
-    for member in offsets.group.members or ():
+    for topic, partitions in offsets.commits.unset.items():
+        held.setdefault(topic, set()).update(partitions)
+    sharing = offsets.group.type == GroupType.SHARE  # then to be assigned a partition is not to hold it
+    for member in () if sharing else offsets.group.members or ():
         for entry in member.assignment.topics:
             if not offsets.topics or entry.topic in offsets.topics:
                 held.setdefault(entry.topic, set()).update(entry.partitions)
     nobody = (None, None, None, None, None)
-    for topic, partitions in held.items():
+    for topic, known in held.items():
         logs = offsets.logs.offsets.get(topic, {})
-        for partition in sorted(logs.keys() - partitions):
+        for partition in sorted(logs.keys() - known):
             start, end = logs[partition]
             yield OffsetRow(offsets.group.group_id, topic, partition, None, None, start, end, None, *nobody)
 
@@ -109,10 +121,10 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES) -> Tally:
     """
     partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
     known = [(row.lag, row) for row in partitions.values() if row.lag is not None]
-    uncommitted = sum(row.current_offset is None for row in partitions.values())
+    uncommitted = sum(reads_on_at(row) is None for row in partitions.values())
     worst = max(known, key=lambda each: each[0], default=None)
-    age, remarks = _oldest([time_of(row, ages) for row in partitions.values() if row.current_offset is not None])
-    holes = [row.note for row in partitions.values() if row.current_offset is not None and row.lag is None]
+    age, remarks = _oldest([time_of(row, ages) for row in partitions.values() if reads_on_at(row) is not None])
+    holes = [row.note for row in partitions.values() if reads_on_at(row) is not None and row.lag is None]
     return Tally(
         total_lag=sum(lag for lag, _ in known) if known else None,
         max_lag=worst[0] if worst else None,
@@ -155,15 +167,20 @@ def _partitions(count: int) -> str:
     return f"{count:,} partitions" if count > 1 else "1 partition"
 
 
+def reads_on_at(row: OffsetRow) -> int | None:
+    """Where the group reads on: its commit, or where a share group starts."""
+    return row.start_offset if row.current_offset is None else row.current_offset
+
+
 def _lost(row: OffsetRow) -> bool:
-    committed, start = row.current_offset, row.log_start_offset
+    committed, start = reads_on_at(row), row.log_start_offset
     return committed is not None and start is not None and committed < start
 
 
 def _position(row: OffsetRow) -> Position | None:
     if row.topic is None or row.partition is None:
         return None
-    return position(row.topic, row.partition, row.current_offset, LogOffsets(row.log_start_offset, row.log_end_offset))
+    return position(row.topic, row.partition, reads_on_at(row), LogOffsets(row.log_start_offset, row.log_end_offset))
 
 
 def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
@@ -183,4 +200,5 @@ def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
         row.client_id,
         row.group_instance_id,
         note or None,
+        row.start_offset,
     )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import UsageError
 
-from .groups import GroupId
+from .groups import GroupId, GroupType
 from .names import check_sendable
 from .offsets import Commit
 from .reset import FromPlan, Move, PlanKey, PlannedOffset
@@ -38,6 +38,8 @@ class PlanRow(NamedTuple):
     topic: str
     partition: int
     move: Move
+    kind: str | None = None
+    """The group's type, where it is to be made as another than a commit makes it."""
 
 
 class PlanFile(NamedTuple):
@@ -58,6 +60,7 @@ class PlanFile(NamedTuple):
         """
         moves: dict[PlanKey, Move] = {}
         where: dict[PlanKey, str] = {}
+        kinds: dict[GroupId, str] = {}
         for row in self.rows:
             group = only if row.group is None else row.group
             if group is None:
@@ -66,7 +69,9 @@ class PlanFile(NamedTuple):
             if key in moves and moves[key] != row.move:
                 raise UsageError(f"{row.where}: {row.topic}-{row.partition} of group '{group}' is there twice")
             moves[key], where[key] = row.move, row.where
-        return FromPlan(moves, self.exact, where)
+            if row.kind:
+                kinds[group] = row.kind
+        return FromPlan(moves, self.exact, where, kinds)
 
 
 def parse_plan(text: str, name: str) -> PlanFile:
@@ -130,6 +135,7 @@ def _row(
     offset: int | None,
     leader_epoch: int | None = None,
     metadata: str = "",
+    kind: str | None = None,
 ) -> PlanRow:
     if not topic or group == "":
         raise UsageError(f"{where}: the {'topic' if not topic else 'group'} is empty")
@@ -137,7 +143,7 @@ def _row(
         check_sendable(name, where)
     check_sendable(metadata, where, "metadata")
     move = None if offset is None else Commit(partition, offset, leader_epoch, metadata)
-    return PlanRow(where, group, topic, partition, move)
+    return PlanRow(where, group, topic, partition, move, kind)
 
 
 def _from_json(text: str, name: str) -> PlanFile:
@@ -167,6 +173,8 @@ def _item(where: str, item: Any) -> PlanRow:
     offset, epoch, metadata = item["offset"], item.get("leader_epoch"), item.get("metadata", "")
     if any(number is not None and type(number) is not int for number in (offset, epoch)) or type(metadata) is not str:
         raise UsageError(f"{where}: its offset, leader_epoch or metadata is of the wrong kind")
+    if (made_as := item.get("type")) not in (None, *GroupType.ALL):
+        raise UsageError(f"{where}: its type is none of {', '.join(GroupType.ALL)}")
     return _row(
         where,
         item["group"],
@@ -175,6 +183,7 @@ def _item(where: str, item: Any) -> PlanRow:
         None if offset is None else _bounded(where, "offset", offset, LARGEST_OFFSET),
         None if epoch is None else _bounded(where, "leader_epoch", epoch, LARGEST_PARTITION),
         metadata,
+        made_as,
     )
 
 
@@ -234,4 +243,6 @@ def _json_item(entry: PlannedOffset, move: Move) -> dict[str, Any]:
         item["leader_epoch"] = move.leader_epoch
     if move and move.metadata:
         item["metadata"] = move.metadata
+    if entry.kind == GroupType.SHARE:
+        item["type"] = entry.kind  # no commit makes one
     return item

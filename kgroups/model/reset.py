@@ -67,11 +67,12 @@ class ToTime:
 @dataclass(frozen=True, slots=True)
 class FromPlan:
     """What a file says; ``None`` takes the commit away. ``exact``: an undo, which puts back what was, as it was.
-    ``where``: file and line of each, for errors."""
+    ``where``: file and line of each, for errors. ``kinds``: what groups are made as where they are not there."""
 
     moves: Mapping[PlanKey, Move]
     exact: bool = False
     where: Mapping[PlanKey, str] = field(default_factory=dict)
+    kinds: Mapping[GroupId, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ class PlannedOffset(NamedTuple):
     after: Commit | None
     clamp: Clamp | None = None
     note: str | None = None
+    kind: str | None = None
+    """The group's, where it decides how this is written; ``None`` of a group that is yet to be made by a commit."""
 
     @property
     def old(self) -> int | None:
@@ -140,7 +143,7 @@ def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOff
     if isinstance(scenario, ToCurrent) and before:
         return PlannedOffset(*key, before, before, note=_outside(before, facts.log))
     if isinstance(scenario, ShiftBy) and not before:
-        return _unplanned(key, "cannot shift: there is no commit")
+        return _unplanned(key, "cannot shift: there is no offset to begin from")
     if start is None or end is None:
         return _unplanned(key, "where the log starts and ends is not known")
     return _clamped(key, before, *_asked(scenario, key, facts, start, end), start, end)

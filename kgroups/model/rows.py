@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from .assignment import Assignment, Subscription
 from .cluster import Node
-from .groups import Group, ListedGroup, Member
+from .groups import Group, GroupType, ListedGroup, Member
 from .lag import compute_lag, remark
 from .offsets import GroupCommits, LogOffsets, Logs
+
+if TYPE_CHECKING:
+    pass
 
 
 class ListRow(NamedTuple):
@@ -24,41 +26,11 @@ class ListRow(NamedTuple):
     coordinator: Node
 
 
-class StateRow(NamedTuple):
-    """One group of ``describe --state``; ``members`` counts them."""
-
-    group: str
-    coordinator: Node
-    assignment_strategy: str | None
-    state: str
-    group_epoch: int | None
-    target_assignment_epoch: int | None
-    members: int | None
-    type: str | None
-    protocol_type: str
-
-
-class MemberRow(NamedTuple):
-    """One member of ``describe --members``; ``partitions`` counts its assignment."""
-
-    group: str
-    consumer_id: str
-    group_instance_id: str | None
-    host: str
-    client_id: str
-    partitions: int | None
-    current_epoch: int | None
-    current_assignment: Assignment
-    target_epoch: int | None
-    target_assignment: Assignment | None
-    upgraded: bool | None
-    subscription: Subscription
-    owned_partitions: Assignment
-    rack: str | None
-
-
 class OffsetRow(NamedTuple):
-    """One partition of one group of ``describe --offsets``, or a member that holds none."""
+    """One partition of one group of ``describe --offsets``, or a member that holds none.
+
+    Of a share group, whose members have partitions in common, no row names a member.
+    """
 
     group: str
     topic: str | None
@@ -73,6 +45,10 @@ class OffsetRow(NamedTuple):
     client_id: str | None
     group_instance_id: str | None
     note: str | None
+    start_offset: int | None = None
+    """Of a share group, instead of a commit."""
+    topic_role: str | None = None
+    """Of a streams group: what the topic is to its application."""
 
 
 class GroupOffsets(NamedTuple):
@@ -85,41 +61,6 @@ class GroupOffsets(NamedTuple):
     commits: GroupCommits
     logs: Logs
     topics: frozenset[str] = frozenset()
-
-
-def state_row(group: Group) -> StateRow:
-    return StateRow(
-        group.group_id,
-        group.coordinator,
-        group.protocol or None,
-        group.state,
-        group.group_epoch,
-        group.target_assignment_epoch,
-        None if group.members is None else len(group.members),
-        group.type,
-        group.protocol_type,
-    )
-
-
-def member_rows(group: Group) -> Iterator[MemberRow]:
-    """The members view of one group, by member id."""
-    for member in sorted(group.members or (), key=_member_id):
-        yield MemberRow(
-            group.group_id,
-            member.member_id,
-            member.instance_id,
-            member.host,
-            member.client_id,
-            member.assignment.size,
-            member.member_epoch,
-            member.assignment,
-            group.target_assignment_epoch,
-            member.target,
-            member.upgraded,
-            member.subscription,
-            member.subscription.owned,
-            member.rack_id,
-        )
 
 
 _NO_LOG = LogOffsets()
@@ -145,11 +86,16 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     A partition that two members claim gives a row for each, as the Java tool does; a member without partitions gives
     a row that names only the member.
     """
+    if offsets.group.type == GroupType.SHARE:
+        from .share_rows import share_rows
+
+        return share_rows(offsets)
     group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
     owners, idle = _owners(offsets.group, offsets.topics)
+    roles = _roles(offsets.group)
     rows: list[OffsetRow] = []
     for topic, commits in offsets.commits.topics.items():
-        topic_logs, topic_owners = logs.get(topic, _NO_LOGS), owners.get(topic, {})
+        topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
         for partition, committed, epoch, _ in commits:
             log = topic_logs.get(partition, _NO_LOG)
             start, end = log
@@ -157,20 +103,51 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
             # Written out: to put tuples together with * goes by way of a list.
             for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
-                place = (group, topic, partition, epoch, committed, start, end, lag, name, host, client, instance, note)
-                rows.append(_row(place))
+                what = (
+                    group,
+                    topic,
+                    partition,
+                    epoch,
+                    committed,
+                    start,
+                    end,
+                    lag,
+                    name,
+                    host,
+                    client,
+                    instance,
+                    note,
+                    None,
+                    role,
+                )
+                rows.append(_row(what))
     for topic, uncommitted in owners.items():
         topic_logs = logs.get(topic, _NO_LOGS)
         for partition, claims in uncommitted.items():
             start, end = topic_logs.get(partition, _NO_LOG)
             note = holes.get((topic, partition))
-            rows += [OffsetRow(group, topic, partition, None, None, start, end, None, *who, note) for who in claims]
+            role = roles.get(topic)
+            rows += [
+                OffsetRow(group, topic, partition, None, None, start, end, None, *who, note, None, role)
+                for who in claims
+            ]
     rows.sort(key=_by_partition)
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
         rows.append(OffsetRow(group, None, None, None, None, None, None, None, *_who(member), note))
     return rows
+
+
+def _roles(group: Group) -> Mapping[str, str]:
+    """Topic -> what it is to an application of Kafka Streams."""
+    if group.topology is None:
+        return _NO_ROLES
+    topology = group.topology
+    return {topic: role for topic in (*topology.sources, *topology.internal) if (role := topology.role(topic))}
+
+
+_NO_ROLES: Mapping[str, str] = {}
 
 
 def _who(member: Member) -> _Who:

@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from kgroups.config.settings import ClientSettings
 
-def register(spark: SparkSession) -> None:
-    """After it, ``spark.read.format("kgroups-offsets")`` and ``spark.read.format("kgroups-live")`` work."""
+
+def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
+    """After it, ``spark.read.format("kgroups-offsets")`` and ``spark.read.format("kgroups-live")`` work.
+
+    :param settings: for TLS and SASL, of :func:`kgroups.config.load.load_settings`; they go for their own
+        ``bootstrap.servers`` only.
+    """
+    from .connection import carrying
     from .extract.source import OffsetsSource
     from .live import source as live
 
-    spark.dataSource.register(OffsetsSource)
-    live.register(spark)
+    spark.dataSource.register(carrying(OffsetsSource, settings))
+    live.register(spark, settings)

@@ -54,6 +54,7 @@ DELETE = View(
         ("TYPE", "type", _L, _W, None),
         ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
         ("#COMMITS", "commits", _R, _B, None),
+        ("INTERNAL-TOPIC", "internal_topic", _L, Tier.RARE, Sooner(_B, some_value)),
         *_OUTCOME,
     ),
 )

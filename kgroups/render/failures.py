@@ -29,7 +29,7 @@ def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterat
     """One line for each kind of failure, begun with ``program``; failures that differ only in the name are one kind."""
     kinds: dict[tuple[object, ...], list[Failure]] = {}
     for failure in sorted(failures, key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
-        kind = (failure.scope, failure.error, failure.message, failure.api, failure.broker)
+        kind = (failure.scope, failure.error, _general(failure), failure.api, failure.broker)
         kinds.setdefault(kind, []).append(failure)
     for alike in kinds.values():
         names = list(dict.fromkeys(failure.name for failure in alike))
@@ -45,7 +45,13 @@ def _many(failure: Failure, names: Sequence[str]) -> str:
     shown = ", ".join(map(escape, names[:NAMES_SHOWN]))
     rest = len(names) - NAMES_SHOWN
     more = f", … and {rest:,} more" if rest > 0 else ""
-    return f"{len(names):,} {failure.scope.value}s: {_reason(failure)}: {shown}{more}"
+    general = failure._replace(message=_general(failure))
+    return f"{len(names):,} {failure.scope.value}s: {_reason(general)}: {shown}{more}"
+
+
+def _general(failure: Failure) -> str:
+    """The message, without the name where it tells an ACL on what has failed."""
+    return failure.message.replace(str(failure.acl), failure.acl.of_each) if failure.acl else failure.message
 
 
 def _subject(scope: Scope, name: str) -> str:

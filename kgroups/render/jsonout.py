@@ -1,7 +1,8 @@
 """JSON: one envelope (``json``), or one item a line and nothing else (``jsonl``).
 
-The envelope is ``{"schema": "kgroups/<view>/v1", "cluster_id", "items", "failures", "notices"}``, written as it is
-made, one item a line. In ``jsonl`` failures are not mixed into the items: they are on stderr and in the exit code.
+The envelope is ``{"schema": "kgroups/<view>/v1", "cluster_id", "items", "failures", "notices", "missing_acls"}``,
+written as it is made, one item a line. In ``jsonl`` failures are not mixed into the items: they are on stderr and in
+the exit code.
 Pure ASCII, so that no control character reaches a terminal; absent is ``null``.
 """
 
@@ -9,8 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from json.encoder import encode_basestring_ascii
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.model.cluster import Node
@@ -18,6 +20,9 @@ from kgroups.model.listed import Listed
 from kgroups.model.outcome import Failure
 
 from .table import Table
+
+if TYPE_CHECKING:
+    from kgroups.model.permissions import Acl
 
 VERSION = "v1"
 
@@ -28,6 +33,7 @@ def write_json(
     cluster_id: str | None = None,
     failures: Iterable[Failure] = (),
     notices: Iterable[str] = (),
+    missing: Iterable[Acl] = (),
 ) -> None:
     schema = json.dumps(f"kgroups/{table.view.name}/{VERSION}")
     stream.write(f'{{"schema": {schema}, "cluster_id": {json.dumps(cluster_id)}, "items": [')
@@ -39,7 +45,8 @@ def write_json(
     stream.write('\n], "failures": [' if table.rows else '], "failures": [')
     ordered = sorted(failures, key=Failure.sort_key)
     stream.write(",".join("\n" + json.dumps(failure_object(failure)) for failure in ordered))
-    stream.write(f'], "notices": {json.dumps(list(notices))}}}\n')
+    acls = [acl_object(acl) for acl in missing]
+    stream.write(f'], "notices": {json.dumps(list(notices))}, "missing_acls": {json.dumps(acls)}}}\n')
 
 
 def write_jsonl(table: Table, stream: TextIO) -> None:
@@ -59,13 +66,23 @@ def failure_object(failure: Failure) -> dict[str, object]:
     }
 
 
+def acl_object(acl: Acl) -> dict[str, object]:
+    return {"operation": acl.operation, "resource": acl.resource, "name": acl.name}
+
+
 def _lines(table: Table) -> Iterator[Iterator[str]]:
     """Each slice of rows as JSON objects. A template filled by % is four times as fast as an encoder on dicts."""
-    keys = (json.dumps(column.key).replace("%", "%%") for column in table.columns)
-    item = "{" + ", ".join(f"{key}: %s" for key in keys) + "}"
+    keys = [json.dumps(column.key).replace("%", "%%") for column in table.columns]
     for columns in table.chunks():
-        cells = map(_encoded, columns)
-        yield map(item.__mod__, zip(*cells, strict=True))
+        # What nobody has stands in the template: of the members' columns that is most. The first one makes the rows.
+        told = [at == 0 or not _absent(values) for at, values in enumerate(columns)]
+        parts = (f"{key}: {'%s' if some else 'null'}" for key, some in zip(keys, told, strict=True))
+        item = "{" + ", ".join(parts) + "}"
+        yield map(item.__mod__, zip(*map(_encoded, compress(columns, told)), strict=True))
+
+
+def _absent(values: Sequence[Any]) -> bool:
+    return values[0] is None and set(map(type, values)) == {type(None)}
 
 
 def _encoded(values: Sequence[Any]) -> Iterable[object]:
@@ -77,10 +94,10 @@ def _encoded(values: Sequence[Any]) -> Iterable[object]:
     if kinds == {str}:
         encode = encode_basestring_ascii
         return ["null" if value is None else encode(value) for value in values] if absent else map(encode, values)
-    return [json.dumps(_plain_data(value)) for value in values]
+    return [json.dumps(plain_data(value)) for value in values]
 
 
-def _plain_data(value: object) -> object:
+def plain_data(value: object) -> object:
     """What the encoder is given. The model's objects are tuples, which it would write as lists without their keys."""
     match value:
         case None | bool() | int() | float() | str():
@@ -92,7 +109,33 @@ def _plain_data(value: object) -> object:
         case Subscription(raw=None):
             return {"topics": value.topics, "regex": value.regex, "generation": value.generation}
         case Assignment(raw=Raw() as raw) | Subscription(raw=Raw() as raw):
-            return {"raw_bytes": len(raw.data), "hex": raw.data.hex(), "reason": raw.reason}
+            return _raw(raw)
         case Listed():
-            return list(map(_plain_data, value))
+            return list(map(plain_data, value))
+        case Raw():
+            return _raw(value)
+    return _of_streams(value)
+
+
+MOST_HEX = 65_536
+"""Bytes of what could not be decoded that are shown; a group of a thousand such members is answered in bounds."""
+
+
+def _raw(raw: Raw) -> dict[str, object]:
+    shown: dict[str, object] = {"raw_bytes": len(raw.data), "hex": raw.data[:MOST_HEX].hex(), "reason": raw.reason}
+    return shown | {"cut_at": MOST_HEX} if len(raw.data) > MOST_HEX else shown
+
+
+def _of_streams(value: object) -> object:
+    from kgroups.model.streams import Pairs, Tasks  # here: few answers have any
+
+    match value:
+        case Pairs():
+            return dict(value)
+        case Tasks():
+            return [{"subtopology": entry.subtopology, "partitions": entry.partitions} for entry in value.subtopologies]
+    if type(value).__module__.startswith("kgroups.model.embedded."):
+        from .user_data import plain_user_data
+
+        return plain_user_data(value)
     raise TypeError(f"no JSON form for {type(value).__name__}")

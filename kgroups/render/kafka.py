@@ -99,8 +99,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
 
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
     """One group of ``--describe --state``."""
-    node = group.coordinator
-    where = f"{show(node.host)}:{node.port}  ({node.id})"
+    where = coordinator_text(group, show)
     name = show(group.group_id)
     members = len(group.members or ())
     epochs = (_or_dash(group.group_epoch), _or_dash(group.target_assignment_epoch)) if verbose else ()
@@ -122,10 +121,15 @@ def remark(group: Group, show: Show = str) -> str | None:
     return None
 
 
-def assignment_text(assignment: Assignment | None) -> str:
+def coordinator_text(group: Group, show: Show = str) -> str:
+    node = group.coordinator
+    return f"{show(node.host)}:{node.port}  ({node.id})"
+
+
+def assignment_text(assignment: Assignment | None, nothing: str = ABSENT) -> str:
     """``t-a:0,1;t:4``. Sorted as texts: before a topic's colon come dashes, dots and digits."""
     if assignment is None or not (assignment.topics or assignment.raw):
-        return ABSENT
+        return nothing
     if assignment.raw:
         return str(assignment.raw)
     return ";".join(sorted(f"{entry.topic}:{','.join(map(str, entry.partitions))}" for entry in assignment.topics))

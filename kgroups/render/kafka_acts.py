@@ -77,20 +77,20 @@ def remark_lines(planned: Iterable[PlannedOffset]) -> Iterator[str]:
             yield escape(f"Note: group '{entry.group_id}': {entry.topic}-{entry.partition}: {entry.note}")
 
 
-def deleted_text(groups: Sequence[DeletedGroup], show: Show = str) -> Iterator[str]:
+def deleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "consumer") -> Iterator[str]:
     """The groups that ``--delete`` has deleted."""
     names = ", ".join(f"'{show(group.group_id)}'" for group in groups if not group.failure)
     if not any(group.failure for group in groups):
-        yield f"Deletion of requested consumer groups ({names}) was successful.\n"
+        yield f"Deletion of requested {kind} groups ({names}) was successful.\n"
     elif names:
-        yield f"\nThese consumer groups were deleted successfully: {names}\n"
+        yield f"\nThese {kind} groups were deleted successfully: {names}\n"
 
 
-def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str) -> Iterator[str]:
+def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "consumer") -> Iterator[str]:
     """The groups that it has not, for stderr."""
     failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
     if failed:
-        yield "\nError: Deletion of some consumer groups failed:\n"
+        yield f"\nError: Deletion of some {kind} groups failed:\n"
     for name, failure in failed:
         yield f"* Group '{name}' could not be deleted due to: {java_error(failure)}\n"
 

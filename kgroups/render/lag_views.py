@@ -59,6 +59,7 @@ PARTITION_LAG = View(
         ("TOPIC", "topic", _L, _B, None),
         ("PARTITION", "partition", _R, _B, None),
         ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        ("START-OFFSET", "start_offset", _R, _W, Sooner(_B, some_value)),
         ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
         ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
         ("LAG", "lag", _R, _B, None),

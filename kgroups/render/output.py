@@ -6,7 +6,7 @@ Failures go to stderr by :mod:`kgroups.render.failures`; only the JSON envelope 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
 from kgroups.model.outcome import Failure, Outcome
 
@@ -14,6 +14,9 @@ from .named import NAMED_FORMATS
 from .selection import columns_for, select_columns, sort_rows
 from .table import Table
 from .views import Row, Tier, View
+
+if TYPE_CHECKING:
+    from kgroups.model.permissions import Acl
 
 R = TypeVar("R", bound=Row)
 
@@ -26,6 +29,7 @@ class _Job(NamedTuple):
     cluster_id: str | None
     failures: tuple[Failure, ...]
     notices: tuple[str, ...]
+    missing: tuple[Acl, ...]
 
 
 # Each writer is imported when it is asked for: rich, tabulate, json and csv cost more than a small answer.
@@ -46,7 +50,7 @@ def _plain(job: _Job) -> None:
 def _json(job: _Job) -> None:
     from .jsonout import write_json
 
-    write_json(job.table, job.stream, job.cluster_id, job.failures, job.notices)
+    write_json(job.table, job.stream, job.cluster_id, job.failures, job.notices, job.missing)
 
 
 def _jsonl(job: _Job) -> None:
@@ -111,4 +115,5 @@ def write_outcome(
         chosen = select_columns(view, columns)
     bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
     table = Table(view, chosen, rows, headers and not bare)
-    _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices))
+    missing = tuple(outcome.missing_acls())
+    _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing))

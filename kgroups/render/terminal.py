@@ -96,10 +96,15 @@ _STATE_STYLES = {
 }
 
 
+def state_style(state: str) -> str:
+    """The colour of a group's state, in rich's words."""
+    return _STATE_STYLES.get(state, "")
+
+
 def _style(key: str, value: object) -> str:
     match key, value:
         case "state", str():
-            return _STATE_STYLES.get(value, "")
+            return state_style(value)
         case "lag" | "total_lag", int() if value > 0:
             return "yellow"
         case "note", str():

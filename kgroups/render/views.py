@@ -10,7 +10,8 @@ from enum import Enum, IntEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.model.assignment import Raw
+from kgroups.model.rows import ListRow, OffsetRow
 
 Row = tuple[object, ...]
 
@@ -18,13 +19,15 @@ Row = tuple[object, ...]
 class Tier(IntEnum):
     """How much a text table shows; each tier also shows those before it.
 
-    What is ``ASKED`` for, by an option of its own or by name, costs requests: no tier shows it by itself.
+    What is ``ASKED`` for, by an option of its own or by name, costs requests: no tier shows it by itself. What is
+    ``RARE`` only groups of some kind have: it is shown where it has values.
     """
 
     BASE = 0
     VERBOSE = 1
     WIDE = 2
-    ASKED = 3
+    RARE = 3
+    ASKED = 4
 
 
 class Align(Enum):
@@ -70,6 +73,14 @@ def some_value(values: Iterable[object]) -> bool:
     return bool(set(values) - {None})
 
 
+def some_true(values: Iterable[object]) -> bool:
+    return any(value is True for value in values)
+
+
+def some_raw(values: Iterable[object]) -> bool:
+    return any(isinstance(value, Raw) for value in values)
+
+
 def both_true_and_false(values: Iterable[object]) -> bool:
     return {True, False} <= set(values)
 
@@ -98,6 +109,7 @@ def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
 
 _L, _R = Align.LEFT, Align.RIGHT
 _B, _V, _W = Tier.BASE, Tier.VERBOSE, Tier.WIDE
+_RARE_BASE, _RARE_VERBOSE = (Tier.RARE, Sooner(_B, some_value)), (Tier.RARE, Sooner(_V, some_value))
 
 LIST = View(
     "list",
@@ -113,45 +125,6 @@ LIST = View(
     bare_alone=True,
 )
 
-STATE = View(
-    "state",
-    "State of groups",
-    columns_of(
-        StateRow,
-        ("GROUP", "group", _L, _B, None),
-        ("COORDINATOR (ID)", "coordinator", _L, _B, None),
-        ("ASSIGNMENT-STRATEGY", "assignment_strategy", _L, _B, None),
-        ("STATE", "state", _L, _B, None),
-        ("GROUP-EPOCH", "group_epoch", _R, _V, None),
-        ("TARGET-ASSIGNMENT-EPOCH", "target_assignment_epoch", _R, _V, None),
-        ("#MEMBERS", "members", _R, _B, None),
-        ("TYPE", "type", _L, _W, None),
-        ("PROTOCOL-TYPE", "protocol_type", _L, _W, None),
-    ),
-)
-
-MEMBERS = View(
-    "members",
-    "Members of groups",
-    columns_of(
-        MemberRow,
-        ("GROUP", "group", _L, _B, None),
-        ("CONSUMER-ID", "consumer_id", _L, _B, None),
-        ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, Sooner(_B, some_value)),
-        ("HOST", "host", _L, _B, None),
-        ("CLIENT-ID", "client_id", _L, _B, None),
-        ("#PARTITIONS", "partitions", _R, _B, None),
-        ("CURRENT-EPOCH", "current_epoch", _R, _V, None),
-        ("CURRENT-ASSIGNMENT", "current_assignment", _L, _V, None),
-        ("TARGET-EPOCH", "target_epoch", _R, _V, None),
-        ("TARGET-ASSIGNMENT", "target_assignment", _L, _V, None),
-        ("UPGRADED", "upgraded", _L, _W, Sooner(_V, both_true_and_false)),
-        ("SUBSCRIPTION", "subscription", _L, _V, None),
-        ("OWNED-PARTITIONS", "owned_partitions", _L, _V, None),
-        ("RACK", "rack", _L, _W, None),
-    ),
-)
-
 OFFSETS = View(
     "offsets",
     "Committed offsets of groups",
@@ -162,6 +135,7 @@ OFFSETS = View(
         ("PARTITION", "partition", _R, _B, None),
         ("LEADER-EPOCH", "leader_epoch", _R, _V, None),
         ("CURRENT-OFFSET", "current_offset", _R, _B, None),
+        ("START-OFFSET", "start_offset", _R, _W, Sooner(_B, some_value)),
         ("LOG-START-OFFSET", "log_start_offset", _R, _W, None),
         ("LOG-END-OFFSET", "log_end_offset", _R, _B, None),
         ("LAG", "lag", _R, _B, None),
@@ -170,5 +144,6 @@ OFFSETS = View(
         ("CLIENT-ID", "client_id", _L, _B, None),
         ("GROUP-INSTANCE-ID", "group_instance_id", _L, _W, None),
         ("NOTE", "note", _L, _W, Sooner(_B, some_value)),
+        ("TOPIC-ROLE", "topic_role", _L, *_RARE_VERBOSE),
     ),
 )

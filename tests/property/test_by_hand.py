@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,23 +15,47 @@ from kgroups.errors import RemoteProtocolError
 from kgroups.model.assignment import Assignment, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupType, Member, canonical_word
+from kgroups.model.offsets import Commit, GroupCommits
+from kgroups.model.outcome import Scope
+from kgroups.model.streams import (
+    AssignedTasks,
+    InternalTopic,
+    StreamsMember,
+    Subtopology,
+    SubtopologyTasks,
+    Tasks,
+    Topology,
+)
 from kgroups.protocol.apis import (
+    alter_share_group_offsets,
     api_versions,
     consumer_group_describe,
+    delete_share_group_offsets,
+    delete_topics,
+    describe_configs,
     describe_groups,
+    describe_share_group_offsets,
     fetch,
     find_coordinator,
     list_groups,
     list_offsets,
     metadata,
+    sasl_authenticate,
+    sasl_handshake,
+    share_group_describe,
+    streams_group_describe,
 )
 from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
+from kgroups.protocol.apis.describe_configs import Resource
 from kgroups.protocol.apis.describe_groups import ClassicGroup
 from kgroups.protocol.apis.fetch import Fetched
 from kgroups.protocol.apis.list_groups import GroupList, ListedEntry
 from kgroups.protocol.apis.metadata import ClusterMetadata, TopicLeaders
+from kgroups.protocol.apis.share_group_describe import ShareGroup
+from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 from kgroups.protocol.embedded.registry import decode_member
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+from kgroups.protocol.operations import UNTOLD, operations_of
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.schema import read_response, response_type, write, write_request
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
@@ -53,20 +78,33 @@ def offsets_of(response: Any) -> dict[tuple[str, int], int | KafkaError]:
     }
 
 
+def settings_of(response: Any) -> dict[Resource, dict[str, str | None] | KafkaError]:
+    words = describe_configs._WORDS
+    return {
+        Resource(entry.resource_type, entry.resource_name): kafka_error(entry.error_code, entry.error_message, words)
+        if entry.error_code
+        else {config.name: config.value for config in entry.configs}
+        for entry in response.results
+    }
+
+
 def metadata_of(response: Any) -> ClusterMetadata:
     nodes = tuple(sorted(Node(entry.node_id, entry.host, entry.port) for entry in response.brokers))
-    topics = tuple(leaders_of(topic) for topic in response.topics if topic.name is not None)
-    return ClusterMetadata(getattr(response, "cluster_id", None), nodes, topics)
+    topics = tuple(leaders_of(topic) for topic in response.topics)
+    told = operations_of(getattr(response, "cluster_authorized_operations", UNTOLD))
+    return ClusterMetadata(getattr(response, "cluster_id", None), nodes, topics, told, response.controller_id)
 
 
 def leaders_of(topic: Any) -> TopicLeaders:
+    told = getattr(topic, "topic_id", None)
+    topic_id = told.int if told else 0
     leaders = {
         entry.partition_index: entry.leader_id
         if entry.leader_id >= 0
         else kafka_error(entry.error_code or Code.leader_not_available)
         for entry in topic.partitions
     }
-    return TopicLeaders(topic.name, kafka_error(topic.error_code) if topic.error_code else None, leaders)
+    return TopicLeaders(topic.name, kafka_error(topic.error_code) if topic.error_code else None, leaders, topic_id)
 
 
 def fetched_of(response: Any) -> dict[tuple[str, int], Fetched | KafkaError]:
@@ -118,10 +156,16 @@ def classic_group_of(group: Any) -> ClassicGroup | KafkaError:
         return kafka_error(group.error_code, getattr(group, "error_message", None))
     members = []
     for member in group.members:
-        asked, held = decode_member(group.protocol_type, member.member_metadata, member.member_assignment)
+        asked, held = decode_member(
+            group.protocol_type, member.member_metadata, member.member_assignment, group.protocol_data
+        )
+        who = (member.member_id, member.client_id, member.client_host, held)
         instance_id = getattr(member, "group_instance_id", None)
-        who = (member.member_id, member.client_id, member.client_host)
-        members.append(Member(*who, held, instance_id=instance_id, subscription=asked))
+        described = Member(*who, instance_id, asked.rack, asked)
+        sizes: tuple[int, int] | tuple[None, None] = (len(member.member_metadata), len(member.member_assignment))
+        if group.group_state != "Stable":
+            sizes = (None, None)
+        members.append(described._replace(metadata_bytes=sizes[0], assignment_bytes=sizes[1]))
     return ClassicGroup(group.group_id, group.group_state, group.protocol_type, group.protocol_data, tuple(members))
 
 
@@ -160,26 +204,216 @@ def member_of(member: Any) -> Member:
     )
 
 
+def share_groups_of(response: Any) -> dict[str, ShareGroup | KafkaError]:
+    return {group.group_id: share_group_of(group) for group in response.groups}
+
+
+def share_group_of(group: Any) -> ShareGroup | KafkaError:
+    if group.error_code:
+        return kafka_error(group.error_code, group.error_message)
+    epochs = (group.group_epoch, group.assignment_epoch)
+    members = tuple(map(sharer_of, group.members))
+    return ShareGroup(group.group_id, group.group_state, group.assignor_name, *epochs, members)
+
+
+def sharer_of(member: Any) -> Member:
+    held = assignment_told(member.assignment)
+    return Member(
+        member.member_id,
+        member.client_id,
+        member.client_host,
+        held,
+        rack_id=member.rack_id,
+        subscription=Subscription(tuple(sorted(member.subscribed_topic_names)), owned=held),
+        member_epoch=member.member_epoch,
+    )
+
+
+def starts_of(response: Any) -> dict[str, GroupCommits | KafkaError]:
+    return {
+        group.group_id: kafka_error(group.error_code, group.error_message) if group.error_code else starts_told(group)
+        for group in response.groups
+    }
+
+
+def starts_told(group: Any) -> GroupCommits:
+    entries = [(topic.topic_name, entry) for topic in group.topics for entry in topic.partitions]
+    starts: dict[str, tuple[Commit, ...]] = {}
+    unset: dict[str, tuple[int, ...]] = {}
+    lags, failures = {}, {}
+    for topic, entry in entries:
+        at = entry.partition_index
+        if entry.error_code:
+            error = kafka_error(entry.error_code, entry.error_message)
+            error = error._replace(message=f"group '{group.group_id}': {error.message}")
+            failures[topic, at] = error.failure(Scope.PARTITION, f"{topic}-{at}", api="DescribeShareGroupOffsets")
+        if entry.start_offset < 0 or entry.error_code:
+            unset[topic] = (*unset.get(topic, ()), at)
+            continue
+        epoch = None if entry.leader_epoch < 0 else entry.leader_epoch
+        starts[topic] = (*starts.get(topic, ()), Commit(at, entry.start_offset, epoch))
+        if hasattr(entry, "lag"):
+            lags[topic, at] = entry.lag
+    return GroupCommits(group.group_id, starts, unset, lags, failures)
+
+
+def altered_of(response: Any) -> dict[str, Any]:
+    words = alter_share_group_offsets._WORDS
+    return {
+        "g": kafka_error(response.error_code, response.error_message, words)
+        if response.error_code
+        else {
+            (topic.topic_name, entry.partition_index): kafka_error(entry.error_code, entry.error_message, words)
+            if entry.error_code
+            else None
+            for topic in response.responses
+            for entry in topic.partitions
+        }
+    }
+
+
+def forgotten_of(response: Any) -> dict[str, Any]:
+    """The broker's own words, but for what takes an ACL."""
+
+    def told(code: int, message: str | None) -> KafkaError:
+        ours = kafka_error(code, message, delete_share_group_offsets._WORDS)
+        return ours if code in delete_share_group_offsets._WORDS or not message else ours._replace(message=message)
+
+    return {
+        "g": told(response.error_code, response.error_message)
+        if response.error_code
+        else {
+            topic.topic_name: told(topic.error_code, topic.error_message) if topic.error_code else None
+            for topic in response.responses
+        }
+    }
+
+
 def assignment_told(assignment: Any) -> Assignment:
     return assignment_of((entry.topic_name, entry.partitions) for entry in assignment.topic_partitions)
 
 
+def mechanisms_of(response: Any) -> sasl_handshake.Mechanisms:
+    return sasl_handshake.Mechanisms(Code(response.error_code), response.mechanisms)
+
+
+def authentication_of(response: Any) -> sasl_authenticate.Authentication:
+    lifetime = getattr(response, "session_lifetime", timedelta()) // timedelta(milliseconds=1) / 1000
+    told = (Code(response.error_code), response.error_message, response.auth_bytes)
+    return sasl_authenticate.Authentication(*told, lifetime if lifetime > 0 else None)
+
+
+def streams_groups_of(response: Any) -> dict[str, StreamsGroup | KafkaError]:
+    """As :func:`consumer_groups_of`."""
+    told: dict[str, Any] = {}
+    for worth in ((False, False), (False, True), (True, True)):
+        for group in response.groups:
+            if (not group.error_code, group.error_code != Code.group_id_not_found) == worth:
+                told[group.group_id] = streams_group_of(group)
+    return told
+
+
+def streams_group_of(group: Any) -> StreamsGroup | KafkaError:
+    if group.error_code:
+        return kafka_error(group.error_code, group.error_message)
+    topology = None
+    if group.topology:
+        parts = group.topology.subtopologies
+        topology = Topology(group.topology.epoch, None if parts is None else tuple(map(subtopology_of, parts)))
+    members = tuple(map(streams_member_of, group.members))
+    return StreamsGroup(group.group_id, group.group_state, group.group_epoch, group.assignment_epoch, topology, members)
+
+
+def subtopology_of(part: Any) -> Subtopology:
+    return Subtopology(
+        part.subtopology_id,
+        tuple(part.source_topics),
+        tuple(map(internal_of, part.repartition_source_topics)),
+        tuple(part.repartition_sink_topics),
+        tuple(map(internal_of, part.state_changelog_topics)),
+    )
+
+
+def internal_of(topic: Any) -> InternalTopic:
+    configs = tuple(sorted((entry.key, entry.value) for entry in topic.topic_configs))
+    return InternalTopic(topic.name, topic.partitions, topic.replication_factor, configs)
+
+
+def streams_member_of(member: Any) -> Member:
+    endpoint = member.user_endpoint
+    mine = StreamsMember(
+        member.process_id,
+        member.topology_epoch,
+        tasks_of(member.assignment),
+        tasks_of(member.target_assignment),
+        member.is_classic,
+        f"{endpoint.host}:{endpoint.port}" if endpoint else None,
+        tuple(sorted((tag.key, tag.value) for tag in member.client_tags)),
+    )
+    return Member(
+        member.member_id,
+        member.client_id,
+        member.client_host,
+        Assignment(),
+        member.instance_id,
+        member.rack_id,
+        Subscription(),
+        member.member_epoch,
+        Assignment(),
+        not member.is_classic,
+        mine,
+    )
+
+
+def tasks_of(assignment: Any) -> AssignedTasks:
+    kinds = (assignment.active_tasks, assignment.standby_tasks, assignment.warmup_tasks)
+    return AssignedTasks(
+        *(
+            Tasks(tuple(sorted(SubtopologyTasks(each.subtopology_id, tuple(sorted(each.partitions))) for each in kind)))
+            for kind in kinds
+        )
+    )
+
+
+def deleted_topics_of(response: Any) -> dict[str, str | KafkaError]:
+    return {
+        entry.name: kafka_error(entry.error_code, getattr(entry, "error_message", None), words=delete_topics._WORDS)
+        if entry.error_code
+        else entry.name
+        for entry in response.responses
+        if entry.name is not None
+    }
+
+
 BY_KIO: dict[Api, Callable[[Any], Any]] = {
+    alter_share_group_offsets.API: altered_of,
+    delete_share_group_offsets.API: forgotten_of,
+    describe_share_group_offsets.API: starts_of,
+    share_group_describe.API: share_groups_of,
     api_versions.API: versions_of,
     fetch.API: fetched_of,
     consumer_group_describe.API: consumer_groups_of,
+    delete_topics.API: deleted_topics_of,
+    describe_configs.API: settings_of,
     describe_groups.API: classic_groups_of,
     find_coordinator.API: coordinators_of,
     list_groups.API: list_of,
     list_offsets.API: offsets_of,
     metadata.API: metadata_of,
+    sasl_authenticate.API: authentication_of,
+    sasl_handshake.API: mechanisms_of,
+    streams_group_describe.API: streams_groups_of,
 }
 
 WRITTEN_BY_KIO: dict[Api, Callable[[Any], dict[str, Any]]] = {
     consumer_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
     describe_groups.API: lambda call: {"groups": call.groups, "include_authorized_operations": False},
     find_coordinator.API: lambda call: {"key": call.groups[0], "key_type": 0, "coordinator_keys": call.groups},
+    share_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
+    streams_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
     list_groups.API: lambda call: {"states_filter": call.states, "types_filter": call.types},
+    sasl_authenticate.API: lambda call: {"auth_bytes": call.message},
+    sasl_handshake.API: lambda call: {"mechanism": call.mechanism},
 }
 """Of the requests that are flat: what their fields are to hold."""
 every_version = pytest.mark.parametrize(
@@ -191,11 +425,20 @@ every_version = pytest.mark.parametrize(
     ],
 )
 ARGUMENTS: dict[Api, tuple[Any, ...]] = {
+    alter_share_group_offsets.API: ("g", {}),
+    delete_share_group_offsets.API: ("g", ()),
+    describe_share_group_offsets.API: ((),),
+    share_group_describe.API: ((),),
     consumer_group_describe.API: ((),),
+    delete_topics.API: ((),),
+    describe_configs.API: ({},),
     describe_groups.API: ((),),
+    streams_group_describe.API: ((),),
     fetch.API: ({},),
     find_coordinator.API: (("asked",),),
     list_offsets.API: ({},),
+    sasl_authenticate.API: (b"",),
+    sasl_handshake.API: ("asked",),
 }
 
 
@@ -209,10 +452,12 @@ def test_a_request_is_what_kio_writes(api: Api, data: st.DataObject) -> None:
 
 @st.composite
 def responses(draw: st.DrawFn, api: Api, version: int) -> Any:
-    """Any; and of lists of groups also those in which many are of few kinds, as they mostly are."""
+    """Any; and of lists of groups also those in which many are of few kinds, as they mostly are, and without errors."""
     response = draw(entities(response_type(api.key, version)))
     for array, key in (("groups", "group_id"), ("coordinators", "key")):
         if kinds := getattr(response, array, ()):
+            if hasattr(kinds[0], "error_code") and draw(st.booleans()):
+                kinds = tuple(replace(kind, error_code=type(kind.error_code)(0)) for kind in kinds)
             more = draw(st.lists(st.tuples(st.sampled_from(kinds), names), max_size=9))
             response = replace(response, **{array: (*kinds, *(replace(kind, **{key: name}) for kind, name in more))})
     return response

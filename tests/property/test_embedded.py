@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
@@ -9,13 +10,23 @@ from kio.index import load_entity_schema
 from kio.static.constants import EntityType
 
 from kgroups.errors import RemoteProtocolError
-from kgroups.model.assignment import Assignment, Subscription, assignment_of
-from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription
-from kgroups.protocol.embedded.registry import decode_member
+from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, Member
+from kgroups.model.member_rows import member_rows
+from kgroups.model.outcome import Outcome
+from kgroups.protocol.embedded.classic_streams import decode_assignment_info, decode_subscription_info
+from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription, raw_user_data
+from kgroups.protocol.embedded.registry import TYPES, USER_DATA, decode_member
+from kgroups.protocol.embedded.sticky import decode_cooperative, decode_sticky
 from kgroups.protocol.schema import read, write
+from kgroups.render.member_views import MEMBERS
+from kgroups.render.output import write_outcome
+from kgroups.render.views import Tier
 from tests.fakes.world import assignment_bytes, subscription_bytes
 from tests.property.strategies import damaged, entities
 from tests.property.test_apis import survives_absurd_lengths  # noqa: F401  # a fixture
+from tests.unit.protocol.embedded.real_bytes import REAL
 
 held = st.dictionaries(
     st.text(min_size=1, max_size=8), st.lists(st.integers(0, 2**31 - 1), max_size=4).map(tuple), max_size=4
@@ -25,31 +36,61 @@ rubbish = st.binary(max_size=64) | damaged(held.map(assignment_bytes)) | damaged
 
 @given(held)
 def test_an_assignment_is_read_as_it_was_written(held: dict[str, tuple[int, ...]]) -> None:
-    assert decode_assignment(assignment_bytes(held)) == assignment_of(held.items())
+    assert decode_assignment(assignment_bytes(held)).topics == assignment_of(held.items()).topics
+
+
+PROTOCOLS = [(kind, "") for kind in ("", "sheep", *TYPES)] + [("consumer", name) for name in ("range", *USER_DATA)]
+embedded = [data for sent in REAL for data in (sent.metadata, sent.assignment)]
 
 
 @pytest.mark.usefixtures("survives_absurd_lengths")
-@given(st.sampled_from(["consumer", "connect", ""]), rubbish, rubbish)
-def test_any_bytes_give_a_member(protocol_type: str, metadata: bytes, assignment: bytes) -> None:
-    subscription, assigned = decode_member(protocol_type, metadata, assignment)
+@given(st.sampled_from(PROTOCOLS), rubbish | damaged(st.sampled_from(embedded)), rubbish | st.sampled_from(embedded))
+def test_any_bytes_give_a_member(kind: tuple[str, str], metadata: bytes, assignment: bytes) -> None:
+    protocol_type, protocol = kind
+    subscription, assigned = decode_member(protocol_type, metadata, assignment, protocol)
     assert isinstance(subscription, Subscription) and isinstance(assigned, Assignment)
     assert (str(subscription), str(assigned)) is not None
     for raw, data in ((subscription.raw, metadata), (assigned.raw, assignment)):
         assert raw is None or (raw.data == data and raw.reason)
+    member = Member("m", "c", "/h", assigned, subscription=subscription)
+    group = Group("g", "Classic", "Stable", protocol_type, protocol, Node(1, "h", 1), (member,))
+    for fmt in ("jsonl", "plain"):
+        shown = io.StringIO()
+        write_outcome(Outcome(tuple(member_rows(group))), MEMBERS, fmt=fmt, stream=shown, tier=Tier.WIDE)
+        assert all(line.isprintable() for line in shown.getvalue().splitlines())
+
+
+@pytest.mark.usefixtures("survives_absurd_lengths")
+@given(
+    st.sampled_from([decode_subscription_info, decode_assignment_info, decode_sticky, decode_cooperative]),
+    st.binary(max_size=80) | damaged(st.sampled_from(embedded).map(lambda data: data[6:])),
+)
+def test_any_bytes_give_user_data(decode: Any, data: bytes) -> None:
+    found = decode(data)
+    assert str(found).isprintable() or str(found)
+    assert not isinstance(found, Raw) or (found.data == data and found.reason)
 
 
 def kind_of(name: str, version: int) -> Any:
     return load_entity_schema(f"consumer_protocol_{name}", min(version, 3), EntityType.data)
 
 
-def subscription_by_kio(entity: Any) -> Subscription:
+def subscription_by_kio(entity: Any, version: int) -> Subscription:
     generation = getattr(entity, "generation_id", -1)
-    owned = assignment_of((entry.topic, entry.partitions) for entry in getattr(entity, "owned_partitions", ()))
-    return Subscription(tuple(sorted(entity.topics)), None, owned, None if generation < 0 else generation)
+    return Subscription(
+        topics=tuple(sorted(entity.topics)),
+        owned=assignment_of((entry.topic, entry.partitions) for entry in getattr(entity, "owned_partitions", ())),
+        generation=None if generation < 0 else generation,
+        rack=getattr(entity, "rack_id", None),
+        version=version,
+        user_data=raw_user_data(entity.user_data) if entity.user_data else None,
+    )
 
 
-def assignment_by_kio(entity: Any) -> Assignment:
-    return assignment_of((entry.topic, entry.partitions) for entry in entity.assigned_partitions)
+def assignment_by_kio(entity: Any, version: int) -> Assignment:
+    held = assignment_of((entry.topic, entry.partitions) for entry in entity.assigned_partitions)
+    user_data = raw_user_data(entity.user_data) if entity.user_data else None
+    return held._replace(version=version, user_data=user_data)
 
 
 KINDS = [
@@ -66,20 +107,24 @@ every_version = pytest.mark.parametrize("version", range(5))
 def test_it_is_read_as_by_kio(version: int, name: str, decode: Any, by_kio: Any, data: st.DataObject) -> None:
     entity = data.draw(entities(kind_of(name, version)))
     before, behind = version.to_bytes(2, "big"), data.draw(st.binary(max_size=3))
-    assert decode(before + write(entity) + behind) == by_kio(entity)
+    found = decode(before + write(entity) + behind)
+    assert found._replace(note=None) == by_kio(entity, version)
+    assert (found.note is not None) == (version > 3 or bool(behind))
 
 
 @pytest.mark.usefixtures("survives_absurd_lengths")
 @each_kind
 @every_version
 @given(data=st.data())
-def test_what_kio_cannot_read_is_raw(version: int, name: str, decode: Any, by_kio: Any, data: st.DataObject) -> None:
+def test_what_kio_cannot_read_is_raw_or_noted(
+    version: int, name: str, decode: Any, by_kio: Any, data: st.DataObject
+) -> None:
     kind = kind_of(name, version)
     rubbish = data.draw(damaged(entities(kind).map(write)))
     found = decode(version.to_bytes(2, "big") + rubbish)
     try:
         entity, _ = read(kind, rubbish)
     except RemoteProtocolError:
-        assert found.raw
+        assert found.raw or found.note
     else:
-        assert found == by_kio(entity)
+        assert found._replace(note=None) == by_kio(entity, version)

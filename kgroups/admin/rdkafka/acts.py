@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar
 
 from kgroups.errors import UsageError
 from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Result
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import PlannedOffset
@@ -38,6 +38,7 @@ T = TypeVar("T")
 PartitionFailures = Mapping[TopicPartition, Failure]
 
 NO_DELETION = "librdkafka cannot take a commit away"
+NO_SHARING = "librdkafka does not know share groups"
 
 
 class Acts:
@@ -102,12 +103,12 @@ class Acts:
     async def _write(self, group: GroupId, part: Sequence[PlannedOffset]) -> PartitionFailures:
         refused = {
             (entry.topic, entry.partition): Failure(
-                Scope.PARTITION, partition_name((entry.topic, entry.partition)), f"group '{group}': {NO_DELETION}"
+                Scope.PARTITION, partition_name((entry.topic, entry.partition)), f"group '{group}': {reason}"
             )
             for entry in part
-            if entry.before and not entry.after
+            if (reason := _reason(entry))
         }
-        commits = [(entry.topic, entry.after) for entry in part if entry.after]
+        commits = [(entry.topic, entry.after) for entry in part if entry.after and not _reason(entry)]
         return {**refused, **(await self._alter(group, commits) if commits else {})}
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
@@ -129,11 +130,24 @@ class Acts:
     async def forget_offsets(self, group: GroupId, topics: TopicScope) -> NoReturn:
         raise UsageError(f"--transport librdkafka: {NO_DELETION}")
 
+    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> NoReturn:
+        raise UsageError(f"--transport librdkafka: {NO_SHARING}")
+
+    async def delete_topics(self, doomed: Sequence[object]) -> NoReturn:
+        raise UsageError("--transport librdkafka: librdkafka knows no streams groups, nor their internal topics")
+
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> NoReturn:
         raise UsageError("--transport librdkafka: librdkafka cannot remove members")
 
     async def remove_members(self, leavers: Sequence[object], reason: str) -> NoReturn:
         raise UsageError("--transport librdkafka: librdkafka cannot remove members")
+
+
+def _reason(entry: PlannedOffset) -> str | None:
+    """Why an entry cannot be written."""
+    if entry.kind == GroupType.SHARE:
+        return NO_SHARING  # a commit would make a classic group of that name
+    return NO_DELETION if entry.before and not entry.after else None
 
 
 def _result(failure: Failure | None, silent: bool) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kgroups.model.groups import CONSUMER_GROUPS, Group, GroupId, GroupState, GroupType, ListedGroup
@@ -21,6 +21,9 @@ UNLISTED = "librdkafka lists groups of consumers only: Connect, share and stream
 MISTAKEN = "librdkafka does not know share and streams groups: such a group is said not to exist"
 UNTOLD = "librdkafka does not tell epochs, subscriptions, racks, nor who still speaks the classic protocol"
 UNREAD = "librdkafka is not asked for records: time lag is unknown; the wire client reads them (--transport wire)"
+UNREAD_LOG = (
+    "librdkafka is not asked for records: the groups' log is unknown; the wire client reads it (--transport wire)"
+)
 STATELESS = "librdkafka has no name for the states Assigning, Reconciling and NotReady: a state is unknown"
 TYPELESS = "the brokers do not tell the types of groups (ListGroups v5, Kafka 3.8)"
 
@@ -34,6 +37,18 @@ def once_each(entries: Iterable[Any]) -> dict[GroupId, Any]:
         if entry.group_id not in kept or state_of(kept[entry.group_id]) == GroupState.DEAD:
             kept[entry.group_id] = entry
     return kept
+
+
+def operations_of(description: Any, entries: Collection[Any]) -> frozenset[str] | None:
+    """What we may do to the cluster; ``None`` where nobody tells.
+
+    librdkafka gives ``None`` for nothing allowed too. Brokers that list states (Kafka 2.6) do tell (Kafka 2.3).
+    """
+    told = description.authorized_operations
+    if told is None:
+        old = entries and all(state_of(entry) is None for entry in entries)
+        return None if old else frozenset()
+    return frozenset(operation.name for operation in told)
 
 
 def filtered(

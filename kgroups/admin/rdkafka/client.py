@@ -17,8 +17,9 @@ confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,20 +31,24 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # public, not in __all__
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from kgroups.config.librdkafka import librdkafka_options
+from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.group_log import DeepAnswer, Key, Limits
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.permissions import Acl
 from kgroups.model.rows import GroupOffsets
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.net.aside import aside
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.metadata import TopicLeaders
 
+from ..hidden import hidden_by, with_hidden_commits, with_hidden_groups
 from ..list_groups import OFFSETS_TOPIC, ListFilter, missing_coordinators
 from ..make_plan import Times
 from ..pacing import FIRST_PAUSE
@@ -63,7 +68,7 @@ issue 4605, still so in 2.16)."""
 
 MIN_SOCKET_TIMEOUT = 100
 GRACE = 1.0
-"""Seconds that librdkafka is given to come back with what it has when its own time is up."""
+"""Seconds that librdkafka is given to come back with what it has when its own time is up, and to end."""
 
 _SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
@@ -77,6 +82,7 @@ class RdkafkaAdmin(Acts):
         self._deadline = Deadline(settings.timeout)
         self._cluster_id: str | None = None
         self._missing: tuple[Failure, ...] = ()
+        self._sees_topics = True
         self._placement = words.Placement()
         self._gates: dict[Node | None, Gate] = {}
 
@@ -85,6 +91,7 @@ class RdkafkaAdmin(Acts):
         """Waits until a broker has answered: AdminClient itself connects later, and in silence.
 
         :raises ClusterUnreachable: when none does, with what librdkafka said of each.
+        :raises ConfigError: for settings that librdkafka does not take.
         """
         told: list[KafkaError] = []
         options = librdkafka_options(settings) | {
@@ -92,9 +99,22 @@ class RdkafkaAdmin(Acts):
             # FindCoordinator may go to a broker that hangs: this leaves time to ask another one.
             "socket.timeout.ms": max(MIN_SOCKET_TIMEOUT, min(300_000, int(settings.broker_timeout * 500))),
         }
-        admin = cls(AdminClient(options), settings)
-        await admin._reach(told)
+        admin = cls(made_client(AdminClient, options), settings)
+        try:
+            await admin._reach(told)
+        except KgroupsError:
+            await admin._end()
+            raise
         return admin
+
+    async def _end(self) -> None:
+        """Ends librdkafka's threads, which try on: they would use OpenSSL while the process takes it down at its own
+        end, and crash it. One that waits for a token endpoint takes its time, and does nothing of the kind."""
+        held = [self._client]
+        await self.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await aside(held.clear, "the end of librdkafka")
 
     async def _reach(self, told: list[KafkaError]) -> None:
         patience = self._patience()
@@ -115,6 +135,7 @@ class RdkafkaAdmin(Acts):
         except KafkaException as error:
             if error.args[0].code() < 0:
                 raise self._unreachable(told, error.args[0].str()) from None
+            self._sees_topics = error.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED
         else:
             self._placement = words.placement_of(description)
             self._missing = missing_coordinators((words.leaders_of(description),))
@@ -158,7 +179,8 @@ class RdkafkaAdmin(Acts):
                 groups.append(ListedGroup(name, words.protocol_type_of(entry), node, state, words.type_of(entry)))
         kept, refused, notices = answers.filtered(groups, wanted)
         failures += tuple(Failure(Scope.CLUSTER, self._name, message, api="ListGroups") for message in refused)
-        return Outcome(tuple(kept), (*failures, *self._missing), (answers.UNLISTED, *notices))
+        answer = Outcome(tuple(kept), (*failures, *self._missing), (answers.UNLISTED, *notices))
+        return with_hidden_groups(answer, await self._hidden_by(entries.values()))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         pairs = await self._pairs(selection, with_commits=bool(selection.topics))
@@ -173,7 +195,8 @@ class RdkafkaAdmin(Acts):
         wanted = answers.partitions_of(pairs.items, selection.topics)
         logs, failures = await self._logs(wanted, isolation, whole_topics)
         described = (GroupOffsets(group, commits, logs, selection.topics) for group, commits in pairs.items)
-        return pairs.with_items(described).with_failures(failures)
+        known = bool(pairs.hidden_by) or not self._sees_topics
+        return with_hidden_commits(pairs.with_items(described).with_failures(failures), known=known)
 
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation
@@ -182,27 +205,52 @@ class RdkafkaAdmin(Acts):
         wanted = dict.fromkeys(positions, FirstUnread(failed=answers.UNREAD))
         return wanted, (Failure(Scope.CLUSTER, self._name, answers.UNREAD),) if wanted else ()
 
+    async def read_group_logs(
+        self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
+    ) -> DeepAnswer:
+        """Records are read over the wire only."""
+        return DeepAnswer({}, (f"--deep: {answers.UNREAD_LOG}",), unread=dict.fromkeys(wanted, answers.UNREAD_LOG))
+
     # Below: groups.
 
     async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[answers.Pair]:
         """The selected groups, sorted, each beside its commits where these are wanted."""
         listed: set[GroupId] = set()
         failures: tuple[Failure, ...] = ()
+        hidden: tuple[Acl, ...] = ()
         if selection.needs_list:
             entries, failures = await self._list()
+            hidden = await self._hidden_by(entries.values())
             failures += self._missing
             listed = {name for name in entries if selection.matches(name)}
         names = sorted(listed.union(selection.names))
         (groups, unknown), (commits, unread) = await asyncio.gather(
             self._each(names, self._describe), self._each(names if with_commits else (), self._commits)
         )
+        for name, failure in unknown.items():
+            if words.is_missing(failure) and name in commits and commits[name].topics:
+                unknown[name] = words.undescribed(failure)
         vain = {**unread, **unknown}
         pairs = [(groups[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in vain]
         if selection.topics:
             pairs = answers.on_topics(pairs, selection.topics)
         reasons = [words.vanished(vain[name]) if name in listed else vain[name] for name in names if name in vain]
         notices = answers.remarks(pairs, reasons, listed=selection.needs_list)
-        return Outcome(tuple(pairs), (*failures, *reasons), notices)
+        return with_hidden_groups(Outcome(tuple(pairs), (*failures, *reasons), notices), hidden)
+
+    async def _hidden_by(self, entries: Collection[Any]) -> tuple[Acl, ...]:
+        """The ACL without which brokers left groups out of this list, where it is known to be missing."""
+        client = self._client
+
+        def start() -> Future[Any]:
+            asked: Future[Any] = client.describe_cluster(include_authorized_operations=True, request_timeout=UNBOUNDED)
+            return asked
+
+        try:
+            told = await self._reply(Scope.CLUSTER, self._name, "DescribeCluster", start)
+        except Refused:
+            return ()
+        return hidden_by(answers.operations_of(told, entries))
 
     async def _list(self) -> tuple[dict[GroupId, Any], tuple[Failure, ...]]:
         """Every group that librdkafka lists, once, and why others may be left out.

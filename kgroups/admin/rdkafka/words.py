@@ -11,6 +11,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, Member
 from kgroups.model.offsets import Commit, GroupCommits
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.placement import partition_of
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
@@ -102,10 +103,16 @@ def commits_of(group: GroupId, answer: Any) -> GroupCommits:
         if entry.offset >= 0:
             epoch = entry.leader_epoch
             known = None if epoch is None or epoch < 0 else epoch
-            topics.setdefault(entry.topic, []).append(
-                Commit(entry.partition, entry.offset, known, entry.metadata or "")
-            )
+            topics.setdefault(entry.topic, []).append(Commit(entry.partition, entry.offset, known, _metadata_of(entry)))
     return GroupCommits(group, {topic: tuple(commits) for topic, commits in topics.items()})
+
+
+def _metadata_of(entry: Any) -> str:
+    """As far as it is text: librdkafka may leave its end open, and then there is other memory behind it."""
+    try:
+        return entry.metadata or ""
+    except UnicodeDecodeError as error:
+        return error.object[: error.start].decode()
 
 
 def node_of(node: Any) -> Node:
@@ -157,18 +164,14 @@ def placement_of(description: Any) -> Placement:
     return Placement([None if entry.leader is None else node_of(entry.leader) for entry in entries])
 
 
-def partition_of(group: GroupId, partitions: int) -> int:
-    """Java's ``Utils.abs(groupId.hashCode()) % partitions``, over UTF-16 units."""
-    units = group.encode("utf-16-be", "surrogatepass")
-    code = 0
-    for at in range(0, len(units), 2):
-        code = (31 * code + (units[at] << 8 | units[at + 1])) & 0xFFFFFFFF
-    signed = code - (1 << 32) if code >> 31 else code
-    return 0 if signed == -(1 << 31) else abs(signed) % partitions
-
-
 def is_missing(failure: Failure) -> bool:
     return failure.code == Code.group_id_not_found
+
+
+def undescribed(failure: Failure) -> Failure:
+    """The failure of a group that is said not to exist, and that has commits: it is of a kind of its own."""
+    message = "librdkafka cannot describe it, yet it has commits, as a streams group has: --transport wire can"
+    return Failure(failure.scope, failure.name, message, api=failure.api)
 
 
 def vanished(failure: Failure) -> Failure:

@@ -13,6 +13,8 @@ import click
 
 from kgroups.errors import MissingPackage, UsageError
 
+from ..which_groups import complete_topic
+
 if TYPE_CHECKING:
     from kgroups.pipeline.session import Session
 
@@ -89,7 +91,11 @@ store_option = click.option(
 )
 
 topic_option = click.option(
-    "--topic", default="__consumer_offsets", show_default=True, help="A copy of the log under another name."
+    "--topic",
+    default="__consumer_offsets",
+    show_default=True,
+    help="A copy of the log under another name.",
+    shell_complete=complete_topic,
 )
 since_option = click.option("--since", type=Ago(), metavar="TIME", help="From then on: an age (2h, 7d) or ISO 8601.")
 until_option = click.option("--until", type=Ago(), metavar="TIME", help="Up to then.  [default: now]")

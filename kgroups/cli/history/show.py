@@ -12,13 +12,28 @@ from kgroups.errors import UsageError
 
 from ..answer import Shape
 from ..options import output_options
+from ..which_groups import complete_group, complete_topic
 from .options import Engine, engine_options, need_pipeline, since_option, store_option, until_option
 
 if TYPE_CHECKING:
     from kgroups.pipeline.session import Frame
 
-_group = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Of this group only; may be repeated.")
-_topic = click.option("--topic", "topics", multiple=True, metavar="TOPIC", help="Of this topic only; may be repeated.")
+_group = click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="GROUP",
+    help="Of this group only; may be repeated.",
+    shell_complete=complete_group,
+)
+_topic = click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="TOPIC",
+    help="Of this topic only; may be repeated.",
+    shell_complete=complete_topic,
+)
 _limit = click.option(
     "--limit", type=click.IntRange(1), default=10_000, show_default=True, help="At most so many rows, the latest."
 )

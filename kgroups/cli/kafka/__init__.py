@@ -1,4 +1,4 @@
-"""Kafka's own command lines, under their own names: ``kafka-consumer-groups`` and ``kafka-groups``.
+"""Kafka's own command lines, under their own names: ``kafka-consumer-groups``, ``kafka-share-groups`` and others.
 
 They take the Java tools' flags and print their text, of the version below, byte for byte on stdout. What differs is
 that a failure goes to stderr and makes the exit code 1, and that it takes no good row with it.

@@ -32,7 +32,7 @@ def reset(given: Given) -> int:
     from kgroups.render.kafka_acts import fallback_text, plan_csv, plan_text, remark_lines
 
     selection = selection_of(given)
-    request = ResetRequest(selection, _scenario(given), _topics(given))
+    request = ResetRequest(selection, scenario_of(given), _topics(given))
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
@@ -57,7 +57,7 @@ def reset(given: Given) -> int:
     return tell(settings_of(given), ask, write)
 
 
-def _scenario(given: Given) -> Scenario:
+def scenario_of(given: Given) -> Scenario:
     """:raises OptionError: for a value that is none.
     :raises UsageError: for a time that is none, or a file that cannot be read or holds no plan.
     """

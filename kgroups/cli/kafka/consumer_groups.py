@@ -10,7 +10,8 @@ from kgroups.model.outcome import EXIT_OK, Failure, Outcome, Scope
 
 from .command import Tool, names_on, settings_of, tell
 from .consumer_options import OPTIONS, check
-from .joptsimple import Given, OptionError
+from .joptsimple import Given
+from .rules import spelled
 from .which import selection_of
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def _list(given: Given) -> int:
 
     states, types = "state" in given, "type" in given
     wanted = CONSUMERS._replace(
-        states=_words(given, "state", ("state", "states"), GroupState.OF_CONSUMERS),
-        types=_words(given, "type", ("types", "types"), GroupType.OF_CONSUMERS),
+        states=spelled(given, "state", ("state", "states"), GroupState.OF_CONSUMERS),
+        types=spelled(given, "type", ("types", "types"), GroupType.OF_CONSUMERS),
         with_states=states,
         with_types=types,
     )
@@ -66,22 +67,6 @@ def _list(given: Given) -> int:
         sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=names_on(sys.stdout)))
 
     return tell(settings_of(given), ask, write)
-
-
-def _words(given: Given, option: str, nouns: tuple[str, str], known: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of ``--state`` or ``--type`` as brokers spell them.
-
-    :raises OptionError: when one is not known.
-    """
-    text = given.one(option) or ""
-    spelled = {word.casefold(): word for word in known}
-    words = text.split(",") if text.strip(",") else []
-    while words and not words[-1]:
-        words.pop()  # as Java's split does
-    names = [spelled.get(word.strip().casefold(), "") for word in words]
-    if not all(names):
-        raise OptionError(f"Invalid {nouns[0]} list '{text}'. Valid {nouns[1]} are: {', '.join(known)}")
-    return tuple(dict.fromkeys(names))
 
 
 def _describe(given: Given) -> int:

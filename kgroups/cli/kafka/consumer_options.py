@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 
 from .joptsimple import Given, Option, OptionError, Takes
+from .rules import bracketed, check_actions, check_view, exclude, need_groups, need_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
-VIEWS = ("members", "offsets", "state")
 SCENARIOS = (
     "to-offset",
     "to-datetime",
@@ -19,7 +18,6 @@ SCENARIOS = (
     "shift-by",
     "from-file",
 )
-_WHICH_GROUPS = ("group", "all-groups")
 
 OPTIONS = (
     Option("help", is_help=True),
@@ -58,36 +56,25 @@ def check(given: Given) -> None:
 
     :raises OptionError: when something is missing, or does not go with something else.
     """
-    if "validate-regex" not in given and "bootstrap-server" not in given:
-        raise OptionError('Missing required argument "[bootstrap-server]"')
-    _check_describe(given)
+    if "validate-regex" not in given:
+        need_server(given)
+    check_view(given)
     _check_delete(given)
     _check_reset(given)
-    _exclude(given, "group", ("all-groups",))
-    _exclude(given, "group", ("list",))
-    _exclude(given, "topic", ("list", "describe"))
-    if sum(action in given for action in ACTIONS) != 1:
-        raise OptionError(f"Command must include exactly one action: {', '.join(f'--{name}' for name in ACTIONS)}")
+    exclude(given, "group", ("all-groups",))
+    exclude(given, "group", ("list",))
+    exclude(given, "topic", ("list", "describe"))
+    check_actions(given, ACTIONS)
     _check_what_to_reset(given)
-
-
-def _check_describe(given: Given) -> None:
-    if "describe" not in given:
-        return
-    _need_groups(given, "describe")
-    if sum(view in given for view in VIEWS) > 1:
-        raise OptionError(f"Option [describe] takes at most one of these options: {_names(VIEWS)}")
-    if given.one("state") is not None:
-        raise OptionError("Option [describe] does not take a value for [state]")
 
 
 def _check_delete(given: Given) -> None:
     if "delete" in given:
-        _need_groups(given, "delete")
+        need_groups(given, "delete")
         if "topic" in given:
             raise OptionError("The consumer does not support topic-specific offset deletion from a consumer group.")
     if "delete-offsets" in given and not ("group" in given and "topic" in given):
-        raise OptionError(f"Option [delete-offsets] takes the following options: {_names(('group', 'topic'))}")
+        raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
 def _check_reset(given: Given) -> None:
@@ -97,9 +84,9 @@ def _check_reset(given: Given) -> None:
         raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
     if not given.any_of("dry-run", "execute"):
         print(NO_EXECUTE, file=sys.stderr)
-    _need_groups(given, "reset-offsets")
+    need_groups(given, "reset-offsets")
     for scenario in SCENARIOS:
-        _exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
+        exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
 
 
 def _check_what_to_reset(given: Given) -> None:
@@ -109,19 +96,4 @@ def _check_what_to_reset(given: Given) -> None:
     if not given.any_of("all-topics", "topic", "from-file"):
         raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
     if not given.any_of(*SCENARIOS):
-        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{_names(SCENARIOS)}]")
-
-
-def _need_groups(given: Given, action: str) -> None:
-    if not given.any_of(*_WHICH_GROUPS):
-        raise OptionError(f"Option [{action}] takes one of these options: {_names(_WHICH_GROUPS)}")
-
-
-def _exclude(given: Given, name: str, others: Iterable[str]) -> None:
-    for other in others:
-        if name in given and other in given:
-            raise OptionError(f'Option "[{name}]" can\'t be used with option "[{other}]"')
-
-
-def _names(options: Iterable[str]) -> str:
-    return ", ".join(f"[{name}]" for name in options)
+        raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")

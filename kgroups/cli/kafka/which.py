@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 from .joptsimple import Given
 
 if TYPE_CHECKING:
+    from kgroups.admin.list_groups import ListFilter
     from kgroups.admin.select_groups import Selection
 
 
-def selection_of(given: Given) -> Selection:
-    """The named ones, or with ``--all-groups`` all groups of consumers.
+def selection_of(given: Given, among: ListFilter | None = None) -> Selection:
+    """The named ones, or with ``--all-groups`` all that pass; where nothing is said, all groups of consumers.
 
     :raises UsageError: for a name that cannot be.
     """
+    from kgroups.admin.list_groups import CONSUMERS
     from kgroups.admin.select_groups import Selection
     from kgroups.cli.which_groups import check_name
 
     names = tuple(dict.fromkeys(given.all("group")))
     for name in names:
         check_name(name)
-    return Selection(names, everything="all-groups" in given, consumers_only=True)
+    return Selection(names, everything="all-groups" in given, among=among or CONSUMERS)

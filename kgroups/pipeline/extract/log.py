@@ -7,9 +7,9 @@ from concurrent.futures import Future
 from typing import Any, NoReturn
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # public, not in __all__
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from kgroups.config.librdkafka import librdkafka_options
+from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 
@@ -30,7 +30,7 @@ class OffsetsLog:
     def __init__(self, settings: ClientSettings, topic: str = TOPIC) -> None:
         self._settings = settings
         self._topic = topic
-        self._client = AdminClient(librdkafka_options(settings))
+        self._client = made_client(AdminClient, librdkafka_options(settings))
 
     def partitions(self) -> list[int]:
         """Its partitions, ascending."""

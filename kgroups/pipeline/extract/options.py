@@ -2,6 +2,8 @@
 
 ====================== =================================================================================
 bootstrap.servers      where to ask first; needed
+command.config         a properties file with TLS and SASL settings, as for ``--command-config``; on the driver.
+                       Secrets are no options: Spark shows those. See :mod:`kgroups.pipeline.connection`
 topic                  the log to read, where it is not ``__consumer_offsets`` (a mirrored copy, say)
 table                  records, decoded (default), or a table that decoding makes: commits, members, …
 startingOffsets        earliest (default), latest, or JSON: ``{"0": 17, "3": 0}``; others begin at 0
@@ -23,9 +25,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import UsageError
 
+from ..connection import connection
 from ..tables import ASSIGNMENTS, COMMITS, DECODED, EPOCHS, GROUP_METADATA, MEMBERS, RECORDS, UNDECODED, Table
 from .log import TOPIC
 
@@ -52,19 +55,19 @@ class OffsetsOptions(NamedTuple):
     ranges: bool
 
 
-def parse_options(options: Mapping[str, str]) -> OffsetsOptions:
+def parse_options(options: Mapping[str, str], carried: ClientSettings | None = None) -> OffsetsOptions:
     """
+    :param carried: settings that came with the source itself, for its own servers only.
     :raises UsageError: when an option cannot be right; the text names it.
+    :raises ConfigError: when the file of command.config cannot be.
     """
-    if not options.get("bootstrap.servers"):
-        raise UsageError("kgroups-offsets: option bootstrap.servers is needed: HOST:PORT[,…]")
     table = options.get("table", DECODED.name)
     if table not in TABLES:
         raise UsageError(f"kgroups-offsets: option table: {table!r} is none of {', '.join(TABLES)}")
     timeout = _number("timeout", options.get("timeout", "30"))
     most = options.get("maxRecordsPerTrigger")
     return OffsetsOptions(
-        settings=ClientSettings(parse_bootstrap(options["bootstrap.servers"]), timeout=timeout),
+        settings=connection("kgroups-offsets", options, carried)._replace(timeout=timeout),
         topic=options.get("topic", TOPIC),
         table=TABLES[table],
         start=_position(options, "starting", EARLIEST),

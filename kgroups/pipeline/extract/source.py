@@ -19,6 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
 
 from ..decode import as_table
@@ -37,9 +38,12 @@ RANGE = "Range"
 class OffsetsSource(DataSource):
     """See :mod:`kgroups.pipeline.extract.options` for the options."""
 
+    carried: ClientSettings | None = None
+    """See :func:`kgroups.pipeline.connection.carrying`."""
+
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._parsed = parse_options(options)
+        self._parsed = parse_options(options, self.carried)
 
     @classmethod
     def name(cls) -> str:

@@ -21,6 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
 
+from .. import register
 from ..extract.log import TOPIC, OffsetsLog
 from ..extract.source import NAME
 from ..live.ask import cluster_id, sample_heads, sweep
@@ -110,6 +111,8 @@ def _take_baseline(store: Store, plan: Plan, tell: Tell) -> None:
 
 
 def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
+    if plan.settings.security:
+        register(spark, plan.settings)
     stream = (
         spark.readStream.format(NAME)
         .option("bootstrap.servers", plan.settings.bootstrap_servers)

@@ -2,6 +2,8 @@
 
 ====================== =================================================================================
 bootstrap.servers      where to ask first; needed
+command.config         a properties file with TLS and SASL settings, as for ``--command-config``; on the driver.
+                       Secrets are no options: Spark shows those. See :mod:`kgroups.pipeline.connection`
 table                  offsets (default), groups, members, assignments, failures
 timeout                seconds for the list, and for what each task asks; default 30
 broker.timeout         seconds that one broker that hangs may cost of it; default 10
@@ -17,10 +19,11 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple, TypeVar
 
-from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.config.settings import ClientSettings
 from kgroups.errors import UsageError
 from kgroups.model.offsets import Isolation
 
+from ..connection import connection
 from ..tables import Table
 from .tables import LIVE, OFFSETS
 
@@ -43,17 +46,15 @@ class LiveOptions(NamedTuple):
         return f"LiveOptions({self.table.name})"  # settings are nobody's business in a plan or a log
 
 
-def parse_options(options: Mapping[str, str]) -> LiveOptions:
+def parse_options(options: Mapping[str, str], carried: ClientSettings | None = None) -> LiveOptions:
     """
+    :param carried: settings that came with the source itself, for its own servers only.
     :raises UsageError: when an option cannot be right; the text names it.
+    :raises ConfigError: when the file of command.config cannot be.
     """
-    servers = options.get("bootstrap.servers")
-    if not servers:
-        raise UsageError("kgroups-live: option bootstrap.servers is needed: HOST:PORT[,…]")
     defaults = ClientSettings._field_defaults
     return LiveOptions(
-        settings=ClientSettings(
-            parse_bootstrap(servers),
+        settings=connection("kgroups-live", options, carried)._replace(
             timeout=_seconds(options, "timeout", defaults["timeout"]),
             broker_timeout=_seconds(options, "broker.timeout", defaults["broker_timeout"]),
         ),

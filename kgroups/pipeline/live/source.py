@@ -14,10 +14,12 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
+from kgroups.config.settings import ClientSettings
 from kgroups.model.cluster import Node
 from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Failure
 
+from ..connection import carrying
 from ..tables import ddl
 from .answer import answer, list_groups
 from .options import LiveOptions, parse_options
@@ -33,18 +35,21 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 """Without it Spark refuses every source written in Python that takes filters, even where there are none."""
 
 
-def register(spark: SparkSession) -> None:
-    """After it, ``spark.read.format("kgroups-live")`` works."""
-    spark.dataSource.register(LiveSource)
+def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
+    """After it, ``spark.read.format("kgroups-live")`` works; with these settings, for their own servers."""
+    spark.dataSource.register(carrying(LiveSource, settings))
     spark.conf.set(PUSHDOWN, "true")
 
 
 class LiveSource(DataSource):
     """See :mod:`kgroups.pipeline.live.options` for the options."""
 
+    carried: ClientSettings | None = None
+    """See :func:`kgroups.pipeline.connection.carrying`."""
+
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._parsed = parse_options(options)
+        self._parsed = parse_options(options, self.carried)
 
     @classmethod
     def name(cls) -> str:

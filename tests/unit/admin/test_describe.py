@@ -276,7 +276,7 @@ def test_a_topic_that_nobody_asked_about_is_not_minded() -> None:
     assert described(answer) == ["a", "b"] and not answer.failures
 
 
-def test_a_share_group_has_no_offsets_and_is_no_failure() -> None:
+def test_a_share_group_is_not_asked_for_commits_when_its_kind_is_known() -> None:
     for selection in (Selection(everything=True), Selection(names=("s", "a"))):
         fake = cluster()
         fake.world.group("s", 0, type="Share", protocol_type="share")

@@ -6,6 +6,7 @@ import re
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.list_groups import CONSUMERS
 from kgroups.admin.select_groups import Selection
 from tests.fakes import broker as faults
 from tests.fakes.asking import describe, errors, names
@@ -28,7 +29,8 @@ def with_kip_848(versions: str = "4.3.1") -> FakeCluster:
     fake = cluster(versions)
     member = FakeMember("n", {"t": (1,)})
     fake.world.group("kip848", 0, state="Stable", type="Consumer", protocol="uniform", members=(member,))
-    fake.world.group("share", 0, state="Stable", type="Share", protocol_type="share")
+    if versions == "4.3.1":
+        fake.world.group("streams", 0, state="Stable", type="Streams", protocol_type="streams")
     return fake
 
 
@@ -80,15 +82,6 @@ def test_the_type_decides_the_api_and_where_it_is_not_known_both_are_asked(versi
         assert all("kip848" not in request.keys for request in fake.asked("DescribeGroups"))
 
 
-@pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=("share",))])
-def test_a_share_group_is_shown_shallow_with_a_notice(selection: Selection) -> None:
-    answer = describe(with_kip_848(), selection)
-    share = next(group for group in answer.items if group.group_id == "share")
-    assert (share.type, share.members, share.state) == ("Share", None, "Stable")
-    assert answer.notices == ("Share groups: members and offsets are not described yet, only listed",)
-    assert not answer.failures
-
-
 def test_names_and_a_pattern_select_together() -> None:
     fake = cluster()
     answer = describe(fake, Selection(names=("empty", "nope"), pattern=re.compile("c.*")))
@@ -104,10 +97,10 @@ def test_a_pattern_must_match_the_whole_name() -> None:
 def test_only_consumers_groups_of_those_that_are_not_named() -> None:
     everything = Selection(everything=True)
     assert "connect" in names(describe(cluster(), everything))
-    assert "share" in names(describe(with_kip_848(), everything))
-    only = everything._replace(consumers_only=True)
+    assert "streams" in names(describe(with_kip_848(), everything))
+    only = everything._replace(among=CONSUMERS)
     assert names(describe(cluster(), only)) == ["classic", "empty"]
-    assert "share" not in names(describe(with_kip_848(), only))
+    assert "streams" not in names(describe(with_kip_848(), only))
     assert names(describe(cluster(), only._replace(names=("connect",), everything=False))) == ["connect"]
 
 

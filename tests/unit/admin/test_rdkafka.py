@@ -7,12 +7,15 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (
+    AclOperation,
     AdminClient,
     ConsumerGroupDescription,
     ConsumerGroupListing,
@@ -34,6 +37,8 @@ from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
+from kgroups.model.placement import partition_of
 from kgroups.model.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime
 from kgroups.model.rows import offset_rows
 from kgroups.model.time_lag import FirstUnread, Position
@@ -112,6 +117,7 @@ class FakeClient:
 
     listed: Any = ()
     errors: Any = ()
+    operations: Any = (AclOperation.DESCRIBE,)
     groups: dict[str, Any] = field(default_factory=dict)
     committed: dict[str, Any] = field(default_factory=dict)
     topics: dict[str, Any] = field(default_factory=dict)
@@ -157,11 +163,20 @@ class FakeClient:
         found = self.ends[each.topic, each.partition]
         return found if isinstance(found, Exception) or found is SILENCE else LogEnd(found[spec == "LatestSpec"])
 
+    def describe_cluster(self, include_authorized_operations: bool, request_timeout: float) -> Future[Any]:
+        assert include_authorized_operations
+        return future(self.operations if isinstance(self.operations, Exception) else Rights(self.operations))
+
     def poll(self, timeout: float) -> int:
         return 0
 
     def cluster_id(self, timeout: float) -> str:
         return "the-cluster"
+
+
+@dataclass
+class Rights:
+    authorized_operations: Any
 
 
 @dataclass
@@ -213,6 +228,35 @@ class TestListGroups:
         }
         assert [group.group_id for group in outcome.items] == ["a", "b", "c", "e", "g"]
         assert sum(asked[0] == "describe" for asked in client.asked) == 3
+
+    @pytest.mark.parametrize(
+        ("operations", "state", "partial"),
+        [
+            ((AclOperation.DESCRIBE,), "STABLE", False),
+            ((AclOperation.CREATE,), "STABLE", True),
+            (None, "STABLE", True),  # nothing is allowed
+            (None, "UNKNOWN", False),  # an old broker, which does not tell
+            (KafkaException(KafkaError(31)), "STABLE", False),
+        ],
+    )
+    def test_a_list_without_describe_on_the_cluster_may_be_partial(
+        self, opened: Opened, operations: Any, state: str, partial: bool
+    ) -> None:
+        client = FakeClient(
+            listed=[listing("a", state)], groups={"a": description("a")}, topics=PLACES, operations=operations
+        )
+        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        assert (HIDDEN_GROUPS in outcome.notices) is partial
+        assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
+
+    def test_who_may_not_see_the_offsets_topic_may_not_see_others(self, opened: Opened) -> None:
+        def notices(told: Any) -> tuple[str, ...]:
+            admin = opened(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": told}))
+            asked = admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED)
+            return asyncio.run(asked).notices
+
+        assert HIDDEN_COMMITS in notices(refusal(29))
+        assert HIDDEN_COMMITS not in notices(topic("__consumer_offsets", TWO))
 
     def test_asks_for_every_coordinator_when_the_rule_does_not_hold(self, opened: Opened) -> None:
         names = ("a", "b", "c", "d", "e")
@@ -353,7 +397,7 @@ class TestDescribe:
 
     def test_a_coordinator_that_hangs_costs_its_time_once_and_no_other_groups(self, opened: Opened) -> None:
         hung = [f"{at}a" for at in range(0, 1000, 2)]  # all on the same partition of two, as is "a"
-        names = [name for name in hung if words.partition_of(name, 2) == 1]
+        names = [name for name in hung if partition_of(name, 2) == 1]
         client = FakeClient(groups={**dict.fromkeys(names, SILENCE), "b": description("b", at=TWO)}, topics=PLACES)
         admin = opened(client)
         began = time.monotonic()
@@ -493,7 +537,7 @@ class TestWords:
         ],
     )
     def test_a_groups_partition_is_javas(self, name: str, partition: int) -> None:
-        assert words.partition_of(name, 50) == partition
+        assert partition_of(name, 50) == partition
 
     def test_reasons_are_short_and_told_once(self) -> None:
         said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
@@ -529,6 +573,27 @@ class TestActs:
         ]
         assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
         assert "group 'c' does not exist: the first commit makes it" in planned.notices
+
+    def test_a_streams_group_is_not_taken_for_one_that_does_not_exist(self, opened: Opened) -> None:
+        """Its commits would be written over, and the undo file would say that there were none."""
+        shop = self.shop()
+        shop.committed["c"] = commits("c", ("t", 0, 33))
+        planned = self.plan(opened(shop), ToOffset(7), {"t": frozenset({0})})
+        assert [entry.key for entry in planned.items] == [("a", "t", 0)]
+        (failure,) = (each for each in planned.failures if each.name == "c")
+        assert (failure.error, "librdkafka cannot describe it, yet it has commits" in failure.message) == (None, True)
+
+    def test_metadata_that_librdkafka_leaves_open(self) -> None:
+        class Entry:
+            topic, partition, offset, leader_epoch = "t", 0, 5, -1
+
+            @property
+            def metadata(self) -> str:
+                return b"AgAAAaIB\x81".decode()
+
+        answer = commits("a")
+        answer.topic_partitions = [Entry()]
+        assert words.commits_of("a", answer).topics == {"t": (Commit(0, 5, None, "AgAAAaIB"),)}
 
     def test_by_time(self, opened: Opened) -> None:
         planned = self.plan(opened(self.shop(times={("t", 0): 66})), ToTime(4))
@@ -572,6 +637,15 @@ class TestActs:
         assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
         assert "librdkafka cannot take a commit away" in applied.failures[0].message
 
+    def test_a_share_group_is_not_made_a_classic_one(self, opened: Opened) -> None:
+        client = self.shop()
+        admin = opened(client)
+        moves = {("c", "t", 0): Commit(0, 7)}
+        planned = self.plan(admin, FromPlan(moves, exact=True, kinds={"c": "Share"})).items
+        applied = asyncio.run(admin.apply_offsets(planned))
+        assert [each.result for each in applied.items] == [Result.FAILED]
+        assert "librdkafka does not know share groups" in applied.failures[0].message
+
     def test_groups_are_deleted_one_by_one(self, opened: Opened) -> None:
         client = self.shop(changed={"b": refusal(68), "c": refusal(69), "d": SILENCE})
         admin = opened(client)
@@ -592,3 +666,25 @@ class TestActs:
             asyncio.run(admin.plan_delete_offsets(EVERYTHING, {"t": None}))
         with pytest.raises(UsageError, match="librdkafka cannot remove members"):
             asyncio.run(admin.plan_removal(EVERYTHING, WantedMembers(everyone=True)))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the names of threads are Linux's to tell")
+def test_who_reached_nobody_leaves_no_thread_behind() -> None:
+    """That would use OpenSSL while the process takes it down at its own end, and crash it."""
+
+    def threads() -> set[str]:
+        return {task.name for task in Path("/proc/self/task").iterdir() if name_of(task).startswith("rdk:")}
+
+    def name_of(task: Path) -> str:
+        with suppress(OSError):
+            return (task / "comm").read_text()
+        return ""
+
+    before = threads()
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    settings = ClientSettings((("127.0.0.1", port),), timeout=5.0, broker_timeout=1.0)
+    with pytest.raises(ClusterUnreachable) as caught:
+        asyncio.run(RdkafkaAdmin.connect(settings))
+    assert caught.value.__traceback__, "which refers to all that it came through"
+    assert threads() <= before

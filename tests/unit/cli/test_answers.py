@@ -9,7 +9,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 from pytest_mock import MockerFixture
 
-from kgroups.errors import UnsupportedVersion
+from kgroups.errors import UnsupportedMechanism, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Outcome
@@ -77,7 +77,8 @@ def test_an_unauthorised_group_is_named(run_cli: Run, serve: Callable) -> None:
     code, out, err = run_cli("describe", "-b", served.bootstrap, "--all-groups")
     assert code == 1
     assert "idle" in out
-    assert "busy" not in out
+    (row,) = (line for line in out.splitlines() if line.startswith("busy"))
+    assert row.endswith("not authorized: needs DESCRIBE on GROUP busy")
     assert err.count("group 'busy'") == 1
     assert "GROUP_AUTHORIZATION_FAILED" in err
 
@@ -137,14 +138,26 @@ def test_old_brokers_say_what_they_cannot_know(run_cli: Run, serve: Callable) ->
     assert "cannot filter by type" in err
 
 
-def test_librdkafka_takes_over_where_the_wire_cannot_serve(run_cli: Run, mocker: MockerFixture) -> None:
+@pytest.mark.parametrize("error", [UnsupportedVersion, UnsupportedMechanism])
+def test_librdkafka_takes_over_where_the_wire_cannot_serve(
+    run_cli: Run, mocker: MockerFixture, error: type[Exception]
+) -> None:
     pytest.importorskip("confluent_kafka")
     listed = Outcome((ListedGroup("g", "consumer", Node(1, "h", 9)),))
     admin = mocker.AsyncMock(cluster_id="c")
     admin.list_groups.return_value = listed
-    mocker.patch("kgroups.admin.wire.WireAdmin.connect", side_effect=UnsupportedVersion("too new a broker"))
+    mocker.patch("kgroups.admin.wire.WireAdmin.connect", side_effect=error("too new a broker"))
     mocker.patch("kgroups.admin.rdkafka.client.RdkafkaAdmin.connect", return_value=admin)
     code, out, err = run_cli("list", "-b", "h:1")
     assert (code, out) == (0, "g\n")
     assert err == "kgroups: note: too new a broker; going on over librdkafka, one group a request\n"
     admin.close.assert_awaited_once()
+
+
+def test_who_turns_verification_off_is_told_what_that_means(run_cli: Run) -> None:
+    off = ("-X", "security.protocol=ssl", "-X", "enable.ssl.certificate.verification=false")
+    code, out, err = run_cli("list", "-b", "127.0.0.1:1", *off, "--timeout", "2s")
+    assert (code, out) == (1, "")
+    note, error = err.splitlines()
+    assert note.startswith("kgroups: note: enable.ssl.certificate.verification=false: anybody may stand between")
+    assert "connection refused" in error

@@ -150,7 +150,7 @@ def test_a_time_that_nobody_can_tell_is_not_0(run_cli: Run, serve: Callable) -> 
     code, out, err = run_cli("lag", "-b", served.bootstrap, "done", "marked", "late", "--time", "-o", "json")
     rows = {row["group"]: row for row in json.loads(out)["items"]}
     assert code == 1
-    assert rows["marked"]["time_lag_ms"] is None and "needs READ" in rows["marked"]["note"]
+    assert rows["marked"]["time_lag_ms"] is None and "needs READ on TOPIC orders" in rows["marked"]["note"]
     assert rows["done"]["time_lag_ms"] == 0 and rows["late"]["time_lag_ms"] > 3 * HOUR
     assert err.count("TOPIC_AUTHORIZATION_FAILED") == 1
 

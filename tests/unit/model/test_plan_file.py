@@ -130,3 +130,13 @@ def test_a_plan_and_an_undo_come_back_as_they_were() -> None:
     plan, undo = moves("\n".join(json_plan(PLANNED))), moves("\n".join(json_undo(PLANNED)))
     assert plan.moves == {entry.key: entry.after for entry in PLANNED} and not plan.exact
     assert undo.moves == {entry.key: entry.before for entry in PLANNED} and undo.exact
+
+
+def test_an_undo_says_what_a_group_is_made_as_that_no_commit_makes() -> None:
+    share = PlannedOffset("s", "t", 0, Commit(0, 5), None, kind="Share")
+    classic = PlannedOffset("c", "t", 0, Commit(0, 5), None, kind="Classic")
+    text = "\n".join(json_undo([classic, share]))
+    assert text.count("type") == 1
+    assert parse_plan(text, "f").scenario(None).kinds == {"s": "Share"}
+    with pytest.raises(UsageError, match="f, item 2: its type is none of Classic, "):
+        parse_plan(text.replace('"Share"', '"Shard"'), "f")

@@ -59,14 +59,14 @@ def test_what_lies_outside_is_clamped_and_said(scenario: Scenario, new: int, cla
 
 
 def test_a_time_goes_to_its_record() -> None:
-    assert planned(ToTime(9), at_time=66)[4:] == (Commit(3, 66), None, None)
+    assert planned(ToTime(9), at_time=66)[4:7] == (Commit(3, 66), None, None)
     assert planned(ToTime(9), at_time=101).new == 100, "the log grew between the two questions"
 
 
 def test_to_current_moves_nothing() -> None:
     assert planned(ToCurrent()).after == AT_70, "with its epoch and metadata"
-    assert planned(ToCurrent(), None)[4:] == (Commit(3, 100), None, None)
-    assert planned(ToCurrent(), Commit(3, 7))[4:] == (Commit(3, 7), None, "below log start, and left there")
+    assert planned(ToCurrent(), None)[4:7] == (Commit(3, 100), None, None)
+    assert planned(ToCurrent(), Commit(3, 7))[4:7] == (Commit(3, 7), None, "below log start, and left there")
     assert planned(ToCurrent(), Commit(3, 101)).note == "beyond the end, and left there"
 
 
@@ -94,5 +94,5 @@ def test_what_cannot_be_planned_is_a_failure() -> None:
     no_commit = plan_partition(ShiftBy(1), KEY, Facts(None, LOG))
     no_log = plan_partition(ToOffset(1), KEY, Facts(AT_70))
     assert isinstance(no_commit, Failure) and isinstance(no_log, Failure)
-    assert (no_commit.name, no_commit.message) == ("t-3", "group 'g': cannot shift: there is no commit")
+    assert (no_commit.name, no_commit.message) == ("t-3", "group 'g': cannot shift: there is no offset to begin from")
     assert no_log.message == "group 'g': where the log starts and ends is not known"

@@ -3,8 +3,9 @@ from __future__ import annotations
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, ListedGroup, Member
+from kgroups.model.member_rows import member_rows, state_row
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
-from kgroups.model.rows import GroupOffsets, list_row, member_rows, offset_rows, state_row
+from kgroups.model.rows import GroupOffsets, list_row, offset_rows
 
 NODE = Node(1, "host", 9092)
 
@@ -27,10 +28,10 @@ def test_a_commit_stands_beside_its_owner_and_its_log() -> None:
     logs = Logs({"t": {0: LogOffsets(5, 100), 1: LogOffsets(None, 50)}})
     commits = {"t": (Commit(1, 50, None), Commit(0, 40, 3))}
     first, second = offset_rows(offsets(group(member("m", ("t", (0,)), instance_id="i")), commits, logs))
-    assert first == ("g", "t", 0, 3, 40, 5, 100, 60, "m", "/m", "client-m", "i", None)
-    assert second == ("g", "t", 1, None, 50, None, 50, 0, None, None, None, None, None)
     assert first.lag == 60
     assert second.consumer_id is None
+    assert first == ("g", "t", 0, 3, 40, 5, 100, 60, "m", "/m", "client-m", "i", None, None, None)
+    assert second == ("g", "t", 1, None, 50, None, 50, 0, None, None, None, None, None, None, None)
 
 
 def test_two_members_that_claim_one_partition_give_a_row_each() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from kgroups.model.assignment import Assignment, Raw, Subscription, TopicPartitions
 from kgroups.model.cluster import Node
+from kgroups.model.member_rows import MemberRow, StateRow
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.model.rows import ListRow, OffsetRow
 from kgroups.render.output import write_outcome
 from kgroups.render.views import View
 

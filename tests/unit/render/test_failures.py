@@ -1,6 +1,7 @@
 import io
 
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.protocol.error_codes import kafka_error
 from kgroups.render.failures import failure_lines, notice_lines, write_failures
 
 
@@ -61,3 +62,17 @@ def test_nothing_from_the_cluster_reaches_the_terminal_raw() -> None:
 
 def test_notices_are_notes() -> None:
     assert list(notice_lines(["read by librdkafka"])) == ["kgroups: note: read by librdkafka"]
+
+
+def test_many_that_need_the_same_acl_are_one_line() -> None:
+    denied = [
+        kafka_error(30).failure(Scope.GROUP, name, api="DescribeGroups", broker=1) for name in ("a", "b", "DESCRIBE")
+    ]
+    assert list(failure_lines(denied[:1])) == [
+        "kgroups: group 'a': not authorized: needs DESCRIBE on GROUP a [GROUP_AUTHORIZATION_FAILED, DescribeGroups, "
+        "broker 1]"
+    ]
+    assert list(failure_lines(denied)) == [
+        "kgroups: 3 groups: not authorized: needs DESCRIBE on each GROUP [GROUP_AUTHORIZATION_FAILED, DescribeGroups, "
+        "broker 1]: DESCRIBE, a, b"
+    ]

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from kgroups.model.cluster import Node
 from kgroups.model.listed import Listed
+from kgroups.model.member_rows import MemberRow, StateRow
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
-from kgroups.render.jsonout import _plain_data, write_json, write_jsonl
+from kgroups.model.permissions import DESCRIBE_CLUSTER, Acl
+from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.render.jsonout import plain_data, write_json, write_jsonl
+from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.table import CHUNK_ROWS, Table
-from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Tier
+from kgroups.render.views import LIST, OFFSETS, Tier
 
 Render = Callable[..., str]
 Golden = Callable[[str, str], None]
@@ -47,7 +50,8 @@ def test_columns_narrow_it(offsets: Outcome[OffsetRow], render: Render) -> None:
 
 def test_nothing_is_still_an_answer(render: Render) -> None:
     assert json.loads(render(Outcome(), OFFSETS, fmt="json")) == {
-        "schema": "kgroups/offsets/v1", "cluster_id": None, "items": [], "failures": [], "notices": []
+        "schema": "kgroups/offsets/v1", "cluster_id": None, "items": [], "failures": [], "notices": [],
+        "missing_acls": [],
     }  # fmt: skip
     assert render(Outcome(), OFFSETS, fmt="jsonl") == ""
 
@@ -104,5 +108,14 @@ def test_a_value_without_a_json_form_is_loud(value: object) -> None:
 def test_a_list_is_a_list_in_json_and_has_commas_in_text() -> None:
 
     value = Listed(("a", None, 3))
-    assert json.loads(json.dumps(_plain_data(value))) == ["a", None, 3]
+    assert json.loads(json.dumps(plain_data(value))) == ["a", None, 3]
     assert str(value) == "a,None,3"
+
+
+def test_missing_acls_are_those_of_the_failures_and_of_what_is_hidden(render: Render) -> None:
+    denied = Failure(Scope.GROUP, "g", "no", "GROUP_AUTHORIZATION_FAILED", 30, acl=Acl("DESCRIBE", "GROUP", "g"))
+    answer = json.loads(render(Outcome(failures=(denied,), hidden_by=(DESCRIBE_CLUSTER,)), OFFSETS, fmt="json"))
+    assert answer["missing_acls"] == [
+        {"operation": "DESCRIBE", "resource": "CLUSTER", "name": "kafka-cluster"},
+        {"operation": "DESCRIBE", "resource": "GROUP", "name": "g"},
+    ]

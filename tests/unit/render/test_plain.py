@@ -5,13 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from kgroups.model.cluster import Node
+from kgroups.model.member_rows import MemberRow, StateRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.model.rows import ListRow, OffsetRow
 from kgroups.render.cells import cell_text, display_width
+from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.plain import write_plain
 from kgroups.render.selection import columns_for, sort_rows
 from kgroups.render.table import CHUNK_ROWS, Table
-from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Align, Tier, View
+from kgroups.render.views import LIST, OFFSETS, Align, Tier, View
 
 NODE = Node(1, "h", 9092)
 Render = Callable[..., str]

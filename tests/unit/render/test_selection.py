@@ -4,10 +4,13 @@ import pytest
 
 from kgroups.errors import UsageError
 from kgroups.model.cluster import Node
+from kgroups.model.member_rows import MemberRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow
+from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.model.streams import Pairs
+from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.selection import columns_for, select_columns, sort_rows
-from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Column, Tier
+from kgroups.render.views import LIST, OFFSETS, Column, Tier
 
 
 def keys(columns: Iterable[Column]) -> list[str]:
@@ -47,7 +50,14 @@ def test_members_show_instance_ids_and_upgrades_only_where_they_tell_something(m
     assert "upgraded" not in keys(columns_for(MEMBERS, rows=members.items))
     assert "upgraded" in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=members.items))
     assert "upgraded" not in keys(columns_for(MEMBERS, Tier.VERBOSE, rows=nobody))
-    assert columns_for(MEMBERS, Tier.WIDE) == MEMBERS.columns
+    assert columns_for(MEMBERS, Tier.WIDE) == tuple(each for each in MEMBERS.columns if each.tier <= Tier.WIDE)
+
+
+def test_what_only_some_kinds_of_groups_have_is_shown_where_there_are_any(members: Outcome[MemberRow]) -> None:
+    streams = [item._replace(process_id="p", client_tags=Pairs()) for item in members.items]
+    for tier, shown in ((Tier.BASE, {"process_id"}), (Tier.WIDE, {"process_id", "client_tags"})):
+        assert set(keys(columns_for(MEMBERS, tier, rows=streams))) - set(keys(columns_for(MEMBERS, tier))) >= shown
+    assert "process_id" not in keys(columns_for(MEMBERS, Tier.WIDE, rows=members.items))
 
 
 def test_an_extra_column_that_does_not_exist_is_a_bug_of_the_caller() -> None:

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from kgroups.model.cluster import Node
+from kgroups.model.member_rows import StateRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow, OffsetRow, StateRow
+from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.render.member_views import STATE
 from kgroups.render.output import write_outcome
 from kgroups.render.table import Table
 from kgroups.render.terminal import MAX_ROWS, NARROWEST_TEXT, fit, write_terminal
-from kgroups.render.views import LIST, OFFSETS, STATE, Tier, View
+from kgroups.render.views import LIST, OFFSETS, Tier, View
 
 NODE = Node(1, "h", 9092)
 Render = Callable[..., str]

@@ -5,10 +5,12 @@ import pytest
 from kgroups.model.act_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from kgroups.model.lag_summary import By
-from kgroups.model.rows import ListRow, MemberRow, OffsetRow, StateRow
+from kgroups.model.member_rows import MemberRow, StateRow
+from kgroups.model.rows import ListRow, OffsetRow
 from kgroups.render.act_views import ACT_VIEWS
 from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
-from kgroups.render.views import LIST, MEMBERS, OFFSETS, STATE, Tier, View, both_true_and_false, some_value
+from kgroups.render.member_views import MEMBERS, STATE
+from kgroups.render.views import LIST, OFFSETS, Tier, View, both_true_and_false, some_value
 
 VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), *ACT_VIEWS)
 ROWS: dict[str, Any] = {

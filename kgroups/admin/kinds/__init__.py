@@ -1,0 +1,67 @@
+"""What differs by the kind of a group: how it is described, where it stands in its topics, how that is moved.
+
+Each kind (a :class:`GroupType`) is in files of its own; which of them, is chosen here and nowhere else. They are
+imported when a group of their kind is met: most clusters have no others than classic groups and KIP-848 groups.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kgroups.model.groups import GroupType
+
+if TYPE_CHECKING:
+    from kgroups.model.offsets import GroupCommits
+
+    from ..ask_coordinators import Question
+    from ..ledger import Writer
+    from .describer import Describer
+
+COMMON = (GroupType.CLASSIC, GroupType.CONSUMER)
+"""The kinds that a named group is taken for at first: both are asked for at once."""
+
+RARE = (GroupType.SHARE, GroupType.STREAMS)
+"""Those that are asked for when it is none of the common ones."""
+
+KEEPERS = (GroupType.SHARE,)
+"""Those that commit nothing: where they stand, their coordinators keep elsewhere."""
+
+UNDESCRIBED = tuple(kind for kind in GroupType.ALL if kind not in (*COMMON, *RARE))
+"""Those of which we know what the list tells, and no more."""
+
+
+def describer_of(kind: str | None) -> Describer[Any]:
+    """How groups of a kind that is described are described; where it is not known, as classic groups."""
+    if kind == GroupType.SHARE:
+        from . import share
+
+        return share.DESCRIBER
+    if kind == GroupType.STREAMS:
+        from . import streams
+
+        return streams.DESCRIBER
+    from . import consumers
+
+    return consumers.CONSUMER if kind == GroupType.CONSUMER else consumers.CLASSIC
+
+
+def positions_of(kind: str | None) -> Question[GroupCommits]:
+    """Where groups of a kind, ``None`` where it is not known, stand in their topics."""
+    if kind == GroupType.SHARE:
+        from .share import STARTS
+
+        return STARTS
+    from ..group_offsets import COMMITS
+
+    return COMMITS
+
+
+def writer_of(kind: str | None) -> Writer:
+    """What moves groups of a kind to where a plan says."""
+    if kind == GroupType.SHARE:
+        from .share_starts import write_starts
+
+        return write_starts
+    from .commits import write_commits
+
+    return write_commits

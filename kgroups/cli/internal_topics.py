@@ -1,0 +1,57 @@
+"""Internal topics of streams groups in acts on these groups: planned with them, and deleted last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .which_groups import complete_topic
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.act_rows import Told
+    from kgroups.model.acts import DoomedTopic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+all_internal_topics_option = click.option(
+    "--delete-all-internal-topics",
+    "all_internal",
+    is_flag=True,
+    help="Also delete the changelog and repartition topics of streams groups. There is no way back.",
+)
+internal_topic_option = click.option(
+    "--delete-internal-topic",
+    "internal",
+    multiple=True,
+    metavar="TOPIC",
+    help="Also delete this internal topic of a streams group; may be repeated. There is no way back.",
+    shell_complete=complete_topic,
+)
+
+
+async def delete_topics(
+    admin: GroupAdmin, doomed: Sequence[DoomedTopic], done: Iterable[str], row: Callable[[DoomedTopic, Told], Any]
+) -> tuple[list[Any], list[Any]]:
+    """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
+    from kgroups.model.act_rows import told
+    from kgroups.model.acts import Result
+    from kgroups.model.outcome import Failure, Scope
+
+    reached = set(done)
+    going = [each for each in doomed if each.group.group_id in reached]
+    deleted = await admin.delete_topics(going)
+    results = {(each.group_id, each.topic): (told(each.result, each.failure), each.failure) for each in deleted.items}
+    rows, failures = [], []
+    for each in doomed:
+        key = (each.group.group_id, each.topic)
+        if key not in results:
+            message = f"kept: group '{key[0]}' was not done with"
+            results[key] = ((Result.FAILED.value, message), Failure(Scope.TOPIC, each.topic, message))
+        said, failure = results[key]
+        rows.append(row(each, said))
+        if failure:
+            failures.append(failure)
+    return rows, failures

@@ -1,0 +1,133 @@
+"""What a principal with few ACLs is told, besides what it may see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.select_groups import Selection
+from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
+from kgroups.model.reset import ToEarliest
+from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
+from tests.fakes.broker import FakeCluster
+from tests.fakes.world import FakeMember
+
+DESCRIBE, NOTHING = 1 << 8, 0
+
+
+def shop(versions: str = "4.3.1", operations: int = NOTHING) -> FakeCluster:
+    fake = FakeCluster(2, versions)
+    fake.world.operations = operations
+    fake.world.topic("t", [0, 1])
+    fake.world.group("a", 0, commits={("t", 0): 5})
+    fake.world.group("b", 1, state="Stable", members=(FakeMember("m", {"t": (1,)}),))
+    return fake
+
+
+def test_a_list_without_describe_on_the_cluster_may_be_partial() -> None:
+    for answer in (list_groups(shop()), describe(shop()), describe_offsets(shop())):
+        assert answer.notices[0] == HIDDEN_GROUPS
+        assert answer.missing_acls() == [DESCRIBE_CLUSTER]
+        assert not answer.failures  # it is no failure: all that may be seen is there
+
+
+def test_it_costs_no_request() -> None:
+    fake = shop()
+    list_groups(fake)
+    assert sorted({request.api for request in fake.requests}) == ["ApiVersions", "ListGroups", "Metadata"]
+    assert len(fake.asked("Metadata")) == 1
+
+
+@pytest.mark.parametrize("versions", ["4.3.1", "2.8.2", "2.5.1"])
+def test_with_it_nothing_is_said(versions: str) -> None:
+    answer = list_groups(shop(versions, DESCRIBE))
+    assert not answer.notices and not answer.missing_acls()
+
+
+def test_where_nobody_tells_nothing_is_said() -> None:
+    assert not list_groups(shop("1.1.1")).notices  # there the list itself is refused
+    assert not list_groups(shop(operations=-(1 << 31))).notices
+
+
+def test_named_groups_are_no_list() -> None:
+    answer = describe(shop(), Selection(("a",)))
+    assert not answer.notices and not answer.missing_acls()
+
+
+def test_commits_that_brokers_leave_out_are_told_of() -> None:
+    assert describe_offsets(shop(), Selection(("a",))).notices == (HIDDEN_COMMITS,)
+    fake = shop(operations=DESCRIBE)
+    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    assert describe_offsets(fake, Selection(("b",))).notices == (HIDDEN_COMMITS,)
+
+
+def test_who_sees_the_cluster_may_not_see_all_topics() -> None:
+    """A group without members whose topics are all hidden: no row, no failure; the offsets topic, asked for at the
+    start, tells that not every topic may be seen."""
+
+    def narrow(*, sees: bool) -> FakeCluster:
+        fake = shop(operations=DESCRIBE)
+        fake.world.group("empty")
+        if not sees:
+            fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+        return fake
+
+    empty = Selection(("empty",))
+    assert not describe_offsets(narrow(sees=True), empty).notices
+    answer = describe_offsets(narrow(sees=False), empty)
+    assert (answer.notices, answer.failures) == ((HIDDEN_COMMITS,), ())
+    assert not list_groups(narrow(sees=False)).notices  # all groups are there
+
+
+def test_an_unauthorised_topic_is_rows_with_the_reason() -> None:
+    fake = shop(operations=DESCRIBE)
+    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    answer = describe_offsets(fake)
+    assert [(row.group, row.partition, row.current_offset, row.lag, row.note) for row in rows(answer)] == [
+        ("a", 0, 5, None, "not authorized: needs DESCRIBE on TOPIC t"),
+        ("b", 1, None, None, "not authorized: needs DESCRIBE on TOPIC t"),
+    ]
+    assert errors(answer) == {"t": "TOPIC_AUTHORIZATION_FAILED"}
+
+
+def test_of_a_group_that_is_not_described_for_its_topics_the_commits_are_shown() -> None:
+    fake = shop(operations=DESCRIBE)
+    fake.world.group("modern", 0, type="Consumer", commits={("t", 0): 7})
+    fake.world.fail("ConsumerGroupDescribe", "modern", ErrorCode.topic_authorization_failed)
+    answer = describe_offsets(fake)
+    assert [(row.group, row.current_offset) for row in rows(answer)] == [("a", 5), ("b", None), ("modern", 7)]
+    (failure,) = answer.failures
+    assert (failure.name, failure.message) == ("modern", "not authorized: needs DESCRIBE on each TOPIC of its members")
+    assert not any("not described yet" in notice for notice in answer.notices)
+
+
+@pytest.mark.parametrize(
+    ("api", "name", "code", "message"),
+    [
+        ("OffsetCommit", "", ErrorCode.group_authorization_failed, "not authorized: needs READ on GROUP a"),
+        ("DeleteGroups", "a", ErrorCode.group_authorization_failed, "not authorized: needs DELETE on GROUP a"),
+    ],
+)
+def test_acts_name_what_they_need(api: str, name: str, code: ErrorCode, message: str) -> None:
+    fake = shop(operations=DESCRIBE)
+    fake.world.fail(api, name or "a", code)
+
+    async def act(admin: Any) -> Any:
+        if api == "DeleteGroups":
+            return await admin.delete_groups(["a"])
+        from kgroups.admin.reset_plan import ResetRequest
+
+        planned = await admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest()))
+        return await admin.apply_offsets(planned.items)
+
+    assert [failure.message for failure in ask(fake, act).failures] == [message]
+
+
+def test_a_broker_that_refuses_to_list_names_the_acl() -> None:
+    fake = shop("1.1.1")
+    for broker in ("0", "1"):
+        fake.world.fail("ListGroups", broker, ErrorCode.cluster_authorization_failed)
+    answer = list_groups(fake)
+    assert {failure.message for failure in answer.failures} == {"not authorized: needs DESCRIBE on CLUSTER"}

@@ -1,0 +1,81 @@
+"""How TLS and SASL settings get into the data sources, and that nobody sees them there."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark import cloudpickle
+
+from kgroups.config.secret import Secret
+from kgroups.config.security import Password, Sasl, Security, Tls
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import ConfigError, UsageError
+from kgroups.pipeline.connection import carrying, connection
+from kgroups.pipeline.extract.source import OffsetsSource
+from kgroups.pipeline.live.source import LiveSource
+
+HUSH = "hush-hush"
+SECURED = ClientSettings(
+    (("h", 1), ("i", 2)),
+    security=Security(Tls(key=Secret(HUSH)), Sasl("PLAIN", Password("me", Secret(HUSH)))),
+)
+OPTIONS = {"bootstrap.servers": "h:1,i:2"}
+
+
+@pytest.mark.parametrize("source", [OffsetsSource, LiveSource])
+def test_settings_travel_inside_the_source(source: Any) -> None:
+    packed = cloudpickle.dumps(carrying(source, SECURED))
+    arrived = pickle.loads(packed)
+    assert arrived is not source
+    assert arrived.name() == source.name()
+    made = arrived(OPTIONS)
+    read = pickle.loads(cloudpickle.dumps(made.reader(made.schema())))  # what goes on to the executors
+    settings = read._options.settings
+    assert (settings.bootstrap, settings.security) == (SECURED.bootstrap, SECURED.security)
+    for seen in (made, arrived, read, read._options, settings, made.options, OPTIONS):
+        assert HUSH not in repr(seen) + str(seen)
+
+
+def test_they_are_for_their_own_servers_only() -> None:
+    assert connection("s", OPTIONS, SECURED) is SECURED
+    assert connection("s", {"bootstrap.servers": "elsewhere:1"}, SECURED).security is None
+
+
+def test_a_source_without_any_stays_itself() -> None:
+    assert carrying(OffsetsSource, None) is OffsetsSource
+    assert carrying(OffsetsSource, ClientSettings((("h", 1),))) is OffsetsSource
+
+
+def test_a_file_on_the_driver(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        f"sasl.username=me\nsasl.password={HUSH}\nbootstrap.servers=x\n"
+    )
+    options = {"bootstrap.servers": "h:1", "command.config": str(file)}
+    settings = LiveSource(options)._parsed.settings
+    assert settings.bootstrap == (("h", 1),)
+    assert settings.security == Security(None, Sasl("PLAIN", Password("me", Secret(HUSH))))
+    with pytest.raises(ConfigError, match="cannot read"):
+        LiveSource(options | {"command.config": str(tmp_path / "none")})
+
+
+def test_a_server_is_needed() -> None:
+    with pytest.raises(UsageError, match=r"kgroups-live: option bootstrap\.servers is needed"):
+        LiveSource({})
+
+
+def test_servers_are_the_same_however_they_are_written() -> None:
+    settings = ClientSettings((("a", 1), ("b", 9092)), security=Security(Tls()))
+    assert connection("x", {"bootstrap.servers": " a:1, b,"}, settings) is settings
+    assert connection("x", {"bootstrap.servers": "c:1"}, settings).security is None
+
+
+def test_who_turns_a_check_off_is_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "client.properties"
+    path.write_text("security.protocol=SSL\nssl.endpoint.identification.algorithm=\n")
+    connection("x", {"bootstrap.servers": "a:1", "command.config": str(path)}, None)
+    assert "a certificate of any host is taken" in caplog.text
