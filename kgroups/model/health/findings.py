@@ -1,0 +1,44 @@
+"""What is seen of a group at one moment, and what rules find in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..groups import GroupId
+from ..lag_summary import NO_AGES, Ages
+from ..rows import GroupOffsets
+from .severity import Severity, Threshold
+
+Place = tuple[str, int]
+"""Topic and partition."""
+
+
+class Finding(NamedTuple):
+    """One rule's verdict on one group. ``value`` is the number that was measured, with ``limit`` what it is held to."""
+
+    group: GroupId
+    check: str
+    severity: Severity
+    message: str
+    value: float | None = None
+    unit: str = ""
+    """``""`` for counts, ``ms`` for times."""
+    limit: Threshold | None = None
+    topic: str | None = None
+
+
+class Seen(NamedTuple):
+    """One group at one moment.
+
+    ``committed_at``: milliseconds since 1970 of the last commit on each partition, as far as the records tell; ``None``
+    where nobody asked, or nothing could be read. ``commits_unread`` is why not all of them are known;
+    ``commits_before``: those that are not lie before then, where it is known how far back the records were read.
+    """
+
+    offsets: GroupOffsets
+    now: int
+    ages: Ages = NO_AGES
+    committed_at: Mapping[Place, int] | None = None
+    commits_unread: str | None = None
+    commits_before: int | None = None

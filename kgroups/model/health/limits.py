@@ -1,0 +1,47 @@
+"""What somebody expects of a group."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .severity import Threshold
+
+
+class Limits(NamedTuple):
+    """Every expectation that was set; what is ``None``, ``False`` or empty is not looked at.
+
+    Lags in records, times and ages in milliseconds.
+    """
+
+    states: frozenset[str] = frozenset()
+    """The states that are well."""
+    type: str | None = None
+    assignor: str | None = None
+    members: int | None = None
+    """Exactly so many."""
+    min_members: int | None = None
+    assigned: bool = False
+    """Every partition of the topics is held by one member."""
+    lag: Threshold | None = None
+    """In all."""
+    partition_lag: Threshold | None = None
+    """Of every partition."""
+    topic_lag: tuple[tuple[str, Threshold], ...] = ()
+    """Glob -> the total of each topic that matches."""
+    time_lag: Threshold | None = None
+    commit_age: Threshold | None = None
+    """Since the last commit, of every partition that has one."""
+    trend: bool = False
+    """Burrow's verdict over the window."""
+
+    @property
+    def needs_offsets(self) -> bool:
+        by_lag = (self.lag, self.partition_lag, self.time_lag, self.commit_age)
+        return bool(self.assigned or self.topic_lag or self.trend or any(limit is not None for limit in by_lag))
+
+    def or_else(self, others: Limits) -> Limits:
+        """These, and where nothing is set the others'."""
+        return Limits._make(
+            theirs if mine in (None, False, (), frozenset()) else mine
+            for mine, theirs in zip(self, others, strict=True)
+        )

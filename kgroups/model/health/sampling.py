@@ -1,0 +1,70 @@
+"""How often groups are looked at for a report, when, and for what; and the report that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kgroups.errors import UsageError
+
+from ..groups import GroupId
+from ..outcome import Failure, Outcome
+from .findings import Seen
+from .judge import judge
+from .limits import Limits
+from .report import Report, report_of
+from .rules import Rule, limits_of
+
+
+class Wanted(NamedTuple):
+    """A look that is to be made, so many seconds after the one before it, and what it is to see."""
+
+    pause: float
+    with_ages: bool
+    with_commit_times: bool
+
+
+class Sampling:
+    """The looks at groups of which much is expected, in their order of time.
+
+    :param rules: what is expected beside ``limits``, by group.
+    :param window: seconds between looks in all, where a trend is expected: the rest is seen at one look.
+    :param samples: how many looks that takes, two or more.
+    :raises UsageError: for a trend with fewer.
+    """
+
+    def __init__(self, limits: Limits, rules: Sequence[Rule], window: float, samples: int) -> None:
+        every = [limits, *(rule.limits for rule in rules)]
+        self._limits = limits
+        self._rules = rules
+        self._window = window
+        self._trend = any(each.trend for each in every)
+        self._ages = any(each.time_lag for each in every)
+        self._commit_ages = any(each.commit_age for each in every)
+        self._looks: dict[GroupId, list[Seen]] = {}
+        self._failures: tuple[Failure, ...] = ()
+        if self._trend and samples < 2:
+            raise UsageError(f"a trend takes two samples or more, not {samples}")
+        self._times = samples if self._trend else 1
+
+    def wanted(self) -> Iterator[Wanted]:
+        """The looks to make; what each has seen is to be added before the next."""
+        last = self._times - 1
+        for number in range(self._times):
+            # A trend needs the times of commits at both ends of its window, all else those of the last look.
+            times = (self._trend and number == 0) or (number == last and (self._trend or self._commit_ages))
+            yield Wanted(self._window / last if number else 0, number == last and self._ages, times)
+
+    def add(self, seen: Outcome[Seen]) -> None:
+        """What a look has shown: of groups that are gone by now nothing is kept, and only its failures count."""
+        self._looks = {(name := each.offsets.group.group_id): [*self._looks.get(name, ()), each] for each in seen.items}
+        self._failures = seen.failures
+
+    def report(self, at: int) -> Report:
+        """What all of it comes to; ``at`` is now, in milliseconds since 1970."""
+        findings = (
+            finding
+            for name, looks in self._looks.items()
+            for finding in judge(looks, limits_of(name, self._limits, self._rules))
+        )
+        return report_of(findings, self._failures, at)

@@ -1,0 +1,44 @@
+"""JUnit's XML: a suite for each group, a case for each check. What is UNKNOWN is an error, what is bad a failure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TextIO
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from kgroups.model.health.findings import Finding
+from kgroups.model.health.report import Report
+from kgroups.model.health.severity import Severity
+
+from ..cells import escape
+
+_CLUSTER = "cluster"
+
+
+def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
+    root = Element("testsuites", {"name": "kgroups check", **_counts(report.findings)})
+    moment = datetime.fromtimestamp(report.at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    for group, findings in report.by_group():
+        name = escape(group) or _CLUSTER
+        suite = SubElement(root, "testsuite", {"name": name, "timestamp": moment, "time": "0", **_counts(findings)})
+        for finding in findings:
+            _case(suite, name, finding)
+    indent(root)
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    stream.write(tostring(root, encoding="unicode") + "\n")
+
+
+def _case(suite: Element, group: str, finding: Finding) -> None:
+    name = finding.check if finding.topic is None else f"{finding.check} of {escape(finding.topic)}"
+    case = SubElement(suite, "testcase", classname=f"kgroups.{group}", name=name, time="0")
+    said = escape(finding.message)
+    if finding.severity is Severity.OK:
+        return
+    kind = "error" if finding.severity is Severity.UNKNOWN else "failure"
+    SubElement(case, kind, message=said, type=finding.severity.name).text = said
+
+
+def _counts(findings: list[Finding] | tuple[Finding, ...]) -> dict[str, str]:
+    unknown = sum(finding.severity is Severity.UNKNOWN for finding in findings)
+    bad = sum(finding.severity in (Severity.WARNING, Severity.CRITICAL) for finding in findings)
+    return {"tests": str(len(findings)), "failures": str(bad), "errors": str(unknown)}

@@ -1,0 +1,61 @@
+"""One line and its performance data, as monitoring plugins write them; then a line for each finding.
+
+https://www.monitoring-plugins.org/doc/guidelines.html
+"""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from kgroups.model.health.findings import Finding
+from kgroups.model.health.report import CLUSTER, Report
+from kgroups.model.health.severity import Severity
+
+from ..cells import escape
+
+PROGRAM = "KGROUPS"
+_SHOWN = 3
+
+
+def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
+    stream.write(f"{headline(report)}\n")
+    for finding in (*report.bad, *(each for each in report.findings if each.severity is Severity.OK)):
+        stream.write(f"{finding.severity.name:8}  {sentence(finding)}\n")
+
+
+def headline(report: Report) -> str:
+    """The line that a pager shows, with the numbers behind a bar."""
+    bad = report.bad
+    groups = len({finding.group for finding in report.findings if finding.group != CLUSTER})
+    checks = "1 check" if len(report.findings) == 1 and not bad else f"{len(report.findings):,} checks"
+    told = f"{checks} of {groups:,} group{'s' if groups != 1 else ''}"
+    if bad:
+        more = f"; and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
+        told = f"{len(bad):,} of {told}: {'; '.join(map(sentence, bad[:_SHOWN]))}{more}"
+    elif not report.findings:
+        told = "no group matches"
+    numbers = " ".join(map(_number, (finding for finding in report.findings if finding.value is not None)))
+    return f"{PROGRAM} {report.severity.name} - {told}" + (f" | {numbers}" if numbers else "")
+
+
+def headline_of_no_answer(why: str) -> str:
+    """The same where nothing could be asked."""
+    return f"{PROGRAM} {Severity.UNKNOWN.name} - {escape(why).replace('|', '/')}"
+
+
+def sentence(finding: Finding) -> str:
+    """With no bar, which would begin the performance data."""
+    text = ": ".join(filter(None, (finding.group, _what(finding), finding.message)))
+    return escape(text).replace("|", "/")
+
+
+def _what(finding: Finding) -> str:
+    return finding.check if finding.topic is None else f"{finding.check} of {finding.topic}"
+
+
+def _number(finding: Finding) -> str:
+    label = " ".join(filter(None, (finding.group, finding.check, finding.topic)))
+    label = escape(label).replace("'", "''").replace("=", "_").replace("|", "_")
+    warning, critical = finding.limit or (None, None)
+    limits = ";".join("" if limit is None else f"{limit:.15g}" for limit in (warning, critical))
+    return f"'{label}'={finding.value:.15g}{finding.unit};{limits}"

@@ -1,0 +1,234 @@
+"""What rules find in one group."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.assignment import assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, Member
+from kgroups.model.health.findings import Finding, Seen
+from kgroups.model.health.judge import judge
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.report import report_of
+from kgroups.model.health.severity import Severity, Threshold, worst
+from kgroups.model.lag_summary import Ages
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.rows import GroupOffsets
+from kgroups.model.time_lag import FirstUnread, Position
+
+NOW = 1_000_000
+OK, WARNING, CRITICAL, UNKNOWN = Severity
+
+
+def seen(
+    commits: dict[int, int] | None = None,
+    ends: dict[int, int] | None = None,
+    held: dict[str, tuple[int, ...]] | None = None,
+    *,
+    now: int = NOW,
+    committed_at: dict[int, int] | None = None,
+    unread: dict[int, int] | None = None,
+) -> Seen:
+    """Topic ``t``: what is committed, where the log ends, who holds what; when each first unread record was written."""
+    commits = {0: 90, 1: 100} if commits is None else commits
+    ends = {0: 100, 1: 100} if ends is None else ends
+    held = {"a": (0,), "b": (1,)} if held is None else held
+    members = tuple(
+        Member(name, "c", "/h", assignment_of([("t", some)] if some else [])) for name, some in held.items()
+    )
+    group = Group("g", "Classic", "Stable" if held else "Empty", "consumer", "range", Node(0, "h", 1), members)
+    found = {Position("t", at, commits[at]): FirstUnread(commits[at], when) for at, when in (unread or {}).items()}
+    logs = Logs({"t": {at: LogOffsets(0, end) for at, end in ends.items()}}, {})
+    offsets = GroupOffsets(group, GroupCommits("g", {"t": tuple(Commit(*each) for each in commits.items())}), logs)
+    moments = None if committed_at is None else {("t", at): when for at, when in committed_at.items()}
+    return Seen(offsets, now, Ages(found, now), moments)
+
+
+def one(limits: Limits, *looks: Seen) -> Finding:
+    """The finding beside that the group exists."""
+    first, finding = judge(looks or [seen()], limits)
+    assert (first.check, first.severity) == ("exists", OK)
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("limits", "severity", "said"),
+    [
+        (Limits(states=frozenset({"Stable", "Empty"})), OK, "Stable"),
+        (Limits(states=frozenset({"Empty"})), CRITICAL, "Stable; Empty is expected"),
+        (Limits(type="Classic"), OK, "Classic"),
+        (Limits(type="Consumer"), CRITICAL, "Classic; Consumer is expected"),
+        (Limits(assignor="range"), OK, "range"),
+        (Limits(assignor="uniform"), CRITICAL, "range; uniform is expected"),
+        (Limits(members=2), OK, "2 members"),
+        (Limits(members=3), CRITICAL, "2 members; exactly 3 expected"),
+        (Limits(min_members=2), OK, "2 members"),
+        (Limits(min_members=3), CRITICAL, "2 members; at least 3 expected"),
+        (Limits(assigned=True), OK, "each of 2 partitions has one member"),
+        (Limits(lag=Threshold(5, 20)), WARNING, "lag 10 is above 5"),
+        (Limits(lag=Threshold(critical=9)), CRITICAL, "lag 10 is above 9"),
+        (Limits(lag=Threshold(critical=10)), OK, "lag 10"),
+        (Limits(partition_lag=Threshold(critical=9)), CRITICAL, "t-0: partition lag 10 is above 9"),
+        (Limits(topic_lag=(("t*", Threshold(1, 9)),)), CRITICAL, "lag 10 is above 9"),
+        (Limits(topic_lag=(("x*", Threshold(1, 9)),)), UNKNOWN, "the group has no topic like 'x*'"),
+        (Limits(commit_age=Threshold(1)), UNKNOWN, "commit age not known: their records are not in the groups' log"),
+        (Limits(time_lag=Threshold(1)), UNKNOWN, "t-1: time lag 0; of 1 partition it is not known"),
+    ],
+)
+def test_one_expectation(limits: Limits, severity: Severity, said: str) -> None:
+    finding = one(limits)
+    assert (finding.severity, finding.message) == (severity, said)
+
+
+def test_partitions_without_a_member_and_claimed_twice() -> None:
+    finding = one(Limits(assigned=True), seen(ends={0: 100, 1: 100, 2: 7}, held={"a": (0, 1), "b": (1,)}))
+    assert finding.severity is CRITICAL
+    assert finding.message == "1 partition without a member: t-2; 1 partition claimed twice: t-1"
+
+
+def test_a_total_with_a_hole_is_not_called_kept() -> None:
+    hole = seen({0: 90, 1: 5}, {0: 100})
+    assert one(Limits(lag=Threshold(critical=50)), hole).severity is UNKNOWN
+    assert one(Limits(lag=Threshold(critical=9)), hole).severity is CRITICAL
+    assert one(Limits(partition_lag=Threshold(critical=50)), hole).severity is UNKNOWN
+
+
+def test_nothing_committed_is_no_lag() -> None:
+    nothing = seen({}, {}, {})
+    assert one(Limits(lag=Threshold(critical=0)), nothing).severity is OK
+    assert one(Limits(partition_lag=Threshold(critical=0)), nothing).severity is OK
+
+
+def test_times() -> None:
+    late = seen(unread={0: NOW - 7000}, committed_at={0: NOW - 5000, 1: NOW - 1000})
+    assert one(Limits(time_lag=Threshold(critical=6000)), late).message == "t-0: time lag 7s is above 6s"
+    age = one(Limits(commit_age=Threshold(4000, 6000)), late)
+    assert (age.severity, age.value, age.unit) == (WARNING, 5000, "ms")
+    assert one(Limits(commit_age=Threshold(critical=9000)), seen(committed_at={0: NOW})).severity is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (seen({0: 90, 1: 100}, {0: 110, 1: 100}, now=NOW + 2000), "STALL in 2s: t-0"),
+        (seen({0: 90, 1: 100}, {0: 110, 1: 100}, {}, now=NOW + 2000), "STOP in 2s: t-0"),
+        (seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW + 1}), "STALL in 2s: t-0"),
+        (seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW - 1}), "STOP in 2s: t-0"),
+        (seen({0: 91, 1: 100}, {0: 130, 1: 100}, now=NOW + 2000), "WARN in 2s: t-0"),
+        (seen({0: 99, 1: 100}, {0: 100, 1: 100}, now=NOW + 2000), "OK in 2s"),
+        (seen({0: 10, 1: 1}, {0: 100, 1: 100}, now=NOW + 2000), "REWIND in 2s: t-0, t-1"),
+    ],
+)
+def test_trend(second: Seen, said: str) -> None:
+    finding = one(Limits(trend=True), seen(), second)
+    assert finding.message == said
+    assert finding.severity is {"OK": OK, "WARN": WARNING}.get(said.split()[0], CRITICAL)
+
+
+def test_two_times_of_the_brokers_tell_whether_it_commits_whatever_our_clock_says() -> None:
+    first = seen({0: 90}, {0: 110}, committed_at={0: NOW + 60_000})
+    again = seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW + 60_000})
+    assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
+    late = again._replace(committed_at={("t", 0): NOW + 60_001})
+    assert one(Limits(trend=True), first, late).message == "STALL in 2s: t-0"
+
+
+def test_why_times_are_not_known_is_said() -> None:
+    first = seen({0: 90}, {0: 110})
+    again = seen({0: 90}, {0: 110}, now=NOW + 2000)._replace(commits_unread="no ACL")
+    trend = one(Limits(trend=True), first, again)
+    assert trend.message == "STALL in 2s: t-0; whether it commits is guessed from whether it has members: no ACL"
+    age = one(Limits(commit_age=Threshold(1)), again)
+    assert (age.severity, age.message) == (UNKNOWN, "commit age not known: no ACL")
+
+
+def test_what_was_not_found_is_older_than_what_was_read() -> None:
+    """Behind the records that were read: an age has a least value, and the window of a trend was read whole."""
+    first, again = seen({0: 90}, {0: 110}), seen({0: 90}, {0: 110}, now=NOW + 2000)
+    again = again._replace(commits_unread="stopped at 9 bytes", commits_before=NOW - 60_000)
+    age = one(Limits(commit_age=Threshold(critical=61_000)), again)
+    assert (age.severity, age.value) == (CRITICAL, 62_000)
+    assert age.message == "t-0: commit age at least 1m2s is above 1m1s"
+    kept = one(Limits(commit_age=Threshold(5, 63_000)), again)
+    assert (kept.severity, kept.message) == (UNKNOWN, "commit age not known: stopped at 9 bytes")
+    assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
+    within = again._replace(commits_before=NOW + 1)
+    assert one(Limits(trend=True), first, within).message.startswith("STALL in 2s: t-0; whether it commits is guessed")
+
+
+def test_a_time_that_is_known_goes_before_one_that_is_at_least() -> None:
+    found = seen({0: 90, 1: 90}, {0: 90, 1: 90}, committed_at={0: NOW - 9000})._replace(commits_before=NOW - 5000)
+    assert (
+        one(Limits(commit_age=Threshold(critical=4000)), found).message
+        == "t-0: commit age 9s is above 4s; of 1 partition it is not known"
+    )
+    late = found._replace(committed_at={("t", 0): NOW - 1000})
+    assert one(Limits(commit_age=Threshold(critical=4000)), late).message == "t-1: commit age at least 5s is above 4s"
+
+
+def test_brokers_whose_clock_is_ahead() -> None:
+    assert one(Limits(commit_age=Threshold(critical=1)), seen({0: 90}, {0: 90}, committed_at={0: NOW + 500})).value == 0
+
+
+def test_a_partition_that_was_never_committed_has_no_trend() -> None:
+    first, second = seen({0: 99}, {0: 99, 1: 50}), seen({0: 100}, {0: 100, 1: 50}, now=NOW + 2000)
+    assert one(Limits(trend=True), first, second).message == "OK in 2s"
+    nothing = seen({}, {0: 99})
+    assert one(Limits(trend=True), nothing, nothing).message == "nothing is committed"
+
+
+def shared(start: int, lag: int, now: int = NOW, held: tuple[int, ...] = (0,)) -> Seen:
+    """A share group of one member or two, at an offset of t-0."""
+    before = seen({0: start}, {0: start + lag + 3}, {"a": held, "b": held}, now=now)
+    group = before.offsets.group._replace(type="Share", protocol_type="share")
+    commits = GroupCommits("g", {"t": (Commit(0, start),)}, lags={("t", 0): lag})
+    return before._replace(offsets=before.offsets._replace(group=group, commits=commits))
+
+
+@pytest.mark.parametrize(
+    ("limits", "severity", "said"),
+    [
+        (Limits(assigned=True), OK, "each of 1 partition has a member"),
+        (Limits(lag=Threshold(critical=9)), CRITICAL, "lag 10 is above 9"),
+        (Limits(partition_lag=Threshold(critical=9)), CRITICAL, "t-0: partition lag 10 is above 9"),
+        (Limits(commit_age=Threshold(critical=9)), UNKNOWN, "a share group commits nothing"),
+    ],
+)
+def test_a_share_group(limits: Limits, severity: Severity, said: str) -> None:
+    finding = one(limits, shared(90, 10))
+    assert (finding.severity, finding.message) == (severity, said)
+
+
+def test_a_share_group_without_a_member_on_a_partition() -> None:
+    assert one(Limits(assigned=True), shared(90, 10, held=())).severity is CRITICAL
+
+
+def test_the_trend_of_a_share_group() -> None:
+    def trend(*looks: Seen) -> str:
+        return one(Limits(trend=True), *looks).message
+
+    assert trend(shared(90, 10), shared(95, 5, NOW + 2000)) == "OK in 2s"
+    assert trend(shared(90, 10), shared(90, 12, NOW + 2000)) == "STALL in 2s: t-0"
+    assert trend(shared(90, 10), shared(80, 20, NOW + 2000)) == "REWIND in 2s: t-0"
+
+
+def test_what_failed_is_a_finding() -> None:
+    gone = Failure(Scope.GROUP, "g", "the group does not exist", "GROUP_ID_NOT_FOUND", 69)
+    down = Failure(Scope.BROKER, "2", "connection refused")
+    refused = Failure(Scope.GROUP, "h", "not authorized", "GROUP_AUTHORIZATION_FAILED", 30, "DescribeGroups")
+    report = report_of((), (refused, gone, down), NOW)
+    assert [(each.group, each.check, each.severity) for each in report.findings] == [
+        ("", "answered", UNKNOWN),
+        ("g", "exists", CRITICAL),
+        ("h", "answered", UNKNOWN),
+    ]
+    assert report.severity is CRITICAL
+    assert [each.group for each in report.bad] == ["g", "", "h"]
+
+
+def test_the_worst() -> None:
+    assert worst([WARNING, UNKNOWN, OK]) is UNKNOWN
+    assert worst([CRITICAL, UNKNOWN]) is CRITICAL
+    assert report_of((), (), NOW).severity is UNKNOWN

@@ -1,0 +1,85 @@
+"""Rules as files say them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.errors import ConfigError
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.rules import limits_of, parse_rules, parse_threshold, parse_time_threshold
+from kgroups.model.health.severity import Threshold
+
+WHOLE = """
+[[rule]]
+groups = ["billing", "orders-*"]
+state = "stable"
+min-members = 2
+max-lag = {warning = 10, critical = 1_000}
+max-topic-lag = {"o*" = 5}
+max-time-lag = "30s,5m"
+assigned = true
+
+[[rule]]
+groups = "*"
+max-lag = 7
+type = "classic"
+"""
+
+
+def test_a_whole_file() -> None:
+    first, second = parse_rules(WHOLE, "f")
+    assert first.groups == ("billing", "orders-*")
+    assert list(first.names) == ["billing"]
+    assert first.limits == Limits(
+        states=frozenset({"Stable"}),
+        min_members=2,
+        lag=Threshold(10, 1000),
+        topic_lag=(("o*", Threshold(critical=5)),),
+        time_lag=Threshold(30_000, 300_000),
+        assigned=True,
+    )
+    assert second.limits == Limits(lag=Threshold(critical=7), type="Classic")
+
+
+def test_the_first_that_says_something_wins() -> None:
+    rules = parse_rules(WHOLE, "f")
+    both = limits_of("orders-1", Limits(min_members=1), rules)
+    assert (both.min_members, both.lag, both.type) == (1, Threshold(10, 1000), "Classic")
+    assert limits_of("x", Limits(), rules).lag == Threshold(critical=7)
+    assert limits_of("x", Limits(), rules[:1]) == Limits()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "f: there is no [[rule]] in it"),
+        ("rule = 1", "f: there is no [[rule]] in it"),
+        ("[[rules]]", "f: 'rules' is not known: a file of rules has [[rule]] tables"),
+        ("a = ", "f: Invalid value (at end of document)"),
+        ("\n[[rule]]\n", 'f, line 2: which groups? Say groups = ["name", "glob-*"]'),
+        ("[[rule]]\ngroups = 1", "f, line 1: groups must be a list of names or globs"),
+        ("[[rule]]\ngroups = 'a'\nmax-lag = -1", "f, line 1: max-lag: -1 is not a number of records"),
+        ("[[rule]]\ngroups = 'a'\nmax-lag = true", "f, line 1: max-lag: True is not a number of records"),
+        ("[[rule]]\ngroups = 'a'\nmax-lag = '9,1'", "f, line 1: max-lag: the warning limit is above the critical one"),
+        ("[[rule]]\ngroups = 'a'\nmembers = 'x'", "f, line 1: members: 'x' is not a number"),
+        ("[[rule]]\ngroups = 'a'\nassigned = 1", "f, line 1: assigned: 1 is not true or false"),
+    ],
+)
+def test_what_cannot_be(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_rules(text, "f")
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize("text", ["", "1,2,3", "x", "1.5", "-1", "5,1"])
+def test_no_limits(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse_threshold(text)
+
+
+def test_limits() -> None:
+    assert parse_threshold("5") == Threshold(None, 5)
+    assert parse_threshold("5,7") == Threshold(5, 7)
+    assert parse_time_threshold("1.5h") == Threshold(None, 5_400_000)
+    with pytest.raises(ValueError):
+        parse_time_threshold("0")

@@ -1,0 +1,64 @@
+"""When groups are looked at, for what, and which looks count."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.errors import UsageError
+from kgroups.model.health.findings import Seen
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.rules import Rule
+from kgroups.model.health.sampling import Sampling, Wanted
+from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.outcome import Failure, Outcome, Scope
+from tests.unit.model.health.test_judge import seen
+
+AGE = Threshold(critical=5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "rules", "wanted"),
+    [
+        (Limits(lag=AGE), (), [(0, False, False)]),
+        (Limits(time_lag=AGE), (), [(0, True, False)]),
+        (Limits(commit_age=AGE), (), [(0, False, True)]),
+        (Limits(), (Rule(("*",), Limits(time_lag=AGE, commit_age=AGE)),), [(0, True, True)]),
+        (Limits(trend=True), (), [(0, False, True), (15, False, False), (15, False, True)]),
+        (Limits(time_lag=AGE, trend=True), (), [(0, False, True), (15, False, False), (15, True, True)]),
+        (
+            Limits(commit_age=AGE),
+            (Rule(("*",), Limits(trend=True)),),
+            [(0, False, True), (15, False, False), (15, False, True)],
+        ),
+    ],
+)
+def test_what_is_looked_at_when(
+    limits: Limits, rules: tuple[Rule, ...], wanted: list[tuple[float, bool, bool]]
+) -> None:
+    assert list(Sampling(limits, rules, 30, 3).wanted()) == [Wanted(*each) for each in wanted]
+
+
+def test_a_trend_takes_two_looks() -> None:
+    assert [each.pause for each in Sampling(Limits(trend=True), (), 30, 2).wanted()] == [0, 30]
+    with pytest.raises(UsageError, match="two samples or more, not 1"):
+        Sampling(Limits(trend=True), (), 30, 1)
+    assert len(list(Sampling(Limits(), (), 30, 1).wanted())) == 1
+
+
+def named(name: str, look: Seen) -> Seen:
+    offsets = look.offsets
+    return look._replace(offsets=offsets._replace(group=offsets.group._replace(group_id=name)))
+
+
+def test_a_report_is_of_the_groups_that_are_left_and_of_all_looks_at_them() -> None:
+    sampling = Sampling(Limits(trend=True), (Rule(("slow",), Limits(members=1)),), 30, 2)
+    sampling.add(
+        Outcome((named("slow", seen({0: 10})), named("gone", seen({0: 10}))), (Failure(Scope.BROKER, "1", "x"),))
+    )
+    sampling.add(Outcome((named("slow", seen({0: 20}, {0: 120})),)))
+    report = sampling.report(7)
+    assert (report.at, {finding.group for finding in report.findings}) == (7, {"slow"})
+    assert [(finding.check, finding.severity) for finding in report.bad] == [
+        ("members", Severity.CRITICAL),
+        ("trend", Severity.WARNING),
+    ]
