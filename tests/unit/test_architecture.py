@@ -314,7 +314,7 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
 
 def test_the_commands_are_where_the_package_says() -> None:
     scripts = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    assert set(scripts) == {"kgroups", "kafka-consumer-groups", "kafka-groups"}
+    assert set(scripts) == {"kgroups", "kafka-consumer-groups", "kafka-groups", "kafka-share-groups", "kafka-streams-groups"}
     for where in scripts.values():
         module, _, function = where.partition(":")
         assert callable(getattr(importlib.import_module(module), function))

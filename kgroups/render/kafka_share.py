@@ -1,0 +1,110 @@
+"""The text of ``kafka-share-groups``, byte for byte as version 4.3.1 prints it: columns, pads and trailing blanks.
+
+As for :mod:`.kafka`, what differs is order, which is by name; and a lag below 0 is ``-`` here, as the Java tool has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kgroups.model.acts import ForgottenTopic
+from kgroups.model.groups import Group, GroupState, ListedGroup
+from kgroups.model.outcome import Scope
+from kgroups.model.rows import GroupOffsets, offset_rows
+
+from .kafka import ABSENT, UNKNOWN, Show, assignment_text, coordinator_text, pad, widest
+from .kafka_acts import java_message
+
+_NAME = 15
+_COORDINATOR = 25
+
+
+def states_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
+    """``--list --state``; its header also when it is empty."""
+    wide = widest(_NAME, (show(group.group_id) for group in groups))
+    rows = [("GROUP", "STATE"), *((show(group.group_id), group.state or UNKNOWN) for group in groups)]
+    for name, state in rows:
+        yield f"{pad(name, wide)} {state}\n"
+
+
+def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """One group of ``--describe --offsets``."""
+    rows = offset_rows(offsets)
+    name = show(offsets.group.group_id)
+    if not rows:
+        yield f"\nShare group '{name}' has no offset information.\n"
+        return
+    wide, far = widest(_NAME, (name,)), widest(_NAME, (show(row.topic or "") for row in rows))
+    numbers = "%-10s %-13s %-13s %s" if verbose else "%-10s %-13s %s"
+    heads = ("PARTITION", *(("LEADER-EPOCH",) if verbose else ()), "START-OFFSET", "LAG")
+    yield f"\n{pad('GROUP', wide)} {pad('TOPIC', far)} {numbers % heads}"
+    for row in rows:
+        epoch = (_or_dash(row.leader_epoch),) if verbose else ()
+        cells = numbers % (row.partition, *epoch, _or_dash(row.start_offset), _or_dash(row.lag))
+        yield f"\n{pad(name, wide)} {pad(show(row.topic or ''), far)} {cells}"
+    yield "\n"
+
+
+def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """One group of ``--describe --members``; nothing where it has none."""
+    members = sorted(group.members or (), key=lambda member: member.member_id)
+    if not members:
+        return
+    header = ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "MEMBER-EPOCH", "ASSIGNMENT"]
+    rows = [
+        [
+            show(group.group_id),
+            show(member.member_id),
+            show(member.host),
+            show(member.client_id),
+            str(member.assignment.size),
+            str(member.member_epoch),
+            show(assignment_text(member.assignment, nothing="")),
+        ]
+        for member in members
+    ]
+    widths = [widest(_NAME, (cells[at] for cells in rows)) for at in range(4)]
+    for cells in (header, *rows):
+        padded = [pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
+        epoch = [f"{cells[5]:13}"] if verbose else []
+        yield "\n" + " ".join([*padded, f"{cells[4]:12}", *epoch, cells[6]])
+    yield "\n"
+
+
+def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """One group of ``--describe --state``."""
+    name, where = show(group.group_id), coordinator_text(group, show)
+    wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
+    epochs = (_or_dash(group.group_epoch), _or_dash(group.target_assignment_epoch)) if verbose else ()
+    heads = ("GROUP-EPOCH", "ASSIGNMENT-EPOCH") if verbose else ()
+    rest = "%-15s %-12s %-17s %s" if verbose else "%-15s %s"
+    yield f"\n{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {rest % ('STATE', *heads, '#MEMBERS')}"
+    cells = (group.state, *epochs, len(group.members or ()))
+    yield f"\n{pad(name, wide)} {pad(where, far)} {rest % cells}\n"
+
+
+def remark(group: Group, show: Show = str) -> str | None:
+    """What stands on stderr beside a group's table, after an empty line."""
+    empty = group.state == GroupState.EMPTY
+    return f"Share group '{show(group.group_id)}' has no active members." if empty else None
+
+
+def forgotten_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterator[str]:
+    """The table of ``--delete-offsets``."""
+    wide = widest(_NAME, (show(entry.topic) for entry in topics))
+    yield f"\n{pad('TOPIC', wide)} STATUS"
+    for entry in sorted(topics, key=lambda each: each.topic):
+        status = f"Error: {show(entry.failure.message)}" if entry.failure else "Successful"
+        yield f"\n{pad(show(entry.topic), wide)} {status}"
+    yield "\n"
+
+
+def unforgotten_text(topics: Iterable[ForgottenTopic]) -> Iterator[str]:
+    """What went wrong on the whole, for stderr."""
+    whole = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
+    if whole:
+        yield f"\nError: {java_message(whole[0])}\n"
+
+
+def _or_dash(value: int | None) -> object:
+    return ABSENT if value is None or value < 0 else value

@@ -1,0 +1,168 @@
+"""The text of ``kafka-streams-groups``, byte for byte as its version 4.3.1 prints it, sorted; see :mod:`.kafka`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kgroups.model.acts import DeletedGroup, DeletedTopic
+from kgroups.model.groups import Group, GroupState, ListedGroup
+from kgroups.model.lag import compute_lag
+from kgroups.model.reset import PlannedOffset
+from kgroups.model.rows import GroupOffsets, OffsetRow, offset_rows
+from kgroups.model.streams import AssignedTasks, StreamsMember, Tasks
+
+from .kafka import ABSENT, UNKNOWN, Show, pad, widest
+from .kafka_acts import java_error
+
+_NAME = 15
+_COORDINATOR = 25
+_RESET = 30
+
+
+def list_text(groups: Sequence[ListedGroup], *, states: bool, show: Show = str) -> Iterator[str]:
+    """``--list``: bare names, one a line; with ``--state`` a table."""
+    if not states:
+        for group in groups:
+            yield f"{show(group.group_id)}\n"
+        return
+    wide = widest(_NAME, (show(group.group_id) for group in groups))
+    yield f"{pad('GROUP', wide)} STATE\n"
+    for group in groups:
+        yield f"{pad(show(group.group_id), wide)} {group.state or UNKNOWN}\n"
+
+
+def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """One group of ``--describe --offsets``: what its active tasks read; nothing of a group without members."""
+    if not offsets.group.members or offsets.group.state == GroupState.DEAD:
+        return
+    rows = [row for row in offset_rows(offsets) if row.consumer_id is not None and row.topic is not None]
+    name = show(offsets.group.group_id)
+    wide, far = widest(_NAME, (name,)), widest(_NAME, (show(row.topic or "") for row in rows))
+    more = f" {'CURRENT-OFFSET':15} {'LEADER-EPOCH':15} {'LOG-END-OFFSET':15} {'OFFSET-LAG':15}"
+    head = more if verbose else " OFFSET-LAG"
+    yield f"{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10}{head}\n"
+    for row in rows:
+        cells = [_lag(row)]
+        if verbose:
+            cells = [_or_dash(row.current_offset), _or_dash(row.leader_epoch), _or_dash(row.log_end_offset), *cells]
+            cells = [f"{cell:15}" for cell in cells]
+        yield f"{pad(name, wide)} {pad(show(row.topic or ''), far)} {row.partition!s:10} {' '.join(cells)}\n"
+
+
+def _lag(row: OffsetRow) -> str:
+    """The Java tool's: without a commit from where the log starts."""
+    behind = row.log_start_offset if row.current_offset is None else row.current_offset
+    return _or_dash(compute_lag(behind, row.log_end_offset))
+
+
+def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """One group of ``--describe --members``; nothing of a group without any."""
+    members = [(member, member.streams) for member in group.members or () if member.streams]
+    if not members or group.state == GroupState.DEAD:
+        return
+    members.sort(key=lambda pair: pair[0].member_id)
+    name = show(group.group_id)
+    wide = widest(_NAME, (name,))
+    ids = widest(_NAME, (show(member.member_id) for member, _ in members))
+    processes = widest(_NAME, (show(mine.process) for _, mine in members))
+    clients = widest(_NAME, (show(member.client_id) for member, _ in members))
+    ends = f"{pad('PROCESS', processes)} {pad('CLIENT-ID', clients)} ASSIGNMENTS\n"
+    if verbose:
+        yield (
+            f"{pad('GROUP', wide)} {'TARGET-ASSIGNMENT-EPOCH':25} {'TOPOLOGY-EPOCH':15}{pad('MEMBER', ids)} "
+            f"{'MEMBER-PROTOCOL':15} {'MEMBER-EPOCH':15} {ends}"
+        )
+    else:
+        yield f"{pad('GROUP', wide)} {pad('MEMBER', ids)} {ends}"
+    for member, mine in members:
+        who = f"{pad(show(mine.process), processes)} {pad(show(member.client_id), clients)}"
+        end = f"{who} {show(_all_tasks(mine, verbose))}\n"
+        member_id = pad(show(member.member_id), ids)
+        if verbose:
+            epochs = f"{_or_dash(group.target_assignment_epoch):25} {mine.topology_epoch!s:15}"
+            protocol = "classic" if mine.classic else "streams"
+            yield f"{pad(name, wide)} {epochs}{member_id} {protocol:15} {_or_dash(member.member_epoch):15} {end}"
+        else:
+            yield f"{pad(name, wide)} {member_id} {end}"
+
+
+def _all_tasks(member: StreamsMember, verbose: bool) -> str:
+    return _tasks(member.tasks, "") + (_tasks(member.target, "TARGET-") if verbose else "")
+
+
+def _tasks(assigned: AssignedTasks, prefix: str) -> str:
+    kinds = (("ACTIVE", assigned.active), ("STANDBY", assigned.standby), ("WARMUP", assigned.warmup))
+    return "".join(_of_kind(f"{prefix}{kind}", tasks) for kind, tasks in kinds)
+
+
+def _of_kind(kind: str, tasks: Tasks) -> str:
+    """``ACTIVE: 0:[0,2]; 1:[1]; ``, nothing where there are none."""
+    if not tasks.subtopologies:
+        return ""
+    return f"{kind}: " + "".join(
+        f"{entry.subtopology}:[{','.join(map(str, entry.partitions))}]; " for entry in tasks.subtopologies
+    )
+
+
+def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
+    """One group of ``--describe --state``, with what the Java tool remarks of it."""
+    name, node = show(group.group_id), group.coordinator
+    if group.state == GroupState.EMPTY:
+        yield f"\nError: Streams group '{name}' has no active members.\n"
+    elif group.state == GroupState.DEAD:
+        yield f"\nError: Streams group '{name}' group state is DEAD.\n"
+    where = f"{show(node.host)}:{node.port} ({node.id})"
+    wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
+    heads = f"{'GROUP-EPOCH':15} {'TARGET-ASSIGNMENT-EPOCH':25} " if verbose else ""
+    epochs = f"{_or_dash(group.group_epoch):15} {_or_dash(group.target_assignment_epoch):25} " if verbose else ""
+    yield f"{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {'STATE':25} {heads}#MEMBERS\n"
+    yield f"{pad(name, wide)} {pad(where, far)} {group.state:25} {epochs}{len(group.members or ())}\n"
+
+
+def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[str], show: Show = str) -> Iterator[str]:
+    """The table of ``--reset-offsets``, of columns that do not grow.
+
+    :param groups: those that were asked about; without any group there is no header.
+    """
+    if any(True for _ in groups) or planned:
+        yield "\n" + _reset_row("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
+    for entry in planned:
+        yield "\n" + _reset_row(show(entry.group_id), show(entry.topic), str(entry.partition), str(entry.new))
+    yield "\n"
+
+
+def _reset_row(group: str, topic: str, partition: str, offset: str) -> str:
+    return f"{pad(group, _RESET)} {pad(topic, _RESET)} {partition:10} {offset:15}"
+
+
+def deleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic], show: Show = str) -> Iterator[str]:
+    """What ``--delete`` has deleted.
+
+    :param topics: the internal topics that were to go too.
+    """
+    names = "', '".join(show(group.group_id) for group in groups if not group.failure)
+    if not any(group.failure for group in groups):
+        yield f"Deletion of requested streams groups ('{names}') was successful.\n"
+    elif names:
+        yield f"\nThese streams groups were deleted successfully: '{names}'.\n"
+    owners = "', '".join(sorted({show(topic.group_id) for topic in topics}))
+    if owners and not any(topic.failure for topic in topics):
+        yield f"Deletion of associated internal topics of the streams groups ('{owners}') was successful.\n"
+
+
+def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic], show: Show = str) -> Iterator[str]:
+    """What it has not, for stderr."""
+    failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
+    if failed:
+        yield "\nError: Deletion of some streams groups failed:\n"
+    for name, failure in failed:
+        yield f"* Group '{name}' could not be deleted due to: {java_error(failure)}\n"
+    kept = [(show(topic.topic), topic.failure) for topic in topics if topic.failure]
+    if kept:
+        yield "\nError: Deletion of some associated internal topics failed:\n"
+    for name, failure in kept:
+        yield f"* Internal topic '{name}' could not be deleted due to: {java_error(failure)}\n"
+
+
+def _or_dash(value: object) -> str:
+    return ABSENT if value is None else str(value)
