@@ -35,7 +35,9 @@ add_later(
     Later("delete-offsets", "delete_offsets:delete_offsets", "Delete what groups have committed on some topics."),
     Later("delete", "delete:delete", "Delete groups that have no members, with their offsets."),
     Later("remove-members", "remove_members:remove_members", "Remove members from groups."),
+    Later("config", "config:config", "Show the settings that were given, and try them."),
     Later("history", "history:history", "Collect what groups did, and ask about it later."),
+    Later("profile", "profile:profile", "List, show and choose named clusters."),
     Later("sandbox", "sandbox:sandbox", "Run a real Kafka on this machine, to try things on."),
 )
 

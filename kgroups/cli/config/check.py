@@ -1,0 +1,43 @@
+"""``kgroups config check``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..answer import Shape, show, tell
+from ..options import Connection, explained_connection_options, output_options
+
+
+@click.command("check")
+@output_options
+@explained_connection_options
+def check(connection: Connection, shape: Shape) -> int:
+    """Try the way to each broker, step by step.
+
+    First what was understood of flags, environment, profile and file, secrets masked. Then, of each bootstrap server
+    and of each broker at the address that it advertises: DNS, TCP, TLS, ApiVersions, SASL, Metadata. Last what the
+    principal may see. Each failed step has its fix; the steps behind it are not tried.
+
+    Exit codes: 0 all is well, 1 a step failed, 2 the configuration cannot be.
+    """
+    import asyncio
+
+    from kgroups.admin.check_connection import check_connection
+    from kgroups.model.check import CheckRow, Result
+    from kgroups.render.check_view import CHECK
+
+    shape.check(CHECK)
+    settings = [
+        CheckRow(each.origin, each.key, Result.UNDERSTOOD, None, f"{each.value}: {each.meaning}")
+        for each in connection.understood
+    ]
+    answers: list[Any] = []  # handed over, as in answer.put
+
+    async def ask() -> None:
+        answers.append(await check_connection(connection.settings, tell if connection.debug else None))
+
+    asyncio.run(ask())
+    ((outcome, cluster_id),) = answers
+    return show(outcome.with_items([*settings, *outcome.items]), cluster_id, shape, CHECK)

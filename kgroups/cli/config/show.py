@@ -1,0 +1,23 @@
+"""``kgroups config show``."""
+
+from __future__ import annotations
+
+import click
+
+from ..answer import Shape, show
+from ..options import Connection, explained_connection_options, output_options
+
+
+@click.command("show")
+@output_options
+@explained_connection_options
+def show_settings(connection: Connection, shape: Shape) -> int:
+    """Show each setting, where it was given, and what it does.
+
+    Secrets are masked; no broker is asked.
+    """
+    from kgroups.model.outcome import Outcome
+    from kgroups.render.check_view import SETTINGS
+
+    shape.check(SETTINGS)
+    return show(Outcome(connection.understood), None, shape, SETTINGS)

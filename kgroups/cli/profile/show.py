@@ -1,0 +1,70 @@
+"""``kgroups profile list`` and ``kgroups profile show``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from kgroups.errors import UsageError
+
+from ..answer import Shape, show
+from ..options import complete_profile, output_options
+
+
+@click.command("list")
+@output_options
+def list_profiles(shape: Shape) -> int:
+    """List the clusters that have names."""
+    from kgroups.config.profiles import read_profiles
+
+    profiles = read_profiles(os.environ)
+    rows = []
+    for name, table in profiles.tables.items():
+        servers, file = table.get("bootstrap"), table.get("command-config")
+        rows.append((name, name == profiles.default, servers and str(servers), file and str(file)))
+    if not rows:
+        click.echo(f"kgroups: note: there are no profiles in {profiles.file}", err=True)
+    return _show(shape, "profiles", ("profile", "default", "bootstrap", "command_config"), sorted(rows))
+
+
+@click.command("show")
+@click.argument("name", required=False, shell_complete=complete_profile)
+@output_options
+def show_profile(shape: Shape, name: str | None) -> int:
+    """Show what a profile says, secrets masked.
+
+    Without a name: that of KGROUPS_PROFILE, else the default.
+    """
+    from kgroups.config.given import is_secret
+    from kgroups.config.load import PROFILE_ENV
+    from kgroups.config.profiles import read_profiles
+    from kgroups.config.understood import shown
+
+    profiles = read_profiles(os.environ)
+    asked_by = "profile show" if name else PROFILE_ENV if os.environ.get(PROFILE_ENV) else f"{profiles.file}: default"
+    name = name or os.environ.get(PROFILE_ENV) or profiles.default
+    if not name:
+        raise UsageError(f"profile show: which? {profiles.file} names no default")
+    found = profiles.profile(name, asked_by)
+    table = profiles.tables[name]
+    rows = []
+    for setting in found.settings:
+        value = str(table[setting.written]) if setting.written else setting.value
+        rows.append((setting.name, shown(value, secret=is_secret(setting.key)), setting.origin))
+    if found.command_config:
+        line = profiles.line("profiles", name, "command-config")
+        rows.insert(0, ("command-config", str(found.command_config), f"profile {name} ({profiles.file}, line {line})"))
+    for remark in found.remarks:
+        click.echo(f"kgroups: note: {remark}", err=True)
+    return _show(shape, "profile", ("key", "value", "origin"), rows)
+
+
+def _show(shape: Shape, name: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> int:
+    from kgroups.model.outcome import Outcome
+    from kgroups.render.views import view_of
+
+    view = view_of(name, ((column, False) for column in columns))
+    shape.check(view)
+    return show(Outcome(tuple(rows)), None, shape, view)

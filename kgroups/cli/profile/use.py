@@ -1,0 +1,26 @@
+"""``kgroups profile use``."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ..options import complete_profile
+
+
+@click.command("use")
+@click.argument("name", shell_complete=complete_profile)
+def use(name: str) -> int:
+    """Make a profile the default.
+
+    One line of the config file is written; all else in it stays as it is.
+    """
+    from kgroups.config.default_profile import choose_default
+    from kgroups.config.profiles import read_profiles
+
+    profiles = read_profiles(os.environ)
+    profiles.profile(name, "profile use")
+    choose_default(profiles, name)
+    click.echo(f"{name} is the default now", err=True)
+    return 0

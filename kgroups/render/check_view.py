@@ -1,0 +1,39 @@
+"""The views of ``kgroups config``."""
+
+from __future__ import annotations
+
+from kgroups.config.understood import Understood
+from kgroups.model.check import CheckRow
+
+from .views import Align, Sooner, Tier, View, columns_of, some_value
+
+_L, _R = Align.LEFT, Align.RIGHT
+_B = Tier.BASE
+
+CHECK = View(
+    "config-check",
+    "The way to the cluster",
+    columns_of(
+        CheckRow,
+        ("WHERE", "where", _L, _B, None),
+        ("STEP", "step", _L, _B, None),
+        ("RESULT", "result", _L, _B, None),
+        ("MS", "milliseconds", _R, _B, None),
+        ("DETAIL", "detail", _L, _B, None),
+        ("FIX", "fix", _L, Tier.WIDE, Sooner(_B, some_value)),
+    ),
+    sort_key=lambda row: 0,  # in the order of the way
+)
+
+SETTINGS = View(
+    "config-show",
+    "Settings",
+    columns_of(
+        Understood,
+        ("SETTING", "key", _L, _B, None),
+        ("VALUE", "value", _L, _B, None),
+        ("ORIGIN", "origin", _L, _B, None),
+        ("MEANING", "meaning", _L, _B, None),
+    ),
+    sort_key=lambda row: 0,  # in the order in which they were given
+)

@@ -1,0 +1,83 @@
+"""``kgroups profile``, and settings on the way from a command line to a broker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Ran, Served
+
+TEXT = """\
+default = "one"
+[profiles.one]
+bootstrap = "{servers}"
+timeout = "20s"
+[profiles.one.properties]
+sasl.jaas.config = 'x.PlainLoginModule required username="u" password="hush";'
+[profiles.two]
+bootstrap = "127.0.0.1:1"
+command-config = "two.properties"
+"""
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def home(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Profile one leads to a cluster that answers."""
+    served = serve(brokers=1)
+    served.world.group("there", 0)
+    file = tmp_path / "config.toml"
+    file.write_text(TEXT.format(servers=served.bootstrap))
+    file.chmod(0o600)
+    monkeypatch.setenv("KGROUPS_CONFIG", str(file))
+    return file
+
+
+def test_a_command_goes_by_a_profile(home: Path, run_cli: Run) -> None:
+    told = run_cli("list")
+    assert (told.code, told.out) == (0, "there\n")
+    assert "without effect, for security.protocol is PLAINTEXT" in told.err
+    assert run_cli("list", "--profile", "two").code == 2
+    home.with_name("two.properties").write_text("client.id=x\n")
+    assert run_cli("list", "--profile", "two", "--timeout", "2s").code == 1
+
+
+def test_list(home: Path, run_cli: Run) -> None:
+    told = run_cli("profile", "list", "-o", "json")
+    items = json.loads(told.out)["items"]
+    assert [(item["profile"], item["default"]) for item in items] == [("one", True), ("two", False)]
+    assert items[1]["command_config"] == "two.properties"
+
+
+def test_show(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = run_cli("profile", "show", "-o", "json")
+    shown = {item["key"]: (item["value"], item["origin"]) for item in json.loads(told.out)["items"]}
+    assert shown["timeout"] == ("20s", f"profile one ({home}, line 4)")
+    assert shown["sasl.jaas.config"] == ("****", f"profile one ({home}, line 6)")
+    assert "hush" not in told.out + told.err
+    assert str(home.with_name("two.properties")) in run_cli("profile", "show", "two").out
+    monkeypatch.setenv("KGROUPS_PROFILE", "three")
+    told = run_cli("profile", "show")
+    assert (told.code, told.out) == (2, "")
+    assert "KGROUPS_PROFILE: there is no profile 'three'" in told.err
+
+
+def test_use(home: Path, run_cli: Run) -> None:
+    assert run_cli("profile", "use", "two").err == "two is the default now\n"
+    assert home.read_text().splitlines()[0] == 'default = "two"'
+    assert run_cli("profile", "use", "three").code == 2
+
+
+def test_no_file(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KGROUPS_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    told = run_cli("profile", "list")
+    assert (told.code, told.err) == (0, f"kgroups: note: there are no profiles in {tmp_path}/kgroups/config.toml\n")
+    told = run_cli("profile", "show")
+    assert (told.code, told.out) == (2, "")
+    assert "names no default" in told.err
+    assert run_cli("list").code == 2
