@@ -31,6 +31,7 @@ add_later(
     Later("list", "list:list_groups", "List the groups of the cluster, of every kind, sorted."),
     Later("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
     Later("lag", "lag:lag", "Show how far groups are behind, in records and in time."),
+    Later("explain", "explain:explain", "Explain why groups are as they are."),
     Later("reset-offsets", "reset_offsets:reset_offsets", "Move the offsets of groups that have no members."),
     Later("delete-offsets", "delete_offsets:delete_offsets", "Delete what groups have committed on some topics."),
     Later("delete", "delete:delete", "Delete groups that have no members, with their offsets."),

@@ -29,6 +29,8 @@ B = ("-b", "127.0.0.1:1")
         (("list", *B, "--columns", "lag"), "'lag'"),
         (("list", *B, "--sort", "-lag"), "'lag'"),
         (("list", *B, "--frobnicate"), "--frobnicate"),
+        (("explain", *B, "g", "--what-if"), "requires an argument; see kgroups explain --help"),
+        (("config", "show", "-X"), "requires an argument; see kgroups config show --help"),
         (("lits", *B), "'lits'"),
         (("describe", *B), "--all-groups"),
         (("describe", *B, ""), "cannot be empty"),

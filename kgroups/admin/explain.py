@@ -1,0 +1,156 @@
+"""All that there is to know of some groups, for :mod:`kgroups.model.explain` to judge: the groups themselves, where
+they are kept, the topics that they read, and the limits of their brokers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
+
+from kgroups.errors import KgroupsError
+from kgroups.model.assignors.shape import Topic
+from kgroups.model.cluster import Node
+from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
+from kgroups.model.groups import Group, GroupId
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.permissions import Acl
+from kgroups.model.placement import partition_of
+from kgroups.net.cluster import Cluster
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis import describe_configs, find_coordinator, list_groups
+from kgroups.protocol.apis.describe_configs import Resource
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, KafkaError
+
+from .describe import describe_located
+from .list_groups import OFFSETS_TOPIC
+from .select_groups import Located, Selection, locate
+
+_TOPICS_A_REQUEST = 2_000
+
+_OF_BROKER = tuple(limit.name for limit in (Limits().members, Limits().consumers, Limits().request))
+_OF_TOPIC = (Limits().record.name,)
+
+
+async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupFacts]:
+    """The selected groups with what is known of them, sorted by name. What is asked about is the groups: limits that
+    may not be read are the defaults, and that the topic where groups are kept may not be seen is a notice."""
+    located = await locate(cluster, selection)
+    groups = await describe_located(cluster, located, topics=selection.topics)
+    (topics, failures), limits, how = await asyncio.gather(
+        _topics(cluster, groups.items), _limits(cluster, groups.items), _how(cluster, located)
+    )
+    facts = [
+        _with_topics(
+            topics,
+            GroupFacts(
+                group=_in_order(group),
+                placement=_placement(group.group_id, how.get(group.group_id, "ListGroups"), topics.get(OFFSETS_TOPIC)),
+                topics={},
+                limits=limits.get(group.coordinator, Limits()),
+            ),
+        )
+        for group in groups.items
+    ]
+    shut = [failure.acl for failure in failures if failure.name == OFFSETS_TOPIC and failure.acl]
+    answer = groups.with_items(facts).with_failures(failure for failure in failures if failure.acl not in shut)
+    return _without_placement(answer, shut[0]) if shut else answer
+
+
+def _without_placement(answer: Outcome[GroupFacts], missing: Acl) -> Outcome[GroupFacts]:
+    said = f"in which partition of {OFFSETS_TOPIC} a group is kept is not known: it needs {missing}"
+    return answer.with_failures((), (said,))._replace(hidden_by=(*answer.hidden_by, missing))
+
+
+def _in_order(group: Group) -> Group:
+    """Its members by their ids, as describe has them: brokers tell them in the order of a hash."""
+    return group._replace(members=group.members and tuple(sorted(group.members, key=attrgetter("member_id"))))
+
+
+def _names(group: Group) -> set[str]:
+    """The topics that members ask for, hold, or are meant to hold."""
+    names: set[str] = set()
+    for member in group.members or ():
+        names.update(member.subscription.topics)
+        for held in (member.assignment, member.target):
+            names.update(entry.topic for entry in (held.topics if held else ()))
+    return names
+
+
+def _with_topics(topics: Mapping[str, TopicLeaders], facts: GroupFacts) -> GroupFacts:
+    """Which of its topics exist and how many partitions they have, which do not, and of which nothing is known."""
+    existing: dict[str, Topic] = {}
+    missing, untold = set(), set()
+    for name in _names(facts.group):
+        told = topics.get(name)
+        if told is not None and told.error is None:
+            existing[name] = Topic(len(told.leaders), told.topic_id)
+        elif told is not None and told.error and told.error.code == Code.unknown_topic_or_partition:
+            missing.add(name)
+        else:
+            untold.add(name)
+    return facts._replace(topics=existing, missing=frozenset(missing), untold=frozenset(untold))
+
+
+async def _topics(cluster: Cluster, groups: Iterable[Group]) -> tuple[dict[str, TopicLeaders], list[Failure]]:
+    """Metadata of all that the groups read, and of the topic that keeps them."""
+    names = sorted({OFFSETS_TOPIC}.union(*map(_names, groups)))
+    chunks = [tuple(names[at : at + _TOPICS_A_REQUEST]) for at in range(0, len(names), _TOPICS_A_REQUEST)]
+    told: dict[str, TopicLeaders] = {}
+    failures: list[Failure] = []
+    for chunk, answer in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
+        if isinstance(answer, KgroupsError):
+            failures += [Failure(Scope.TOPIC, name, str(answer), api="Metadata") for name in chunk]
+            continue
+        for entry in answer.topics:
+            told[entry.topic] = entry
+            if entry.error and entry.error.code != Code.unknown_topic_or_partition:
+                failures.append(entry.error.failure(Scope.TOPIC, entry.topic, api="Metadata"))
+    return told, failures
+
+
+def _placement(group: GroupId, how: str, kept_in: TopicLeaders | None) -> Placement:
+    count = len(kept_in.leaders) if kept_in else 0
+    if not kept_in or not count:
+        return Placement(how)
+    partition = partition_of(group, count)
+    leader = kept_in.leaders.get(partition)
+    return Placement(how, partition, count, leader if isinstance(leader, int) else None)
+
+
+async def _how(cluster: Cluster, located: Located) -> dict[GroupId, str]:
+    """By which API each group's coordinator was found, and in which version."""
+    asked, listing = find_coordinator.API, list_groups.API
+    found: dict[GroupId, str] = {}
+    versions = await cluster.versions(cluster.by_readiness()[0])
+    for name in located.named:
+        found[name] = f"{asked} v{versions.pick(asked)}"
+    for group in located.listed:
+        found[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
+    return found
+
+
+async def _limits(cluster: Cluster, groups: Iterable[Group]) -> dict[Node, Limits]:
+    """What each coordinator is set to; of those that do not tell, nothing."""
+    nodes = sorted({group.coordinator for group in groups})
+    answers = await fan_out((node, _limits_of(cluster, node)) for node in nodes)
+    return {node: answer for node, answer in answers if isinstance(answer, Limits)}
+
+
+async def _limits_of(cluster: Cluster, node: Node) -> Limits:
+    broker, topic = Resource(describe_configs.BROKER, str(node.id)), Resource(describe_configs.TOPIC, OFFSETS_TOPIC)
+    told = await cluster.call(node, describe_configs.DescribeConfigs({broker: _OF_BROKER, topic: _OF_TOPIC}))
+    default = Limits()
+    return Limits(
+        members=_limit(told.get(broker), default.members),
+        consumers=_limit(told.get(broker), default.consumers),
+        request=_limit(told.get(broker), default.request),
+        record=_limit(told.get(topic), default.record),
+    )
+
+
+def _limit(told: Mapping[str, str | None] | KafkaError | None, default: Limit) -> Limit:
+    if told is None or isinstance(told, KafkaError):
+        return default
+    value = told.get(default.name) or ""
+    return Limit(default.name, int(value), True) if value.isdecimal() else default

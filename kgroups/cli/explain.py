@@ -1,0 +1,153 @@
+"""``kgroups explain``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from kgroups.config.settings import Transport
+from kgroups.errors import UsageError
+
+from .answer import complain, put
+from .options import Connection, F, collected, connection_options, deep_options
+from .which_groups import Chosen, group_options
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.explain.change import Change
+    from kgroups.model.explain.facts import GroupFacts
+    from kgroups.model.outcome import Outcome
+    from kgroups.render.explain import Explained
+
+
+class Look(NamedTuple):
+    """How the answer is to look."""
+
+    output: str
+    verbose: bool
+    no_headers: bool
+
+    @property
+    def format(self) -> str:
+        if self.output != "auto":
+            return self.output
+        return "table" if sys.stdout.isatty() else "plain"
+
+
+_LOOK = (
+    click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["auto", "table", "plain", "json"]),
+        default="auto",
+        show_default=True,
+        help="Sentences with tables, or JSON.  auto: table on a terminal, plain in a pipe.",
+    ),
+    click.option("-v", "--verbose", is_flag=True, help="More columns: clients, assignments, subscriptions."),
+    click.option("--no-headers", is_flag=True, help="No header lines of tables."),
+)
+
+
+def look_options(command: F) -> F:
+    """The command gets ``look``, a :class:`Look`."""
+    return collected(command, _LOOK, "look", Look)
+
+
+@click.command("explain")
+@group_options
+@click.option(
+    "--what-if",
+    "what_if",
+    multiple=True,
+    metavar="CHANGE",
+    help="Work out what would move: members=+1, members=-1, members=5, member=-ID, assignor=NAME, "
+    "partitions=TOPIC:+3. May be repeated: one change after the other.",
+)
+@deep_options
+@look_options
+@connection_options
+def explain(
+    connection: Connection, look: Look, chosen: Chosen, what_if: tuple[str, ...], deep: tuple[int, float] | None
+) -> int:
+    """Explain why groups are as they are.
+
+    In sentences, with a table of the members: where the group is kept and by which protocol, who holds nothing, what
+    nobody holds or two do, in what members differ, what a rebalance weighs against the broker's limits.
+
+    --what-if runs Kafka's own assignors on the group as it is, here, and asks no member. A new member asks for what
+    most ask for and comes last in the order of ids; where members=N shrinks the group, those that are last leave. For
+    member=-ID an instance id or the beginning of a member id will do. Racks are not looked at.
+    """
+    from kgroups.model.explain import explain as find
+    from kgroups.render.explain import Explained, write_explained, write_json
+    from kgroups.render.views import Tier
+
+    changes = _changes(what_if)
+    selection = chosen.selection()
+    if changes and (selection.needs_list or len(selection.names) != 1):
+        raise UsageError("--what-if is about one group: name it, and no other")
+    if connection.settings.transport is Transport.LIBRDKAFKA:
+        raise UsageError("explain needs what only the wire client is told: leave --transport librdkafka out")
+
+    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.admin.explain import gather_facts
+        from kgroups.admin.wire import WireAdmin
+
+        if not isinstance(admin, WireAdmin):
+            raise UsageError("explain needs what only the wire client is told, and it cannot serve here")
+        outcome = await gather_facts(admin.cluster, selection)
+        if not outcome.items and selection.needs_list:
+            return outcome.with_failures((), ["no group matches"])
+        if deep is None:
+            return outcome
+        from .deep import with_logs
+
+        return await with_logs(admin, outcome, *deep)
+
+    told, cluster_id = put(connection.settings, ask, debug=connection.debug)
+    answered: Outcome[Explained] = told.with_items(Explained(facts, find(facts)) for facts in told.items)
+    if changes:
+        answered = _with_what_if(answered, changes)
+    if look.format == "json":
+        write_json(answered, sys.stdout, cluster_id)
+    else:
+        tier = Tier.VERBOSE if look.verbose else Tier.BASE
+        write_explained(answered.items, look.format, sys.stdout, tier, headers=not look.no_headers)
+    sys.stdout.flush()
+    complain(answered)
+    return answered.exit_code
+
+
+def _changes(texts: tuple[str, ...]) -> list[Change]:
+    """:raises UsageError: when one is of no form that is known."""
+    if not texts:
+        return []
+    from kgroups.model.explain.change import Senseless, parse_change
+
+    try:
+        return [parse_change(text) for text in texts]
+    except Senseless as error:
+        raise UsageError(f"--what-if: {error}") from None
+
+
+def _with_what_if(answered: Outcome[Explained], changes: list[Change]) -> Outcome[Explained]:
+    """
+    :raises UsageError: when a change cannot be made to the group.
+    """
+    from kgroups.model.explain.change import Senseless
+    from kgroups.model.explain.what_if import CannotTell, imagine
+    from kgroups.model.outcome import Failure, Scope
+
+    items, failures = [], []
+    for item in answered.items:
+        facts: GroupFacts = item.facts
+        try:
+            items.append(item._replace(what_if=imagine(facts, changes)))
+        except Senseless as error:
+            raise UsageError(f"--what-if: {error}") from None
+        except CannotTell as error:
+            items.append(item)
+            failures.append(Failure(Scope.GROUP, facts.group.group_id, f"--what-if cannot be worked out: {error}"))
+    return answered.with_items(items).with_failures(failures)

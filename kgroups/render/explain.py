@@ -1,0 +1,131 @@
+"""What ``kgroups explain`` writes: sentences and tables, or one JSON document, ``kgroups/explain/v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TextIO
+
+from kgroups.model.explain.facts import GroupFacts, Limits
+from kgroups.model.explain.findings import Finding, Severity
+from kgroups.model.explain.rows import explained_members
+from kgroups.model.explain.what_if import WhatIf
+from kgroups.model.outcome import Failure, Outcome
+
+from .cells import escape
+from .explain_views import MEMBERS, SHIFTS
+from .selection import columns_for
+from .table import Table
+from .views import Row, Tier, View
+
+
+class Explained(NamedTuple):
+    """A group, what is found about it, and what would be."""
+
+    facts: GroupFacts
+    findings: tuple[Finding, ...]
+    what_if: WhatIf | None = None
+
+
+_MARKS = {Severity.INFO: "- ", Severity.WARNING: "- WARNING: ", Severity.PROBLEM: "- PROBLEM: "}
+
+
+def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool) -> None:
+    """As text: a paragraph of sentences for each group, then its members, then what would be."""
+    for number, item in enumerate(items):
+        if number:
+            stream.write("\n")
+        _write(item, fmt, stream, tier, headers)
+
+
+def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
+    stream.write(escape(_head(item.facts)) + "\n")
+    for finding in item.findings:
+        stream.write(f"{_MARKS[finding.severity]}{escape(finding.text)}\n")
+    rows = tuple(explained_members(item.facts))
+    if rows:
+        stream.write("\n")
+        _write_table(MEMBERS, rows, fmt, stream, tier, headers)
+    if item.what_if:
+        stream.write(f"\n{escape(item.what_if.text)}\n\n")
+        _write_table(SHIFTS, item.what_if.shifts, fmt, stream, tier, headers)
+
+
+def _head(facts: GroupFacts) -> str:
+    group = facts.group
+    kind = group.type or "classic"
+    protocol = f" of protocol type '{group.protocol_type}'" if group.protocol_type not in ("", "consumer") else ""
+    count = "" if group.members is None else f", {len(group.members):,} member{'s' * (len(group.members) != 1)}"
+    return f"{group.group_id}: a {kind.lower()} group{protocol}, {group.state}{count}"
+
+
+def _write_table(view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
+    table = Table(view, columns_for(view, tier, rows=rows), rows, headers)
+    if fmt == "table":
+        from .terminal import write_terminal
+
+        write_terminal(table, stream)
+    else:
+        from .plain import write_plain
+
+        write_plain(table, stream)
+
+
+def write_json(outcome: Outcome[Explained], stream: TextIO, cluster_id: str | None) -> None:
+    """The envelope of other answers; an item is a group with ``findings``, ``members``, ``limits`` and ``what_if``."""
+    import json
+
+    from .jsonout import VERSION, acl_object, failure_object
+
+    envelope = {
+        "schema": f"kgroups/explain/{VERSION}",
+        "cluster_id": cluster_id,
+        "items": [_group_object(item) for item in outcome.items],
+        "failures": [failure_object(failure) for failure in sorted(outcome.failures, key=Failure.sort_key)],
+        "notices": list(outcome.notices),
+        "missing_acls": [acl_object(acl) for acl in outcome.missing_acls()],
+    }
+    json.dump(envelope, stream, indent=1)
+    stream.write("\n")
+
+
+def _group_object(item: Explained) -> dict[str, object]:
+    from .jsonout import plain_data
+
+    facts, group = item.facts, item.facts.group
+    return {
+        "group": group.group_id,
+        "type": group.type,
+        "state": group.state,
+        "protocol_type": group.protocol_type,
+        "protocol": group.protocol,
+        "coordinator": plain_data(group.coordinator),
+        "placement": facts.placement._asdict(),
+        "findings": [
+            {"severity": each.severity.value, "rule": each.rule, "text": each.text, "subjects": list(each.subjects)}
+            for each in item.findings
+        ],
+        "members": [_objects(row) for row in explained_members(facts)],
+        "limits": _limits(facts.limits),
+        "what_if": _what_if(item.what_if),
+    }
+
+
+def _objects(row: Row) -> dict[str, object]:
+    from .jsonout import plain_data
+
+    return {name: plain_data(value) for name, value in row._asdict().items()}  # type: ignore[attr-defined]  # named
+
+
+def _limits(limits: Limits) -> dict[str, object]:
+    return {limit.name: {"value": limit.value, "told": limit.told} for limit in limits}
+
+
+def _what_if(told: WhatIf | None) -> dict[str, object] | None:
+    if told is None:
+        return None
+    found: dict[str, object] = {
+        **told._asdict(),
+        "changes": list(told.changes),
+        "shifts": [_objects(shift) for shift in told.shifts],
+    }
+    return found

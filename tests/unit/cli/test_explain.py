@@ -1,0 +1,125 @@
+"""``kgroups explain`` over fake brokers: sentences, tables, JSON, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from tests.fakes.broker import FakeCluster
+from tests.fakes.world import FakeMember
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def shop(fake: FakeCluster) -> None:
+    """Two groups that are well, one whose member claims what another has and tells in escapes who it is, one that is
+    rebalancing, one of which nothing can be read."""
+    fake.world.topic("__consumer_offsets", [0, 1])
+    fake.world.topic("orders", [0, 1, 0, 1])
+    first, second = FakeMember("m-1", {"orders": (0, 1)}, instance_id="one"), FakeMember("m-2", {"orders": (2, 3)})
+    fake.world.group("well", 0, state="Stable", members=(first, second))
+    fake.world.group("modern", 1, type="Consumer", state="Stable", protocol="uniform", members=(first, second))
+    again = FakeMember("m-\x1b[31m3", {"orders": (3,)}, client_id="c\x1b[0m")
+    fake.world.group("torn", 1, state="Stable", members=(first, second, again))
+    fake.world.group("moving", 0, state="PreparingRebalance", protocol="", members=(FakeMember("m-9"),))
+    garbled = FakeMember("m-1", {"orders": (0, 1, 2, 3)}, garbage=b"\xff\xfe\x00")
+    fake.world.group("garbled", 0, state="Stable", members=(garbled,))
+    fake.world.group("empty", 0)
+
+
+@pytest.fixture
+def explain(run_cli: Run, serve: Callable) -> Callable[..., tuple[int, str, str]]:
+    served = serve(world=shop)
+    return lambda *words: run_cli("explain", "-b", served.bootstrap, *words)
+
+
+def items(answer: tuple[int, str, str]) -> list[dict[str, Any]]:
+    document: dict[str, Any] = json.loads(answer[1])
+    assert document["schema"] == "kgroups/explain/v1"
+    found: list[dict[str, Any]] = document["items"]
+    return found
+
+
+def rules(item: dict[str, Any]) -> set[str]:
+    return {finding["rule"] for finding in item["findings"] if finding["severity"] != "info"}
+
+
+def without_ports(text: str) -> str:
+    return "\n".join(line.split("(127.0.0.1:")[0] if "127.0.0.1:" in line else line for line in text.splitlines())
+
+
+def test_sentences_and_tables(explain: Run, golden: Callable[[str, str], None]) -> None:
+    code, out, err = explain("well", "modern", "torn", "moving", "empty")
+    assert (code, err) == (0, "")
+    golden("cli/explain.plain", without_ports(out) + "\n")
+
+
+def test_nothing_of_the_clusters_reaches_the_terminal_raw(explain: Run) -> None:
+    for output in ("plain", "table", "json"):
+        assert "\x1b" not in explain("torn", "-o", output, "-v", "--what-if", "members=+1")[1]
+
+
+def test_json(explain: Run) -> None:
+    code, out, _ = answer = explain("well", "torn", "nobody", "-o", "json")
+    assert code == 1
+    torn, well = items(answer)
+    assert rules(torn) == {"claimed-twice", "would-move", "static-members"} and rules(well) == {"static-members"}
+    assert {member["metadata_bytes"] for member in well["members"]} == {22}
+    assert {limit["told"] for limit in well["limits"].values()} == {False}
+    assert [failure["name"] for failure in json.loads(out)["failures"]] == ["nobody"]
+
+
+def test_what_cannot_be_read_is_no_crash(explain: Run) -> None:
+    (item,) = items(explain("garbled", "-o", "json"))
+    assert item["members"][0]["assignment"]["reason"]
+    assert explain("garbled", "--what-if", "members=+1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "which groups?"),
+        (("--what-if", "members=+1", "--all-groups"), "--what-if is about one group"),
+        (("well", "modern", "--what-if", "members=+1"), "--what-if is about one group"),
+        (("well", "--what-if", "members=many"), "--what-if: 'members=many' is none of"),
+        (("well", "--what-if", "assignor=fair"), "--what-if: there is no assignor 'fair'"),
+        (("well", "--what-if", "member=-x"), "--what-if: member=-x: the group has no such member"),
+        (("well", "--what-if", "partitions=x:+1"), "--what-if: partitions=x:+1: no member asks"),
+        (("modern", "--what-if", "assignor=roundrobin"), "--what-if: 'roundrobin' assigns in no KIP-848 group"),
+        (("well", "--transport", "librdkafka"), "leave --transport librdkafka out"),
+    ],
+)
+def test_usage(explain: Run, words: tuple[str, ...], why: str) -> None:
+    code, out, err = explain(*words)
+    assert (code, out) == (2, "")
+    assert why in err and err.count("\n") == 1
+
+
+def test_output_is_sentences_or_json(explain: Run) -> None:
+    code, _, err = explain("well", "-o", "csv")
+    assert code == 2 and "'csv' is not one of" in err
+
+
+def test_a_what_if_that_cannot_be_told_is_a_failure_beside_the_rest(explain: Run) -> None:
+    code, out, err = explain("moving", "--what-if", "members=+1")
+    assert code == 1 and out.startswith("moving: a classic group, PreparingRebalance, 1 member\n")
+    assert "group 'moving': --what-if cannot be worked out: its state is PreparingRebalance" in err
+
+
+def test_a_what_if_needs_the_topics_partitions(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    served.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
+    code, out, err = run_cli("explain", "-b", served.bootstrap, "well", "--what-if", "members=+1")
+    assert code == 1 and "nothing is known of 1 topic: orders" in out
+    assert "TOPIC_AUTHORIZATION_FAILED" in err and "how many partitions the topic 'orders' has is not known" in err
+
+
+def test_what_if_as_text_and_as_data(explain: Run, golden: Callable[[str, str], None]) -> None:
+    (item,) = items(explain("well", "--what-if", "members=+2", "-o", "json"))
+    assert (item["what_if"]["moved"], item["what_if"]["members"], item["what_if"]["stop_the_world"]) == (3, 4, True)
+    out = explain("modern", "--what-if", "members=+2", "--what-if", "partitions=orders:+4")[1]
+    golden("cli/explain-what-if.plain", out[out.index("with members") :])
