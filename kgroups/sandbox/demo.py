@@ -50,9 +50,10 @@ def _no_history(sandbox: Sandbox) -> None:
 
 STEPS: Final = (
     Step(
-        "Make some groups of every kind. From now on their members live in the background.",
+        "Make some groups, in every state. From now on their members live in the background.",
         f"sandbox seed --name {_NAME}",
     ),
+    Step("And share groups (KIP-932), with Java's own share consumers:", f"sandbox seed --name {_NAME} --kind share"),
     Step("Which groups are there, of which kind, and what are they doing?", "list --state --type"),
     Step("Only those without members:", "list --state empty"),
     Step(
@@ -68,6 +69,14 @@ STEPS: Final = (
         "The same of a group of the new protocol (KIP-848), where brokers assign, and count epochs:",
         "describe orders-kip848 --members -v"
         " --columns client_id,current_epoch,current_assignment,target_epoch,target_assignment",
+    ),
+    Step(
+        "Share groups stand in the same table. They commit nothing: each partition has a start.",
+        "describe parcels-audit parcels-workers --columns group,topic,partition,start_offset,log_end_offset,lag",
+    ),
+    Step(
+        "Why is a group as it is? And what would one more member change?",
+        "explain orders-range --what-if members=+1",
     ),
     Step("Which broker coordinates a group, and how does it assign?", "describe orders-static --state"),
     Step("All groups whose name matches:", f"describe --regex 'payments-.*' {_LAGS}"),
@@ -91,6 +100,10 @@ STEPS: Final = (
     Step(
         "... unless you ask as a consumer would that reads only what is committed:",
         f"describe ledger-reader --isolation read_committed {_LAGS}",
+    ),
+    Step(
+        "For CI and monitoring: is all well? It says what is not, and exits as plugins of Nagios do.",
+        "check orders-range payments-lagging --state stable --max-lag 60",
     ),
     Step("For scripts: JSON, or one JSON object a line.", "describe payments-empty -o jsonl --columns partition,lag"),
     Step(

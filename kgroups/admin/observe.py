@@ -1,0 +1,72 @@
+"""One look at groups, with all that rules about their health may ask for."""
+
+from __future__ import annotations
+
+import time
+
+from kgroups.model.group_log import Limits, commit_keys
+from kgroups.model.groups import GroupType
+from kgroups.model.health.findings import Seen
+from kgroups.model.lag_summary import NO_AGES, Ages, By, shares
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.rows import GroupOffsets
+
+from .port import GroupAdmin
+from .select_groups import Selection
+
+
+def bounds_of(commits: int) -> Limits:
+    """How far the times of so many commits are looked for: in so much of each partition of the groups' log, for so
+    long. Each commit is to be read and decoded, by one process, and slow machines take half a millisecond."""
+    return Limits(32 << 20, 5 + commits // 2_000)
+
+
+async def observe(
+    admin: GroupAdmin,
+    selection: Selection,
+    *,
+    isolation: Isolation,
+    with_ages: bool = False,
+    with_commit_times: bool = False,
+) -> Outcome[Seen]:
+    """The selected groups as they are now, sorted by name.
+
+    :param with_ages: also how old the first unread records are, which are read for it.
+    :param with_commit_times: also when each offset was committed: the groups' log is read for it, backwards, as far as
+        :func:`bounds_of` allows. Where that cannot be, the times are unknown for a reason, and nothing fails.
+    """
+    outcome = await admin.describe_offsets(selection, isolation=isolation, whole_topics=True)
+    now = int(time.time() * 1000)
+    ages = NO_AGES
+    failures: tuple[Failure, ...] = ()
+    if with_ages:
+        places = {place for item in outcome.items for share in shares(item, By.GROUP) for place in share.positions()}
+        unread, failures = await admin.find_unread(places, isolation=isolation)
+        ages = Ages(unread, now)
+    seen = [Seen(item, now, ages) for item in outcome.items]
+    if with_commit_times:
+        seen = await _with_commit_times(admin, seen)
+    return outcome.with_items(seen).with_failures(failures)
+
+
+async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
+    committed = {each.offsets.group.group_id: _committed(each.offsets) for each in seen}
+    wanted = {name: commit_keys(name, places) for name, places in committed.items() if places}
+    if not wanted:
+        return seen
+    found = await admin.read_group_logs(wanted, bounds_of(sum(map(len, wanted.values()))))
+    return [
+        each._replace(
+            committed_at={place: times.committed for place, times in found.of(name).commits.items()},
+            commits_unread=found.unread.get(name),
+            commits_before=found.before.get(name),
+        )
+        for each, name in zip(seen, committed, strict=True)
+    ]
+
+
+def _committed(offsets: GroupOffsets) -> list[tuple[str, int]]:
+    if offsets.group.type == GroupType.SHARE:
+        return []  # what it has are no commits
+    return [(topic, commit.partition) for topic, commits in offsets.commits.topics.items() for commit in commits]

@@ -1,0 +1,174 @@
+"""``kgroups check``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kgroups.errors import ClusterUnreachable, ConfigError, DeadlineExceeded
+
+from .ending import stay
+from .expectations import expectation_options
+from .options import Connection, Duration, connection_options, isolation_option
+from .plugin import Plugin
+from .which_groups import Chosen, group_and_topic_options
+
+if TYPE_CHECKING:
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.health.findings import Seen
+    from kgroups.model.health.limits import Limits
+    from kgroups.model.health.report import Report
+    from kgroups.model.health.rules import Rule
+    from kgroups.model.health.sampling import Sampling, Wanted
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Outcome
+
+
+@click.command("check", cls=Plugin)
+@group_and_topic_options
+@expectation_options
+@click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="More expectations, in TOML, by group.")
+@click.option(
+    "--window", type=Duration(), default="30s", show_default=True, help="How long --trend looks at the groups."
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(2, 1000),
+    default=3,
+    show_default=True,
+    help="How often --trend looks in that time.",
+)
+@click.option("--wait", type=Duration(), help="Look again until all is well, at most so long.")
+@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Between the looks of --wait.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "junit", "openmetrics"]),
+    default="text",
+    show_default=True,
+    help="text is what monitoring plugins write, with performance data.",
+)
+@isolation_option
+@connection_options
+def check(
+    connection: Connection,
+    chosen: Chosen,
+    limits: Limits,
+    rules: Path | None,
+    window: float,
+    samples: int,
+    wait: float | None,
+    interval: float,
+    output: str,
+    isolation: str,
+) -> int:
+    """Check whether groups are as they should be.
+
+    Of the groups that are named or selected; with --rules alone, of those that the rules name. That a named group
+    exists is always checked.
+
+    Exit codes, by the convention of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (it could not be found
+    out: a broker did not answer, an option cannot be).
+
+    A limit is one number, beyond which it is CRITICAL, or two, WARNING,CRITICAL. --trend looks at the groups
+    several times and judges by Burrow's rules: WARN (its lag only grows) is WARNING; STOP (behind, and nothing
+    committed), STALL (behind, and the same offset committed again) and REWIND (it went back) are CRITICAL.
+    """
+    from kgroups.model.health.sampling import Sampling
+    from kgroups.model.offsets import Isolation
+
+    if wait is not None:
+        stay()
+    more = _read(rules)
+    sampling = partial(Sampling, limits, more, window, samples)
+    judged = Judged(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
+    until = time.monotonic() + (wait or 0)
+    while True:
+        over = time.monotonic() + interval > until
+        try:
+            report = judged.report()
+        except (ClusterUnreachable, DeadlineExceeded):
+            if wait is None or over:
+                raise
+        else:
+            if report.severity == 0 or time.monotonic() + interval > until:
+                break
+        time.sleep(interval)
+    from kgroups.render.health import write_report
+
+    write_report(report, output, sys.stdout, judged.cluster_id)
+    return int(report.severity)
+
+
+class Judged:
+    """The groups that are meant, and what is expected of each."""
+
+    def __init__(
+        self, connection: Connection, selection: Selection, isolation: Isolation, sampling: Callable[[], Sampling]
+    ) -> None:
+        self._connection = connection
+        self._selection = selection
+        self._isolation = isolation
+        self._sampling = sampling
+        self.cluster_id: str | None = None
+
+    def report(self) -> Report:
+        """Looks once, or where a trend is asked for, several times in the window."""
+        sampling = self._sampling()
+        for wanted in sampling.wanted():
+            time.sleep(wanted.pause)
+            sampling.add(self._look(wanted))
+        return sampling.report(int(time.time() * 1000))
+
+    def _look(self, wanted: Wanted) -> Outcome[Seen]:
+        from kgroups.admin.observe import observe
+
+        from .answer import put
+
+        outcome, self.cluster_id = put(
+            self._connection.settings,
+            lambda admin: observe(
+                admin,
+                self._selection,
+                isolation=self._isolation,
+                with_ages=wanted.with_ages,
+                with_commit_times=wanted.with_commit_times,
+            ),
+            debug=self._connection.debug,
+        )
+        return outcome
+
+
+def _read(path: Path | None) -> tuple[Rule, ...]:
+    if path is None:
+        return ()
+    from kgroups.model.health.rules import parse_rules
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"--rules: {path} is not UTF-8 text") from None
+    except OSError as error:
+        raise ConfigError(f"--rules: cannot read {path}: {error.strerror}") from None
+    return parse_rules(text, str(path))
+
+
+def _selection(chosen: Chosen, rules: tuple[Rule, ...]) -> Selection:
+    """The chosen groups; where none is, those that the rules are about."""
+    import re
+    from fnmatch import translate
+
+    if chosen.anything or not rules:
+        return chosen.selection()
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.health.rules import is_glob
+
+    globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]
+    names = tuple(dict.fromkeys(name for rule in rules for name in rule.names))
+    return Selection(names, re.compile("|".join(map(translate, globs))) if globs else None)

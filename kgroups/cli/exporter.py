@@ -1,0 +1,196 @@
+"""``kgroups exporter``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from kgroups.errors import KgroupsError, MissingPackage, UsageError
+from kgroups.model.outcome import EXIT_OK
+
+from .ending import stay
+from .options import Connection, Duration, connection_options, isolation_option
+from .which_groups import Chosen, group_and_topic_options
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.health.findings import Seen
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Outcome
+    from kgroups.render.metrics import Scrape
+
+
+@click.command("exporter")
+@group_and_topic_options
+@click.option("--listen", default="127.0.0.1:9308", show_default=True, metavar="HOST:PORT", help="Where to serve.")
+@click.option(
+    "--max-age",
+    type=Duration(),
+    default="5s",
+    show_default=True,
+    help="Scrapes that come within this time of a look get what that look saw.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["group", "partition"]),
+    default="partition",
+    show_default=True,
+    help="Samples for each partition too, or sums alone.",
+)
+@click.option("--time", "with_time", is_flag=True, help="Also lag in time: records are read for it at each look.")
+@click.option("--dashboard", is_flag=True, help="Print a Grafana dashboard for these metrics, in JSON, and end.")
+@isolation_option
+@connection_options
+def exporter(
+    connection: Connection,
+    chosen: Chosen,
+    listen: str,
+    max_age: float,
+    by: str,
+    with_time: bool,
+    dashboard: bool,
+    isolation: str,
+) -> int:
+    """Serve metrics of groups to Prometheus.
+
+    Served at /metrics, in its formats: of the groups that are named or selected; of all groups where nothing is said.
+    Each scrape looks at the cluster, and tells what it took and what failed; a cluster that does not answer is
+    kgroups_up 0.
+    """
+    from kgroups.model.offsets import Isolation
+
+    if dashboard:
+        return _print_dashboard()
+    stay()
+    host, port = _address(listen)
+    looks = Looks(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], with_time, max_age)
+    server = _serve(looks, host, port, by == "partition")
+    click.echo(f"kgroups: serving http://{host}:{server}/metrics", err=True)
+    threading.Event().wait()
+    return EXIT_OK
+
+
+class Looks:
+    """The cluster, looked at when it is scraped; scrapes that come together share a look."""
+
+    def __init__(
+        self, connection: Connection, selection: Selection, isolation: Isolation, with_time: bool, max_age: float
+    ) -> None:
+        from kgroups.model.rebalances import Rebalances
+
+        self._connection = connection
+        self._selection = selection
+        self._isolation = isolation
+        self._with_time = with_time
+        self._max_age = max_age
+        self._lock = threading.Lock()
+        self._rebalances = Rebalances()
+        self._failures: Counter[str] = Counter()
+        self._scrapes = 0
+        self._last: tuple[float, Scrape] | None = None
+
+    def newest(self) -> Scrape:
+        """A look that is no older than ``max_age``."""
+        with self._lock:
+            if self._last is None or time.monotonic() - self._last[0] > self._max_age:
+                self._last = None  # what it holds is not needed while the next one is made
+                scrape = self._look()
+                self._last = time.monotonic(), scrape
+            return self._last[1]
+
+    def _look(self) -> Scrape:
+        from kgroups.render.metrics import Scrape
+
+        began = time.monotonic()
+        self._scrapes += 1
+        try:
+            outcome = self._ask()
+        except KgroupsError:
+            self._failures["cluster"] += 1
+            seen: tuple[Seen, ...] = ()
+            up = False
+        else:
+            seen, up = outcome.items, True
+            self._failures.update(failure.scope.value for failure in outcome.failures)
+            self._count(outcome)
+        seconds = time.monotonic() - began
+        counts = {each.offsets.group.group_id: self._rebalances.count(each.offsets.group.group_id) for each in seen}
+        return Scrape(seen, counts, up, seconds, self._scrapes, dict(self._failures))
+
+    def _ask(self) -> Outcome[Seen]:
+        from kgroups.admin.observe import observe
+
+        from .answer import put
+
+        outcome, _ = put(
+            self._connection.settings,
+            lambda admin: observe(admin, self._selection, isolation=self._isolation, with_ages=self._with_time),
+            debug=self._connection.debug,
+            quiet=True,
+        )
+        return outcome
+
+    def _count(self, outcome: Outcome[Seen]) -> None:
+        for each in outcome.items:
+            self._rebalances.look(each.offsets.group)
+        if not outcome.failures:
+            for name in self._rebalances.names - {each.offsets.group.group_id for each in outcome.items}:
+                self._rebalances.forget(name)
+
+
+class Collector:
+    """What Prometheus's client asks at each scrape."""
+
+    def __init__(self, looks: Looks, partitions: bool) -> None:
+        self._looks = looks
+        self._partitions = partitions
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing: else the client would collect once to know the names, before anybody asked."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        from kgroups.render.metrics import families
+
+        return families(self._looks.newest(), partitions=self._partitions)
+
+
+def _serve(looks: Looks, host: str, port: int, partitions: bool) -> int:
+    """Serves on threads of their own; gives the port.
+
+    :raises MissingPackage: without the extra.
+    :raises UsageError: when it cannot listen there.
+    """
+    try:
+        from prometheus_client import CollectorRegistry, start_http_server
+    except ImportError:
+        raise MissingPackage("kgroups exporter needs prometheus-client: pip install 'kgroups[exporter]'") from None
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Collector(looks, partitions))
+    try:
+        server, _ = start_http_server(port, host, registry)
+    except OSError as error:
+        raise UsageError(f"--listen: cannot listen on {host}:{port}: {error.strerror or error}") from None
+    return int(server.server_port)
+
+
+def _address(text: str) -> tuple[str, int]:
+    """:raises UsageError: for what is no HOST:PORT. Port 0 is any that is free."""
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
+        raise UsageError(f"--listen: {text!r} is not HOST:PORT")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _print_dashboard() -> int:
+    from importlib.resources import files
+
+    click.echo(files("kgroups.render").joinpath("dashboard.json").read_text(encoding="utf-8"), nl=False)
+    return EXIT_OK

@@ -1,0 +1,44 @@
+"""Commands that end as monitoring plugins do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from kgroups.errors import KgroupsError
+
+from .ending import complain_in_lines
+
+EXIT_UNKNOWN = 3
+
+
+class Plugin(click.Command):
+    """A command that ends as monitoring plugins do: whatever keeps it from an answer is UNKNOWN, exit 3."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            setattr(error, "exit_code", EXIT_UNKNOWN)  # noqa: B010  # of this one, not of the class
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KgroupsError as error:
+            _no_answer(str(error), ctx.params["output"])
+            return EXIT_UNKNOWN
+
+
+def _no_answer(why: str, output: str) -> None:
+    """Who reads XML, JSON or metrics gets these, whatever happens."""
+    from kgroups.render.health import write_no_answer
+
+    write_no_answer(why, int(time.time() * 1000), output, sys.stdout)
+    if output != "text":
+        complain_in_lines(f"kgroups: error: {why}")

@@ -1,0 +1,215 @@
+"""``kgroups watch``."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from kgroups.errors import KgroupsError
+from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
+
+from .ending import stay
+from .options import Connection, Duration, connection_options, isolation_option
+from .which_groups import Chosen, group_and_topic_options
+
+if TYPE_CHECKING:
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.offsets import Isolation
+    from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.rows import GroupOffsets
+    from kgroups.model.watching import WatchRow
+    from kgroups.render.watch.screen import Frame
+
+    from .watch_keys import Controls
+
+_GONE = "GROUP_ID_NOT_FOUND"
+_FRAME = 0.2
+"""Seconds between two looks at whether there is something new to show."""
+
+
+class Tick(NamedTuple):
+    """One look: its number from 1, its time in milliseconds since 1970, and what it came to."""
+
+    number: int
+    at: int
+    rows: list[WatchRow]
+    failures: tuple[Failure, ...]
+
+
+class End(Enum):
+    """There is nothing more to come."""
+
+    OVER = 1
+
+
+OVER = End.OVER
+News = Tick | BaseException | End
+
+
+@click.command("watch")
+@group_and_topic_options
+@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Between two looks.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="End after N looks.")
+@isolation_option
+@connection_options
+def watch(connection: Connection, chosen: Chosen, interval: float, count: int | None, isolation: str) -> int:
+    """Watch groups live: state, members, lag and rates.
+
+    Of the groups that are named or selected; of all groups where nothing is said.
+
+    On a terminal a table that is drawn anew, with keys to sort and filter; in a pipe one line of JSON for each look.
+    Rates are records a second over the last few looks. A broker that does not answer is named, and its groups stay as
+    they were, dimmed, until it is back.
+    """
+    from kgroups.model.offsets import Isolation
+
+    stay()
+    ticks = Ticks(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], interval, count)
+    if sys.stdout.isatty():
+        return _on_screen(ticks, connection.settings.bootstrap_servers)
+    return _in_lines(ticks)
+
+
+class Ticks:
+    """Looks at the groups, one after the other, each begun an interval after the one before."""
+
+    def __init__(
+        self, connection: Connection, selection: Selection, isolation: Isolation, interval: float, count: int | None
+    ) -> None:
+        self._connection = connection
+        self._selection = selection
+        self._isolation = isolation
+        self._interval = interval
+        self._count = count
+        self._stop = threading.Event()
+
+    def __iter__(self) -> Iterator[Tick]:
+        """
+        :raises KgroupsError: when the first look has no answer at all; later ones tell it as their failure.
+        """
+        from kgroups.model.watching import Watch
+
+        watched = Watch()
+        for number in itertools.count(1):
+            began = time.monotonic()
+            outcome = self._look(first=number == 1)
+            at = int(time.time() * 1000)
+            yield Tick(number, at, watched.look(at, outcome.items, _unanswered(outcome.failures)), outcome.failures)
+            if number == self._count or self._stop.wait(max(0.0, began + self._interval - time.monotonic())):
+                return
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def _look(self, *, first: bool) -> Outcome[GroupOffsets]:
+        from kgroups.model.outcome import Failure, Outcome, Scope
+
+        from .answer import put
+
+        try:
+            outcome, _ = put(
+                self._connection.settings,
+                lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True),
+                debug=self._connection.debug,
+                quiet=True,
+            )
+        except KgroupsError as error:
+            if first:
+                raise
+            return Outcome(failures=(Failure(Scope.CLUSTER, "", str(error)),))
+        return outcome
+
+
+def _unanswered(failures: tuple[Failure, ...]) -> frozenset[str] | None:
+    """The groups that may be there though they are not told of; ``None``: any may, for a broker did not answer."""
+    from kgroups.model.outcome import Scope
+
+    if any(failure.scope in (Scope.CLUSTER, Scope.BROKER) for failure in failures):
+        return None
+    return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != _GONE)
+
+
+def _in_lines(ticks: Ticks) -> int:
+    from kgroups.render.watch.lines import write_tick
+
+    failed = False
+    for tick in ticks:
+        write_tick(tick.rows, tick.failures, tick.number, tick.at, sys.stdout)
+        failed = bool(tick.failures)
+    return EXIT_FAILED if failed else EXIT_OK
+
+
+def _on_screen(ticks: Ticks, headline: str) -> int:
+    """Asks on a thread beside, so that keys are heard while a broker is waited for."""
+    from kgroups.render.watch.screen import Screen
+
+    from .keys import keyboard
+    from .watch_keys import Controls
+
+    news: queue.SimpleQueue[News] = queue.SimpleQueue()
+    threading.Thread(target=_ask_into, args=(ticks, news), daemon=True).start()
+    controls, latest, shown = Controls(), None, None
+    try:
+        with keyboard() as keys, Screen(sys.stdout) as screen:
+            while not controls.done:
+                new, over = _newest(news)
+                latest = new or latest
+                pressed = list(keys.pressed(0 if over else _FRAME))
+                for key in pressed:
+                    controls.press(key)
+                wanted = latest if not controls.paused or shown is None else shown
+                if wanted is not None and (pressed or wanted is not shown):
+                    screen.show(_frame(wanted, controls, headline))
+                    shown = wanted
+                if isinstance(over, BaseException):
+                    raise over
+                if over:
+                    break
+    finally:
+        ticks.stop()
+    return EXIT_FAILED if latest is not None and latest.failures else EXIT_OK
+
+
+def _ask_into(ticks: Ticks, news: queue.SimpleQueue[News]) -> None:
+    try:
+        for tick in ticks:
+            news.put(tick)
+        news.put(OVER)
+    except BaseException as error:  # raised where somebody hears it
+        news.put(error)
+
+
+def _newest(news: queue.SimpleQueue[News]) -> tuple[Tick | None, End | BaseException | None]:
+    """The last look that came, if one has; and how it ended, if it has."""
+    newest: Tick | None = None
+    while not news.empty():
+        new = news.get()
+        if not isinstance(new, Tick):
+            return newest, new
+        newest = new
+    return newest, None
+
+
+def _frame(tick: Tick, controls: Controls, headline: str) -> Frame:
+    from kgroups.render.failures import failure_lines
+    from kgroups.render.watch.screen import Frame
+
+    at = time.strftime("%H:%M:%S", time.localtime(tick.at / 1000))
+    return Frame(
+        tick.rows,
+        list(failure_lines(tick.failures)),
+        f"{at}  #{tick.number}  {headline}",
+        order=controls.order,
+        backwards=controls.backwards,
+        pattern=controls.pattern,
+        typing=controls.typing,
+        paused=controls.paused,
+    )

@@ -1,0 +1,1 @@
+"""What ``watch`` shows: a live table on a terminal, JSON lines elsewhere."""

@@ -1,0 +1,44 @@
+"""One JSON line a tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures"}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from kgroups.model.outcome import Failure
+from kgroups.model.watching import WatchRow
+
+from ..jsonout import VERSION, failure_object
+
+
+def write_tick(rows: Sequence[WatchRow], failures: Iterable[Failure], tick: int, at: int, stream: TextIO) -> None:
+    """``at`` in milliseconds since 1970; rates are records a second."""
+    said = {
+        "schema": f"kgroups/watch/{VERSION}",
+        "tick": tick,
+        "at": at,
+        "items": [_item(row) for row in rows],
+        "failures": [failure_object(failure) for failure in failures],
+    }
+    stream.write(json.dumps(said) + "\n")
+    stream.flush()
+
+
+def _item(row: WatchRow) -> dict[str, object]:
+    return {
+        "group": row.group,
+        "state": row.state,
+        "members": row.members,
+        "total_lag": row.total_lag,
+        "rate_in": _rounded(row.rate_in),
+        "rate_out": _rounded(row.rate_out),
+        "catch_up_ms": row.catch_up_ms,
+        "rebalances": row.rebalances,
+        "changed": sorted(row.changed),
+        "stale": row.stale,
+    }
+
+
+def _rounded(rate: float | None) -> float | None:
+    return None if rate is None else round(rate, 3)

@@ -1,0 +1,113 @@
+"""The live table. It is drawn anew at each tick and each key, and never scrolls: what does not fit is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from types import TracebackType
+from typing import NamedTuple, Self, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from kgroups.model.watching import WatchRow
+
+from ..cells import escape
+from .table import table_of
+
+
+class Order(StrEnum):
+    """What the rows are sorted by."""
+
+    LAG = "lag"
+    GROUP = "group"
+    RATE = "rate"
+    STATE = "state"
+    REBALANCES = "rebalances"
+
+
+_KEYS: dict[Order, Callable[[WatchRow], tuple[object, ...]]] = {
+    Order.LAG: lambda row: (-(row.total_lag or 0), row.group),
+    Order.GROUP: lambda row: (row.group,),
+    Order.RATE: lambda row: (-(row.rate_out or 0), row.group),
+    Order.STATE: lambda row: (row.state, row.group),
+    Order.REBALANCES: lambda row: (-row.rebalances, row.group),
+}
+
+
+class Frame(NamedTuple):
+    """All that one picture shows."""
+
+    rows: Sequence[WatchRow]
+    failures: Sequence[str]
+    headline: str
+    order: Order = Order.LAG
+    backwards: bool = False
+    pattern: str = ""
+    typing: bool = False
+    """Whether the pattern is being typed."""
+    paused: bool = False
+
+    def shown(self) -> list[WatchRow]:
+        """The rows that the pattern lets through, in their order."""
+        folded = self.pattern.casefold()
+        rows = [row for row in self.rows if folded in row.group.casefold()]
+        return sorted(rows, key=_KEYS[self.order], reverse=self.backwards)
+
+
+class Screen:
+    """A terminal that shows frames while the context is open, and is as it was afterwards.
+
+    One that is dumb cannot be drawn upon: it gets one frame after the other.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        self._live = Live(console=self._console, auto_refresh=False, screen=self._console.is_terminal, transient=True)
+
+    def __enter__(self) -> Self:
+        if not self._console.is_dumb_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def show(self, frame: Frame) -> None:
+        if self._console.is_dumb_terminal:
+            self._console.print(draw(frame, self._console))
+        else:
+            self._live.update(draw(frame, self._console), refresh=True)
+
+
+def draw(frame: Frame, console: Console) -> Group:
+    """The picture of a frame, no wider and no higher than the console."""
+    width, height = console.size
+    rows = frame.shown()
+    failures = frame.failures[:3]
+    room = max(1, height - len(failures) - 4)
+    table = table_of(rows[:room], width, ascii_only=console.encoding.lower() not in ("utf-8", "utf8"))
+    hidden = len(rows) - room
+    more = f"  … {hidden:,} more groups" if hidden > 0 else ""
+    return Group(
+        Text(_head(frame, len(rows)), style="bold", overflow="ellipsis", no_wrap=True),
+        table,
+        *(Text(escape(line), style="red", overflow="ellipsis", no_wrap=True) for line in failures),
+        Text(_foot(frame) + more, style="dim", overflow="ellipsis", no_wrap=True),
+    )
+
+
+def _head(frame: Frame, shown: int) -> str:
+    paused = "  PAUSED" if frame.paused else ""
+    return f"kgroups watch  {shown:,} of {len(frame.rows):,} groups{paused}  {frame.headline}"
+
+
+def _foot(frame: Frame) -> str:
+    if frame.typing:
+        return f"filter: {escape(frame.pattern)}_   (enter: keep, escape: drop)"
+    arrow = "↑" if frame.backwards else "↓"
+    kept = f"  filter: {escape(frame.pattern)}" if frame.pattern else ""
+    return f"sort: {frame.order.value} {arrow}{kept}   keys: s sort, r reverse, / filter, space pause, q quit"

@@ -1,0 +1,106 @@
+"""The table of a frame, as wide as the terminal allows: a number is never cut, for its first digits would be another
+number. Names give way to the columns, and then the columns to the names, the least first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from kgroups.model.watching import WatchRow
+
+from ..cells import escape
+from ..terminal import state_style
+from .spark import sparkline
+
+_SPARK = 20
+_NARROW = 100
+"""Columns of a terminal below which rates and sparklines are left out."""
+_LEAST_NAME = 24
+"""What a name is left, before columns go for it."""
+_GAP = 2
+_CHANGED = "bold reverse"
+_RATES = ("LAG BEFORE", "IN/S", "OUT/S")
+_GIVING_WAY = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
+"""In this order. What is left is the group and its lag."""
+
+
+class _Column(NamedTuple):
+    header: str
+    cells: list[Text]
+    right: bool = True
+
+    @property
+    def width(self) -> int:
+        return max(cell_len(self.header), *(each.cell_len for each in self.cells), 0)
+
+
+def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool) -> Table:
+    name, *others = _columns(rows, ascii_only)
+    if width < _NARROW:
+        others = [each for each in others if each.header not in _RATES]
+    for header in _GIVING_WAY:
+        if _left(width, others) >= min(name.width, _LEAST_NAME):
+            break
+        others = [each for each in others if each.header != header]
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
+    table.add_column(
+        name.header, width=max(1, min(name.width, _left(width, others))), overflow="ellipsis", no_wrap=True
+    )
+    for each in others:
+        table.add_column(each.header, justify="right" if each.right else "left", width=each.width, no_wrap=True)
+    for number, row in enumerate(rows):
+        table.add_row(*(each.cells[number] for each in (name, *others)), style="dim" if row.stale else "")
+    return table
+
+
+def _left(width: int, others: Sequence[_Column]) -> int:
+    """For the names."""
+    return width - sum(each.width + _GAP for each in others)
+
+
+def _columns(rows: Sequence[WatchRow], ascii_only: bool) -> tuple[_Column, ...]:
+    return (
+        _Column("GROUP", [Text(escape(row.group)) for row in rows], right=False),
+        _Column(
+            "STATE",
+            [Text(escape(row.state), style=_style(row, "state", state_style(row.state))) for row in rows],
+            right=False,
+        ),
+        _Column("#MEMBERS", [Text(_number(row.members), style=_style(row, "members")) for row in rows]),
+        _Column(
+            "LAG",
+            [
+                Text(_number(row.total_lag), style=_style(row, "total_lag", "yellow" if row.total_lag else ""))
+                for row in rows
+            ],
+        ),
+        _Column("LAG BEFORE", [Text(sparkline(row.lags, _SPARK, ascii_only=ascii_only)) for row in rows], right=False),
+        _Column("IN/S", [Text(_rate(row.rate_in)) for row in rows]),
+        _Column("OUT/S", [Text(_rate(row.rate_out)) for row in rows]),
+        _Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
+        _Column("REBALANCES", [Text(str(row.rebalances)) for row in rows]),
+    )
+
+
+def _style(row: WatchRow, field: str, style: str = "") -> str:
+    return f"{style} {_CHANGED}".strip() if field in row.changed else style
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _rate(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}"
+
+
+def _catch_up(row: WatchRow) -> str:
+    if row.catch_up_ms is not None:
+        return str(row.catch_up_ms)
+    return "never" if row.total_lag and row.rate_out is not None else "-"

@@ -1,0 +1,37 @@
+"""How far the times of commits are looked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kgroups.admin.observe import observe
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.model.group_log import DeepAnswer, Limits
+from kgroups.model.offsets import Isolation
+from tests.fakes.asking import ask
+from tests.fakes.broker import FakeCluster
+
+
+@pytest.mark.parametrize(("groups", "seconds"), [(1, 5), (300, 6)])
+def test_many_commits_may_take_longer(monkeypatch: pytest.MonkeyPatch, groups: int, seconds: float) -> None:
+    fake = FakeCluster(1, "4.3.1")
+    fake.world.topic("t", [0] * 9)
+    for number in range(groups):
+        fake.world.group(f"g{number}", 0, commits={("t", partition): 1 for partition in range(9)})
+    bounds: list[Limits] = []
+
+    async def read(self: WireAdmin, wanted: Any, limits: Limits, **_: Any) -> DeepAnswer:
+        assert sum(map(len, wanted.values())) == 9 * groups
+        bounds.append(limits)
+        return DeepAnswer({}, ())
+
+    monkeypatch.setattr(WireAdmin, "read_group_logs", read)
+    everything = Selection(everything=True)
+    ask(
+        fake,
+        lambda admin: observe(admin, everything, isolation=Isolation.READ_UNCOMMITTED, with_commit_times=True),
+    )
+    assert bounds == [Limits(32 << 20, seconds)]

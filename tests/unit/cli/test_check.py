@@ -1,0 +1,156 @@
+"""``kgroups check`` over fake brokers: what it says in each format, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from tests.fakes.broker import FakeCluster
+from tests.fakes.world import FakeMember
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1], end=100)
+    held = (FakeMember("m-1", {"orders": (0, 1)}),)
+    fake.world.group("busy", 0, state="Stable", members=held, commits={("orders", 0): 90, ("orders", 1): 100})
+    fake.world.group("a'b|c\x1b", 1, commits={("orders", 0): 1})
+
+
+@pytest.fixture
+def check(run_cli: Run, serve: Callable) -> Run:
+    served = serve(world=shop)
+    return lambda *words: run_cli("check", "-b", served.bootstrap, *words)
+
+
+def test_well(check: Run) -> None:
+    code, out, err = check("busy", "--max-lag", "10", "--state", "stable,empty")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "KGROUPS OK - 3 checks of 1 group | 'busy lag'=10;;10",
+        "OK        busy: exists: the group exists",
+        "OK        busy: state: Stable",
+        "OK        busy: lag: lag 10",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "first"),
+    [
+        (["busy", "--max-lag", "5,50"], 1, "KGROUPS WARNING - 1 of 2 checks of 1 group: busy: lag: lag 10 is above 5"),
+        (["busy", "--max-lag", "5"], 2, "KGROUPS CRITICAL - 1 of 2 checks of 1 group: busy: lag: lag 10 is above 5"),
+        (["none"], 2, "KGROUPS CRITICAL - 1 of 1 checks of 1 group: none: exists: the group does not exist"),
+        (["--regex", "x"], 3, "KGROUPS UNKNOWN - no group matches"),
+        (["busy", "--max-lag", "x"], 3, "KGROUPS UNKNOWN - --max-lag: 'x' is not a number of records"),
+        (["busy", "--max-topic-lag", "5"], 3, "KGROUPS UNKNOWN - --max-topic-lag: '5' is not GLOB=[WARN,]CRIT"),
+        (["--all-groups", "--state", "odd"], 3, "KGROUPS UNKNOWN - --state: 'odd' is not a state"),
+        ([], 3, "KGROUPS UNKNOWN - which groups?"),
+        (["busy", "--rules", "/none"], 3, "KGROUPS UNKNOWN - --rules: cannot read /none"),
+    ],
+)
+def test_how_it_ends(check: Run, words: list[str], code: int, first: str) -> None:
+    got, out, _ = check(*words)
+    assert (got, out.startswith(first)) == (code, True), out
+
+
+def test_a_wrong_flag_is_unknown_too(check: Run) -> None:
+    code, _, err = check("busy", "--nix")
+    assert code == 3 and "No such option" in err
+
+
+def test_no_cluster(run_cli: Run) -> None:
+    code, out, _ = run_cli("check", "busy", "-b", "127.0.0.1:1")
+    assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server answered")
+
+
+@pytest.mark.parametrize("words", [["busy", "-b", "127.0.0.1:1"], ["--max-lag", "x"]])
+def test_machines_can_read_that_there_is_no_answer(run_cli: Run, words: list[str]) -> None:
+    def told(output: str) -> str:
+        code, out, err = run_cli("check", *words, "-o", output)
+        assert code == 3 and err.startswith("kgroups: error: ")
+        return out
+
+    (item,) = json.loads(told("json"))["items"]
+    assert (item["group"], item["check"], item["status"]) == (None, "answered", "UNKNOWN")
+    assert ElementTree.fromstring(told("junit")).get("errors") == "1"
+    status, _ = text_string_to_metric_families(told("openmetrics"))
+    assert [sample.value for sample in status.samples] == [3]
+
+
+def test_one_check(check: Run) -> None:
+    assert check("busy")[1].startswith("KGROUPS OK - 1 check of 1 group\n")
+
+
+def test_nothing_of_a_name_breaks_the_line(check: Run) -> None:
+    line = check("--all-groups", "--max-lag", "0")[1].splitlines()[0]
+    assert line.count("|") == 1 and "\x1b" not in line
+    assert r"'a''b_c\x1b lag'=99;;0" in line
+
+
+def test_json(check: Run) -> None:
+    code, out, _ = check("busy", "--max-lag", "5", "-o", "json")
+    told = json.loads(out)
+    assert (code, told["schema"], told["status"], told["exit_code"]) == (2, "kgroups/check/v1", "CRITICAL", 2)
+    assert [(item["check"], item["status"], item["value"]) for item in told["items"]] == [
+        ("exists", "OK", None),
+        ("lag", "CRITICAL", 10),
+    ]
+
+
+def test_junit(check: Run) -> None:
+    root = ElementTree.fromstring(check("busy", "none", "--max-lag", "5", "-o", "junit")[1])
+    assert root.attrib == {"name": "kgroups check", "tests": "3", "failures": "2", "errors": "0"}
+    assert [suite.get("name") for suite in root] == ["busy", "none"]
+    assert [case.get("message") for case in root.iter("failure")] == ["lag 10 is above 5", "the group does not exist"]
+
+
+def test_openmetrics(check: Run) -> None:
+    out = check("--all-groups", "--max-lag", "50", "-o", "openmetrics")[1]
+    samples = [sample for family in text_string_to_metric_families(out) for sample in family.samples]
+    status = {(each.labels["group"], each.labels["check"]): each.value for each in samples if "status" in each.name}
+    assert status[("busy", "lag")] == 0 and status[("a'b|c\x1b", "lag")] == 2
+
+
+def test_rules_choose_groups_and_limits(check: Run, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rule]]\ngroups = ["b*", "none"]\nmax-lag = 5\nmin-members = 1\n')
+    code, out, _ = check("--rules", str(rules))
+    assert code == 2
+    assert out.splitlines()[1:] == [
+        "CRITICAL  busy: lag: lag 10 is above 5",
+        "CRITICAL  none: exists: the group does not exist",
+        "OK        busy: exists: the group exists",
+        "OK        busy: members: 1 member",
+    ]
+    assert check("--rules", str(rules), "busy", "--max-lag", "10")[0] == 0
+
+
+def test_times_of_commits_that_cannot_be_read_are_unknown_for_a_reason(check: Run) -> None:
+    code, out, _ = check("busy", "--max-commit-age", "1h")
+    assert code == 3 and "busy: commit-age: commit age not known: " in out
+
+
+def test_wait_outlasts_a_cluster_that_is_not_there_yet(run_cli: Run) -> None:
+    words = ("check", "busy", "-b", "127.0.0.1:1", "--interval", "20ms")
+    began = time.monotonic()
+    code, out, _ = run_cli(*words, "--wait", "200ms")
+    assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server answered")
+    assert time.monotonic() - began > 0.15
+
+
+def test_wait_looks_again(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    words = ("check", "busy", "--members", "0", "-b", served.bootstrap, "--interval", "50ms")
+    assert run_cli(*words, "--wait", "150ms")[0] == 2
+    later = threading.Timer(0.3, lambda: served.world.group("busy", 0))  # its member leaves
+    later.start()
+    assert run_cli(*words, "--wait", "30s")[0] == 0
+    later.join()

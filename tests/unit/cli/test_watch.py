@@ -1,0 +1,48 @@
+"""``kgroups watch`` in a pipe, over fake brokers; and what its keys do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from kgroups.cli.watch_keys import Controls
+from kgroups.render.watch.screen import Order
+from tests.fakes.broker import FakeCluster
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1], end=100)
+    fake.world.group("a", 0, commits={("orders", 0): 90})
+    fake.world.group("b", 1, commits={("orders", 1): 1})
+
+
+def test_a_line_a_look(run_cli: Run, serve: Callable) -> None:
+    served = serve(world=shop)
+    words = ("watch", "-b", served.bootstrap, "--interval", "10ms", "--count", "3")
+    code, out, err = run_cli(*words)
+    ticks = [json.loads(line) for line in out.splitlines()]
+    assert (code, err, [tick["tick"] for tick in ticks]) == (0, "", [1, 2, 3])
+    assert [(item["group"], item["total_lag"], item["rate_out"]) for item in ticks[2]["items"]] == [
+        ("a", 10, 0.0),
+        ("b", 99, 0.0),
+    ]
+    code, out, _ = run_cli(*words, "a", "none")
+    assert code == 1 and json.loads(out.splitlines()[0])["failures"][0]["name"] == "none"
+
+
+def test_no_cluster_at_the_first_look_is_an_error(run_cli: Run) -> None:
+    code, out, err = run_cli("watch", "-b", "127.0.0.1:1")
+    assert (code, out) == (1, "") and err.startswith("kgroups: error: no bootstrap server answered")
+
+
+def test_keys() -> None:
+    controls = Controls()
+    for key in "sr /pax\x7fy\r":
+        controls.press(key)
+    assert (controls.order, controls.backwards, controls.paused) == (Order.GROUP, True, True)
+    assert (controls.pattern, controls.typing, controls.done) == ("pay", False, False)
+    for key in "/z\x1bq":
+        controls.press(key)
+    assert (controls.pattern, controls.done) == ("", True)

@@ -1,0 +1,94 @@
+"""The live table as text, at several widths."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+from rich.console import Console
+
+from kgroups.model.duration import Milliseconds
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.watching import WatchRow
+from kgroups.render.watch.lines import write_tick
+from kgroups.render.watch.screen import Frame, Order, draw
+from kgroups.render.watch.spark import sparkline
+
+
+def row(name: str, lag: int | None = 0, **fields: object) -> WatchRow:
+    base = WatchRow(name, "Stable", 2, lag, 12.5, 30.0, Milliseconds(5000), 1, (1, 2, lag), frozenset(), False)
+    return base._replace(**fields)
+
+
+def picture(frame: Frame, width: int = 120, height: int = 20) -> list[str]:
+    out = io.StringIO()
+    console = Console(file=out, width=width, height=height, color_system=None, legacy_windows=False)
+    console.print(draw(frame, console))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+ROWS = [row("alpha", 5), row("beta", 50, catch_up_ms=None), row("gamma\x1b[31m", None, rebalances=9)]
+
+
+def test_sorted_by_lag_and_harmless() -> None:
+    lines = picture(Frame(ROWS, [], "h"))
+    assert lines[0] == "kgroups watch  3 of 3 groups  h"
+    assert [line.split()[0] for line in lines[2:5]] == ["beta", "alpha", r"gamma\x1b[31m"]
+    assert "never" in lines[2] and "5s" in lines[3]
+
+
+def test_orders_and_filters() -> None:
+    assert Frame(ROWS, [], "h", Order.GROUP, backwards=True).shown()[0].group.startswith("gamma")
+    assert Frame(ROWS, [], "h", Order.REBALANCES).shown()[0].group.startswith("gamma")
+    assert [each.group for each in Frame(ROWS, [], "h", pattern="ET").shown()] == ["beta"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 99, 100, 200])
+@pytest.mark.parametrize("height", [5, 10])
+def test_never_larger_than_the_terminal(width: int, height: int) -> None:
+    many = [row(f"group-with-a-very-long-name-{'x' * 60}-{number}", number) for number in range(50)]
+    lines = picture(Frame(many, ["kgroups: broker 2: " + "refused " * 40] * 9, "h" * 300), width, height)
+    assert len(lines) <= max(height, 8) and all(len(line) <= width for line in lines)
+    assert any("more group" in line or "…" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (20, "GROUP LAG"),
+        (40, "GROUP LAG"),
+        (60, "GROUP STATE LAG"),
+        (80, "GROUP STATE #MEMBERS LAG CATCH-UP"),
+        (100, "GROUP STATE #MEMBERS LAG IN/S OUT/S CATCH-UP REBALANCES"),
+        (200, "GROUP STATE #MEMBERS LAG LAG BEFORE IN/S OUT/S CATCH-UP REBALANCES"),
+    ],
+)
+def test_a_long_name_cuts_no_number(width: int, columns: str) -> None:
+    long = row("payments-service-prod-eu-west-1-consumer-group-orders", 1_234_567, state="PreparingRebalance")
+    _, header, first, second, _ = picture(Frame([long, row("a", 5)], [], "h"), width)
+    assert " ".join(header.split()) == columns
+    assert " 1,234,567" in first and re.search(r"^a .* 5\b", second)
+    assert ("PreparingRebalance" in first) == ("STATE" in columns)
+
+
+def test_short_names_leave_room_for_all() -> None:
+    header = picture(Frame(ROWS, [], "h"), 60)[1]
+    assert header.split() == ["GROUP", "STATE", "#MEMBERS", "LAG", "CATCH-UP", "REBALANCES"]
+
+
+def test_sparklines() -> None:
+    assert sparkline([0, 50, 100], 5) == "  ▁▅█"
+    assert sparkline([None, -5, 0, 7], 4) == " ▁▁█"
+    assert sparkline([0, 100], 2, ascii_only=True) == "_^"
+    assert sparkline([], 3) == "   "
+
+
+def test_a_line_of_json_a_tick() -> None:
+    out = io.StringIO()
+    write_tick([row("a", 3)], [Failure(Scope.BROKER, "2", "refused")], 7, 1000, out)
+    (line,) = out.getvalue().splitlines()
+    told = json.loads(line)
+    assert (told["schema"], told["tick"], told["at"]) == ("kgroups/watch/v1", 7, 1000)
+    assert told["items"][0]["catch_up_ms"] == 5000 and told["failures"][0]["name"] == "2"
