@@ -1,3 +1,29 @@
-"""kgroups: Kafka's consumer groups, listed and described truthfully. Nothing heavy is imported here."""
+"""kgroups: Kafka's consumer groups, listed and described truthfully. Nothing heavy is imported here.
+
+``from kgroups import Cluster`` (or ``AsyncCluster``) is the way in for programs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .api.asynchronous import AsyncCluster
+    from .api.blocking import Cluster
 
 __version__ = "0.1.0"
+
+__all__ = ["AsyncCluster", "Cluster", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the API when it is used: the commands do without."""
+    if name == "Cluster":
+        from .api.blocking import Cluster
+
+        return Cluster
+    if name == "AsyncCluster":
+        from .api.asynchronous import AsyncCluster
+
+        return AsyncCluster
+    raise AttributeError(f"module 'kgroups' has no attribute {name!r}")

@@ -35,8 +35,9 @@ ROOMS: dict[str, set[str]] = {
     "sandbox": {"admin", "net", "protocol", "model", "errors", "config"},
     "pipeline": {"protocol", "model", "errors", "config"},
     "cli": {"admin", "net", "protocol", "model", "render", "sandbox", "pipeline", "errors", "config"},
+    "api": {"admin", "model", "errors", "config"},
     "__main__": {"cli"},
-    "__init__": set(),
+    "__init__": {"api"},
 }
 """Each room, and those that it may look into; its own besides. The package itself (its version) is open to all."""
 
@@ -47,15 +48,22 @@ FOREIGN = {
     "click": {"cli"},
     "rich": {"render"},
     "tabulate": {"render"},
+    "prometheus_client": {"render/metrics", "cli/exporter"},
     "re2": {"cli/kafka/regex"},
     "kio": {"protocol/schema", "sandbox"},
     "cramjam": {"protocol/compression"},
+    "scramp": {"protocol/sasl/scram"},
+    "gssapi": {"protocol/sasl/kerberos"},
+    "aws_msk_iam_sasl_signer": {"config/aws"},
+    "cryptography": {"config/keys", "config/stores", "net/certificates"},
+    "platformdirs": {"config/profiles"},
+    "tomllib": {"config/profiles", "config/default_profile", "model/health/rules"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
     "pyspark": {"pipeline"},
     "pyarrow": {"pipeline"},
     "numpy": {"pipeline"},
     "plotly": {"pipeline/report"},
-    "asyncio": {"net", "admin", "cli", "sandbox", "pipeline/live"},
+    "asyncio": {"net", "admin", "cli", "api", "sandbox", "pipeline/live"},
 }
 """A package, and who alone may import it: a room, or the files of a room whose names begin so."""
 
@@ -242,7 +250,48 @@ except SystemExit as done:
 print("LOADED", *sorted(sys.modules))
 """
 
-HEAVY = {"kio", "rich", "tabulate", "confluent_kafka", "cramjam", "pyspark", "pyarrow", "re2"}
+SECURED = (
+    "kgroups.config.aws",
+    "kgroups.config.jwt",
+    "kgroups.config.security",
+    "kgroups.net.sign_in",
+    "kgroups.net.tls",
+    "kgroups.net.token",
+    "kgroups.protocol.apis.sasl_",
+    "kgroups.protocol.sasl",
+    "aws_msk_iam_sasl_signer",
+    "cryptography",
+    "gssapi",
+    "scramp",
+)
+"""What TLS and SASL need, by the beginnings of the names: a plain connection pays for none of it."""
+
+CONFIG = {"cryptography", "platformdirs", "tomllib", "kgroups.config.security", "kgroups.config.layers"}
+"""What files and profiles need; a cluster that a flag names, and that is not secured, needs none of it."""
+
+ACTS = {
+    "kgroups.admin.port",
+    "kgroups.admin.remove_members",
+    "kgroups.admin.reset_plan",
+    "kgroups.model.acts",
+    "kgroups.model.group_log",
+    "kgroups.model.reset",
+    "kgroups.model.time_lag",
+}
+"""What the port names and only some commands need: as types, it is nobody's to load."""
+
+HEAVY = {
+    *CONFIG,
+    "kio",
+    "prometheus_client",
+    "rich",
+    "tabulate",
+    "confluent_kafka",
+    "cramjam",
+    "pyspark",
+    "pyarrow",
+    "re2",
+}
 
 
 def loaded(module: str, *arguments: str) -> set[str]:
@@ -271,7 +320,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert found & {*HEAVY, "asyncio"} == set()
 
 
-@pytest.mark.parametrize("tool", ["consumer_groups", "groups"])
+@pytest.mark.parametrize("tool", ["consumer_groups", "share_groups", "groups"])
 def test_kafkas_commands_start_lighter_still(tool: str) -> None:
     found = loaded(f"kgroups.cli.kafka.{tool}", "--version")
     assert "kgroups" in found
@@ -308,13 +357,19 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
         found = loaded("kgroups.__main__", *arguments, "-b", servers)
     assert "kgroups.admin.wire" in found
     assert found & {*HEAVY, "dataclasses", "shutil", "json", "csv"} == set()
+    assert [name for name in found if any(name.startswith(secured) for secured in SECURED)] == []
+    assert not [name for name in found if name.startswith("kgroups.") and "share" in name], "a kind that is not there"
+    assert found & ACTS == set(), "nothing is changed"
+    of_members = {"kgroups.model.member_rows", "kgroups.render.member_views"}
+    assert not of_members & found or {"--members", "--state"} & {*arguments[1:]}
     shared = {"main", "ending", "later", "options", "which_groups", "answer", "progress"}
     assert of_cli(found) - shared == {arguments[0]}
 
 
 def test_the_commands_are_where_the_package_says() -> None:
     scripts = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    assert set(scripts) == {"kgroups", "kafka-consumer-groups", "kafka-groups", "kafka-share-groups", "kafka-streams-groups"}
+    tools = ("consumer-groups", "groups", "share-groups", "streams-groups")
+    assert set(scripts) == {"kgroups", *(f"kafka-{tool}" for tool in tools)}
     for where in scripts.values():
         module, _, function = where.partition(":")
         assert callable(getattr(importlib.import_module(module), function))

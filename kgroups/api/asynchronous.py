@@ -1,0 +1,176 @@
+"""The questions and acts, awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from kgroups.admin.list_groups import ListFilter
+from kgroups.admin.open import open_admin
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.reset_plan import ResetRequest
+from kgroups.admin.select_groups import Selection
+from kgroups.config.load import Flags, load_settings
+from kgroups.model.acts import AppliedOffset, DeletedGroup
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.report import Report
+from kgroups.model.health.sampling import Sampling
+from kgroups.model.lag_rows import LagRow
+from kgroups.model.lag_summary import By, shares
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Outcome
+from kgroups.model.reset import PlannedOffset, Scenario
+from kgroups.model.rows import OffsetRow, offset_rows
+from kgroups.model.topic_scope import parse_topic_scope
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger("kgroups")
+
+
+class AsyncCluster:
+    """A cluster, by where it is. It connects for each question; there is nothing to close.
+
+    Answers are :class:`kgroups.model.outcome.Outcome`: ``items`` that came back, ``failures`` by group, topic or
+    broker, and ``notices``. Only what concerns the whole answer is raised, as a :class:`kgroups.errors.KgroupsError`.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str | None = None,
+        *,
+        command_config: str | os.PathLike[str] | None = None,
+        properties: Mapping[str, str] | None = None,
+        profile: str | None = None,
+        timeout: float | None = None,
+        broker_timeout: float | None = None,
+        transport: str | None = None,
+    ) -> None:
+        """What is not given is looked for as the commands do: in the environment, in the profile, in the file.
+
+        :param bootstrap: ``host:port,host:port``.
+        :param command_config: a Java ``client.properties``, or librdkafka's.
+        :param properties: settings as in such a file, over it.
+        :param timeout: seconds for the whole of each question; 30 by default.
+        :param broker_timeout: of these, seconds that one broker may cost; 10 by default.
+        :param transport: ``wire`` or ``librdkafka``.
+        :raises UsageError: when nobody says where the cluster is, or something cannot be right.
+        :raises ConfigError: for a file or profile that cannot be right.
+        """
+        flags = Flags(
+            bootstrap,
+            None if command_config is None else os.fspath(command_config),
+            (),
+            profile,
+            timeout,
+            broker_timeout,
+            transport,
+            tuple((key, str(value)) for key, value in (properties or {}).items()),
+        )
+        loaded = load_settings(flags, os.environ)
+        self.settings = loaded.settings
+        for remark in loaded.remarks:
+            _LOG.warning(remark)
+
+    async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
+        """The groups there are, of every kind, sorted by name; with states or types, those that are in one of them."""
+        wanted = ListFilter(tuple(states), tuple(types), with_states=True, with_types=True)
+        return await self._ask(lambda admin: admin.list_groups(wanted))
+
+    async def describe(self, *groups: str, regex: str | None = None, topics: Iterable[str] = ()) -> Outcome[Group]:
+        """State and members of these groups, of those that match, or of all."""
+        selection = _selection(groups, regex, topics)
+        return await self._ask(lambda admin: admin.describe(selection))
+
+    async def offsets(
+        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), read_committed: bool = False
+    ) -> Outcome[OffsetRow]:
+        """One row for each partition of each group: committed offset, both ends of the log, lag, who holds it."""
+        selection, level = _selection(groups, regex, topics), _level(read_committed)
+        outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level))
+        return outcome.with_items(row for item in outcome.items for row in offset_rows(item))
+
+    async def lag(
+        self,
+        *groups: str,
+        by: str = "group",
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+    ) -> Outcome[LagRow]:
+        """How far behind, summed up by ``group``, ``topic``, ``partition`` or ``member``."""
+        selection, level, split = _selection(groups, regex, topics), _level(read_committed), By(by)
+        outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level, whole_topics=True))
+        return outcome.with_items(share.row() for item in outcome.items for share in shares(item, split))
+
+    async def check(
+        self, *groups: str, limits: Limits, regex: str | None = None, window: float = 30.0, samples: int = 3
+    ) -> Report:
+        """Whether groups are as they should be.
+
+        :param window: seconds over which a trend is looked at, where ``limits`` has one; it takes as long.
+        :param samples: how often in that time, at least twice.
+        """
+        from kgroups.admin.observe import observe
+
+        sampling = Sampling(limits, (), window, samples)
+        for wanted in sampling.wanted():
+            await asyncio.sleep(wanted.pause)
+            look = partial(
+                observe,
+                selection=_selection(groups, regex, ()),
+                isolation=Isolation.READ_UNCOMMITTED,
+                with_ages=wanted.with_ages,
+                with_commit_times=wanted.with_commit_times,
+            )
+            sampling.add(await self._ask(look))
+        return sampling.report(int(time.time() * 1000))
+
+    async def plan_reset(
+        self, *groups: str, to: Scenario, topics: Iterable[str] | None = None
+    ) -> Outcome[PlannedOffset]:
+        """Where offsets would go. Nothing is changed.
+
+        :param to: one of the scenarios of :mod:`kgroups.model.reset`.
+        :param topics: ``orders`` or ``orders:0,2-5``; ``None``: all that the group has committed.
+        """
+        scope = None if topics is None else parse_topic_scope(topics)
+        request = ResetRequest(_selection(groups, None, ()), to, scope)
+        return await self._ask(lambda admin: admin.plan_reset(request))
+
+    async def apply(self, plan: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
+        """Moves offsets as a plan says, where the groups are still as it found them; tells what became of each."""
+
+        async def act(admin: GroupAdmin) -> Outcome[AppliedOffset]:
+            true = await admin.still_true(plan)
+            done = await admin.apply_offsets(true.items)
+            return done.with_failures(true.failures, true.notices)
+
+        return await self._ask(act)
+
+    async def delete(self, *groups: str) -> Outcome[DeletedGroup]:
+        """Deletes groups that have no members, with their offsets. There is no way back."""
+        return await self._ask(lambda admin: admin.delete_groups(groups))
+
+    async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
+        admin, _ = await open_admin(self.settings, tell=_LOG.warning)
+        try:
+            return await question(admin)
+        finally:
+            await admin.close()
+
+
+def _selection(names: tuple[str, ...], regex: str | None, topics: Iterable[str]) -> Selection:
+    everything = not names and regex is None
+    return Selection(names, None if regex is None else re.compile(regex), everything, frozenset(topics))
+
+
+def _level(read_committed: bool) -> Isolation:
+    return Isolation.READ_COMMITTED if read_committed else Isolation.READ_UNCOMMITTED

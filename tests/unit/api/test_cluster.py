@@ -1,0 +1,104 @@
+"""The Python API, over fake brokers; the README's examples run as they stand."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kgroups import AsyncCluster, Cluster
+from kgroups.errors import ClusterUnreachable, UsageError
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.reset import ToEarliest
+from tests.fakes.broker import FakeCluster
+from tests.fakes.serving import serving
+from tests.fakes.world import FakeMember
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+@pytest.fixture
+def bootstrap() -> Iterator[str]:
+    fake = FakeCluster(2, "4.3.1")
+    fake.world.topic("orders", [0, 1], start=5, end=100)
+    held = (FakeMember("m-1", {"orders": (0, 1)}),)
+    fake.world.group("orders-range", 0, state="Stable", members=held, commits={("orders", 0): 50, ("orders", 1): 100})
+    fake.world.group("payments-empty", 1, commits={("orders", 0): 60})
+    with serving(fake):
+        yield ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
+
+
+def test_questions(bootstrap: str) -> None:
+    cluster = Cluster(bootstrap)
+    assert [(each.group_id, each.state) for each in cluster.list().items] == [
+        ("orders-range", "Stable"),
+        ("payments-empty", "Empty"),
+    ]
+    assert [each.group_id for each in cluster.list(states=["Empty"]).items] == ["payments-empty"]
+    assert [each.group_id for each in cluster.describe(regex="pay.*").items] == ["payments-empty"]
+    told = cluster.describe("orders-range", "none")
+    assert [group.members[0].member_id for group in told.items if group.members] == ["m-1"]
+    assert [failure.name for failure in told.failures] == ["none"]
+    assert [(row.partition, row.lag) for row in cluster.offsets("orders-range").items] == [(0, 50), (1, 0)]
+    assert [row.total_lag for row in cluster.lag().items] == [50, 40]
+    assert [row.total_lag for row in cluster.lag("orders-range", by="partition").items] == [50, 0]
+
+
+def test_check(bootstrap: str) -> None:
+    report = Cluster(bootstrap).check("orders-range", limits=Limits(lag=Threshold(critical=40)))
+    assert report.severity is Severity.CRITICAL and [each.message for each in report.bad] == ["lag 50 is above 40"]
+
+
+def test_check_of_a_trend(bootstrap: str) -> None:
+    cluster = Cluster(bootstrap)
+    report = cluster.check("orders-range", limits=Limits(trend=True), window=0.02, samples=2)
+    (found,) = report.bad
+    assert found.check == "trend" and found.message.startswith("STALL in ")
+    with pytest.raises(UsageError):
+        cluster.check("orders-range", limits=Limits(trend=True), samples=1)
+
+
+def test_a_reset_is_planned_then_applied(bootstrap: str) -> None:
+    cluster = Cluster(bootstrap)
+    plan = cluster.plan_reset("payments-empty", to=ToEarliest(), topics=["orders:0"])
+    assert [(each.before and each.before.offset, each.after and each.after.offset) for each in plan.items] == [(60, 5)]
+    assert [row.current_offset for row in cluster.offsets("payments-empty").items] == [60]
+    assert not cluster.apply(plan.items).failures
+    assert [row.current_offset for row in cluster.offsets("payments-empty").items] == [5]
+
+
+def test_awaited_and_in_a_notebook(bootstrap: str) -> None:
+    async def main() -> None:
+        awaited = await AsyncCluster(bootstrap).list()
+        assert awaited == Cluster(bootstrap).list()  # which a loop that runs does not hinder
+
+    asyncio.run(main())
+
+
+def test_what_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGROUPS_CONFIG", "")
+    with pytest.raises(UsageError):
+        Cluster("host:nix")
+    with pytest.raises(ClusterUnreachable):
+        Cluster("127.0.0.1:1").list()
+    with pytest.raises(AttributeError):
+        import kgroups
+
+        kgroups.Nothing  # noqa: B018
+
+
+def test_the_readmes_examples(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = README.read_text(encoding="utf-8")
+    section = text[text.index("## Python\n") : text.index("## Map\n")]
+    examples = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        exec(compile(example.replace("localhost:9092", bootstrap), "README.md", "exec"), {})
+    out = capsys.readouterr().out.splitlines()
+    assert out[:2] == ["orders-range 50", "no-such-group the group does not exist"]
+    assert out[2] == "CRITICAL lag 50 is above 40"
+    assert out[3].startswith("orders 0 Commit(partition=0, offset=60")
