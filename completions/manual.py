@@ -1,0 +1,96 @@
+"""The man page, made of the same words as the commands' help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+
+from kgroups import __version__
+from kgroups.cli.later import Later
+from kgroups.cli.main import cli
+
+_EXITS = (
+    ("0", "All was answered."),
+    ("1", "Something failed: what was answered is printed, failures are named on standard error."),
+    ("2", "Usage or configuration."),
+)
+_CHECK_EXITS = "kgroups check ends as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
+
+
+def manual() -> str:
+    """The page in man's macros."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield f'.TH KGROUPS 1 "" "kgroups {__version__}" "User Commands"'
+    yield ".SH NAME"
+    yield r"kgroups \- Kafka's consumer groups, listed, described, checked and moved"
+    yield ".SH SYNOPSIS"
+    yield r".B kgroups"
+    yield r"\fICOMMAND\fR [\fIOPTION\fR]... [\fIGROUP\fR]..."
+    yield ".SH DESCRIPTION"
+    yield from _text(cli.help or "")
+    yield ".SH COMMANDS"
+    for path, command in _commands(cli, "kgroups"):
+        yield from _command(path, command)
+    yield ".SH EXIT STATUS"
+    for code, meaning in _EXITS:
+        yield f".TP\n{code}\n{_plain(meaning)}"
+    yield f".PP\n{_plain(_CHECK_EXITS)}"
+    yield ".SH ENVIRONMENT"
+    for name, meaning in sorted(_environment().items()):
+        yield f".TP\n.B {name}\n{_plain(meaning)}"
+    yield ".SH SEE ALSO"
+    yield r"\fBkafka-consumer-groups\fR, \fBkafka-groups\fR: commands of this package with the flags of Kafka's own."
+
+
+def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in sorted(group.commands.items()):
+        loaded = command.load() if isinstance(command, Later) else command
+        if isinstance(loaded, click.Group):
+            yield from _commands(loaded, f"{path} {name}")
+        else:
+            yield f"{path} {name}", loaded
+
+
+def _command(path: str, command: click.Command) -> Iterator[str]:
+    context = click.Context(command, info_name=path)
+    yield f".SS {_plain(' '.join([path, *command.collect_usage_pieces(context)]))}"
+    yield from _text(command.help or "")
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record and record[1] and "--help" not in param.opts:
+            names, said = record
+            yield f".TP\n.B {_plain(names)}\n{_plain(' '.join(said.split()))}"
+
+
+def _text(text: str) -> Iterator[str]:
+    """Help in paragraphs; what click is told not to wrap is set as it stands."""
+    for number, paragraph in enumerate(text.strip().split("\n\n")):
+        if number:
+            yield ".PP"
+        if paragraph.startswith("\b"):
+            yield ".nf"
+            yield from map(_plain, paragraph.splitlines()[1:])
+            yield ".fi"
+        else:
+            yield _plain(" ".join(paragraph.split()))
+
+
+def _plain(text: str) -> str:
+    """What roff would read as a request or a hyphen is neither."""
+    escaped = text.replace("\\", r"\e").replace("-", r"\-")
+    return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
+def _environment() -> dict[str, str]:
+    """Every variable that an option can be given by, as the option's help says."""
+    found: dict[str, str] = {}
+    for _, command in _commands(cli, "kgroups"):
+        for param in command.params:
+            if isinstance(param, click.Option) and (match := re.search(r"\[env: (\w+)\]", param.help or "")):
+                found[match[1]] = f"Instead of {param.opts[-1]}."
+    return found

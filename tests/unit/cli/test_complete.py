@@ -1,0 +1,112 @@
+"""What shells are offered."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kgroups.cli.complete import offered
+from kgroups.cli.later import Later
+from kgroups.cli.main import COMPLETE, cli, main
+from tests.fakes.broker import FakeCluster
+
+FOLDER = Path(__file__).parents[3] / "completions"
+
+
+def shop(fake: FakeCluster) -> None:
+    for name in ("orders", "orders-2", "other", "odd $(reboot)", "o;ls", "o\x1b[31m", "-o"):
+        fake.world.group(name, 0)
+    for name in ("orders", "odd;", "o-2", "__consumer_offsets"):
+        fake.world.topic(name, [0])
+
+
+@pytest.fixture
+def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
+    def press(line: str) -> list[str]:
+        words = line.split(" ")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+        monkeypatch.setenv(COMPLETE, "bash_complete")
+        assert main([]) in (0, 1)
+        out, err = capfd.readouterr()
+        assert err == ""
+        return [item.partition(",")[2] for item in out.split()]
+
+    return press
+
+
+def test_commands_and_options(tab: Callable[[str], list[str]]) -> None:
+    assert tab("kgroups desc") == ["describe"]
+    assert "--all-groups" in tab("kgroups describe --all")
+    assert tab("kgroups history col") == ["collect"]
+
+
+def test_groups(tab: Callable[[str], list[str]], serve: Callable) -> None:
+    served = serve(world=shop)
+    where = f"-b {served.bootstrap}"
+    assert tab(f"kgroups describe {where} o") == ["orders", "orders-2", "other"]
+    assert tab(f"kgroups lag {where} orders ord") == ["orders-2"]
+    assert tab(f"kgroups describe {where} --group ot") == ["other"]
+
+
+@pytest.mark.parametrize("command", ["describe", "lag", "check", "watch", "delete-offsets", "reset-offsets"])
+def test_topics(tab: Callable[[str], list[str]], serve: Callable, command: str) -> None:
+    served = serve(world=shop)
+    assert tab(f"kgroups {command} -b {served.bootstrap} --topic o") == ["o-2", "orders"]
+    assert tab(f"kgroups {command} -b {served.bootstrap} --topic __c") == ["__consumer_offsets"]
+
+
+def test_the_group_that_another_goes_to(tab: Callable[[str], list[str]], serve: Callable) -> None:
+    served = serve(world=shop)
+    assert tab(f"kgroups reset-offsets -b {served.bootstrap} orders --to-group o") == ["orders", "orders-2", "other"]
+
+
+def test_profiles(tab: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[profiles.prod]\nbootstrap = "a:1"\n[profiles.probe]\nbootstrap = "b:1"\n')
+    file.chmod(0o600)
+    monkeypatch.setenv("KGROUPS_CONFIG", str(file))
+    for words in ("profile use", "profile show", "list --profile"):
+        assert tab(f"kgroups {words} pr") == ["probe", "prod"]
+
+
+def parameters(command: click.Command, path: str = "kgroups") -> Iterator[tuple[str, click.Parameter]]:
+    command = command.load() if isinstance(command, Later) else command
+    for name, inner in sorted(command.commands.items()) if isinstance(command, click.Group) else ():
+        yield from parameters(inner, f"{path} {name}")
+    yield from ((f"{path} {parameter.opts[-1]}", parameter) for parameter in command.params)
+
+
+def test_whatever_takes_the_name_of_a_group_topic_or_profile_completes_it() -> None:
+    named = {
+        where: parameter
+        for where, parameter in parameters(cli)
+        if re.search(r" --(to-)?group$| --(.*-)?topic$| --profile$| names$|profile \w+ name$", where)
+    }
+    assert len(named) > 40
+    assert [where for where, parameter in named.items() if parameter._custom_shell_complete is None] == []
+
+
+def test_silently_nothing(tab: Callable[[str], list[str]]) -> None:
+    assert tab("kgroups describe -b 127.0.0.1:1 o") == []
+    assert tab("kgroups describe -b 127.0.0.1:1 --topic o") == []
+    assert tab("kgroups describe o") == []
+    assert tab("kgroups describe -b : o") == []
+
+
+def test_only_what_is_safe_is_offered() -> None:
+    assert offered(["a", "a b", "a$b", "a`b`", "a\nb", "a'b", "-a", "a*", "a.b-c_1"], "a") == ["a", "a.b-c_1"]
+
+
+def test_the_scripts_and_the_man_page_are_those_of_the_command_tree() -> None:
+    spec = importlib.util.spec_from_file_location("generate", FOLDER / "generate.py")
+    assert spec and spec.loader
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    for name, text in generate.generated().items():
+        assert (FOLDER / name).read_text(encoding="utf-8") == text, "run: python completions/generate.py"
