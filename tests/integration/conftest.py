@@ -1,30 +1,64 @@
-"""Real brokers: the fixture ``cluster``, once for each Kafka version, and a last word on which versions really ran."""
+"""Real brokers: the fixture ``cluster``, once for each Kafka version, ``secure``, once for each of two, and a last word
+on which of them really ran."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import pytest
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox, kafka_version
+from kgroups.sandbox.commits import make_commits
 from kgroups.sandbox.jars import ensure_jars
-from kgroups.sandbox.java import find_java
+from kgroups.sandbox.java import find_java, need_compiler
+from kgroups.sandbox.security import Secure, need_kerberos
+from kgroups.sandbox.security import up as secure_up
 from kgroups.sandbox.seed import seed_world
 from tests.integration.ground import Ground
+from tests.integration.java_says import JavaTool
 from tests.integration.known_world import World
+from tests.integration.misuse import misuses_of
+from tests.integration.misused import Misused, try_all
 from tests.integration.record_oracle import VERSION as ORACLE_VERSION
-from tests.integration.record_oracle import need_compiler
+from tests.integration.sharers import Sharers
+from tests.integration.streams_world import StreamsWorld
 from tests.integration.visitors import Visitors
+from tests.integration.ways_in import GROUPS, WAYS, JavaLists
 
 # Where the tests are about coordinators there must be more than one; elsewhere one starts three times as fast.
 BROKERS = dict.fromkeys(VERSIONS, 1) | {DEFAULT_VERSION: 3}
 
+# Which of them also run with TLS, SASL and ACLs: the two authorizers, KRaft and ZooKeeper, both generations of clients.
+SECURE = ("2.8.2", DEFAULT_VERSION)
+
+# Who may log in there, with PLAIN, and do nothing until a test's ACLs say so.
+USERS = ("ann", "bob")
+
+CELLS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "way": WAYS,
+    "misuse": {version: misuses_of(version) for version in SECURE},
+}
+"""Arguments of tests of which each version has its own."""
+
 _ran: dict[str, float] = {}
 _skipped: dict[str, str] = {}
+
+
+class Kind(NamedTuple):
+    """Which cluster."""
+
+    version: str
+    secure: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.version}-secure" if self.secure else self.version
 
 
 def wanted_versions(config: pytest.Config) -> list[str]:
@@ -34,31 +68,84 @@ def wanted_versions(config: pytest.Config) -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "cluster" in metafunc.fixturenames:
-        # Session scope makes pytest run all tests of one version together, so that one cluster is up at a time.
-        metafunc.parametrize("cluster", wanted_versions(metafunc.config), indirect=True, scope="session")
+    # Session scope makes pytest run all tests of one cluster together, and each needs `running`: one is up at a time.
+    wanted = wanted_versions(metafunc.config)
+    kinds = [Kind(version) for version in wanted] if "cluster" in metafunc.fixturenames else []
+    if "secure" in metafunc.fixturenames:
+        kinds = [Kind(version, secure=True) for version in wanted if version in SECURE]
+    if "running" in metafunc.fixturenames:
+        metafunc.parametrize("running", kinds, ids=str, indirect=True, scope="session")
+    for name, table in CELLS.items():
+        if name in metafunc.fixturenames:
+            # Of their own scope, or they would be reason to go from cluster to cluster and back.
+            metafunc.parametrize(name, dict.fromkeys(chain.from_iterable(table.values())))
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest groups the tests by their cluster
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = filter(_is_in_its_table, items)
     for item in items:
-        if "integration" in item.path.parts:
+        if isinstance(item, pytest.Function) and "integration" in item.path.parts:
             item.add_marker(pytest.mark.integration)
-    # Of one cluster's tests those first that want it empty, then old logs, the known world, visitors; acts come last.
-    guests = ("ground", "visitors", "world", "aged")
+            item.add_marker(pytest.mark.shared if "running" in item.fixturenames else pytest.mark.alone)
+    # Of one cluster's tests those first that want it empty, then old logs, the known world, visitors, acts; share and
+    # streams groups, and what other clients leave behind, come last.
+    guests = ("crowd", "held_up", "streams", "sharers", "ground", "visitors", "world", "aged")
     items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in guests])
 
 
+def _is_in_its_table(item: pytest.Item) -> bool:
+    """Whether a version has the way, or the misuse, that a test is made for."""
+    params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    if "running" not in params:
+        return True
+    kind = params["running"]
+    if not isinstance(kind, Kind):
+        return False  # none of the versions that were asked for has such a cluster
+    return all(params[name] in table[kind.version] for name, table in CELLS.items() if name in params)
+
+
 @pytest.fixture(scope="session")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """Shared by all tests of a session: take names of your own for topics and groups, and harm no broker."""
-    version: str = request.param
-    needs_kafka(request.config, version)
+def running(request: pytest.FixtureRequest) -> Iterator[Sandbox | Secure]:
+    """What ``cluster`` and ``secure`` share: that only one of all is up."""
+    kind: Kind = request.param
+    needs_kafka(request.config, kind.version)
     began = time.monotonic()
     _down_of_dead_sessions()
-    with Sandbox.up(version, BROKERS[version], name=f"pytest-{os.getpid()}-{version}") as sandbox:
-        _ran[version] = time.monotonic() - began
-        yield sandbox
+    name = f"pytest-{os.getpid()}-{kind}"
+    if kind.secure:
+        starting: Sandbox | Secure = secure_up(kind.version, name=name, users=USERS, kerberos=_kerberos(request.config))
+    else:
+        starting = Sandbox.up(kind.version, BROKERS[kind.version], name=name)
+    with starting as started:
+        _ran[str(kind)] = time.monotonic() - began
+        yield started
+
+
+@pytest.fixture(scope="session")
+def cluster(running: Sandbox) -> Sandbox:
+    """Shared by all tests of a session: take names of your own for topics and groups, and harm no broker."""
+    return running
+
+
+@pytest.fixture(scope="session")
+def secure(running: Secure) -> Secure:
+    """One broker with all ways in and some groups; shared in the same way. Take away the ACLs that you add."""
+    make_commits(running.sandbox, GROUPS)
+    return running
+
+
+@pytest.fixture(scope="session")
+def java_lists(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> JavaLists:
+    """What Kafka's own tool lists by each way."""
+    version, options = secure.sandbox.version.name, secure.sandbox.jvm_options
+    return JavaLists(secure, JavaTool(version, tmp_path_factory.mktemp("java"), options=options))
+
+
+@pytest.fixture(scope="session")
+def misused(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> Misused:
+    """What comes of every misuse."""
+    return try_all(secure, misuses_of(secure.sandbox.version.name), tmp_path_factory.mktemp("misused"))
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +159,22 @@ def world(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> World:
 def ground(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Ground:
     """The same cluster, with topics and groups that acts may move and delete."""
     return Ground.made(cluster, tmp_path_factory.mktemp("java"))
+
+
+@pytest.fixture(scope="session")
+def sharers(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sharers:
+    """The same cluster, with share groups; on the Kafka that has them as they were finished."""
+    if cluster.version.share_consumer is None:
+        pytest.skip("share groups need Kafka 4.1")
+    return Sharers.made(cluster, tmp_path_factory.mktemp("java"))
+
+
+@pytest.fixture(scope="session")
+def streams(cluster: Sandbox, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> StreamsWorld:
+    """The same cluster with streams groups, where it can have any."""
+    if cluster.version.streams is None:
+        pytest.skip(f"the sandbox runs no application of Kafka Streams {cluster.version.name}")
+    return StreamsWorld.made(cluster, tmp_path_factory.mktemp("java"))
 
 
 @pytest.fixture(scope="session")
@@ -92,7 +195,7 @@ def jdk(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) ->
     """For tests that ask Kafka's classes: its jars, and a Java that runs source files."""
     kafka_at_hand(ORACLE_VERSION)
     try:
-        need_compiler()
+        need_compiler(find_java())
     except SandboxError as error:
         if request.config.getoption("--require-kafka"):
             pytest.fail(str(error), pytrace=False)
@@ -109,6 +212,18 @@ def needs_kafka(config: pytest.Config, version: str) -> None:
         if config.getoption("--require-kafka"):
             pytest.fail(f"no Kafka {version}: {error}", pytrace=False)
         pytest.skip(f"no Kafka {version}: {error}")
+
+
+def _kerberos(config: pytest.Config) -> bool:
+    """Whether there is a KDC; under ``--require-programs`` there must be."""
+    try:
+        need_kerberos()
+    except SandboxError as error:
+        if config.getoption("--require-programs"):
+            pytest.fail(str(error), pytrace=False)
+        _skipped["with Kerberos"] = str(error)
+        return False
+    return True
 
 
 def _down_of_dead_sessions() -> None:
@@ -136,3 +251,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"Kafka that ran: {ran or 'none'}")
     for version, why in _skipped.items():
         terminalreporter.write_line(f"Kafka {version} did not run: {why}")
+
+
+@pytest.fixture(scope="session")
+def needs(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """For tests that need a program of this machine: call it with the program's name."""
+
+    def check(program: str) -> None:
+        if shutil.which(program) is None:
+            said = f"{program} is not installed"
+            pytest.fail(said, pytrace=False) if request.config.getoption("--require-programs") else pytest.skip(said)
+
+    return check

@@ -74,13 +74,17 @@ def _cells(line: str, columns: Sequence[tuple[str, int]]) -> Iterator[tuple[str,
 class JavaTool:
     """A tool of one version, against any cluster."""
 
-    def __init__(self, version: str, folder: Path, class_name: str | None = None) -> None:
+    def __init__(
+        self, version: str, folder: Path, class_name: str | None = None, options: tuple[str, ...] = ()
+    ) -> None:
         """
         :param folder: for the settings of its log.
         :param class_name: of the tool, where it is not the ConsumerGroupCommand.
+        :param options: for its JVM.
         """
         kafka = kafka_version(version)
-        self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), class_name or kafka.group_command)
+        tool = class_name or kafka.group_command
+        self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), tool, options)
 
     def ask(self, bootstrap: str, *words: str, limit: float = 120.0) -> Said:
         return self.run("--bootstrap-server", bootstrap, *words, limit=limit)

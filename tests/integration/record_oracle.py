@@ -20,7 +20,6 @@ from tests.fakes.offset_records import Pair
 VERSION: Final = "4.3.1"
 """The oldest Kafka here that knows all types; it also knows all older versions of their values."""
 
-_PROGRAM: Final = Path(__file__).with_name("RecordOracle.java")
 _SECONDS: Final = 300
 
 
@@ -29,6 +28,30 @@ def ask_kafka(pairs: Sequence[Pair], scratch: Path) -> Iterator[dict[str, Any]]:
 
     :raises SandboxError: when there is no compiler beside Java, or the program fails.
     """
+    with _run("RecordOracle", pairs, scratch).open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def ask_formatters(pairs: Sequence[Pair], scratch: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What Kafka's GroupMetadataMessageFormatter prints of them, and what its OffsetsMessageFormatter does: ``key`` and
+    ``value``, of those records that each one is for.
+
+    :raises SandboxError: as :func:`ask_kafka`.
+    """
+    groups, commits = _run("FormatterOracle", pairs, scratch).read_text(encoding="utf-8").splitlines()
+    return list(_objects(groups)), list(_objects(commits))
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """They stand one behind the other, with nothing between them."""
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        found, at = decoder.raw_decode(text, at)
+        yield found
+
+
+def _run(program: str, pairs: Sequence[Pair], scratch: Path) -> Path:
+    """What the program wrote of these records."""
     asked, told = scratch / "records.bin", scratch / "records.jsonl"
     with asked.open("wb") as file:
         file.write(struct.pack(">i", len(pairs)))
@@ -37,20 +60,12 @@ def ask_kafka(pairs: Sequence[Pair], scratch: Path) -> Iterator[dict[str, Any]]:
                 file.write(struct.pack(">i", -1 if data is None else len(data)) + (data or b""))
     jars = ensure_jars(kafka_version(VERSION))
     options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]
-    command = [find_java(), *options, "-cp", f"{jars}/*", str(_PROGRAM), str(asked), str(told)]
+    source = Path(__file__).with_name(f"{program}.java")
+    command = [find_java(), *options, "-cp", f"{jars}/*", str(source), str(asked), str(told)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
-        raise SandboxError(f"the record oracle failed: {done.stderr[-2000:]}")
-    with told.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
-def need_compiler() -> None:
-    """:raises SandboxError: when this Java cannot run a source file: it is a JRE."""
-    java = find_java()
-    done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
-    if "jdk.compiler@" not in done.stdout:
-        raise SandboxError(f"{java} has no compiler: the record oracle needs a JDK, 17 or newer")
+        raise SandboxError(f"{program} failed: {done.stderr[-2000:]}")
+    return told
 
 
 def as_kafka_tells(record: Record) -> dict[str, Any]:

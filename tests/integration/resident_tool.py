@@ -77,6 +77,9 @@ class ResidentTool:
 
 
 @cache
-def resident_tool(folder: Path, java: str, jars: Path, class_name: str) -> ResidentTool:
-    """The one of these jars; it lives as long as the tests do."""
-    return ResidentTool(Programs(folder, java, jars), class_name)
+def resident_tool(folder: Path, java: str, jars: Path, class_name: str, options: tuple[str, ...] = ()) -> ResidentTool:
+    """The one of these jars; it lives as long as the tests do.
+
+    :param options: for its JVM.
+    """
+    return ResidentTool(Programs(folder, java, jars, options), class_name)

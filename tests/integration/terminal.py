@@ -91,7 +91,8 @@ class Typist:
         self._master, slave = os.openpty()
         ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         command = [sys.executable, "-m", "kgroups", words[0], "-b", bootstrap, *words[1:]]
-        env = {**os.environ, "TERM": "xterm-256color"}
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        env = {**inherited, "TERM": "xterm-256color"}
         self._process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env)
         os.close(slave)
         self._seen = b""

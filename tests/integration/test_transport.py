@@ -21,7 +21,21 @@ OPAQUE = "connect-like"
 UNTOLD = {
     "list": (),
     "offsets": (),
-    "members": ("current_epoch", "target_epoch", "upgraded", "rack", "subscription"),
+    "members": (
+        "current_epoch",
+        "target_epoch",
+        "upgraded",
+        "rack",
+        "subscription",
+        "reconciling",
+        "generation",
+        "previous_assignment",
+        "user_data",
+        "assigned_user_data",
+        "metadata_version",
+        "metadata_bytes",
+        "assignment_bytes",
+    ),
     "state": ("group_epoch", "target_assignment_epoch"),
 }
 """By view: what is always absent, or empty."""

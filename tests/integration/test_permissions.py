@@ -1,0 +1,210 @@
+"""What principals with few ACLs are told by real authorizers, and that it is as much as Kafka's own tool finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from kgroups.sandbox.security import Acl, Secure
+from tests.integration.asking import Answer, run_here
+from tests.integration.java_says import JavaTool
+from tests.integration.ways_in import GROUPS, JavaLists
+
+FIRST, SECOND, THIRD = GROUPS.names()
+TOPIC = GROUPS.topic
+ONE_GROUP = (Acl("ann", "describe", "group", FIRST), Acl("ann", "describe", "topic", TOPIC))
+ALL_GROUPS = (Acl("bob", "describe", "cluster"), Acl("bob", "describe", "group", "*"))
+
+
+@pytest.fixture(scope="module")
+def few(secure: Secure) -> Iterator[Secure]:
+    """ann may see one group and its topic; bob the cluster and all groups, and no topic."""
+    secure.allow(*ONE_GROUP, *ALL_GROUPS)
+    yield secure
+    for user in ("ann", "bob"):
+        secure.forget(user)
+
+
+def ask(secure: Secure, user: str, *words: str) -> Answer:
+    return run_here(*words, "--command-config", str(secure.user_file(user)))
+
+
+def missing(answer: Answer) -> list[tuple[str, str, str | None]]:
+    acls: list[dict[str, Any]] = answer.envelope["missing_acls"]
+    return [(acl["operation"], acl["resource"], acl["name"]) for acl in acls]
+
+
+@pytest.mark.parametrize("transport", ["wire", "librdkafka"])
+def test_without_describe_on_the_cluster_the_list_is_said_to_be_partial(few: Secure, transport: str) -> None:
+    answer = ask(few, "ann", "list", "-o", "json", "--transport", transport)
+    assert (answer.code, [row["group"] for row in answer.items]) == (0, [FIRST])
+    assert missing(answer) == [("DESCRIBE", "CLUSTER", "kafka-cluster")]
+    assert "the list may be partial: without DESCRIBE on CLUSTER" in answer.err
+
+
+@pytest.mark.parametrize("transport", ["wire", "librdkafka"])
+def test_with_it_all_groups_are_there_and_nothing_is_said(few: Secure, transport: str) -> None:
+    answer = ask(few, "bob", "list", "-o", "json", "--transport", transport)
+    assert [row["group"] for row in answer.items] == GROUPS.names()
+    assert not missing(answer) and "partial" not in answer.err
+
+
+@pytest.mark.parametrize("user", ["ann", "bob"])
+def test_kafkas_own_tool_lists_the_same(few: Secure, java_lists: JavaLists, user: str) -> None:
+    tool: JavaTool = java_lists.tool
+    said = tool.ask(few.bootstrap("SASL_PLAINTEXT"), "--list", "--command-config", str(few.user_file(user)))
+    assert sorted(said.names) == sorted(ask(few, user, "list").lines)
+
+
+@pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
+def test_an_unauthorised_group_is_a_row_and_the_others_are_shown(few: Secure, view: str) -> None:
+    answer = ask(few, "ann", "describe", FIRST, SECOND, view, "-o", "json")
+    note = f"not authorized: needs DESCRIBE on GROUP {SECOND}"
+    assert answer.code == 1
+    assert [row["note"] for row in answer.items if row["group"] == SECOND] == [note]
+    assert [failure["message"] for failure in answer.failures] == [note]
+    assert missing(answer) == [("DESCRIBE", "GROUP", SECOND)]
+    if view != "--members":  # it has none
+        assert {row["group"] for row in answer.items} == {FIRST, SECOND}
+
+
+def test_lag_too(few: Secure) -> None:
+    answer = ask(few, "ann", "lag", FIRST, SECOND, "-o", "json")
+    seen, refused = answer.items
+    assert (seen["group"], seen["partitions"]) == (FIRST, GROUPS.partitions)
+    assert (refused["group"], refused["partitions"], refused["note"][:14]) == (SECOND, None, "not authorized")
+
+
+def test_a_group_is_explained_to_one_who_may_not_see_where_it_is_kept(few: Secure) -> None:
+    answer = ask(few, "ann", "explain", FIRST, "-o", "json")
+    (item,) = answer.items
+    assert (answer.code, item["group"], item["placement"]["partition"]) == (0, FIRST, None)
+    assert missing(answer) == [("DESCRIBE", "TOPIC", "__consumer_offsets")]
+    assert "kgroups: note: in which partition of __consumer_offsets a group is kept is not known" in answer.err
+
+
+def test_commits_on_topics_that_may_not_be_seen_are_told_of(few: Secure) -> None:
+    answer = ask(few, "ann", "describe", FIRST)
+    assert len(answer.lines) == 1 + GROUPS.partitions
+    assert "commits on topics on which DESCRIBE is missing are not shown" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "needs"),
+    [
+        (("reset-offsets", FIRST, "--all-topics", "--to-earliest"), f"READ on GROUP {FIRST}"),
+        (("delete-offsets", FIRST, "--topic", TOPIC), f"DELETE on GROUP {FIRST}"),
+        (("delete", FIRST), f"DELETE on GROUP {FIRST}"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_acts_name_the_acl_that_they_need_and_change_nothing(
+    few: Secure, words: tuple[str, ...], needs: str, tmp_path: Path
+) -> None:
+    undo = ("--undo-file", str(tmp_path / "undo.json"))
+    answer = ask(few, "ann", *words, "--execute", "--yes", *undo, "-o", "json")
+    assert answer.code == 1
+    assert {failure["message"].partition("needs ")[2] for failure in answer.failures} == {needs}
+    assert {row["result"] for row in answer.items} == {"failed"}
+    assert ask(few, "ann", "list").lines == [FIRST]
+
+
+def test_removing_a_member_needs_read(few: Secure) -> None:
+    answer = ask(few, "ann", "remove-members", SECOND, "--all-members", "-o", "json")
+    assert answer.code == 1
+    assert [failure["message"] for failure in answer.failures] == [f"not authorized: needs DESCRIBE on GROUP {SECOND}"]
+
+
+def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
+    group, everything = "unread-reader", few.sandbox.bootstrap
+    producer = Producer({"bootstrap.servers": everything})
+    producer.produce(TOPIC, b"unread", partition=0)
+    assert producer.flush(20) == 0
+    words = ("--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
+    assert (
+        run_here("reset-offsets", group, "--topic", f"{TOPIC}:0", "--to-earliest", *words, bootstrap=everything).code
+        == 0
+    )
+    few.allow(Acl("ann", "describe", "group", group))
+    answer = ask(few, "ann", "lag", group, "--time", "--by", "partition", "-o", "json")
+    assert [(row["lag"], row["time_lag_ms"], row["note"]) for row in answer.items if row["lag"]] == [
+        (1, None, f"not authorized: needs READ on TOPIC {TOPIC}")
+    ]
+    (tmp_path / "undo.json").unlink()
+    assert run_here("delete", group, *words, bootstrap=everything).code == 0
+
+
+def check(secure: Secure, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    answer = run_here("config", "check", *words, "-o", "json")
+    return answer.code, [row for row in json.loads(answer.out)["items"] if row["result"] != "understood"]
+
+
+def test_config_check_goes_every_step_and_tells_what_may_be_seen(few: Secure) -> None:
+    code, rows = check(few, "--command-config", str(few.user_file("ann", "SASL_SSL")))
+    steps = {row["step"]: row for row in rows}
+    assert code == 0
+    assert [row["step"] for row in rows[:6]] == ["DNS", "TCP", "TLS", "ApiVersions", "SASL", "Metadata"]
+    assert {row["result"] for row in rows[:6]} == {"ok"}
+    assert "TLSv1.3" in steps["TLS"]["detail"] and "days)" in steps["TLS"]["detail"]
+    assert steps["SASL"]["detail"] == "signed in with PLAIN as ann"
+    release = few.sandbox.version.name
+    assert ("Kafka 2.8 or later, before 3.0" if release == "2.8.2" else "Kafka 4.1 or later") in steps["ApiVersions"][
+        "detail"
+    ]
+    assert (steps["rights"]["result"], steps["groups"]["detail"]) == ("warning", "1 groups are listed")
+    assert "--allow-principal User:ann --operation Describe --cluster" in steps["rights"]["fix"]
+
+
+def test_config_check_says_when_the_session_ends(few: Secure) -> None:
+    code, rows = check(few, "--command-config", str(few.user_file("ann", "REAUTH")))
+    assert code == 0
+    assert "the session ends in 2 s" in next(row["detail"] for row in rows if row["step"] == "SASL")
+
+
+@pytest.mark.parametrize(
+    ("listener", "words", "step", "detail", "fix"),
+    [
+        ("EXPIRED", (), "TLS", "its certificate has expired", "the broker needs a new one"),
+        ("WRONG_NAME", (), "TLS", "not for 127.0.0.1", "ask for it by a name"),
+        ("SELF_SIGNED", (), "TLS", "self-signed", "ssl.truststore.location"),
+        ("MTLS", (), "ApiVersions", "", "ssl.keystore.location"),  # its words are of Java's version
+        ("SASL_PLAINTEXT", (), "TLS", "closed the connection", "SASL_PLAINTEXT"),
+        ("SASL_SSL", (), "Metadata", "closed the connection", "security.protocol to SASL_SSL"),
+        ("SSL", ("-X", "security.protocol=PLAINTEXT"), "ApiVersions", "TLS", "SSL or SASL_SSL"),
+    ],
+)
+def test_config_check_has_a_fix_for_each_failure(
+    few: Secure, listener: str, words: tuple[str, ...], step: str, detail: str, fix: str
+) -> None:
+    where = ("-b", few.bootstrap(listener), "--command-config", str(few.file("ssl")), *words)
+    code, rows = check(few, *where)
+    (row,) = (row for row in rows if row["result"] == "failed")
+    assert (code, row["step"]) == (1, step)
+    assert detail in row["detail"] and fix in row["fix"]
+    assert ("; it showed CN=" in row["detail"]) == (listener in ("EXPIRED", "WRONG_NAME", "SELF_SIGNED"))
+    behind = rows[rows.index(row) + 1 :]
+    assert behind and {each["result"] for each in behind} == {"not tried"}
+
+
+def test_config_check_with_a_wrong_password(few: Secure, tmp_path: Path) -> None:
+    text = few.user_file("ann").read_text().replace(few.users["ann"], "w0rse")
+    file = tmp_path / "wrong.properties"
+    file.write_text(text)
+    file.chmod(0o600)
+    answer = run_here("config", "check", "--command-config", str(file))
+    assert answer.code == 1
+    (row,) = (row for row in answer.lines if "failed" in row)
+    assert "refused the sign-in with PLAIN as ann" in row and "sasl.jaas.config" in row
+    assert "w0rse" not in answer.out + answer.err
+
+
+def test_config_check_with_a_mechanism_that_the_broker_lacks_names_those_it_has(few: Secure) -> None:
+    code, rows = check(few, "-b", few.bootstrap("UNSECURED"), "--command-config", str(few.user_file("ann")))
+    (row,) = (row for row in rows if row["result"] == "failed")
+    assert (code, row["step"]) == (1, "SASL")
+    assert row["detail"] == "has no PLAIN on this port, but OAUTHBEARER: sasl.mechanism"

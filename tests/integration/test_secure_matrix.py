@@ -1,0 +1,73 @@
+"""Every mechanism x protocol x transport: the same ``client.properties`` goes to Kafka's own tool and to kgroups."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from kgroups.config.jwt import unsecured_jws
+from kgroups.config.security import UnsecuredToken
+from kgroups.config.settings import Transport
+from kgroups.sandbox.security import Secure
+from kgroups.sandbox.security.users import OPERATOR
+from kgroups.sandbox.security.ways import protocol_of
+from tests.integration.asking import run_here
+from tests.integration.ways_in import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
+
+LESS = "kgroups: note: librdkafka lists groups of consumers only: Connect, share and streams groups are left out\n"
+
+
+def test_no_way_is_left_out(secure: Secure) -> None:
+    lacking = {way for way in WAYS[secure.sandbox.version.name] if "gssapi" in way and not secure.kerberos}
+    assert set(secure.ways) == set(WAYS[secure.sandbox.version.name]) - lacking
+
+
+@pytest.fixture
+def open_way(way: str, secure: Secure, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same, when there is all that it needs."""
+    if "gssapi" in way:
+        if secure.kerberos is None:
+            pytest.skip("no Kerberos KDC is installed (Debian: krb5-kdc krb5-admin-server krb5-user)")
+        monkeypatch.setenv("KRB5_CONFIG", str(secure.kerberos.configuration))
+    return way
+
+
+def test_java_connects(open_way: str, secure: Secure, java_lists: JavaLists) -> None:
+    said = java_lists.by(open_way)
+    if (refusal := NOT_BY_JAVA.get((secure.sandbox.version.name, open_way))) is not None:
+        assert refusal in said.err
+    else:
+        assert sorted(said.names) == GROUPS.names(), said.err
+
+
+def test_kgroups_connects_as_java_does(open_way: str, secure: Secure) -> None:
+    told = run_here("list", "--command-config", str(secure.file(open_way)), "--timeout", "20s")
+    assert (told.code, told.lines, told.err) == (0, GROUPS.names(), "")
+
+
+def test_librdkafka_connects_as_java_does(open_way: str, secure: Secure) -> None:
+    words = ("--transport", Transport.LIBRDKAFKA.value, "--timeout", "20s")
+    told = run_here("list", "--command-config", str(secure.file(open_way)), *words)
+    if "gssapi" in open_way:
+        assert (told.code, told.out) == (2, "")
+        assert told.err.count("\n") == 1 and "GSSAPI" in told.err and "--transport wire" in told.err
+    else:
+        assert (told.code, told.lines, told.err) == (0, GROUPS.names(), LESS)
+
+
+@pytest.mark.parametrize("transport", Transport)
+def test_a_token_that_somebody_else_got(secure: Secure, transport: Transport, tmp_path: Path) -> None:
+    """By a setting that Java has not; brokers that check no signatures get one that nobody signed."""
+    if secure.tokens:
+        listener, token = "SASL_SSL", secure.tokens.file
+    else:
+        listener, token = "UNSECURED_SSL", tmp_path / "unsigned.jwt"
+        token.touch(0o600)
+        token.write_text(unsecured_jws(UnsecuredToken(OPERATOR), time.time()).reveal())
+    settings = {**protocol_of(listener, secure.certificates), "sasl.mechanism": "OAUTHBEARER"}
+    file = secure.write("static-token", listener, settings)
+    words = ("-X", f"sasl.oauthbearer.token=@{token}", "--transport", transport.value)
+    told = run_here("list", "--command-config", str(file), *words)
+    assert (told.code, told.lines) == (0, GROUPS.names()), told.err

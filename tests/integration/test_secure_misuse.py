@@ -1,0 +1,82 @@
+"""What must fail against real brokers: one clear line, inside the time-out, an exit code, and no secret anywhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kgroups.config.settings import Transport
+from kgroups.sandbox.security import Secure
+from tests.integration.asking import Answer, run_here
+from tests.integration.misuse import MISUSES
+from tests.integration.misused import Misused
+from tests.integration.watched import Leaks
+from tests.integration.ways_in import GROUPS
+
+UNBOUNDED = 30.0
+"""Seconds that --timeout is by itself: whoever was told 5 takes less, on any machine."""
+
+
+def told(answer: Answer) -> list[str]:
+    """Its lines on stderr, but for those of ``--debug``."""
+    return [line for line in answer.err.splitlines() if not line.startswith("debug: ")]
+
+
+def check(answer: Answer, code: int, says: str) -> None:
+    *notes, error = told(answer)
+    assert (answer.code, answer.out) == (code, ""), answer.err
+    assert re.match(f"kgroups: error: .*(?:{says})", error), error
+    assert all(note.startswith("kgroups: note: ") for note in notes)
+    assert answer.seconds < UNBOUNDED
+
+
+def test_wire(misuse: str, misused: Misused) -> None:
+    expected = MISUSES[misuse]
+    check(misused.answers[misuse, Transport.WIRE], expected.code, expected.says)
+
+
+def test_librdkafka(misuse: str, misused: Misused) -> None:
+    expected = MISUSES[misuse]
+    answer = misused.answers.get((misuse, Transport.LIBRDKAFKA))
+    assert (answer is None) == (expected.librdkafka is None)
+    if answer and expected.librdkafka:
+        check(answer, expected.code, expected.librdkafka)
+
+
+def test_no_secret_is_said(misused: Misused, secure: Secure) -> None:
+    leaks = Leaks(secure)
+    assert leaks.in_(f"password={secure.users['operator']}") and leaks.in_("Bearer eyJhbGciOiJSUzI1NiIsInR5cCI6")
+    for cell, answer in misused.answers.items():
+        assert not leaks.in_(answer.out + answer.err), cell
+
+
+def test_no_secret_is_on_a_command_line(misused: Misused, secure: Secure) -> None:
+    leaks = Leaks(secure)
+    assert any("misuse-wrong-password-plain.properties" in line for line in misused.command_lines)
+    assert not [line for line in misused.command_lines if leaks.in_(line)]
+
+
+@pytest.mark.parametrize("transport", Transport)
+def test_the_check_of_names_can_be_turned_off(secure: Secure, transport: Transport) -> None:
+    """By name, and a warning says so; the chain is checked all the same."""
+    off = {**secure.ways["ssl"].settings, "ssl.endpoint.identification.algorithm": ""}
+    file = secure.write("any-name", "WRONG_NAME", off)
+    answer = run_here("list", "--command-config", str(file), "--transport", transport.value)
+    assert (answer.code, answer.lines) == (0, GROUPS.names())
+    assert "ssl.endpoint.identification.algorithm" in answer.err
+    strange = secure.write("any-name-self-signed", "SELF_SIGNED", off)
+    assert run_here("list", "--command-config", str(strange), "--transport", transport.value).code == 1
+
+
+@pytest.mark.parametrize("transport", Transport)
+def test_a_key_that_java_17_cannot_read(secure: Secure, transport: Transport) -> None:
+    """Encrypted as openssl does today, PBES2 with AES."""
+    made = secure.certificates
+    store = made.folder / "modern-store.pem"
+    store.touch(0o600)
+    store.write_text(made.modern_key.read_text() + made.client.certificate.read_text())
+    settings = {**secure.ways["mtls-encrypted"].settings, "ssl.keystore.location": str(store)}
+    file = secure.write("modern-key", "MTLS", settings)
+    answer = run_here("list", "--command-config", str(file), "--transport", transport.value)
+    assert (answer.code, answer.lines) == (0, GROUPS.names()), answer.err
