@@ -1,0 +1,97 @@
+"""What is published: built twice the same, whole, and of use in an empty environment with the light packages alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kgroups import __version__
+
+ROOT = Path(__file__).parents[2]
+LEFT_OUT = {
+    ".git",
+    ".venv",
+    "build",
+    "dist",
+    "__pycache__",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    ".hypothesis",
+}
+
+
+def run(*command: str | Path) -> str:
+    env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": ""}
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=env, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def built(where: Path) -> dict[str, Path]:
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", where, ROOT)
+    return {path.suffix: path for path in where.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return built(tmp_path_factory.mktemp("dist"))
+
+
+def test_built_twice_is_the_same(files: dict[str, Path], tmp_path: Path) -> None:
+    again = built(tmp_path)
+    assert {suffix: path.name for suffix, path in again.items()} == {
+        suffix: path.name for suffix, path in files.items()
+    }
+    for suffix, path in files.items():
+        assert hashlib.sha256(path.read_bytes()).digest() == hashlib.sha256(again[suffix].read_bytes()).digest(), path
+
+
+def test_it_is_whole(files: dict[str, Path]) -> None:
+    run(sys.executable, "-m", "twine", "check", "--strict", *files.values())
+    assert {path.name for path in files.values()} == {
+        f"kgroups-{__version__}-py3-none-any.whl",
+        f"kgroups-{__version__}.tar.gz",
+    }
+    inside = set(zipfile.ZipFile(files[".whl"]).namelist())
+    package = [path for path in (ROOT / "kgroups").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {path.relative_to(ROOT).as_posix() for path in package} <= inside
+    shared = {name.partition(".data/data/")[2] for name in inside if ".data/data/" in name}
+    assert shared == {
+        "share/bash-completion/completions/kgroups",
+        "share/zsh/site-functions/_kgroups",
+        "share/fish/vendor_completions.d/kgroups.fish",
+        "share/man/man1/kgroups.1",
+    }
+    with tarfile.open(files[".gz"]) as source:
+        names = {name.partition("/")[2] for name in source.getnames()}
+    assert {"pyproject.toml", "README.md", "LICENSE", "tests/conftest.py", "completions/generate.py"} <= names
+    assert not {Path(name).parts[0] for name in names if name} & LEFT_OUT
+
+
+def test_installed_alone_it_works(files: dict[str, Path], tmp_path: Path) -> None:
+    venv.create(tmp_path, with_pip=True)
+    programs = tmp_path / "bin"
+    run(programs / "pip", "install", "--quiet", "--disable-pip-version-check", files[".whl"])
+    assert run(programs / "kgroups", "--version").strip() == __version__
+    assert "list" in run(programs / "kgroups", "--help")
+    assert run(programs / "kafka-consumer-groups", "--version")
+    listed = run(programs / "pip", "list", "--disable-pip-version-check", "--format=freeze").lower()
+    assert "pyspark" not in listed and "pyarrow" not in listed and "boto3" not in listed
+    asked = subprocess.run(
+        [programs / "kgroups", "list", "-b", "127.0.0.1:1"], capture_output=True, text=True, timeout=60
+    )
+    assert (asked.returncode, asked.stdout) == (1, "")
+    assert asked.stderr == "kgroups: error: no bootstrap server answered: 127.0.0.1:1: connection refused\n"
+    history = subprocess.run(
+        [programs / "kgroups", "history", "show", "latest_offsets", "--store", tmp_path], capture_output=True, text=True
+    )
+    assert history.returncode == 2 and "kgroups[pipeline]" in history.stderr, history.stderr

@@ -1,0 +1,112 @@
+"""Kafka's own command lines and ours, run with the same words; and what is made alike before they are compared."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import pytest
+
+from kgroups.cli.kafka import consumer_groups, groups, share_groups
+from kgroups.cli.kafka.command import Tool
+from tests.integration.dropin_table import rows
+from tests.integration.java_says import JavaTool, Said
+from tests.integration.known_world import NEWEST, World
+
+TOOLS: Mapping[str, Tool] = {
+    "kafka-consumer-groups": consumer_groups.TOOL,
+    "kafka-share-groups": share_groups.TOOL,
+    "kafka-groups": groups.TOOL,
+}
+CLASSES = {
+    "kafka-share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+    "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
+}
+"""The Java tools' classes, where it is not the one of consumer groups."""
+
+
+class Place(Protocol):
+    """Where Java tools may keep what they need."""
+
+    @property
+    def scratch(self) -> Path: ...
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said | Ran]
+
+
+def ours(tool: str, *words: str) -> Ran:
+    """In this process, as :mod:`kgroups.cli.kafka` runs it."""
+    command = TOOLS[tool]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = command.main(words)
+    assert "Traceback" not in err.getvalue(), err.getvalue()
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+def process(tool: str, *words: str) -> Ran:
+    """As a process of its own."""
+    module = f"kgroups.cli.kafka.{tool.removeprefix('kafka-').replace('-', '_')}"
+    done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, timeout=60, check=False)
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def theirs(place: Place, tool: str, *words: str, version: str = NEWEST) -> Said:
+    return JavaTool(version, place.scratch, CLASSES.get(tool)).run(*words)
+
+
+def only(world: World, *versions: str) -> None:
+    if world.version not in versions:
+        pytest.skip(f"compared on {', '.join(versions)}")
+
+
+# What is made alike.
+
+
+def alike(text: str) -> list[list[str]]:
+    """Tables and lists, which empty lines part, each with its lines sorted, and with the names of a sentence sorted; of
+    warnings, each of which is a paragraph, all in one."""
+    paragraphs = [sorted(map(_names_sorted, each.split("\n"))) for each in text.split("\n\n")]
+    warnings = sorted(line for each in paragraphs for line in each if line.startswith("Warn: "))
+    return [warnings, *([line for line in each if not line.startswith("Warn: ")] for each in paragraphs)]
+
+
+def _names_sorted(line: str) -> str:
+    names = re.findall("'[^']*'", line)
+    parts = re.split("'[^']*'", line)
+    return "".join(part + name for part, name in zip(parts, [*sorted(names), ""], strict=True))
+
+
+def complaint(err: str) -> list[str]:
+    """What stands on stderr before the usage, as a bag of words: the options that it lists come in the order of a hash;
+    without the stack of an exception and its class."""
+    lines = [line for line in err.partition("\nOption ")[0].split("\n") if not line.startswith("\tat ")]
+    text = re.sub(r"^(?:joptsimple\.\w+: |Error: |java\.\S+: )", "", "\n".join(lines), flags=re.MULTILINE)
+    return sorted(set(re.split(r"[,\s\[\]]+", text.strip())))
+
+
+def agree(table: str | Iterable[str], one: Callable[[list[str]], tuple[object, object]]) -> None:
+    """Runs each row on both sides; those that differ once more, for something may have moved meanwhile."""
+    found = []
+    for row in rows(table) if isinstance(table, str) else table:
+        words = shlex.split(row)
+        mine, other = one(words)
+        if mine != other:
+            mine, other = one(words)
+        if mine != other:
+            found.append(f"{row}\n  ours:   {mine}\n  theirs: {other}")
+    assert not found, "\n".join(found)

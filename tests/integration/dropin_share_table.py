@@ -1,0 +1,102 @@
+"""The invocations by which ``kafka-share-groups`` and Kafka's own are compared: as in ``dropin_table``."""
+
+from __future__ import annotations
+
+COMMAND_LINES = """
+--help
+--help --members
+--version
+--list
+--describe --group g
+--bootstrap-server b
+--bootstrap-server b --list --describe --group g
+--bootstrap-server b --describe
+--bootstrap-server b --describe --members
+--bootstrap-server b --describe --group g --members --offsets
+--bootstrap-server b --describe --group g --members --state --verbose
+--bootstrap-server b --describe --group g --state Stable
+--bootstrap-server b --describe --group g --all-groups
+--bootstrap-server b --describe --group g --topic t
+--bootstrap-server b --describe --delete --group g
+--bootstrap-server b --list --group g
+--bootstrap-server b --list --topic t
+--bootstrap-server b --list --members
+--bootstrap-server b --list --verbose
+--bootstrap-server b --delete
+--bootstrap-server b --delete --group g --topic t
+--bootstrap-server b --delete --group g --all-groups
+--bootstrap-server b --delete --group g --members
+--bootstrap-server b --delete-offsets
+--bootstrap-server b --delete-offsets --group g
+--bootstrap-server b --delete-offsets --topic t
+--bootstrap-server b --delete-offsets --all-groups --topic t
+--bootstrap-server b --delete-offsets --group g --all-topics
+--bootstrap-server b --reset-offsets
+--bootstrap-server b --reset-offsets --to-latest --all-topics
+--bootstrap-server b --reset-offsets --group g --all-topics
+--bootstrap-server b --reset-offsets --group g --to-latest --all-topics --topic t
+--bootstrap-server b --reset-offsets --group g --all-topics --to-latest --dry-run --execute
+--bootstrap-server b --reset-offsets --dry-run
+--bootstrap-server b --reset-offsets --all-groups --all-topics --to-latest --dry-run
+--bootstrap-server b --reset-offsets --group g --dry-run
+--bootstrap-server b --reset-offsets --group g --to-latest --execute
+--bootstrap-server b --reset-offsets --group g --all-topics --dry-run
+--bootstrap-server b --reset-offsets --group g --topic t --execute
+--bootstrap-server b --reset-offsets --group g --all-topics --to-latest --to-earliest --dry-run
+--bootstrap-server b --reset-offsets --group g --all-topics --to-latest --to-datetime x --execute
+--bootstrap-server b --reset-offsets --group g --all-topics --to-earliest --to-datetime x --execute
+--bootstrap-server b --reset-offsets --group g --all-groups --all-topics --to-latest --dry-run
+--bootstrap-server b --reset-offsets --group g --all-topics --to-offset 1
+--bootstrap-server b --execute
+--bootstrap-server b --nonsense
+--bootstrap-server b --type
+"""
+"""Those that need no cluster."""
+
+QUESTIONS = """
+--list
+--list --state
+--list --state stable
+--list --state=Empty,STABLE
+--list --state empty,
+--list --state dead
+--list --state foo
+--list --state assigning
+--describe @all
+--describe @all --verbose
+--describe @all --members
+--describe @all --members --verbose
+--describe @all --state
+--describe @all --state --verbose
+--describe --all-groups
+--describe --all-groups --state --verbose
+--describe --group sharers-idle --verbose
+--describe --group sharers-idle --members
+--describe --group sharers-live --group sharers-live --timeout 20000
+"""
+
+RESETS = """
+--group sharers-idle --all-topics --to-earliest --dry-run
+--group sharers-idle --all-topics --to-latest --dry-run
+--group sharers-idle --topic sharers-log --to-latest --dry-run
+--group sharers-idle --topic sharers-log:0,2 --to-earliest --dry-run
+--group sharers-idle --topic sharers-log:0,2 --topic sharers-more --to-latest --dry-run
+--group sharers-idle --topic sharers-more --all-topics --to-latest --dry-run
+--group sharers-idle --all-topics --to-datetime 1970-01-01T00:00:00.000 --dry-run
+--group sharers-idle --all-topics --to-datetime 2100-01-01T00:00:00.000Z --dry-run
+--group sharers-idle --topic sharers-log:x --to-latest --dry-run
+--group sharers-nobody --topic sharers-log --to-earliest --dry-run
+--group sharers-nobody --all-topics --to-earliest --dry-run
+"""
+"""After ``--reset-offsets``."""
+
+ACTS = """
+--reset-offsets --group sharing-reset --all-topics --to-earliest --execute
+--reset-offsets --group sharing-reset --topic sharers-log:1 --to-latest --execute
+--reset-offsets --group sharing-new --topic sharers-more --to-earliest --execute
+--delete --group sharing-delete
+--delete --group sharing-delete --group sharing-more
+--delete-offsets --group sharing-forget --topic sharers-log
+--delete-offsets --group sharing-forget --topic sharers-log --topic sharers-more
+"""
+"""Each side gets the groups anew whose names begin with dropin, but for the new one."""

@@ -1,0 +1,52 @@
+"""Java's own consumers in groups of their own: one JVM for all of them, which leave with it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from kgroups.sandbox import kafka_version
+from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.java import find_java
+from tests.integration.record_oracle import VERSION
+
+_PROGRAM: Final = Path(__file__).with_name("JavaMembers.java")
+
+
+class JavaMembers:
+    """A context manager; they stay while it is open."""
+
+    def __init__(self, bootstrap: str, log: Path) -> None:
+        options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        classes = f"{ensure_jars(kafka_version(VERSION))}/*"
+        self._log = log.open("wb")
+        self._process = subprocess.Popen(
+            [find_java(), *options, "-cp", classes, str(_PROGRAM), bootstrap],
+            stdin=subprocess.PIPE,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def join(self, client_id: str, group: str, topics: tuple[str, ...], *settings: str) -> None:
+        """One more."""
+        assert self._process.stdin and self._process.poll() is None, Path(self._log.name).read_text()[-2000:]
+        self._process.stdin.write(" ".join([client_id, group, ",".join(topics), *settings]) + "\n")
+        self._process.stdin.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()

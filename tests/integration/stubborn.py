@@ -1,0 +1,38 @@
+"""A consumer that reads so many records, commits each, and then commits its last offset again and again:
+``python -m tests.integration.stubborn BOOTSTRAP GROUP TOPIC RECORDS``."""
+
+from __future__ import annotations
+
+import sys
+
+from confluent_kafka import Consumer, TopicPartition
+
+SESSION = 6.0
+"""Seconds until the brokers take it for dead; they allow no fewer."""
+_PAUSE = 0.1
+
+
+def main(bootstrap: str, group: str, topic: str, records: int) -> None:
+    """For ever."""
+    settings = {
+        "bootstrap.servers": bootstrap,
+        "group.id": group,
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "session.timeout.ms": int(SESSION * 1000),
+    }
+    consumer = Consumer(settings)
+    consumer.subscribe([topic])
+    last = 0
+    while True:
+        message = consumer.poll(_PAUSE)
+        if message is not None and not message.error():
+            last = (message.offset() or 0) + 1
+            if last >= records:
+                consumer.pause(consumer.assignment())
+        if last:
+            consumer.commit(offsets=[TopicPartition(topic, 0, last)], asynchronous=False)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -1,0 +1,115 @@
+"""``kgroups check`` on real consumers that read, stand still, are paused, killed, and sent back."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from junitparser import Error, JUnitXml
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from kgroups.sandbox import Sandbox
+from tests.integration.asking import Answer, run_kgroups
+
+GROUP = TOPIC = "checked"
+TREND = ("--trend", "--window", "600ms", "--samples", "2")
+
+
+def produce(sandbox: Sandbox, count: int) -> None:
+    producer = Producer({"bootstrap.servers": sandbox.bootstrap})
+    for number in range(count):
+        producer.produce(TOPIC, str(number).encode(), partition=0)
+    producer.flush(30)
+
+
+@contextmanager
+def stubborn(sandbox: Sandbox, records: int) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "tests.integration.stubborn", sandbox.bootstrap, GROUP, TOPIC, str(records)]
+    process = subprocess.Popen(command)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+def rewind(sandbox: Sandbox, offset: int) -> None:
+    admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
+    asked = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(TOPIC, 0, offset)])
+    for future in admin.alter_consumer_group_offsets([asked]).values():
+        future.result(30)
+
+
+def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
+    if cluster.version.name != "4.3.1":
+        pytest.skip("the rules are the same of every version")
+
+    def check(*words: str) -> Answer:
+        return run_kgroups("check", GROUP, *words, bootstrap=cluster.bootstrap)
+
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    for future in admin.create_topics([NewTopic(TOPIC, 1, 1)]).values():
+        future.result(30)
+    produce(cluster, 10)
+    opened: list[Answer] = []
+    gate = threading.Thread(
+        target=lambda: opened.append(
+            check("--members", "1", "--assigned", "--max-lag", "0", "--wait", "60s", "--interval", "200ms")
+        )
+    )
+    gate.start()
+    with stubborn(cluster, records=10) as consumer:
+        gate.join(90)
+        assert opened and opened[0].code == 0, opened
+        well = check(*TREND, "--max-commit-age", "1m")
+        assert (well.code, "trend: OK in" in well.out) == (0, True), well.out
+        metrics = check("--max-lag", "5", "--max-commit-age", "1m", "-o", "openmetrics").out
+        told = {
+            (sample.name, sample.labels["check"]): sample.value
+            for family in text_string_to_metric_families(metrics)
+            for sample in family.samples
+        }
+        assert told["kgroups_check_value", "lag"] == 0 and 0 <= told["kgroups_check_value", "commit-age"] < 60
+
+        produce(cluster, 5)
+        stalled = check(*TREND, "--max-lag", "3,4")
+        assert stalled.code == 2 and "trend: STALL in" in stalled.out and "lag 5 is above 4" in stalled.out
+
+        consumer.send_signal(signal.SIGSTOP)
+        paused = check(*TREND, "--members", "1", "--max-commit-age", "1ms")
+        assert paused.code == 2 and "trend: STOP in" in paused.out and "OK        checked: members" in paused.out
+        assert "commit age" in paused.out and "is above 1ms" in paused.out
+        unread = check("--max-commit-age", "1m", "--transport", "librdkafka")
+        assert unread.code == 3 and "the wire client reads it (--transport wire)" in unread.out
+        consumer.kill()
+
+    assert check("--state", "empty", "--wait", "60s", "--interval", "200ms").code == 0
+    dead = JUnitXml.fromstring(check("--members", "1", "--assigned", "--max-time-lag", "1d", "-o", "junit").out)
+    failed = {case.name: case.result[0] for suite in dead for case in suite if case.result}
+    assert {name: type(result).__name__ for name, result in failed.items()} == {
+        "members": "Failure",
+        "assigned": "Failure",
+    }
+    assert (dead.tests, dead.failures, dead.errors) == (4, 2, 0) and not isinstance(failed["members"], Error)
+
+    looked: list[Answer] = []
+    trend = threading.Thread(target=lambda: looked.append(check(*TREND)))
+    produce(cluster, 1000)
+    trend.start()
+    for offset in range(1000, 0, -1):  # whenever it looks, later is further back
+        if not trend.is_alive():
+            break
+        rewind(cluster, offset)
+        time.sleep(0.05)
+    trend.join(60)
+    assert looked[0].code == 2 and "trend: REWIND in" in looked[0].out, looked[0].out
+    for done in (*admin.delete_consumer_groups([GROUP]).values(), *admin.delete_topics([TOPIC]).values()):
+        done.result(30)

@@ -1,0 +1,94 @@
+"""Completions in real shells, typed at in a real terminal (tmux)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.known_world import World
+
+SCRIPTS = Path(__file__).parents[2] / "completions"
+
+STARTS = {
+    "bash": ("bash --norc", f"source {SCRIPTS}/kgroups.bash"),
+    "zsh": ("zsh -f", f"autoload -U compinit; compinit -u -D; source {SCRIPTS}/_kgroups"),
+    "zsh by fpath": ("zsh -f", f"fpath=({SCRIPTS} $fpath); autoload -U compinit; compinit -u -D"),
+    "fish": ("fish --no-config", f"source {SCRIPTS}/kgroups.fish"),
+}
+
+
+class Shell:
+    """A shell in a terminal of its own."""
+
+    def __init__(self, name: str, environment: dict[str, str]) -> None:
+        self._socket = f"kgroups-{os.getpid()}-{name.replace(' ', '-')}"
+        command, setup = STARTS[name]
+        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", command, env=environment)
+        self.type(f"{setup}; echo rea''dy\n")
+        self.wait_for("ready")
+
+    def _tmux(self, *words: str, env: dict[str, str] | None = None) -> str:
+        done = subprocess.run(["tmux", "-L", self._socket, *words], capture_output=True, text=True, env=env, timeout=30)
+        return done.stdout
+
+    def type(self, text: str) -> None:
+        self._tmux("send-keys", "-l", text)
+
+    @property
+    def screen(self) -> str:
+        return self._tmux("capture-pane", "-p")
+
+    def wait_for(self, text: str) -> None:
+        until = time.monotonic() + 30
+        while text not in self.screen:
+            assert time.monotonic() < until, self.screen
+            time.sleep(0.1)
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+
+@pytest.fixture
+def shell(world: World, tmp_path: Path, needs: Callable[[str], None]) -> Iterator[Callable[[str], Shell]]:
+    opened: list[Shell] = []
+    program = tmp_path / "kgroups"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m kgroups "$@"\n')
+    program.chmod(0o755)
+
+    def start(name: str) -> Shell:
+        if world.sandbox.version.name != "4.3.1":
+            pytest.skip("what is completed is the same on every version")
+        needs("tmux")
+        needs(name.split()[0])
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        settings = {"PATH": path, "KGROUPS_BOOTSTRAP_SERVER": world.sandbox.bootstrap, "TERM": "xterm-256color"}
+        opened.append(Shell(name, {**os.environ, **settings}))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_groups_and_topics_of_the_cluster(shell: Callable[[str], Shell], name: str) -> None:
+    there = shell(name)
+    there.type("kgroups reset-offsets --to-group orders-kip\t")
+    there.wait_for("--to-group orders-kip848")
+    there.type("\x15")  # away with the line
+    there.type("kgroups descr\t")
+    there.wait_for("kgroups describe")
+    there.type("orders-stat\t")
+    there.wait_for("describe orders-static")
+    there.type(" --topic ledg\t")
+    there.wait_for("--topic ledger")
+    there.type(" -b localhost:1 orders-r\t")
+    there.type("; echo do''ne\n")
+    there.wait_for("\ndone")
+    assert "Traceback" not in there.screen and "refused" not in there.screen.split("orders-r;")[0]

@@ -1,0 +1,120 @@
+"""``describe --deep`` beside what Kafka's own formatters print of the same records."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import pytest
+
+from kgroups.model.moments import moment_text
+from tests.integration.asking import Row
+from tests.integration.known_world import NEWEST, World
+from tests.integration.offsets_log import read_log
+from tests.integration.record_oracle import ask_formatters
+
+_RETENTION_MS: Final = 7 * 24 * 60 * 60 * 1000
+"""Kafka's default of ``offsets.retention.minutes``."""
+
+_COMMITS_ALL_THE_TIME: Final = "orders-sticky"
+"""Java's verifiable consumer: by the time that it is asked about it has committed again."""
+
+
+class Printed(NamedTuple):
+    """The newest value of each key: group -> its record; (group, topic, partition) -> its commit. And what ``--deep``
+    told before: of offsets, members and state."""
+
+    groups: dict[str, Row]
+    commits: dict[tuple[str, str, int], Row]
+    deep: dict[str, list[Row]]
+
+
+@pytest.fixture(scope="module")
+def printed(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    if world.version != NEWEST:
+        pytest.skip(f"is tried on Kafka {NEWEST} alone")
+    told = {view: deep(world, f"--{view}") for view in ("offsets", "members", "state")}
+    pairs = [(each.key, each.value) for each in read_log(world.sandbox.bootstrap)]
+    groups, commits = ask_formatters(pairs, tmp_path_factory.mktemp("formatters"))
+    newest: dict[tuple[str, str, int], Row] = {}
+    for each in commits:
+        key = each["key"]["data"]
+        newest[key["group"], key["topic"], key["partition"]] = _data(each)
+    return Printed({each["key"]["data"]["group"]: _data(each) for each in groups}, newest, told)
+
+
+def _data(printed: Row) -> Row:
+    """Empty where the record is a tombstone."""
+    found: Row = (printed["value"] or {}).get("data", {})
+    return found
+
+
+def deep(world: World, *words: str) -> list[Row]:
+    answer = world.ask("describe", "--all-groups", *words, "--deep", "-o", "json")
+    assert answer.code in (0, 1), answer.err  # a topic of one of the groups is deleted
+    known = world.groups
+    return [row for row in answer.items if row["group"] in known]
+
+
+def classic(world: World, rows: list[Row]) -> list[Row]:
+    found = [row for row in rows if world.groups[row["group"]].type == "Classic"]
+    assert found
+    return found
+
+
+def test_generation_leader_and_since_when(world: World, printed: Printed) -> None:
+    rows = classic(world, printed.deep["state"])
+    told = {row["group"]: (row["generation"], row["leader"], row["state_since"]) for row in rows}
+    assert told == {
+        name: (value.get("generation"), value.get("leader"), _moment(value.get("currentStateTimestamp")))
+        for name in told
+        for value in [printed.groups.get(name, {})]
+    }
+    assert {row["leader"] is None for row in rows} == {True, False}
+
+
+def test_timeouts_and_who_leads(world: World, printed: Printed) -> None:
+    rows = classic(world, printed.deep["members"])
+    told = {
+        (row["group"], row["consumer_id"]): (row["session_timeout_ms"], row["rebalance_timeout_ms"], row["leader"])
+        for row in rows
+    }
+    groups = {group for group, _ in told}
+    assert told == {
+        (name, member["memberId"]): (
+            member["sessionTimeout"],
+            member["rebalanceTimeout"],
+            member["memberId"] == value["leader"],
+        )
+        for name, value in printed.groups.items()
+        if name in groups
+        for member in value.get("members", ())
+    }
+
+
+def test_commits_and_when_they_expire(world: World, printed: Printed) -> None:
+    rows = [
+        row
+        for row in printed.deep["offsets"]
+        if row["current_offset"] is not None and row["group"] != _COMMITS_ALL_THE_TIME
+    ]
+    told = {
+        (row["group"], row["topic"], row["partition"]): (row["current_offset"], row["committed_at"]) for row in rows
+    }
+    assert told == {
+        key: (value["offset"], _moment(value["commitTimestamp"]))
+        for key, value in printed.commits.items()
+        if value and key[0] in world.groups and key[0] != _COMMITS_ALL_THE_TIME
+    }
+    for row in rows:
+        record = printed.groups.get(row["group"], {})
+        empty = world.groups[row["group"]].state == "Empty"
+        assert (row["expires_at"] is not None) == empty
+        if empty:
+            # Of a group that has had no members there is no record, or one without a protocol: each commit by itself.
+            commit = printed.commits[row["group"], row["topic"], row["partition"]]
+            since = record["currentStateTimestamp"] if record.get("protocolType") else commit["commitTimestamp"]
+            assert row["expires_at"] == _moment(since + _RETENTION_MS), row
+
+
+def _moment(ms: int | None) -> str | None:
+    return None if ms is None or ms < 0 else moment_text(ms)

@@ -1,0 +1,188 @@
+"""``kafka-share-groups`` beside the Java tool of that name: stdout byte for byte, as in ``test_dropin``."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from tests.integration.dropin import Ran, agree, alike, complaint, ours, process, theirs
+from tests.integration.dropin_share_table import ACTS, COMMAND_LINES, QUESTIONS, RESETS
+from tests.integration.dropin_table import rows
+from tests.integration.java_says import Said
+from tests.integration.sharers import CLASSIC, IDLE, LIVE, LOG, MORE, SHARE, Sharers
+
+TOOL = "kafka-share-groups"
+
+DIFFERENCES = {
+    "missing_group": (
+        "That a group does not exist, or is no share group, stands on stdout, exit 0, and none of the others is shown; "
+        "ours says it on stderr, exits 1, and shows the others."
+    ),
+    "no_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
+    "not_deleted": "That something cannot be deleted stands on stdout, exit 0; ours says it on stderr, exit 1.",
+    "not_a_share_group": "A dry run plans for groups that are no share groups too; ours refuses them.",
+    "bad_values": "A time, topic or partition that cannot be, or a second group: on stdout, exit 0; ours as above.",
+}
+
+
+def words_of(sharers: Sharers, *words: str) -> list[str]:
+    named = [part for name in SHARE for part in ("--group", name)]
+    expanded = [part for word in words for part in (named if word == "@all" else (word,))]
+    return ["--bootstrap-server", sharers.sandbox.bootstrap, *expanded]
+
+
+def test_command_lines(sharers: Sharers) -> None:
+    def one(words: list[str]) -> tuple[object, object]:
+        mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+        return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
+
+    agree(COMMAND_LINES, one)
+
+
+def test_usage(sharers: Sharers) -> None:
+    """On stderr, and byte for byte all the same."""
+    assert ours(TOOL, "--help").err == theirs(sharers, TOOL, "--help").err
+
+
+def test_questions(sharers: Sharers) -> None:
+    def one(words: list[str]) -> tuple[object, object]:
+        words = words_of(sharers, *words)
+        mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+        return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
+
+    agree(QUESTIONS, one)
+
+
+def remarks(said: Said | Ran) -> list[str]:
+    """What stands on stderr of groups that are empty."""
+    return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", said.err))
+
+
+def test_resets(sharers: Sharers) -> None:
+    def one(words: list[str]) -> tuple[object, object]:
+        words = words_of(sharers, "--reset-offsets", *words)
+        mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+        return (mine.code, alike(mine.out)), (other.code, alike(other.out))
+
+    agree(RESETS, one)
+
+
+def test_acts(sharers: Sharers) -> None:
+    """Each side gets its groups anew; where these start afterwards is the same too."""
+
+    def one(words: list[str]) -> tuple[object, object]:
+        names = [name for name in words if name.startswith("sharing-")]
+        words = words_of(sharers, *words)
+        other = left(sharers, names, lambda: theirs(sharers, TOOL, *words))
+        return left(sharers, names, lambda: ours(TOOL, *words)), other
+
+    agree(ACTS, one)
+
+
+def left(sharers: Sharers, names: Iterable[str], run: Callable[[], Said | Ran]) -> tuple[object, ...]:
+    """What a run says, and what there is then."""
+    there = [name for name in names if name != "sharing-new"]
+    sharers.start({name: {LOG: {0: 5, 1: 5}, MORE: {0: 2}} for name in there})
+    said = run()
+    found = sharers.ask("describe", *names, "-o", "json")
+    starts = sorted((row["group"], row["topic"], row["partition"], row["start_offset"]) for row in found.items)
+    ours(TOOL, *words_of(sharers, "--delete", *(part for name in names for part in ("--group", name))))
+    return said.code, alike(said.out), starts, sorted(failure["name"] for failure in found.failures)
+
+
+@pytest.mark.parametrize("row", ["--list", "--describe --all-groups --verbose", "--list --group g"])
+def test_as_a_process(sharers: Sharers, row: str) -> None:
+    words = words_of(sharers, *shlex.split(row))
+    mine, other = process(TOOL, *words), theirs(sharers, TOOL, *words)
+    assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
+
+
+# The differences.
+
+
+def test_every_difference_is_shown() -> None:
+    assert {f"test_{name}" for name in DIFFERENCES} <= set(globals())
+
+
+def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
+    words = words_of(sharers, *shlex.split(row))
+    return ours(TOOL, *words), theirs(sharers, TOOL, *words)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("sharers-nobody", "the group does not exist"), (CLASSIC, "it is not a share group")]
+)
+def test_missing_group(sharers: Sharers, name: str, said: str) -> None:
+    for view in ("", "--members", "--state"):
+        mine, other = ask_both(sharers, f"--describe --group {LIVE} --group {name} {view}")
+        assert (other.code, LIVE in other.out) == (0, False)
+        assert "GroupIdNotFoundException" in other.out
+        assert mine.code == 1
+        assert f"Error: group '{name}': {said}" in mine.err
+        alone, _ = ask_both(sharers, f"--describe --group {LIVE} {view}")
+        assert (alone.code, alone.out) == (0, mine.out)
+
+
+def test_no_cluster(sharers: Sharers) -> None:
+    words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
+    mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+    assert (other.code, other.out[:37]) == (0, "\nError: Executing share group command")
+    assert (mine.code, mine.out, mine.err.count("\n")) == (1, "", 1)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        f"--delete --group {LIVE} --group sharers-nobody --group {CLASSIC}",
+        f"--delete-offsets --group {LIVE} --topic {LOG}",
+        f"--delete-offsets --group sharers-nobody --topic {LOG}",
+        f"--delete-offsets --group {CLASSIC} --topic {LOG}",
+        f"--delete-offsets --group {IDLE} --topic {LOG}:0 --topic sharers-nothing",
+        "--delete-offsets --group 'sharers-ahead with a name, in which there are blanks' --topic sharers-more",
+    ],
+)
+def test_not_deleted(sharers: Sharers, row: str) -> None:
+    mine, other = ask_both(sharers, row)
+    assert (other.code, mine.code) == (0, 1)
+    kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
+    assert alike(mine.out) == alike(kept)
+    told = r"(?m)^\* Group .*$"
+    assert sorted(re.findall(told, other.out)) == sorted(re.findall(told, mine.err))
+
+
+def test_not_a_share_group(sharers: Sharers) -> None:
+    mine, other = ask_both(sharers, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
+    assert (other.code, CLASSIC in other.out) == (0, True)
+    assert (mine.code, mine.out) == (1, "")
+    assert f"group '{CLASSIC}': it is not a share group, but a Classic group" in mine.err
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        f"--reset-offsets --group {IDLE} --all-topics --to-datetime yesterday --dry-run",
+        f"--reset-offsets --group {IDLE} --topic no-such-topic --to-latest --dry-run",
+        f"--reset-offsets --group {IDLE} --topic {LOG}:99 --to-latest --dry-run",
+        f"--reset-offsets --group {IDLE} --group {LIVE} --topic {LOG} --to-latest --dry-run",
+        f"--delete-offsets --group {IDLE} --group {LIVE} --topic {LOG}",
+    ],
+)
+def test_bad_values(sharers: Sharers, row: str) -> None:
+    mine, other = ask_both(sharers, row)
+    assert (other.code, "Error: " in other.out) == (0, True)
+    assert (mine.code, mine.out) == (1, "")
+    assert mine.err
+
+
+def test_members_are_not_overtaken(sharers: Sharers) -> None:
+    mine, other = ask_both(sharers, f"--reset-offsets --group {LIVE} --topic {LOG} --to-earliest --execute")
+    assert (mine.code, mine.out) == (other.code, other.out) == (1, "")
+    assert f"Share group '{LIVE}' is not empty." in other.err
+    assert f"group '{LIVE}': the group has members" in mine.err
+
+
+def test_the_table_is_long() -> None:
+    assert sum(len(set(rows(table))) for table in (COMMAND_LINES, QUESTIONS, RESETS, ACTS)) >= 80

@@ -1,0 +1,219 @@
+"""``kgroups explain`` against real brokers: what it says is so, and what it foretells comes to pass."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kgroups.admin.explain import gather_facts
+from kgroups.admin.select_groups import Selection
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.explain import explain
+from kgroups.model.explain.change import parse_change
+from kgroups.model.explain.facts import GroupFacts
+from kgroups.model.explain.what_if import imagine
+from kgroups.model.groups import GroupState
+from kgroups.net.cluster import Cluster
+from tests.integration.asking import Answer, Row
+from tests.integration.java_members import JavaMembers
+from tests.integration.known_world import NEWEST, World
+from tests.integration.visitors import COMPLETING, IDLE, MIXED, OWNED, REGEX, Visitors
+
+ASSIGNED = (
+    "orders-range",
+    "orders-roundrobin",
+    "orders-sticky",
+    "orders-cooperative",
+    "orders-static",
+    "orders-kip848",
+)
+
+_CLIENTS = "org.apache.kafka.clients.consumer."
+STRATEGIES = {
+    "range": "RangeAssignor",
+    "roundrobin": "RoundRobinAssignor",
+    "sticky": "StickyAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+}
+TOPICS = ("orders", "payments")
+SETTLE = 60.0
+
+Held = dict[str, set[tuple[str, int]]]
+"""Member -> partitions."""
+
+
+def rules(item: Row) -> set[str]:
+    return {finding["rule"] for finding in item["findings"]}
+
+
+def severe(item: Row) -> set[tuple[str, str]]:
+    return {(each["severity"], each["rule"]) for each in item["findings"] if each["severity"] != "info"}
+
+
+def by_group(answer: Answer) -> dict[str, Row]:
+    return {item["group"]: item for item in answer.items}
+
+
+# The known world.
+
+
+def test_the_real_assignments_are_those_that_are_worked_out(world: World) -> None:
+    told = world.ask("explain", "--regex", "orders-.*", "-o", "json")
+    assert (told.code, told.err) == (0, "")
+    assert told.envelope["schema"] == "kgroups/explain/v1"
+    items = by_group(told)
+    wanted = {name for name in ASSIGNED if name in world.groups}
+    assert items.keys() >= wanted
+    assert {name for name in wanted if "as-assigned" not in rules(items[name])} == set()
+    assert {name: severe(items[name]) for name in wanted if severe(items[name])} == {}
+
+
+def test_where_a_group_is_kept(world: World) -> None:
+    (item,) = world.ask("explain", "orders-range", "-o", "json").items
+    placement = item["placement"]
+    assert placement["leader"] == item["coordinator"]["id"]
+    assert placement["how"].startswith("FindCoordinator v")
+    assert 0 <= placement["partition"] < placement["partitions"]
+    listed = world.ask("explain", "--regex", "orders-range", "-o", "json").items[0]
+    assert listed["placement"] == placement | {"how": listed["placement"]["how"]}
+    assert listed["placement"]["how"].startswith("ListGroups v")
+    limits = item["limits"]
+    assert limits["max.message.bytes"] == {"value": 1_048_588, "told": True} or not world.since("3.0")
+    assert limits["group.max.size"]["told"] == world.since("2.2")
+    sizes = {member["metadata_bytes"] for member in item["members"]}
+    assert all(20 < size < 100 for size in sizes)
+
+
+def test_a_deleted_topic_is_found(world: World) -> None:
+    (item,) = world.ask("explain", "billing-deleted-topic", "-o", "json").items
+    assert severe(item) == {("warning", "missing-topics"), ("problem", "held-but-gone")}
+
+
+def test_every_group_can_be_explained(world: World) -> None:
+    told = world.ask("explain", "--all-groups", "-o", "plain", "-v")
+    assert (told.code, told.err) == (0, "")
+    assert "\x1b" not in told.out
+    for name in world.groups:
+        if name.isascii():
+            assert f"{name}: a " in told.out
+
+
+def test_groups_that_are_not_there_or_have_nobody(world: World) -> None:
+    told = world.ask("explain", "ahead", "no-such-group", "-o", "json")
+    assert told.code == 1
+    assert [item["group"] for item in told.items] == ["ahead"]
+    assert rules(told.items[0]) == {"coordinator", "state"}
+    assert [failure["name"] for failure in told.failures] == ["no-such-group"]
+    told = world.ask("explain", "ahead", "--what-if", "members=+1")
+    assert told.code == 1 and "it has no members" in told.err
+    told = world.ask("explain", "orders-range", "--what-if", "members=0")
+    assert told.code == 2 and "--what-if: members=0" in told.err and told.out == ""
+
+
+# Visitors.
+
+
+def test_visitors(world: World, visitors: Visitors) -> None:
+    told = world.ask("explain", *visitors.groups, "-o", "json")
+    assert (told.code, told.err) == (0, "")
+    items = by_group(told)
+    assert severe(items[IDLE]) == {("warning", "idle-members")}
+    assert severe(items[OWNED]) == set() and "as-assigned" in rules(items[OWNED])
+    assert severe(items[COMPLETING]) == {("warning", "state")}
+    if MIXED in visitors.groups:
+        assert severe(items[MIXED]) == {("warning", "upgrade-under-way")}
+        assert "as-assigned" in rules(items[MIXED]) and "as-assigned" in rules(items[REGEX])
+        (regex,) = world.ask("explain", REGEX, "--what-if", "members=3", "-o", "json").items
+        assert regex["what_if"]["moved"] == 2
+    told = world.ask("explain", COMPLETING, "--what-if", "members=+1")
+    assert told.code == 1 and "its state is CompletingRebalance" in told.err
+
+
+# What is foretold, and what Java's own consumers then do.
+
+
+@pytest.fixture(scope="module")
+def java(world: World, jdk: None) -> Iterator[JavaMembers]:
+    if world.version != NEWEST:
+        pytest.skip("once: the brokers' part of it is one Kafka's")
+    with JavaMembers(world.sandbox.bootstrap, world.scratch / "java-members.log") as members:
+        yield members
+
+
+def _enter(java: JavaMembers, client_id: str, group: str, strategy: str, topics: tuple[str, ...]) -> None:
+    if strategy == "uniform":
+        java.join(client_id, group, topics, "group.protocol=consumer")
+    else:
+        assignor = f"partition.assignment.strategy={_CLIENTS}{STRATEGIES[strategy]}"
+        java.join(client_id, group, topics, assignor, "heartbeat.interval.ms=300")
+
+
+def _look(world: World, names: tuple[str, ...]) -> dict[str, GroupFacts]:
+    """In this process: it is asked often."""
+
+    async def ask() -> dict[str, GroupFacts]:
+        cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(world.sandbox.bootstrap)))
+        async with cluster:
+            return {facts.group.group_id: facts for facts in (await gather_facts(cluster, Selection(names))).items}
+
+    return asyncio.run(ask())
+
+
+def _settled(world: World, members: dict[str, int]) -> dict[str, GroupFacts]:
+    """Each group, when it is stable, with so many members, who hold all 9 partitions and what they are meant to."""
+    until = time.monotonic() + SETTLE
+    while True:
+        found = _look(world, tuple(members))
+        if all(_is_settled(found.get(name), count) for name, count in members.items()):
+            return found
+        assert time.monotonic() < until, {name: (facts.group.state, _held(facts)) for name, facts in found.items()}
+        time.sleep(0.1)
+
+
+def _is_settled(facts: GroupFacts | None, members: int) -> bool:
+    if facts is None or facts.group.state != GroupState.STABLE or len(facts.members) != members:
+        return False
+    on_the_way = any(member.target not in (None, member.assignment) for member in facts.members)
+    return sum(map(len, _held(facts).values())) == 9 and not on_the_way
+
+
+def _held(facts: GroupFacts) -> Held:
+    return {member.member_id: set(member.assignment.pairs()) for member in facts.members}
+
+
+def _found(facts: GroupFacts) -> set[str]:
+    return {finding.rule for finding in explain(facts)}
+
+
+def test_what_is_foretold_of_one_more_member_comes_to_pass(world: World, java: JavaMembers) -> None:
+    """Of each assignor: who holds what then, and how many partitions have moved. Java's own consumers do it."""
+    groups = {f"explained-{name}": name for name in (*STRATEGIES, "uniform")}
+    mixed = "explained-mixed"
+    for group, strategy in groups.items():
+        for number in range(2):
+            _enter(java, f"member-{number}", group, strategy, TOPICS)
+    _enter(java, "member-0", mixed, "cooperative-sticky", TOPICS)
+    _enter(java, "member-1", mixed, "cooperative-sticky", ("orders",))
+    before = _settled(world, dict.fromkeys((*groups, mixed), 2))
+    assert {group for group in before if "as-assigned" not in _found(before[group])} == set()
+    assert "subscriptions-differ" in _found(before[mixed])
+    foretold = {group: imagine(before[group], [parse_change("members=+1")]) for group in groups}
+    for group, strategy in groups.items():
+        _enter(java, "~new", group, strategy, TOPICS)  # its id comes last, as is said of it
+    after = _settled(world, dict.fromkeys(groups, 3))
+    for group in groups:
+        had, has, what_if = _held(before[group]), _held(after[group]), foretold[group]
+        (new,) = has.keys() - had.keys()
+        expected = {
+            new if shift.status == "new" else shift.consumer_id: (
+                had.get(shift.consumer_id, set()) - set(shift.gives_up.pairs()) | set(shift.gets.pairs())
+            )
+            for shift in what_if.shifts
+        }
+        assert has == expected, group
+        assert what_if.moved == sum(len(pairs - has[name]) for name, pairs in had.items()), group
+        assert what_if.stop_the_world == (groups[group] in ("range", "roundrobin", "sticky"))
+    assert {group for group in groups if "as-assigned" not in _found(after[group])} == set()
