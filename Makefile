@@ -1,10 +1,14 @@
-# A fresh clone, Python 3.11 or newer, Java 17 or newer, make: that is all these need.
+# A fresh clone, Python 3.11 or newer, Java 17 or newer, make: that is all these need; the tests also openssl. What needs a
+# Kerberos KDC, tmux, zsh or fish (Debian: krb5-kdc krb5-admin-server krb5-user libkrb5-dev tmux zsh fish) is skipped where
+# there is none, and says so; with REQUIRE=--require-programs, as CI has it, it fails.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
+KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
-.PHONY: help demo test sandbox bench clean
+.PHONY: help demo test style fast spark shared alone sandbox bench clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -16,11 +20,24 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python -m kgroups.sandbox.demo
 
+# Two at a time: tests with real brokers wait more than they compute. Those of shared clusters take longest; what stands
+# last fills up whichever lane is free first.
 test: $(VENV)/.installed-dev
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=line shared style alone fast spark
+
+style: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/pytest -q --require-kafka --kafka all
+
+fast: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/unit tests/property tests/distribution
+
+spark: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/spark
+
+shared alone: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/integration -m $@ --require-kafka --kafka all $(REQUIRE)
 
 sandbox: $(VENV)/.installed
 	@$(BIN)/kgroups sandbox up --brokers 3
@@ -41,7 +58,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@echo "installing kgroups and its tools into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,pipeline]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,pipeline$(KERBEROS)]"
 	@touch $@ $(VENV)/.installed
 
 $(BIN)/python:

@@ -77,10 +77,10 @@ class _Recorder:
         here = self
         address: list[Address] = []
 
-        async def exchange(self: Any, *arguments: Any) -> bytes:
+        async def exchange(self: Any, *arguments: Any, **options: Any) -> bytes:
             # What follows runs without a break until the frame is sent, so that the next one encoded is this one's.
             address[:] = [self._transport.get_extra_info("peername")[:2]]
-            return await here._exchange(self, *arguments)
+            return await here._exchange(self, *arguments, **options)
 
         def encode(*arguments: Any) -> bytes:
             frame = here._encode(*arguments)
