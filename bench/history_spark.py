@@ -50,7 +50,7 @@ def commits_to_parquet(spark: SparkSession, bootstrap: str, stops: str) -> tuple
 def driver_megabytes() -> float:
     """Resident memory, at its peak, of this process and of the JVM that it started."""
     own = Path("/proc/self/status")
-    children = [Path(f"/proc/{pid}/status") for pid in Path("/proc/self/task").iterdir() for pid in _children(pid)]
+    children = [Path(f"/proc/{pid}/status") for task in Path("/proc/self/task").iterdir() for pid in _children(task)]
     return sum(_peak(status) for status in (own, *children))
 
 

@@ -27,7 +27,7 @@ def main(bootstrap: str) -> None:
     described = {name: future.result() for name, future in asked.items()}
     commits = _commits(admin, names)
     owners = {name: _owners(group) for name, group in described.items()}
-    ends = _ends(admin, {pair for partitions in (*commits.values(), *owners.values()) for pair in partitions})
+    ends = _ends(admin, {pair for of in (commits, owners) for partitions in of.values() for pair in partitions})
     _write([row for name in names for row in _rows(name, commits[name], owners[name], ends)])
 
 
@@ -52,7 +52,7 @@ def _owners(group: ConsumerGroupDescription) -> dict[Pair, tuple[str, str, str]]
 
 
 def _ends(admin: AdminClient, pairs: set[Pair]) -> dict[Pair, int]:
-    latest = OffsetSpec.latest()
+    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
     asked = admin.list_offsets({TopicPartition(*pair): latest for pair in pairs}, request_timeout=TIMEOUT)
     return {(entry.topic, entry.partition): future.result().offset for entry, future in asked.items()}
 

@@ -31,7 +31,8 @@ def main(bootstrap: str) -> None:
         pairs = sorted(commits.keys() | owners.keys())
         new = [TopicPartition(*pair) for pair in pairs if pair not in ends]
         if new:
-            found = admin.list_offsets({place: OffsetSpec.latest() for place in new})
+            latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+            found = admin.list_offsets(dict.fromkeys(new, latest))
             ends.update({(place.topic, place.partition): future.result().offset for place, future in found.items()})
         for pair in pairs:
             committed, end = commits.get(pair, -1), ends[pair]

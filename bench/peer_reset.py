@@ -21,7 +21,7 @@ def main(bootstrap: str, where: str) -> None:
     asked = [client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)]) for name in names]
     committed = {name: future[name].result().topic_partitions for name, future in zip(names, asked, strict=True)}
     pairs = {(entry.topic, entry.partition) for entries in committed.values() for entry in entries}
-    spec = OffsetSpec.earliest() if where == "earliest" else OffsetSpec.latest()
+    spec = OffsetSpec.earliest() if where == "earliest" else OffsetSpec.latest()  # type: ignore[no-untyped-call]
     ends = client.list_offsets({TopicPartition(*pair): spec for pair in pairs}, request_timeout=PATIENCE)
     offsets = {(entry.topic, entry.partition): future.result().offset for entry, future in ends.items()}
     written = {}

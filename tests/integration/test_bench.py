@@ -1,0 +1,80 @@
+"""That each program of ``bench/`` runs, and that those who are compared say the same. How fast is not asked here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.answers import answer, json_rows, text_rows
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.load import Load, seed_load
+
+ROOT = Path(__file__).parents[2]
+LOAD = Load(groups=20, partitions=3, topics=2)
+ROWS = LOAD.groups * LOAD.partitions
+
+
+@pytest.fixture(scope="module")
+def bootstrap(kafka_at_hand: Callable[[str], None]) -> Iterator[str]:
+    kafka_at_hand(DEFAULT_VERSION)
+    with Sandbox.up(brokers=2, name=f"pytest-{os.getpid()}-bench") as sandbox:
+        seed_load(sandbox, LOAD)
+        yield sandbox.bootstrap
+
+
+def run(*words: str) -> str:
+    ran = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=ROOT, timeout=300, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_the_share_of_the_wire(bootstrap: str) -> None:
+    measured = json.loads(run("-m", "bench.wire", bootstrap))
+    assert (measured["groups"], measured["rows"], measured["failures"]) == (LOAD.groups, ROWS, 0)
+    assert measured["requests"] > 0 < measured["bytes"]
+
+
+def test_all_describe_the_same(bootstrap: str, tmp_path: Path) -> None:
+    ours = ("-m", "kgroups", "describe", "--all-groups", "-b", bootstrap)
+    contenders = {
+        ours: text_rows,
+        (*ours, "-o", "json"): json_rows,
+        ("bench/peer_adminclient.py", bootstrap): text_rows,
+        ("bench/peer_plain.py", bootstrap): text_rows,
+    }
+    answers = []
+    for words, reader in contenders.items():
+        (tmp_path / "answer").write_text(run(*words))
+        answers.append(answer(tmp_path / "answer", reader))
+    assert answers[0].rows == ROWS
+    assert len(set(answers)) == 1, answers
+
+
+def test_the_peer_that_resets(bootstrap: str) -> None:
+    """It has no word for those that groups with members refuse."""
+    assert len(run("bench/peer_reset.py", bootstrap, "latest").splitlines()) == ROWS
+    rows = json.loads(run("-m", "kgroups", "describe", "--all-groups", "-o", "json", "-b", bootstrap))["items"]
+    empty = [row for row in rows if row["group"].startswith("empty-")]
+    assert empty and all(row["current_offset"] == row["log_end_offset"] for row in empty)
+
+
+def test_the_exporter(bootstrap: str) -> None:
+    told = run("bench/exporter.py", "--bootstrap", bootstrap, "--scrapes", "1")
+    assert "is kept" in told
+
+
+def test_the_decoders() -> None:
+    told = run("bench/decode.py", "--records", "2000", "--rounds", "1")
+    assert "The same rows from each." in told
+
+
+@pytest.mark.parametrize("program", ["run", "reset", "history"])
+def test_those_that_need_a_machine_of_their_own(program: str) -> None:
+    """They bring up thousands of groups; what they are made of is tried above, and read by mypy."""
+    assert f"python bench/{program}.py" in run(f"bench/{program}.py", "--help")
