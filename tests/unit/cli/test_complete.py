@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from kgroups.cli.complete import offered
+from kgroups.cli.complete import PATIENCE, offered
 from kgroups.cli.later import Later
 from kgroups.cli.main import COMPLETE, cli, main
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, silence
 
 FOLDER = Path(__file__).parents[3] / "completions"
 
@@ -97,6 +98,16 @@ def test_silently_nothing(tab: Callable[[str], list[str]]) -> None:
     assert tab("kgroups describe -b 127.0.0.1:1 --topic o") == []
     assert tab("kgroups describe o") == []
     assert tab("kgroups describe -b : o") == []
+
+
+def test_nothing_after_a_short_while(tab: Callable[[str], list[str]], serve: Callable) -> None:
+    """Of a cluster that hangs; other commands would wait for half a minute."""
+    served = serve(world=shop)
+    served.fake.brokers[0].fault("ListGroups", silence)
+    began = time.monotonic()
+    assert tab(f"kgroups describe -b {served.bootstrap} o") == []
+    assert PATIENCE < 2
+    assert PATIENCE <= time.monotonic() - began < PATIENCE + 10
 
 
 def test_only_what_is_safe_is_offered() -> None:
