@@ -19,7 +19,7 @@ API = Api(88, "StreamsGroupHeartbeat", 0, 0, flexible=0)
 JOIN, LEAVE = 0, -1
 """Member epochs that say so."""
 
-_SECONDS = 30.0
+_SECONDS = 120.0
 Tasks = tuple[tuple[str, tuple[int, ...]], ...]
 """Subtopology and its partitions."""
 
@@ -115,7 +115,9 @@ def play_streams_group(bootstrap: str, group: str, topic: str) -> None:
 
 
 async def _play(bootstrap: str, group: str, topic: str) -> None:
-    cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(bootstrap)))
+    cluster, _ = await Cluster.connect(
+        ClientSettings(parse_bootstrap(bootstrap), timeout=2 * _SECONDS, broker_timeout=_SECONDS / 2)
+    )
     async with cluster:
         route = await Route.to(cluster, [group])
         beat = StreamsGroupHeartbeat(group, f"{group}-member", JOIN, topic, ())

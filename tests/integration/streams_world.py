@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+import uuid
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from confluent_kafka import Producer
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import Metadata
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.route import Route
 from kgroups.sandbox.streams import CHANGELOG, REPARTITION, start_streams
@@ -34,7 +36,7 @@ INTERNAL: Final = (f"{BUSY}-{REPARTITION}", f"{BUSY}-{CHANGELOG}")
 IDLE: Final = ("streams-idle-1", "streams-idle-2")
 """Made by hand, and empty: 10, 11 and 12 are committed, and there is a changelog topic."""
 
-_SECONDS: Final = 90.0
+_SECONDS: Final = 240.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class StreamsWorld:
         for partition in range(PARTITIONS):
             for number in range(RECORDS):
                 producer.produce(TOPIC, f"word-{number % 7}".encode(), partition=partition)
-        assert not producer.flush(30)
+        assert not producer.flush(60)
         start_streams(sandbox, BUSY, [TOPIC], instances=2, standby=1, **{"client.tag.zone": "a"})
         world.make_idle(*IDLE)
         world._settle()
@@ -73,11 +75,12 @@ class StreamsWorld:
         return found
 
     def topics(self, *names: str) -> set[str]:
-        """Those of them that exist."""
+        """Those of them that exist, after all that was done before."""
 
         async def look() -> set[str]:
             cluster, _ = await Cluster.connect(self._settings)
             async with cluster:
+                await _all_is_heard(cluster)
                 told = await cluster.refresh(names)
             return {entry.topic for entry in told.topics if not entry.error}
 
@@ -85,7 +88,7 @@ class StreamsWorld:
 
     @property
     def _settings(self) -> ClientSettings:
-        return ClientSettings(parse_bootstrap(self.sandbox.bootstrap))
+        return ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=_SECONDS, broker_timeout=60)
 
     async def _create(self) -> None:
         cluster, _ = await Cluster.connect(self._settings)
@@ -99,9 +102,10 @@ class StreamsWorld:
             for name in names:
                 offsets: Mapping[str, Mapping[int, int]] = {TOPIC: {at: 10 + at for at in range(PARTITIONS)}}
                 assert await route.call(name, OffsetCommit(name, offsets)) is None
+            await _all_is_heard(cluster)
 
     def _settle(self) -> None:
-        """Until the application has read all, and its standby tasks are there."""
+        """Until the application has read all, and each of its tasks is where it is to stay."""
         until = time.monotonic() + _SECONDS
         while not self._settled():
             assert time.monotonic() < until, self.ask("describe", BUSY, "--members").out + self.sandbox.log_tail(BUSY)
@@ -109,11 +113,30 @@ class StreamsWorld:
 
     def _settled(self) -> bool:
         members = self.ask("describe", BUSY, "--members", "-o", "json").items
-        tasks = [entry["partitions"] for row in members for entry in row["standby_tasks"]]
+        states = self.ask("describe", BUSY, "--state", "-o", "json").items
         read = self.ask("describe", BUSY, "-o", "json").items
+        every = range(PARTITIONS)
         return (
-            len(members) == 2
-            and sorted(partition for each in tasks for partition in each) == list(range(PARTITIONS))
+            [(row["state"], row["members"]) for row in states] == [("Stable", 2)]
+            and not any(row["reconciling"] or row["warmup_tasks"] for row in members)
+            and _tasks(members, "active_tasks") == [(name, at) for name in ("0", "1") for at in every]
+            and _tasks(members, "standby_tasks") == [("1", at) for at in every]
             and {row["current_offset"] for row in read if row["topic"] == TOPIC} == {RECORDS}
             and all(row["lag"] == 0 or not row["log_end_offset"] for row in read)
         )
+
+
+def _tasks(members: Iterable[Mapping[str, Any]], kind: str) -> list[tuple[str, int]]:
+    entries = (entry for row in members for entry in row[kind])
+    return sorted((entry["subtopology"], partition) for entry in entries for partition in entry["partitions"])
+
+
+async def _all_is_heard(cluster: Cluster) -> None:
+    """Until every broker has heard of all topics that are made or deleted by now: of another one it hears last."""
+    last = f"streams-heard-{uuid.uuid4()}"
+    await create_topics(cluster, {last: 1})
+    until = time.monotonic() + _SECONDS
+    for node in cluster.by_readiness():
+        while error := (await cluster.call(node, Metadata((last,)))).topics[0].error:
+            assert time.monotonic() < until, f"{node}: {error}"
+            await asyncio.sleep(0.05)
