@@ -47,7 +47,9 @@ def start_share_consumers(sandbox: Sandbox, group: GroupId, topic: str, clients:
 
 async def _start(sandbox: Sandbox, groups: Mapping[GroupId, Starts]) -> None:
     until = time.monotonic() + _TIMEOUT
-    settings = ClientSettings(parse_bootstrap(sandbox.bootstrap), client_id=CLIENT_ID, timeout=_TIMEOUT)
+    settings = ClientSettings(
+        parse_bootstrap(sandbox.bootstrap), client_id=CLIENT_ID, timeout=_TIMEOUT, broker_timeout=60
+    )
     cluster, _ = await Cluster.connect(settings)
     async with cluster:
         route = await Route.to(cluster, groups)

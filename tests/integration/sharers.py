@@ -46,7 +46,7 @@ STARTS: Final[Mapping[str, Starts]] = {
     BEREFT: {MORE: {0: 1}, GONE: {0: 2}},
 }
 SHARE: Final = tuple(STARTS)
-_SETTLE: Final = 60.0
+_SETTLE: Final = 180.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Sharers:
 
     @property
     def _settings(self) -> ClientSettings:
-        return ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=2 * _SETTLE)
+        return ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=2 * _SETTLE, broker_timeout=60)
 
     def start(self, groups: Mapping[str, Starts]) -> None:
         """Makes share groups that nobody is in, or moves them."""
@@ -94,10 +94,11 @@ class Sharers:
 
     def _settled(self) -> bool:
         members = self.ask("describe", LIVE, "--members", "-o", "json").items
-        if len(members) != 2 or not all(row["partitions"] for row in members):
+        held = {at for row in members for entry in row["current_assignment"] for at in entry["partitions"]}
+        if len(members) != 2 or held != {0, 1, 2} or not all(row["partitions"] for row in members):
             return False
-        lags = [row["lag"] for row in self.rows(LIVE) if row["topic"] == LOG]
-        return bool(lags) and not any(lags)
+        lags = {row["partition"]: row["lag"] for row in self.rows(LIVE) if row["topic"] == LOG}
+        return [lags.get(at) for at in RECORDS[LOG]] == [0, 0]
 
     def ask(self, *words: str) -> Answer:
         return run_here(*words, bootstrap=self.sandbox.bootstrap)

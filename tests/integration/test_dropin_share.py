@@ -31,7 +31,9 @@ DIFFERENCES = {
 def words_of(sharers: Sharers, *words: str) -> list[str]:
     named = [part for name in SHARE for part in ("--group", name)]
     expanded = [part for word in words for part in (named if word == "@all" else (word,))]
-    return ["--bootstrap-server", sharers.sandbox.bootstrap, *expanded]
+    # Else it is 5 s, from before a JVM has loaded the classes that ask: on a busy machine that is too little.
+    patient = () if "--timeout" in words else ("--timeout", "60000")
+    return ["--bootstrap-server", sharers.sandbox.bootstrap, *expanded, *patient]
 
 
 def test_command_lines(sharers: Sharers) -> None:

@@ -47,7 +47,8 @@ def expanded(streams: StreamsWorld, words: Iterable[str], folder: Path) -> list[
         else:
             name, colon, rest = word.partition(":")
             found.append(_WORDS.get(name, name) + colon + rest)
-    return found
+    # Else it is 5 s, from before a JVM has loaded the classes that ask: on a busy machine that is too little.
+    return found if "--timeout" in found else [*found, "--timeout", "60000"]
 
 
 def test_command_lines(streams: StreamsWorld) -> None:
