@@ -17,6 +17,8 @@ from kgroups.sandbox.ports import HOST, ReservedPorts
 _WORKER: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
 _SOURCE: Final = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 _PAUSE: Final = 0.2
+_PATIENCE: Final = 240.0
+"""Seconds: a worker answers when its JVM has started, and its group has met."""
 
 
 def start_workers(
@@ -62,7 +64,9 @@ def start_workers(
     return urls
 
 
-def start_connector(sandbox: Sandbox, url: str, name: str, topic: str, *, tasks: int = 1, timeout: float = 90) -> None:
+def start_connector(
+    sandbox: Sandbox, url: str, name: str, topic: str, *, tasks: int = 1, timeout: float = _PATIENCE
+) -> None:
     """Has a connector read a file of the sandbox into a topic. Waits until the worker takes it.
 
     :raises SandboxError: when it does not in time.
@@ -73,7 +77,7 @@ def start_connector(sandbox: Sandbox, url: str, name: str, topic: str, *, tasks:
     ask(url, f"/connectors/{name}/config", config, timeout=timeout)
 
 
-def ask(url: str, path: str, put: Mapping[str, str] | None = None, *, timeout: float = 90) -> Any:
+def ask(url: str, path: str, put: Mapping[str, str] | None = None, *, timeout: float = _PATIENCE) -> Any:
     """What a worker answers over HTTP, asked again until it does; with ``put`` it is told something.
 
     :raises SandboxError: when it does not in time.

@@ -147,7 +147,7 @@ def _make(sandbox: Sandbox, kind: Kind) -> None:
 
 
 async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: float) -> None:
-    admin = await WireAdmin.connect(_settings(sandbox.bootstrap))
+    admin = await WireAdmin.connect(_settings(sandbox.bootstrap, max(TIMEOUT, until - time.monotonic())))
     try:
         while True:
             answer = await admin.describe(Selection(tuple(wanted)))
@@ -167,5 +167,5 @@ def _is_there(found: Group | None, wanted: KindGroup) -> bool:
     return found is not None and (found.state, len(found.members or ())) == (wanted.state, wanted.members)
 
 
-def _settings(bootstrap: str) -> ClientSettings:
-    return ClientSettings(parse_bootstrap(bootstrap), client_id=CLIENT_ID, timeout=TIMEOUT)
+def _settings(bootstrap: str, timeout: float = TIMEOUT) -> ClientSettings:
+    return ClientSettings(parse_bootstrap(bootstrap), client_id=CLIENT_ID, timeout=timeout, broker_timeout=60)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from threading import Event, Thread
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ class Crowd:
     def start(self) -> None:
         admin = AdminClient({"bootstrap.servers": self._sandbox.bootstrap, "log_level": 3})
         for made in admin.create_topics([NewTopic(TOPIC, 4, 1)]).values():
-            made.result(30)
+            made.result(60)
         for number in range(2):
             settings = [f"partition.assignment.strategy={_STICKY}", f"group.instance.id=static-{number}"]
             words = [word for setting in [*settings, "client.rack=rack-1"] for word in ("--consumer-property", setting)]
@@ -71,7 +71,7 @@ class Crowd:
             python = [sys.executable, "-c", _PYTHON, self._sandbox.bootstrap, PYTHON, TOPIC, f"{self._sandbox.folder}/"]
             self._sandbox.start_helper(f"{PYTHON}-{number}", python)
         self._thread.start()
-        seed_kinds(self._sandbox, tuple(KINDS))
+        seed_kinds(self._sandbox, tuple(KINDS), timeout=300)
 
     def stop(self) -> None:
         self._stop.set()
@@ -120,6 +120,13 @@ def members(sandbox: Sandbox, group: str, *options: str, when: Callable[[list[Ro
             assert answer.code == 0, answer.err
             assert when(answer.items), answer.out
             return answer.items
+        time.sleep(0.2)
+
+
+def listed(sandbox: Sandbox, groups: Container[str]) -> dict[str, tuple[str, str]]:
+    """Type and state of those that are there."""
+    rows = run_here("list", "--state", "--type", "-o", "json", bootstrap=sandbox.bootstrap).items
+    return {row["group"]: (row["type"].lower(), row["state"]) for row in rows if row["group"] in groups}
 
 
 def all_have_partitions(rows: list[Row]) -> bool:
@@ -127,12 +134,17 @@ def all_have_partitions(rows: list[Row]) -> bool:
 
 
 def test_kinds_are_seeded_as_promised(crowd: Sandbox) -> None:
-    answer = run_here("list", "--state", "--type", "-o", "json", bootstrap=crowd.bootstrap)
-    found = {row["group"]: (row["type"].lower(), row["state"]) for row in answer.items}
+    """Who has met once may do so again: a connector sets its tasks up, a standby task has caught up."""
     types = {"share": "share", "counter": "streams"}
-    for kind, made in KINDS.items():
-        for group in made.groups:
-            assert found[group.name] == (types.get(kind) or types.get(group.name, "classic"), group.state)
+    promised = {
+        group.name: (types.get(kind) or types.get(group.name, "classic"), group.state)
+        for kind, made in KINDS.items()
+        for group in made.groups
+    }
+    until = time.monotonic() + _SECONDS
+    while (found := listed(crowd, promised)) != promised and time.monotonic() < until:
+        time.sleep(0.2)
+    assert found == promised
     rows = run_here("describe", "parcels-audit", "-o", "json", bootstrap=crowd.bootstrap).items
     assert [(row["start_offset"], row["lag"]) for row in rows] == [(20, 40), (40, 0)]
 
@@ -186,10 +198,11 @@ def test_other_clients(crowd: Sandbox, group: str) -> None:
 
 
 def test_the_log_tells_the_rest(crowd: Sandbox) -> None:
-    rows = members(crowd, STICKY, "--deep", when=all_have_partitions)
+    deep = ("--deep", "--deep-time", "20s")
+    rows = members(crowd, STICKY, *deep, when=all_have_partitions)
     assert sorted(row["leader"] for row in rows) == [False, True]
     assert {(row["session_timeout_ms"], row["rebalance_timeout_ms"]) for row in rows} == {(45_000, 300_000)}
-    answer = run_here("describe", CONNECT, STICKY, "--state", "--deep", "-o", "json", bootstrap=crowd.bootstrap)
+    answer = run_here("describe", CONNECT, STICKY, "--state", *deep, "-o", "json", bootstrap=crowd.bootstrap)
     assert answer.code == 0
     assert all(row["generation"] and row["leader"] and row["state_since"] for row in answer.items)
     assert len(re.findall(r"read [\d,]+ records \([\d,]+ bytes\) of __consumer_offsets-\d+", answer.out)) in (1, 2)
