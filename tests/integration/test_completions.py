@@ -23,6 +23,17 @@ STARTS = {
 }
 
 
+# As the command, but that a busy machine may take its time; typing, nobody waits for more than a moment.
+PROGRAM = f"""#!/bin/sh
+exec {sys.executable} -c '
+import kgroups.cli.complete
+from kgroups.__main__ import main
+kgroups.cli.complete.PATIENCE = 60
+main()
+' "$@"
+"""
+
+
 class Shell:
     """A shell in a terminal of its own."""
 
@@ -34,7 +45,7 @@ class Shell:
         self.wait_for("ready")
 
     def _tmux(self, *words: str, env: dict[str, str] | None = None) -> str:
-        done = subprocess.run(["tmux", "-L", self._socket, *words], capture_output=True, text=True, env=env, timeout=30)
+        done = subprocess.run(["tmux", "-L", self._socket, *words], capture_output=True, text=True, env=env, timeout=90)
         return done.stdout
 
     def type(self, text: str) -> None:
@@ -45,7 +56,7 @@ class Shell:
         return self._tmux("capture-pane", "-p")
 
     def wait_for(self, text: str) -> None:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while text not in self.screen:
             assert time.monotonic() < until, self.screen
             time.sleep(0.1)
@@ -58,7 +69,7 @@ class Shell:
 def shell(world: World, tmp_path: Path, needs: Callable[[str], None]) -> Iterator[Callable[[str], Shell]]:
     opened: list[Shell] = []
     program = tmp_path / "kgroups"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m kgroups "$@"\n')
+    program.write_text(PROGRAM)
     program.chmod(0o755)
 
     def start(name: str) -> Shell:
