@@ -45,7 +45,7 @@ class JavaMembers:
         assert self._process.stdin
         self._process.stdin.close()
         try:
-            self._process.wait(20)
+            self._process.wait(60)  # or they stay until their sessions are over
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

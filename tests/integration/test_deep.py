@@ -49,7 +49,8 @@ def _data(printed: Row) -> Row:
 
 
 def deep(world: World, *words: str) -> list[Row]:
-    answer = world.ask("describe", "--all-groups", *words, "--deep", "-o", "json")
+    patient = ("--deep-time", "60s", "--timeout", "90s")
+    answer = world.ask("describe", "--all-groups", *words, "--deep", *patient, "-o", "json", limit=180)
     assert answer.code in (0, 1), answer.err  # a topic of one of the groups is deleted
     known = world.groups
     return [row for row in answer.items if row["group"] in known]

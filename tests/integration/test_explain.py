@@ -39,7 +39,7 @@ STRATEGIES = {
     "cooperative-sticky": "CooperativeStickyAssignor",
 }
 TOPICS = ("orders", "payments")
-SETTLE = 60.0
+SETTLE = 180.0
 
 Held = dict[str, set[tuple[str, int]]]
 """Member -> partitions."""

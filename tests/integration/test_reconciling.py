@@ -18,7 +18,8 @@ from tests.integration.offsets_log import read_log
 
 GROUP = TOPIC = "reconciling"
 PARTITIONS = 4
-_SECONDS = 60.0
+DEEP = ("--deep", "--deep-time", "20s")
+_SECONDS = 120.0
 
 
 def until(found: Callable[[], bool]) -> None:
@@ -34,7 +35,7 @@ def held_up(cluster: Sandbox) -> Iterator[Sandbox]:
         pytest.skip("no KIP-848 groups")
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 3})
     for made in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
-        made.result(30)
+        made.result(60)
     settings = {"bootstrap.servers": cluster.bootstrap, "group.id": GROUP, "group.protocol": "consumer"}
     rest = {"enable.auto.commit": "false", "log_level": "3"}
     first, second = (
@@ -91,13 +92,13 @@ def test_the_log_tells_what_a_plain_consumer_reads_there(held_up: Sandbox) -> No
         newest[record.record_type, *record.key.values()] = record.value
     (deep,) = [
         row
-        for row in run_here("describe", GROUP, "--deep", "-o", "json", bootstrap=held_up.bootstrap).items
+        for row in run_here("describe", GROUP, *DEEP, "-o", "json", bootstrap=held_up.bootstrap).items
         if row["current_offset"] is not None
     ]
     committed = newest[1, GROUP, TOPIC, deep["partition"]]
     assert committed and deep["committed_at"] == moment_text(committed["commitTimestamp"])
     assert deep["expires_at"] is None  # it has members
-    for row in members(held_up, "--deep"):
+    for row in members(held_up, *DEEP):
         member = newest[5, GROUP, row["consumer_id"]]
         assert member and row["rebalance_timeout_ms"] == member["RebalanceTimeoutMs"] > 0
         assert (row["leader"], row["session_timeout_ms"]) == (None, None)
