@@ -148,7 +148,9 @@ def write_logging(folder: Path, level: str) -> list[str]:
     """The JVM options that make Kafka of any version log to standard error from that level on."""
     files = {"log4j": (f"{level}-log4j.properties", _LOG4J), "log4j2": (f"{level}-log4j2.properties", _LOG4J2)}
     for name, text in files.values():
-        (folder / name).write_text(text.format(level=level))
+        file = folder / name
+        if not file.exists():  # else a JVM that starts at this moment might find it empty
+            file.write_text(text.format(level=level))
     return [
         f"-Dlog4j.configuration=file:{folder / files['log4j'][0]}",
         f"-Dlog4j2.configurationFile={folder / files['log4j2'][0]}",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.sandbox import kafka_version
-from kgroups.sandbox.settings import controllers, server_properties, write_properties
+from kgroups.sandbox.settings import controllers, server_properties, write_logging, write_properties
 from kgroups.sandbox.state import Broker
 
 
@@ -60,3 +60,11 @@ def test_files_are_javas_properties(tmp_path: Path) -> None:
 def test_what_latin_1_lacks_is_escaped(tmp_path: Path) -> None:
     write_properties(tmp_path / "p", {"password": "é№"})
     assert (tmp_path / "p").read_bytes() == b"password=\\u00e9\\u2116\n"
+
+
+def test_a_file_that_a_jvm_may_be_reading_is_left_alone(tmp_path: Path) -> None:
+    options = write_logging(tmp_path, "WARN")
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert len(before) == 2 and all(file.read_text() for file in before)
+    assert write_logging(tmp_path, "WARN") == options
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == before
