@@ -24,6 +24,8 @@ _COMMON = {
     "auto.create.topics.enable": "false",
     "delete.topic.enable": "true",
     "num.partitions": "1",
+    # Else every ten minutes: groups that have neither members nor offsets are forgotten then, while a test looks.
+    "offsets.retention.check.interval.ms": "86400000",
     "log.retention.ms": "-1",
     "controlled.shutdown.enable": "false",
     # Of the 128 MB that it would take otherwise the heap of a sandbox has too few.
