@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,9 +20,10 @@ class ProgressLine:
 
 @asynccontextmanager
 async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
-    """Shows the line while the body runs and wipes it after; nothing where stderr is no terminal, or with ``quiet``."""
+    """Shows the line while the body runs and wipes it after; nothing where stderr is no terminal, or one that cannot
+    wipe (``TERM=dumb``), or with ``quiet``."""
     line = ProgressLine()
-    if quiet or not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
         yield line
         return
     task = asyncio.ensure_future(_show(line))

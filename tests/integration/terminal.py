@@ -18,11 +18,13 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Shown(NamedTuple):
-    """``raw`` as it came, escape sequences and all; ``out`` is what went past the terminal into a pipe."""
+    """``raw`` as it came, escape sequences and all; ``out`` is what went past the terminal into a pipe. ``seconds`` is
+    the whole process, with the start of Python."""
 
     code: int
     raw: str
     out: str
+    seconds: float
 
     @property
     def text(self) -> str:
@@ -31,19 +33,26 @@ class Shown(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        return self.text.replace("\r\n", "\n").rstrip("\n").split("\n")
-
-    @property
-    def screen(self) -> list[str]:
-        """What is left to be seen, when lines were written over (``\\r``) and wiped (``\\x1b[K``)."""
+        """What is left to be seen, when lines were written over (``\\r``) and wiped (``\\x1b[K``): on a busy machine
+        a line of progress was."""
         lines = []
-        for line in self.raw.replace("\r\n", "\n").split("\n"):
+        for line in self.raw.replace("\r\n", "\n").rstrip("\n").split("\n"):
             seen = ""
             for part in line.split("\r"):
                 kept, wiped, after = part.partition("\x1b[K")
                 seen = kept + after if wiped else kept + seen[len(kept) :]
             lines.append(_ESCAPE.sub("", seen))
-        return [line for line in lines if line]
+        return lines
+
+    @property
+    def screen(self) -> list[str]:
+        """The same without empty lines."""
+        return [line for line in self.lines if line]
+
+    @property
+    def progress(self) -> bool:
+        """Whether a line was written over."""
+        return "\r" in self.raw.replace("\r\n", "\n")
 
 
 def on_terminal(
@@ -57,6 +66,7 @@ def on_terminal(
     master, slave = os.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
+    began = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-m", "kgroups", words[0], "-b", bootstrap, *words[1:]],
         stdin=slave,
@@ -68,7 +78,7 @@ def on_terminal(
     with process, os.fdopen(master, "rb", buffering=0) as screen:
         raw = _read(screen.fileno(), time.monotonic() + 90)
         out = process.stdout.read() if process.stdout else b""
-    return Shown(process.returncode, raw.decode(), out.decode())
+    return Shown(process.returncode, raw.decode(), out.decode(), time.monotonic() - began)
 
 
 def _read(descriptor: int, until: float) -> bytes:
@@ -93,6 +103,7 @@ class Typist:
         command = [sys.executable, "-m", "kgroups", words[0], "-b", bootstrap, *words[1:]]
         inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         env = {**inherited, "TERM": "xterm-256color"}
+        self._began = time.monotonic()
         self._process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env)
         os.close(slave)
         self._seen = b""
@@ -118,4 +129,4 @@ class Typist:
     def end(self) -> Shown:
         """All that was shown, once it has ended."""
         self._seen += _read(self._master, time.monotonic() + 90)
-        return Shown(self._process.wait(30), self._seen.decode(), "")
+        return Shown(self._process.wait(30), self._seen.decode(), "", time.monotonic() - self._began)

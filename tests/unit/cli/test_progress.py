@@ -1,0 +1,40 @@
+"""The line of progress: there while it lasts, wiped after; and not at all where nothing can be wiped."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+
+import pytest
+
+from kgroups.cli import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stderr", "term", "quiet", "shown"),
+    [
+        (Terminal, "xterm-256color", False, "\rkgroups: connecting\x1b[K\r\x1b[K"),
+        (Terminal, "xterm-256color", True, ""),
+        (Terminal, "dumb", False, ""),
+        (io.StringIO, "xterm-256color", False, ""),
+    ],
+    ids=["shown", "quiet", "dumb", "pipe"],
+)
+def test_line(stderr: type[io.StringIO], term: str, quiet: bool, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", written := stderr())
+
+    async def work() -> None:
+        async with progress.progress_line(quiet):
+            for _ in range(10):
+                await asyncio.sleep(0)
+
+    asyncio.run(work())
+    assert written.getvalue() == shown
