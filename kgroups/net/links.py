@@ -38,6 +38,7 @@ class Links:
         self._retired: list[asyncio.Task[Link]] = []
         self._changing: Counter[Lane] = Counter()
         self._condemned: dict[Address, BrokerUnavailable] = {}
+        self._names: dict[Address, str] = {}
         self._gate = Gate(settings, observer)
 
     async def to(self, host: str, port: int, name: str, number: int = 0) -> Link:
@@ -65,7 +66,15 @@ class Links:
             raise self.condemn(address, error) from None
 
     async def _open(self, host: str, port: int, name: str) -> Link:
-        return await self._gate.link(host, port, name, Deadline(self._deadline.bound(self._settings.broker_timeout)))
+        allowed = Deadline(self._deadline.bound(self._settings.broker_timeout))
+        try:
+            link = await self._gate.link(host, port, name, allowed)
+        except KgroupsError as error:
+            if (learned := self._names.get((host, port))) and str(error).startswith(name):
+                error.args = (learned + str(error).removeprefix(name),)
+            raise
+        link.connection.name = self._names.get((host, port), name)
+        return link
 
     @contextmanager
     def free_lane(self, host: str, port: int) -> Iterator[int]:
@@ -92,7 +101,8 @@ class Links:
         return task is not None and task.done()
 
     def rename(self, address: Address, name: str) -> None:
-        """What was only an address until now."""
+        """What was only an address until now; also on connections that are still being made."""
+        self._names[address] = name
         task = self._made.get((*address, 0))
         if task and task.done() and not task.cancelled() and not task.exception():
             task.result().connection.name = name

@@ -63,6 +63,22 @@ def test_the_second_bootstrap_server_is_tried_beside_a_silent_first() -> None:
     assert 0.2 < watch.seconds < 2.5
 
 
+@pytest.mark.parametrize(
+    ("fault", "told"), [(faults.late(0.5), "no answer to ListGroups"), (faults.silence, "no answer to ApiVersions")]
+)
+def test_what_was_begun_with_an_address_ends_with_the_brokers_name(fault: faults.Fault, told: str) -> None:
+    """The first bootstrap server is slow; its name is learned from the second meanwhile."""
+
+    async def work(cluster: Cluster) -> None:
+        fake.brokers[0].fault("ListGroups", faults.silence)
+        with pytest.raises(BrokerUnavailable, match=rf"^broker 0 \(127\.0\.0\.1:\d+\): {told}"):
+            await cluster.call(cluster.nodes[0], ListGroups())
+
+    fake = FakeCluster(2)
+    fake.brokers[0].fault("ApiVersions", fault)
+    with_cluster(fake, work, via=(0, 1), broker_timeout=1)
+
+
 def test_a_dead_first_bootstrap_server_is_passed_over() -> None:
     fake = FakeCluster(2)
     fake.brokers[0].alive = False
