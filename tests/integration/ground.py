@@ -45,13 +45,14 @@ class Ground:
     def made(cls, sandbox: Sandbox, scratch: Path) -> Ground:
         ground = cls(sandbox, scratch, (int(time.time()) // 60 - 60) * MINUTE)
         asyncio.run(ground._create())
-        producer = Producer({"bootstrap.servers": sandbox.bootstrap})
+        # Idempotent, or what is sent again may come behind what was written after it.
+        producer = Producer({"bootstrap.servers": sandbox.bootstrap, "enable.idempotence": True})
         for topic, partitions in ENDS.items():
             for partition, end in partitions.items():
                 for number in range(end):
                     at = ground.began + number * MINUTE
                     producer.produce(topic, b"%d" % number, partition=partition, timestamp=at)
-        assert not producer.flush(30)
+        assert not producer.flush(60)
         delete_records(sandbox.bootstrap, {LOG: {0: 5}})
         return ground
 
@@ -62,7 +63,7 @@ class Ground:
 
     @property
     def _settings(self) -> ClientSettings:
-        return ClientSettings(parse_bootstrap(self.sandbox.bootstrap))
+        return ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=60, broker_timeout=60)
 
     @property
     def version(self) -> str:
@@ -78,6 +79,11 @@ class Ground:
         """The time of a record, as the Java tool takes it: no zone, which is UTC."""
         at = datetime.fromtimestamp((self.began + number * MINUTE) / 1000, UTC)
         return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}"
+
+    def ago(self, number: float) -> str:
+        """How long ago a record's time was, in whole seconds, as a duration."""
+        minutes, seconds = divmod(int(time.time() - self.began / 1000 - number * 60), 60)
+        return f"PT{minutes}M{seconds}S"
 
     def ask(self, *words: str) -> Answer:
         return run_here(*words, bootstrap=self.sandbox.bootstrap)
