@@ -66,7 +66,11 @@ def process(tool: str, *words: str) -> Ran:
 
 
 def theirs(place: Place, tool: str, *words: str, version: str = NEWEST) -> Said:
-    return JavaTool(version, place.scratch, CLASSES.get(tool)).run(*words)
+    java = JavaTool(version, place.scratch, CLASSES.get(tool))
+    match words:
+        case ["--bootstrap-server", where, *rest] if ":" in where:  # that of a cluster
+            return java.ask(where, *rest)
+    return java.run(*words)
 
 
 def only(world: World, *versions: str) -> None:

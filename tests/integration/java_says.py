@@ -16,6 +16,10 @@ from tests.integration.resident_tool import resident_tool
 Cells = dict[str, str | None]
 """Header -> text; ``None`` where the tool shows ``-`` or nothing."""
 
+PATIENT = ("--timeout", "60000")
+"""For the tools that look at groups. They wait 5 s for each answer, from before they have loaded the classes that ask:
+on a busy machine the first question of a JVM takes longer."""
+
 COLUMNS = (
     *("GROUP", "TOPIC", "PARTITION", "LEADER-EPOCH", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"),
     *("CONSUMER-ID", "HOST", "CLIENT-ID", "GROUP-INSTANCE-ID", "#PARTITIONS", "ASSIGNMENT"),
@@ -84,10 +88,13 @@ class JavaTool:
         """
         kafka = kafka_version(version)
         tool = class_name or kafka.group_command
+        self._patient = PATIENT if tool.endswith("GroupCommand") else ()
         self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), tool, options)
 
     def ask(self, bootstrap: str, *words: str, limit: float = 120.0) -> Said:
-        return self.run("--bootstrap-server", bootstrap, *words, limit=limit)
+        """About a cluster; with patience, unless the words say how much."""
+        patient = () if "--timeout" in words else self._patient
+        return self.run("--bootstrap-server", bootstrap, *words, *patient, limit=limit)
 
     def run(self, *words: str, limit: float = 120.0) -> Said:
         """With these words alone."""
