@@ -10,7 +10,7 @@ from datetime import timedelta
 from threading import Event, Thread
 from typing import Final, Self
 
-from confluent_kafka import Consumer, ConsumerGroupState, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupState
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
@@ -19,6 +19,7 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.route import Route
 from kgroups.sandbox.wire.consumer_protocol import encode_subscription
 from kgroups.sandbox.wire.join_group import JoinGroup, MemberIdRequired
+from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
 IDLE: Final = "visitors-idle"
 """Two members of a topic with one partition: one has nothing to do. 50 is committed."""
@@ -36,7 +37,7 @@ REGEX: Final = "visitors-regex"
 """A KIP-848 group whose member subscribes by a regular expression; Kafka 4.0 and newer."""
 
 _LONG: Final = timedelta(minutes=30)
-_SETTLE: Final = 60.0
+_SETTLE: Final = 120.0
 
 
 class Visitors:
@@ -69,7 +70,7 @@ class Visitors:
         self._stack.close()
 
     def _arrive(self) -> None:
-        asyncio.run(self._join_only())
+        asyncio.run(self._make())
         classic = {"partition.assignment.strategy": "range"}
         self._consume(IDLE, "clicks", classic)
         self._consume(IDLE, "clicks", classic)
@@ -83,7 +84,6 @@ class Visitors:
         self._settled(OWNED, members=1, partitions=6)
         self._consume(OWNED, "orders", cooperative)
         self._settled(IDLE, members=2, partitions=1)
-        self._consumers[0].commit(offsets=[TopicPartition("clicks", 0, 50)], asynchronous=False)
         self._settled(OWNED, members=2, partitions=6)
         if MIXED in self.groups:
             self._settled(MIXED, members=2, partitions=6)
@@ -120,10 +120,12 @@ class Visitors:
         held = sum(len(member.assignment.topic_partitions) for member in told.members)
         return told.state, len(told.members), held
 
-    async def _join_only(self) -> None:
+    async def _make(self) -> None:
+        """What must be there before anybody comes: a member's commit may fall into a rebalance, and fail."""
         cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(self._sandbox.bootstrap)))
         async with cluster:
-            route = await Route.to(cluster, [COMPLETING])
+            route = await Route.to(cluster, [IDLE, COMPLETING])
+            assert await route.call(IDLE, OffsetCommit(IDLE, {"clicks": {0: 50}})) is None
             for member_id in self._ids():
                 join = JoinGroup(
                     COMPLETING, member_id, "consumer", "range", encode_subscription(["orders"], {}), _LONG, _LONG
