@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import SandboxError
 from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import ClusterMetadata, Metadata
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.sandbox.wire.create_topics import CreateTopics
 
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
 _TIMEOUT: Final = 60.0
+_POLL: Final = 0.02
 
 
 async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
-    """Makes topics, name -> number of partitions.
+    """Makes topics, name -> number of partitions, and returns when every broker knows their leaders.
 
     :raises SandboxError: when one cannot be made, or is there already.
     """
@@ -32,6 +35,22 @@ async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
     for topic, error in sorted(answer.items()):
         if error:
             raise SandboxError(f"topic {topic} cannot be made: {error.name}")
+    await _await_leaders(cluster, topics)
+
+
+async def _await_leaders(cluster: Cluster, topics: Mapping[str, int]) -> None:
+    """Brokers hear of new topics a moment after the controller has answered, and refuse commits on them until then."""
+    until = time.monotonic() + _TIMEOUT
+    for node in cluster.by_readiness():
+        while missing := _without_leaders(await cluster.call(node, Metadata(tuple(topics))), topics):
+            if time.monotonic() > until:
+                raise SandboxError(f"{node} does not know who leads {', '.join(missing)} after {_TIMEOUT:g} s")
+            await asyncio.sleep(_POLL)
+
+
+def _without_leaders(told: ClusterMetadata, topics: Mapping[str, int]) -> list[str]:
+    led = {each.topic: [at for at in each.leaders.values() if isinstance(at, int)] for each in told.topics}
+    return sorted(topic for topic, partitions in topics.items() if len(led.get(topic, ())) < partitions)
 
 
 def make_topics(settings: ClientSettings, records: Mapping[str, Mapping[int, int]]) -> None:
