@@ -23,6 +23,12 @@ HOUR: Final = 60 * MINUTE
 COUNT: Final = 200
 """Records in the topics that say nothing else, each a minute younger than the one before; all in one batch."""
 
+_IN_ORDER: Final[dict[str, Any]] = {"enable.idempotence": False, "max.in.flight": 1}
+"""One batch at a time: else what is sent again comes behind what was sent after it. Old formats know no idempotence."""
+
+_SECONDS: Final = 60.0
+"""For all that a broker does."""
+
 
 class Aged(NamedTuple):
     """One group with a commit on one topic, and what its lag must be."""
@@ -45,6 +51,7 @@ class AgedTopics:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._bootstrap = sandbox.bootstrap
+        self._common: dict[str, Any] = {"bootstrap.servers": sandbox.bootstrap}
         self._version = tuple(map(int, sandbox.version.name.split(".")))
         self._admin = AdminClient({"bootstrap.servers": self._bootstrap, "log_level": 3})
         self._began = int(time.time() * 1000) - 10 * HOUR
@@ -72,19 +79,20 @@ class AgedTopics:
     def _topic(self, name: str, **config: str) -> str:
         settings = {key.replace("_", "."): value for key, value in config.items()}
         asked = self._admin.create_topics([NewTopic(name, 1, 1, config=settings)])
-        asked[name].result(30)
+        asked[name].result(_SECONDS)
         return name
 
     def _produce(self, topic: str, count: int = COUNT, *, first: int = 0, size: int = 0, **settings: Any) -> None:
-        options = {"bootstrap.servers": self._bootstrap, "linger.ms": 100, "enable.idempotence": False}
+        options = {**self._common, **_IN_ORDER, "linger.ms": 60_000}  # for flush() to send all as one batch
         producer = Producer(options | {key.replace("_", "."): value for key, value in settings.items()})
         for number in range(first, first + count):
             value = f"record {number} ".encode() + bytes(size)
             producer.produce(topic, value, f"{number}", 0, timestamp=self._at(number))
-        assert producer.flush(30) == 0
+        assert producer.flush(_SECONDS) == 0
 
     async def _commit(self) -> None:
-        cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(self._bootstrap), timeout=60))
+        where = parse_bootstrap(self._bootstrap)
+        cluster, _ = await Cluster.connect(ClientSettings(where, timeout=_SECONDS, broker_timeout=_SECONDS))
         async with cluster:
             route = await Route.to(cluster, [aged.group for aged in self.groups])
             for aged in self.groups:
@@ -115,15 +123,15 @@ class AgedTopics:
     def _transactions(self) -> None:
         """0-4 committed, 5 its marker, 6-10 aborted, 11 its marker, 12-16 committed, 17 its marker."""
         topic = self._topic("aged-transactions")
-        options = {"bootstrap.servers": self._bootstrap, "transactional.id": "aged-transactions"}
-        producer = Producer(options)
-        producer.init_transactions(30)
+        producer = Producer({**self._common, "transactional.id": "aged-transactions"})
+        producer.init_transactions(_SECONDS)
         for first, commit in ((0, True), (6, False), (12, True)):
             producer.begin_transaction()
             for number in range(first, first + 5):
                 producer.produce(topic, b"record", timestamp=self._at(number))
-            producer.flush(30)
-            producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+            producer.flush(_SECONDS)
+            producer.commit_transaction(_SECONDS) if commit else producer.abort_transaction(_SECONDS)
+        self._await_end(topic, 18)  # the last marker comes after the answer
         uncommitted = {5: self._at(6), 8: self._at(8), 11: self._at(12), 14: self._at(14), 17: 0}
         self.groups += [Aged(topic, at, 18 - at, oldest) for at, oldest in uncommitted.items()]
         committed = {4: self._at(4), 6: self._at(12), 9: self._at(12)}
@@ -153,14 +161,13 @@ class AgedTopics:
         self._hole_topic = self._topic(
             "aged-compacted", cleanup_policy="compact", segment_ms="100", min_cleanable_dirty_ratio="0.01"
         )
-        producer = Producer({"bootstrap.servers": self._bootstrap, "enable.idempotence": False})
+        producer = Producer({**self._common, **_IN_ORDER})
         for number in range(60):
             producer.produce(self._hole_topic, b"record", f"{number % 3}", 0, timestamp=self._at(number))
-        assert producer.flush(30) == 0
+        assert producer.flush(_SECONDS) == 0
 
     def _hole(self) -> None:
-        """In another segment, or nothing is compacted: a second after the others."""
-        time.sleep(0.3)
+        """In another segment, or nothing is compacted: its time is a minute after the others'."""
         self._produce(self._hole_topic, 1, first=60)
         if self._cleaner_is_quick:
             self._await_hole()
@@ -168,20 +175,30 @@ class AgedTopics:
             self.groups.append(Aged(self._hole_topic, 59, 2, self._at(59)))
 
     def _await_hole(self) -> None:
-        consumer = Consumer(
-            {"bootstrap.servers": self._bootstrap, "group.id": "aged-watcher", "enable.auto.commit": False}
-        )
-        end = time.monotonic() + 20
-        try:
-            while time.monotonic() < end:
+        with self._watcher() as consumer:
+            until = time.monotonic() + _SECONDS
+            while True:
                 consumer.assign([TopicPartition(self._hole_topic, 0, 20)])
                 message = consumer.poll(2)
                 if message and not message.error() and message.offset() == 57:
                     return
+                assert time.monotonic() < until, f"nothing was compacted in {_SECONDS:g} s"
                 time.sleep(0.2)
+
+    def _await_end(self, topic: str, end: int) -> None:
+        with self._watcher() as consumer:
+            until = time.monotonic() + _SECONDS
+            while consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=_SECONDS) != (0, end):
+                assert time.monotonic() < until, f"{topic} does not end at {end}"
+                time.sleep(0.05)
+
+    @contextlib.contextmanager
+    def _watcher(self) -> Iterator[Consumer]:
+        consumer = Consumer({**self._common, "group.id": "aged-watcher", "enable.auto.commit": False})
+        try:
+            yield consumer
         finally:
             consumer.close()
-        raise AssertionError("nothing was compacted in 20 s")
 
     # The cleaner looks for work every 15 s.
 
@@ -202,7 +219,7 @@ class AgedTopics:
 
     def _configure(self, entry: ConfigEntry) -> None:
         """Of all brokers."""
-        for broker in self._admin.list_topics(timeout=30).brokers:
+        for broker in self._admin.list_topics(timeout=_SECONDS).brokers:
             resource = ConfigResource(ResourceType.BROKER, str(broker), incremental_configs=[entry])
             for future in self._admin.incremental_alter_configs([resource]).values():
-                future.result(30)
+                future.result(_SECONDS)
