@@ -37,7 +37,7 @@ def need_compiler(java: str) -> None:
     :raises SandboxError: when this Java has no compiler: it is a JRE.
     """
     try:
-        done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=120, check=False)
     except (OSError, subprocess.SubprocessError) as error:
         raise SandboxError(f"{java} does not run ({error}): {_FIX}") from None
     if "jdk.compiler@" not in done.stdout:
@@ -47,7 +47,7 @@ def need_compiler(java: str) -> None:
 @cache
 def _major(java: str) -> int:
     try:
-        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=120, check=True).stderr
     except (OSError, subprocess.SubprocessError) as error:
         raise SandboxError(f"{java} does not run ({error}): {_FIX}") from None
     # "1.8.0_412" up to Java 8, "17.0.15" and "21" since.

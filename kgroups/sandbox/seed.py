@@ -80,12 +80,12 @@ def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[
 
 def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
     if group.type == GroupType.CONSUMER:
-        protocol = "group.protocol=consumer"
-    else:
-        protocol = f"partition.assignment.strategy={_STICKY}"
+        protocol = ["group.protocol=consumer"]
+    else:  # old consumers say 10 s: on a busy machine one may stand still for so long, and is no less alive
+        protocol = [f"partition.assignment.strategy={_STICKY}", "session.timeout.ms=45000"]
     for number in range(group.members):
         name = f"{group.name}-{number}"
-        properties = (protocol, f"client.id={name}", "auto.commit.interval.ms=500", "heartbeat.interval.ms=500")
+        properties = (*protocol, f"client.id={name}", "auto.commit.interval.ms=500", "heartbeat.interval.ms=500")
         sandbox.start_java(
             name,
             sandbox.version.console_consumer,
@@ -146,4 +146,4 @@ async def _look(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str, Gro
 
 
 def _settings(bootstrap: str) -> ClientSettings:
-    return ClientSettings(parse_bootstrap(bootstrap), client_id=CLIENT_ID)
+    return ClientSettings(parse_bootstrap(bootstrap), timeout=TIMEOUT, broker_timeout=60, client_id=CLIENT_ID)

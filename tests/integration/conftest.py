@@ -35,6 +35,11 @@ from tests.integration.ways_in import GROUPS, WAYS, JavaLists
 # Where the tests are about coordinators there must be more than one; elsewhere one starts three times as fast.
 BROKERS = dict.fromkeys(VERSIONS, 1) | {DEFAULT_VERSION: 3}
 
+# Nobody harms their brokers: none is to be taken for dead, and no controller for lost, because a busy machine lets it
+# stand for some seconds.
+CALM = {"broker.session.timeout.ms": "60000", "controller.quorum.fetch.timeout.ms": "20000"}
+CALM_BY_ZOOKEEPER = {"zookeeper.session.timeout.ms": "20000"}
+
 # Which of them also run with TLS, SASL and ACLs: the two authorizers, KRaft and ZooKeeper, both generations of clients.
 SECURE = ("2.8.2", DEFAULT_VERSION)
 
@@ -113,10 +118,12 @@ def running(request: pytest.FixtureRequest) -> Iterator[Sandbox | Secure]:
     began = time.monotonic()
     _down_of_dead_sessions()
     name = f"pytest-{os.getpid()}-{kind}"
+    calm = CALM_BY_ZOOKEEPER if kafka_version(kind.version).zookeeper else CALM
     if kind.secure:
-        starting: Sandbox | Secure = secure_up(kind.version, name=name, users=USERS, kerberos=_kerberos(request.config))
+        kerberos = _kerberos(request.config)
+        starting: Sandbox | Secure = secure_up(kind.version, name=name, users=USERS, kerberos=kerberos, properties=calm)
     else:
-        starting = Sandbox.up(kind.version, BROKERS[kind.version], name=name)
+        starting = Sandbox.up(kind.version, BROKERS[kind.version], name=name, properties=calm)
     with starting as started:
         _ran[str(kind)] = time.monotonic() - began
         yield started
@@ -151,7 +158,7 @@ def misused(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> Misused
 @pytest.fixture(scope="session")
 def world(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> World:
     """The same cluster with the known world in it; it stands still, and is to be left as it is."""
-    seed_world(cluster)
+    seed_world(cluster, timeout=300)
     return World(cluster, tmp_path_factory.mktemp("java"))
 
 

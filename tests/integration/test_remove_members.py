@@ -25,7 +25,7 @@ def consuming(ground: Ground, group: str, **settings: str) -> Iterator[Consumer]
     common = {"bootstrap.servers": ground.sandbox.bootstrap, "group.id": group, "log_level": "3"}
     consumer = Consumer({**common, "enable.auto.commit": "false", **settings})
     consumer.subscribe([LONG])
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not consumer.assignment():
         consumer.poll(0.1)
         assert time.monotonic() < until
