@@ -223,11 +223,13 @@ class Sandbox:
     # Run Java beside it.
 
     def java_tool(self, *args: str, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
-        """Run this version's own ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another.
+        """Run this version's own ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another. It
+        has a minute for each answer, not its 5 s, in which a busy machine may not have loaded the classes that ask.
 
         :raises SandboxError: when it takes longer than ``timeout`` seconds.
         """
-        return _run(self.java_tool_command(*args), timeout=timeout)
+        patient = () if "--timeout" in args else ("--timeout", "60000")
+        return _run(self.java_tool_command(*args, *patient), timeout=timeout)
 
     def java_tool_command(self, *args: str, as_shipped: bool = False) -> list[str]:
         """The command behind :meth:`java_tool`.
