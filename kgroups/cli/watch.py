@@ -129,10 +129,15 @@ class Ticks:
 
 
 def _unanswered(failures: tuple[Failure, ...]) -> frozenset[str] | None:
-    """The groups that may be there though they are not told of; ``None``: any may, for a broker did not answer."""
+    """The groups that may be there though they are not told of; ``None``: any may, for a broker did not answer, or some
+    groups have no coordinator and nobody lists them."""
+    from kgroups.admin.list_groups import OFFSETS_TOPIC
     from kgroups.model.outcome import Scope
 
-    if any(failure.scope in (Scope.CLUSTER, Scope.BROKER) for failure in failures):
+    if any(
+        failure.scope in (Scope.CLUSTER, Scope.BROKER) or (failure.scope, failure.name) == (Scope.TOPIC, OFFSETS_TOPIC)
+        for failure in failures
+    ):
         return None
     return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != _GONE)
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from kgroups.admin.list_groups import OFFSETS_TOPIC, missing_coordinators
+from kgroups.cli.watch import _unanswered
 from kgroups.cli.watch_keys import Controls
+from kgroups.model.outcome import Failure, Scope
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, kafka_error
 from kgroups.render.watch.screen import Order
 from tests.fakes.broker import FakeCluster
 
@@ -35,6 +40,13 @@ def test_a_line_a_look(run_cli: Run, serve: Callable) -> None:
 def test_no_cluster_at_the_first_look_is_an_error(run_cli: Run) -> None:
     code, out, err = run_cli("watch", "-b", "127.0.0.1:1")
     assert (code, out) == (1, "") and err.startswith("kgroups: error: no bootstrap server answered")
+
+
+def test_groups_without_a_coordinator_may_be_there() -> None:
+    """Nobody lists those of a partition of the offsets topic without a leader: a broker may be dead for long."""
+    leaders = {0: 1, 1: kafka_error(Code.leader_not_available)}
+    assert _unanswered(missing_coordinators([TopicLeaders(OFFSETS_TOPIC, None, leaders)])) is None
+    assert _unanswered((Failure(Scope.TOPIC, "orders", "gone"),)) == frozenset()
 
 
 def test_keys() -> None:
