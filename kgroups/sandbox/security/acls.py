@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kgroups.errors import SandboxError
@@ -10,7 +11,8 @@ from kgroups.errors import SandboxError
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-_TIMEOUT: Final = 30.0
+_TIMEOUT: Final = 60.0
+_POLL: Final = 0.02
 _CLUSTER: Final = "kafka-cluster"
 
 
@@ -30,26 +32,43 @@ class Acl(NamedTuple):
 
 
 def add_acls(bootstrap: str, *acls: Acl) -> None:
-    """Adds them, and returns when the brokers have taken them.
+    """Adds them, and returns when they are in force (with several brokers: on the one that is asked).
 
     :param bootstrap: of the plain listener, on which everything is allowed.
-    :raises SandboxError: when they do not.
+    :raises SandboxError: when the brokers do not take them.
     """
     admin = _admin(bootstrap)
-    _await(admin.create_acls([_binding(acl) for acl in acls], request_timeout=_TIMEOUT).values())
+    bindings = [_binding(acl) for acl in acls]
+    _await(admin.create_acls(bindings, request_timeout=_TIMEOUT).values())
+    _until(admin, _filter(None), lambda found: found.issuperset(bindings))
 
 
 def remove_acls(bootstrap: str, user: str) -> None:
-    """Takes away all that name that user.
+    """Takes away all that name that user, and returns when they are in force no more.
 
     :raises SandboxError: when the brokers do not.
     """
+    admin = _admin(bootstrap)
+    theirs = _filter(user)
+    _await(admin.delete_acls([theirs], request_timeout=_TIMEOUT).values())
+    _until(admin, theirs, lambda found: not found)
+
+
+def _filter(user: str | None) -> Any:
+    """All that name that user, or anybody."""
     words = _words()
     resource, pattern = words.ResourceType.ANY, words.ResourcePatternType.ANY
     act = (words.AclOperation.ANY, words.AclPermissionType.ANY)
-    admin = _admin(bootstrap)
-    theirs = words.AclBindingFilter(resource, None, pattern, f"User:{user}", None, *act)
-    _await(admin.delete_acls([theirs], request_timeout=_TIMEOUT).values())
+    return words.AclBindingFilter(resource, None, pattern, user and f"User:{user}", None, *act)
+
+
+def _until(admin: AdminClient, wanted: Any, reached: Callable[[set[Any]], bool]) -> None:
+    """A broker goes by what it has heard from the controller, which is a little later than the controller's answer."""
+    until = time.monotonic() + _TIMEOUT
+    while not reached(set(_result(admin.describe_acls(wanted, request_timeout=_TIMEOUT)))):
+        if time.monotonic() > until:
+            raise SandboxError(f"the brokers did not take the ACLs in {_TIMEOUT:g} s")
+        time.sleep(_POLL)
 
 
 def _binding(acl: Acl) -> Any:
@@ -80,11 +99,15 @@ def _admin(bootstrap: str) -> AdminClient:
 
 
 def _await(futures: Iterable[Any]) -> None:
+    for future in futures:
+        _result(future)
+
+
+def _result(future: Any) -> Any:
     from confluent_kafka import KafkaException
 
     try:
-        for future in futures:
-            future.result(_TIMEOUT)
+        return future.result(_TIMEOUT)
     except KafkaException as error:
         raise SandboxError(f"the brokers did not take the ACLs: {error}") from None
     except TimeoutError:
