@@ -16,6 +16,11 @@ def jar_cache() -> Path:
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "kafka"
 
 
+def port_notes() -> Path:
+    """Which ports were given to sandboxes, and when: an empty file for each; may be deleted at any time."""
+    return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "ports"
+
+
 def state_root() -> Path:
     """Running sandboxes, a folder for each name."""
     return _home_folder("XDG_STATE_HOME", ".local/state") / "kgroups" / "sandbox"

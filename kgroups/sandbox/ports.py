@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import random
 import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
 
 from kgroups.errors import SandboxError
+from kgroups.sandbox.folders import port_notes
 
 HOST = "127.0.0.1"
 
@@ -14,6 +19,9 @@ HOST = "127.0.0.1"
 # machine can even connect to itself.
 _RANGE = range(20_000, 30_000)
 
+_KEPT: Final = 3600.0
+"""Seconds for which no other sandbox is given a port: its server may not have started yet, or be down for a moment."""
+
 
 class ReservedPorts:
     """Holds ports by being bound to them; :meth:`release` just before the servers start."""
@@ -21,10 +29,14 @@ class ReservedPorts:
     def __init__(self, count: int) -> None:
         """:raises SandboxError: when there are not so many free ones."""
         self._sockets: list[socket.socket] = []
+        notes = port_notes()
+        with suppress(OSError):  # without notes there are ports all the same
+            notes.mkdir(parents=True, exist_ok=True)
         for port in random.sample(_RANGE, len(_RANGE)):
             if len(self._sockets) == count:
                 break
-            self._try(port)
+            if _note(notes / str(port)):
+                self._try(port)
         if len(self._sockets) < count:
             self.release()
             raise SandboxError(f"there are no {count} free ports between {_RANGE.start} and {_RANGE.stop}")
@@ -47,3 +59,17 @@ class ReservedPorts:
     def take(self) -> socket.socket:
         """One of them, bound, for a server of this process."""
         return self._sockets.pop()
+
+
+def _note(file: Path) -> bool:
+    """Notes that a port is given away; false where it was, not long ago."""
+    try:
+        file.touch(exist_ok=False)
+    except FileExistsError:
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime < _KEPT:
+                return False
+            file.touch()
+    except OSError:
+        pass
+    return True

@@ -7,7 +7,6 @@ import pytest
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.ports import ReservedPorts
 from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
 from kgroups.sandbox.versions import kafka_version
 
@@ -72,13 +71,3 @@ def test_versions() -> None:
 def test_number_of_brokers(count: int) -> None:
     with pytest.raises(SandboxError, match="1 to 3 brokers"):
         Sandbox.up(brokers=count)
-
-
-def test_reserved_ports_are_distinct_and_held() -> None:
-    first = ReservedPorts(20)
-    second = ReservedPorts(20)
-    try:
-        assert len({*first.numbers, *second.numbers}) == 40
-    finally:
-        first.release()
-        second.release()
