@@ -194,7 +194,7 @@ class Sandbox:
     def resume(self, broker: int) -> None:
         self._signal(broker, SIGCONT)
 
-    def restart(self, broker: int, *, timeout: float = 60.0) -> None:
+    def restart(self, broker: int, *, timeout: float = START_SECONDS) -> None:
         """Start it again on its port with its data, killing it first where it runs.
 
         Returns when it serves groups again, together with the other brokers that run.
@@ -223,13 +223,15 @@ class Sandbox:
     # Run Java beside it.
 
     def java_tool(self, *args: str, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
-        """Run this version's own ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another. It
-        has a minute for each answer, not its 5 s, in which a busy machine may not have loaded the classes that ask.
+        """Run this version's own ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another.
+
+        It waits for each answer as long as it may take itself. Its own 5 s begin before it has loaded the classes that
+        ask: on a busy machine they are over before it has.
 
         :raises SandboxError: when it takes longer than ``timeout`` seconds.
         """
-        patient = () if "--timeout" in args else ("--timeout", "60000")
-        return _run(self.java_tool_command(*args, *patient), timeout=timeout)
+        patience = () if "--timeout" in args else ("--timeout", str(int(timeout * 1000)))
+        return _run(self.java_tool_command(*args, *patience), timeout=timeout)
 
     def java_tool_command(self, *args: str, as_shipped: bool = False) -> list[str]:
         """The command behind :meth:`java_tool`.

@@ -12,6 +12,7 @@ from pathlib import Path
 from kgroups.errors import SandboxError
 
 MINIMUM = 17
+_PATIENCE = 120.0  # seconds, where others start their own at the same time
 _FIX = f"install a Java {MINIMUM} or newer (a JRE will do), or point JAVA_HOME at one"
 
 
@@ -37,7 +38,7 @@ def need_compiler(java: str) -> None:
     :raises SandboxError: when this Java has no compiler: it is a JRE.
     """
     try:
-        done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=_PATIENCE, check=False)
     except (OSError, subprocess.SubprocessError) as error:
         raise SandboxError(f"{java} does not run ({error}): {_FIX}") from None
     if "jdk.compiler@" not in done.stdout:
@@ -47,7 +48,7 @@ def need_compiler(java: str) -> None:
 @cache
 def _major(java: str) -> int:
     try:
-        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=120, check=True).stderr
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_PATIENCE, check=True).stderr
     except (OSError, subprocess.SubprocessError) as error:
         raise SandboxError(f"{java} does not run ({error}): {_FIX}") from None
     # "1.8.0_412" up to Java 8, "17.0.15" and "21" since.
