@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from signal import SIGCONT, SIGKILL, SIGSTOP, Signals
+from signal import SIGCONT, SIGSTOP
 from typing import Final
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.folders import locked, state_root
 from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java
-from kgroups.sandbox.process import ProcessState, send_signal, spawn, state_of, stop_all
+from kgroups.sandbox.process import ProcessState, kill_now, send_signal, spawn, state_of, stop_all
 from kgroups.sandbox.programs import Programs, mark_of
 from kgroups.sandbox.ready import START_SECONDS, TAIL_LINES, ServerDied, log_tail, wait_ready
 from kgroups.sandbox.start import Plan, bootstrap_address, start
@@ -182,17 +182,18 @@ class Sandbox:
     # Harm.
 
     def kill(self, broker: int) -> None:
-        """SIGKILL: no goodbye to clients or controller. Returns when the process is gone."""
-        stop_all([self._signal(broker, SIGKILL)], self._mark, grace=30)
+        """SIGKILL: no goodbye to clients or controller. Returns when the process has ended, and its port is free."""
+        kill_now(self._pid_of(broker), self._mark)
 
     def pause(self, broker: int) -> None:
         """SIGSTOP: its port still accepts connections, and nothing answers on them. Returns when it has stopped."""
-        pid = self._signal(broker, SIGSTOP)
+        pid = self._pid_of(broker)
+        send_signal(pid, self._mark, SIGSTOP)
         while state_of(pid, self._mark) == "running":  # it stops thread by thread
             time.sleep(0.01)
 
     def resume(self, broker: int) -> None:
-        self._signal(broker, SIGCONT)
+        send_signal(self._pid_of(broker), self._mark, SIGCONT)
 
     def restart(self, broker: int, *, timeout: float = START_SECONDS) -> None:
         """Start it again on its port with its data, killing it first where it runs.
@@ -311,10 +312,9 @@ class Sandbox:
         write_state(self._folder, state)
         self._state = state
 
-    def _signal(self, number: int, signal: Signals) -> int:
+    def _pid_of(self, number: int) -> int:
         for broker in self._reload().brokers:
             if broker.id == number:
-                send_signal(broker.pid, self._mark, signal)
                 return broker.pid
         raise SandboxError(f"the sandbox named {self.name} has no broker {number}")
 

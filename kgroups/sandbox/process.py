@@ -94,23 +94,46 @@ def send_signal(pid: int, mark: str, number: signal.Signals) -> bool:
 
 
 def stop_all(pids: Iterable[int], mark: str, *, grace: float) -> None:
-    """SIGTERM to each, and SIGKILL to those still there after ``grace`` seconds. Returns when all are gone.
+    """SIGTERM to each, and SIGKILL to those still there after ``grace`` seconds. Returns when all have ended.
 
     :raises SandboxError: when one stays nevertheless.
     """
     left = [pid for pid in pids if send_signal(pid, mark, signal.SIGTERM)]
     for pid in left:
         send_signal(pid, mark, signal.SIGCONT)  # a paused one would not see the SIGTERM
-    left = _wait_gone(left, mark, grace)
+    left = _wait_ended(left, mark, grace)
     for pid in left:
         send_signal(pid, mark, signal.SIGKILL)
-    left = _wait_gone(left, mark, 30)
-    if left:
+    _demand_ended(left, mark)
+
+
+def kill_now(pid: int, mark: str) -> None:
+    """SIGKILL. Returns when it has ended.
+
+    :raises SandboxError: when it stays nevertheless.
+    """
+    if send_signal(pid, mark, signal.SIGKILL):
+        _demand_ended([pid], mark)
+
+
+def _demand_ended(pids: list[int], mark: str) -> None:
+    if left := _wait_ended(pids, mark, 30):
         raise SandboxError(f"cannot stop process {', '.join(map(str, left))}")
 
 
-def _wait_gone(pids: list[int], mark: str, seconds: float) -> list[int]:
+def _wait_ended(pids: list[int], mark: str, seconds: float) -> list[int]:
     until = time.monotonic() + seconds
-    while (pids := [pid for pid in pids if state_of(pid, mark) != "gone"]) and time.monotonic() < until:
+    while (pids := [pid for pid in pids if not _has_ended(pid, mark)]) and time.monotonic() < until:
         time.sleep(0.02)
     return pids
+
+
+def _has_ended(pid: int, mark: str) -> bool:
+    """Whether one that was ours has, with its last thread: until then it holds its ports, though it is a zombie or has
+    no command line any more."""
+    if state_of(pid, mark) != "gone":
+        return False
+    code, command = _look_up(pid)
+    if code == "" or (command and mark not in command):
+        return True
+    return code == "Z" and sum(1 for _ in Path("/proc", str(pid)).glob("task/*")) <= 1

@@ -12,9 +12,18 @@ from pathlib import Path
 import pytest
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.process import send_signal, spawn, state_of, stop_all
+from kgroups.sandbox.process import _has_ended, kill_now, send_signal, spawn, state_of, stop_all
 
 SLEEP = "import time; print('ready', flush=True); time.sleep(600)"
+HEADLESS = """
+import ctypes, pathlib, sys, threading, time
+def stay():
+    while not pathlib.Path(sys.argv[1], "end").exists():
+        time.sleep(0.01)
+threading.Thread(target=stay, daemon=True).start()
+print("ready", flush=True)
+ctypes.CDLL(None).pthread_exit(None)
+"""
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEP
 
 
@@ -49,6 +58,25 @@ def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     pid, mark = start(DEAF, tmp_path)
     stop_all([pid], mark, grace=0.1)
     assert state_of(pid, mark) == "gone"
+
+
+def test_killed_at_once(tmp_path: Path) -> None:
+    pid, mark = start(DEAF, tmp_path)
+    kill_now(pid, mark)
+    assert state_of(pid, mark) == "gone"
+    kill_now(pid, mark)  # twice is no error
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="other systems do not tell of threads")
+def test_one_has_ended_when_its_last_thread_has(tmp_path: Path) -> None:
+    """It may be a zombie already, and hold its ports for a while."""
+    pid, mark = start(HEADLESS, tmp_path)
+    wait_for(lambda: state_of(pid, mark) == "gone")
+    threads = Path("/proc", str(pid), "task")
+    assert len(list(threads.iterdir())) == 2 and not _has_ended(pid, mark)
+    (tmp_path / "end").touch()
+    wait_for(lambda: _has_ended(pid, mark))
+    assert not threads.exists()
 
 
 def test_a_strangers_process_is_left_alone(tmp_path: Path) -> None:
