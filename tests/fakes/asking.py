@@ -22,6 +22,9 @@ T = TypeVar("T")
 EVERYTHING = Selection(everything=True)
 ANY = ListFilter()
 
+PATIENCE = 1.5
+"""Seconds for a broker that is to hang: so many that by then the others have answered, on a busy machine too."""
+
 
 def ask(
     fake: FakeCluster,

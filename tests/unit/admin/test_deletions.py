@@ -14,7 +14,7 @@ from kgroups.model.acts import DeletedGroup, Leaver, RemovedMember, Result
 from kgroups.model.outcome import Outcome
 from kgroups.model.permissions import HIDDEN_COMMITS
 from kgroups.model.topic_scope import parse_topic_scope
-from tests.fakes.asking import ask, errors
+from tests.fakes.asking import PATIENCE, ask, errors
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.world import FakeMember
 
@@ -76,7 +76,7 @@ def test_deleting_goes_in_batches(versions: str) -> None:
 def test_a_deletion_without_an_answer_is_unknown() -> None:
     fake = shop()
     fake.brokers[1].fault("DeleteGroups", silence)
-    outcome = deleted(fake, "a", "b", broker_timeout=0.4)
+    outcome = deleted(fake, "a", "b", broker_timeout=PATIENCE)
     assert [each.result for each in outcome.items] == [Result.APPLIED, Result.UNKNOWN]
     fake = shop()
     fake.world.omitted = set()

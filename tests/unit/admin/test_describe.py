@@ -8,7 +8,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.select_groups import Selection
 from kgroups.model.offsets import Isolation
 from tests.fakes import broker as faults
-from tests.fakes.asking import Stopwatch, describe_offsets, described, errors, rows
+from tests.fakes.asking import PATIENCE, Stopwatch, describe_offsets, described, errors, rows
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember
 
@@ -112,21 +112,21 @@ def test_a_hung_broker_costs_its_timeout_once_and_hides_nobody_else(hangs_on: st
         fake.brokers[1].fault(hangs_on, faults.silence)
 
     with Stopwatch() as watch:
-        answer = describe_offsets(fake, via=(0,), before=hang, broker_timeout=0.3)
+        answer = describe_offsets(fake, via=(0,), before=hang, broker_timeout=PATIENCE)
     assert "a" in described(answer)
     assert answer.failures and {failure.broker for failure in answer.failures} == {1}
     assert any("no answer to" in failure.message for failure in answer.failures)
-    assert 0.25 < watch.seconds < 1.2
+    assert 0.9 * PATIENCE < watch.seconds < 3 * PATIENCE
 
 
 def test_a_hung_broker_costs_named_groups_its_timeout_once() -> None:
     fake = cluster()
     fake.brokers[1].fault("DescribeGroups", faults.silence)
     with Stopwatch() as watch:
-        answer = describe_offsets(fake, Selection(names=("a", "b")), via=(0,), broker_timeout=0.3)
+        answer = describe_offsets(fake, Selection(names=("a", "b")), via=(0,), broker_timeout=PATIENCE)
     assert described(answer) == ["a"]
     assert "b" in errors(answer)
-    assert watch.seconds < 1.2
+    assert watch.seconds < 3 * PATIENCE
 
 
 def test_the_deadline_ends_everything_and_what_came_back_is_there() -> None:
@@ -134,8 +134,8 @@ def test_the_deadline_ends_everything_and_what_came_back_is_there() -> None:
     fake.world.group("c", 2, commits={("t", 0): 1})
     fake.brokers[2].fault("OffsetFetch", faults.silence)
     with Stopwatch() as watch:
-        answer = describe_offsets(fake, timeout=0.6, broker_timeout=5)
-    assert watch.seconds < 2
+        answer = describe_offsets(fake, timeout=PATIENCE, broker_timeout=30)
+    assert watch.seconds < 15
     assert described(answer) == ["a", "b"]
     assert "c" in errors(answer)
 
@@ -165,9 +165,9 @@ def test_a_broker_that_always_drops_the_connection_is_given_up(api: str, fault: 
     fake = cluster()
     fake.brokers[1].fault(api, fault)
     with Stopwatch() as watch:
-        answer = describe_offsets(fake, via=(0,), broker_timeout=0.5)
+        answer = describe_offsets(fake, via=(0,), broker_timeout=PATIENCE)
     assert "a" in described(answer) and answer.failures
-    assert watch.seconds < 2
+    assert watch.seconds < 3 * PATIENCE
     assert len(fake.brokers[1].requests) < 50
 
 

@@ -9,7 +9,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.list_groups import CONSUMERS
 from kgroups.admin.select_groups import Selection
 from tests.fakes import broker as faults
-from tests.fakes.asking import describe, errors, names
+from tests.fakes.asking import PATIENCE, describe, errors, names
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember
 
@@ -146,7 +146,7 @@ def test_a_loading_coordinator_is_asked_again_where_it_is() -> None:
 def test_what_is_not_ready_within_patience_is_a_failure_beside_the_others(code: ErrorCode) -> None:
     fake = cluster()
     fake.world.fail("DescribeGroups", "classic", code)
-    answer = describe(fake, broker_timeout=0.4)
+    answer = describe(fake, broker_timeout=PATIENCE)
     assert names(answer) == ["connect", "empty"]
     assert errors(answer) == {"classic": code.name.upper()}
 

@@ -402,7 +402,7 @@ class TestDescribe:
         admin = opened(client)
         began = time.monotonic()
         outcome = asyncio.run(admin.describe(Selection(names=(*names, "b"))))
-        assert time.monotonic() - began < 2.0
+        assert time.monotonic() - began < 10.0, "one after the other they would cost a minute"
         assert [group.group_id for group in outcome.items] == ["b"]
         assert {failure.message for failure in outcome.failures} == {
             "no answer in time (--broker-timeout is 0.2 s)",
@@ -510,11 +510,11 @@ class TestConnect:
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
-            settings = ClientSettings((("127.0.0.1", silent.getsockname()[1]),), timeout=0.3, broker_timeout=5.0)
+            settings = ClientSettings((("127.0.0.1", silent.getsockname()[1]),), timeout=0.3, broker_timeout=60.0)
             began = time.monotonic()
             with pytest.raises(ClusterUnreachable, match="no answer within"):
                 asyncio.run(RdkafkaAdmin.connect(settings))
-            assert time.monotonic() - began < 2.0
+            assert time.monotonic() - began < 20.0
 
     def test_librdkafka_takes_what_it_is_given(self) -> None:
         for timeout in (0.001, 10.0, 100_000.0):

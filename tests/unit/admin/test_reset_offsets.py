@@ -30,8 +30,8 @@ from kgroups.model.reset import (
     ToTime,
 )
 from kgroups.model.topic_scope import TopicScope
+from tests.fakes.asking import PATIENCE, errors
 from tests.fakes.asking import ask_again as ask
-from tests.fakes.asking import errors
 from tests.fakes.broker import FakeCluster, close, silence
 from tests.fakes.versions import KAFKA
 from tests.fakes.world import FakeMember
@@ -291,7 +291,7 @@ def test_what_was_sent_and_not_answered_is_unknown_and_is_not_sent_again(fault: 
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.brokers[0].fault("OffsetCommit", fault)
-    written = write(fake, planned, broker_timeout=0.4)
+    written = write(fake, planned, broker_timeout=PATIENCE)
     assert results(written) == {
         ("a", "t", 0): Result.UNKNOWN,
         ("a", "t", 1): Result.UNKNOWN,
@@ -313,7 +313,7 @@ def test_a_write_that_times_out_in_the_broker_is_unknown() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
     fake.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out)
-    assert set(results(write(fake, planned, broker_timeout=0.5)).values()) == {Result.UNKNOWN}
+    assert set(results(write(fake, planned, broker_timeout=PATIENCE)).values()) == {Result.UNKNOWN}
     again = shop()
     again.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out, times=1)
     assert set(results(write(again, planned)).values()) == {Result.APPLIED}, "to commit twice is to commit once"

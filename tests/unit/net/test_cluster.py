@@ -21,7 +21,7 @@ from kgroups.protocol.apis.find_coordinator import API as FIND_COORDINATOR
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
-from tests.fakes.asking import Stopwatch
+from tests.fakes.asking import PATIENCE, Stopwatch
 from tests.fakes.broker import FakeCluster
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ def test_the_second_bootstrap_server_is_tried_beside_a_silent_first() -> None:
     fake.brokers[0].fault("*", faults.silence)
     with Stopwatch() as watch:
         with_cluster(fake, nothing, via=(0, 1))
-    assert 0.2 < watch.seconds < 2.5
+    assert 0.2 < watch.seconds < 10
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_no_bootstrap_server_answers_and_each_reason_is_told() -> None:
     fake.brokers[1].fault("*", faults.raw(b"HTTP/1.1 400 Bad Request\r\n"))
     fake.brokers[2].fault("*", faults.silence)
     with pytest.raises(ClusterUnreachable) as told:
-        with_cluster(fake, nothing, broker_timeout=0.1)
+        with_cluster(fake, nothing, broker_timeout=PATIENCE)
     for words in ("no bootstrap server answered", "connection refused", "answers HTTP", "no answer to ApiVersions"):
         assert words in str(told.value)
 
@@ -107,8 +107,8 @@ def test_the_whole_deadline_bounds_the_bootstrap() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].fault("*", faults.silence)
     with Stopwatch() as watch, pytest.raises(ClusterUnreachable):
-        with_cluster(fake, nothing, timeout=0.1, broker_timeout=5)
-    assert watch.seconds < 2
+        with_cluster(fake, nothing, timeout=0.1, broker_timeout=30)
+    assert watch.seconds < 15
 
 
 def test_versions_are_negotiated_down_to_what_an_old_broker_speaks() -> None:
@@ -139,11 +139,11 @@ def test_a_broker_that_hung_is_not_asked_again() -> None:
             for _ in range(5):
                 with pytest.raises(BrokerUnavailable, match="no answer to ListGroups"):
                     await cluster.call(hung, ListGroups())
-        assert watch.seconds < 1
+        assert watch.seconds < 3 * PATIENCE
         assert not cluster.reachable(hung) and cluster.reachable(cluster.nodes[0])
         assert cluster.by_readiness()[-1] == hung
 
-    with_cluster(fake, work, via=(0,), broker_timeout=0.2)
+    with_cluster(fake, work, via=(0,), broker_timeout=PATIENCE)
     assert len(fake.asked("ListGroups")) == 1
 
 
@@ -195,7 +195,7 @@ def test_when_the_deadline_is_over_that_is_the_reason() -> None:
             with pytest.raises(DeadlineExceeded, match=r"--timeout"):
                 await cluster.call(cluster.nodes[0], ListGroups())
 
-    with_cluster(fake, work, timeout=0.3, broker_timeout=5)
+    with_cluster(fake, work, timeout=PATIENCE, broker_timeout=30)
 
 
 def test_one_caller_that_gives_up_does_not_break_the_connection_of_the_others() -> None:
@@ -240,7 +240,7 @@ def test_a_change_whose_answer_does_not_come_may_be_made(fault: faults.Fault) ->
 
     fake = FakeCluster(1)
     fake.brokers[0].fault("ListGroups", fault)
-    with_cluster(fake, work, broker_timeout=0.5)
+    with_cluster(fake, work, broker_timeout=PATIENCE)
 
 
 def test_a_change_that_was_never_sent_is_not_made() -> None:

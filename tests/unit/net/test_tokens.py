@@ -68,7 +68,7 @@ def fetched(serve: Serve, requests: list[bytes] | None = None, context: Any = No
         port = server.sockets[0].getsockname()[1]
         scheme = "https" if context else "http"
         where = f"{scheme}://eve:hidden@127.0.0.1:{port}/oauth/token?key=hidden"
-        credentials = ClientCredentials(where, "my client", Secret(SECRET), timeout=3.0)
+        credentials = ClientCredentials(where, "my client", Secret(SECRET), timeout=30.0)
         try:
             return await TokenEndpoint(credentials._replace(**change)).fetch()
         finally:
