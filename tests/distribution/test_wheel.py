@@ -31,7 +31,7 @@ LEFT_OUT = {
 
 def run(*command: str | Path) -> str:
     env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": ""}
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=env, check=False, timeout=300)
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=env, check=False, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -87,7 +87,7 @@ def test_installed_alone_it_works(files: dict[str, Path], tmp_path: Path) -> Non
     listed = run(programs / "pip", "list", "--disable-pip-version-check", "--format=freeze").lower()
     assert "pyspark" not in listed and "pyarrow" not in listed and "boto3" not in listed
     asked = subprocess.run(
-        [programs / "kgroups", "list", "-b", "127.0.0.1:1"], capture_output=True, text=True, timeout=60
+        [programs / "kgroups", "list", "-b", "127.0.0.1:1"], capture_output=True, text=True, timeout=120
     )
     assert (asked.returncode, asked.stdout) == (1, "")
     assert asked.stderr == "kgroups: error: no bootstrap server answered: 127.0.0.1:1: connection refused\n"

@@ -18,12 +18,12 @@ def serving(fake: FakeCluster) -> Iterator[FakeCluster]:
     thread.start()
 
     try:
-        asyncio.run_coroutine_threadsafe(fake.__aenter__(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(fake.__aenter__(), loop).result(60)
         try:
             yield fake
         finally:
-            asyncio.run_coroutine_threadsafe(fake.__aexit__(), loop).result(10)
+            asyncio.run_coroutine_threadsafe(fake.__aexit__(), loop).result(60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()

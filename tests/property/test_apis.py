@@ -39,7 +39,7 @@ except RemoteProtocolError:
 @pytest.fixture(scope="module")
 def survives_absurd_lengths() -> None:
     """Rubbish can hold absurd lengths; where these abort the process, tests of rubbish would end the whole run."""
-    done = subprocess.run([sys.executable, "-c", CANARY], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", CANARY], capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
         pytest.fail(f"an absurd array length ends the process: {done.stderr[:200]}", pytrace=False)
 

@@ -220,7 +220,7 @@ def test_there_is_no_attic() -> None:
 def fresh(code: str, *arguments: str) -> str:
     """What a new Python, in which every warning is an error, prints."""
     command = [sys.executable, "-W", "error", "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=HOUSE.parent)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=HOUSE.parent)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

@@ -52,7 +52,7 @@ def serve() -> Iterator[Callable[..., Served]]:
     thread.start()
 
     def on_loop(what: object) -> None:
-        asyncio.run_coroutine_threadsafe(what, loop).result(20)  # type: ignore[arg-type]
+        asyncio.run_coroutine_threadsafe(what, loop).result(60)  # type: ignore[arg-type]
 
     started: list[FakeCluster] = []
 

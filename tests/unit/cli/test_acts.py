@@ -300,7 +300,7 @@ def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path:
     process = subprocess.Popen(
         [*command, "--to-latest", "--execute", "--yes"], env={**os.environ, "PYTHONPATH": root}, cwd=tmp_path
     )
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while written(served).count("OffsetCommit") < 2:
         assert time.monotonic() < until and process.poll() is None
         time.sleep(0.02)
@@ -436,6 +436,9 @@ def test_a_plan_that_took_long_is_looked_at_again_although_nobody_is_asked(
     assert {row.group for row in parse_plan((tmp_path / "undo.json").read_text(), "undo.json").rows} == {"a"}
 
 
-def test_a_plan_that_was_quickly_made_is_not_looked_at_again(ask: Run, served: Any) -> None:
+def test_a_plan_that_was_quickly_made_is_not_looked_at_again(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgroups.cli.perform.FRESH", 60.0)
     assert ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute", "--yes")[0] == 0
     assert [request.api for request in served.fake.requests].count("OffsetFetch") == 1

@@ -92,7 +92,7 @@ def test_an_advertised_address_that_cannot_be_reached_is_a_sentence_of_its_own(
     served = serve(world=shop)
     first, second = served.fake.brokers.values()
     second.advertised = _free_port()
-    code, rows, err = check(run_cli, f"127.0.0.1:{first.port}", "--broker-timeout", "1s")
+    code, rows, err = check(run_cli, f"127.0.0.1:{first.port}", "--broker-timeout", "3s")
     assert code == 1
     row = next(row for row in rows if row["result"] == "failed" and row["step"] == "TCP")
     assert f"127.0.0.1:{first.port} was reached, and sends its clients on to 127.0.0.1:" in row["detail"]
@@ -159,7 +159,7 @@ def test_a_port_that_hangs_costs_the_brokers_time_out_and_the_others_are_tried(
 ) -> None:
     served = serve(1, world=shop)
     with listening() as port:
-        code, rows, _ = check(run_cli, f"127.0.0.1:{port},{served.bootstrap}", "--broker-timeout", "300ms")
+        code, rows, _ = check(run_cli, f"127.0.0.1:{port},{served.bootstrap}", "--broker-timeout", "1500ms")
     assert code == 1
     assert failed(rows)["step"] == "ApiVersions"
     assert "says nothing" in failed(rows)["fix"] and "TLS listener" in failed(rows)["fix"]
@@ -180,7 +180,7 @@ def test_few_rights_are_a_warning_with_the_words_for_kafkas_own_tool(run_cli: Ru
 def test_a_broker_that_answers_no_metadata(run_cli: Run, serve: Callable[..., Any]) -> None:
     served = serve(1, world=shop)
     served.fake.brokers[0].fault("Metadata", silence)
-    code, rows, _ = check(run_cli, served.bootstrap, "--broker-timeout", "300ms")
+    code, rows, _ = check(run_cli, served.bootstrap, "--broker-timeout", "1500ms")
     assert code == 1
     assert failed(rows)["step"] == "Metadata"
     assert "security.protocol" in failed(rows)["fix"]

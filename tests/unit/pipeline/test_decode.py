@@ -196,5 +196,5 @@ def test_commits_are_a_part_of_decoded() -> None:
 
 def test_no_spark_is_needed() -> None:
     code = "import sys, kgroups.pipeline.decode; print('pyspark' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.split() == ["False"]

@@ -68,7 +68,7 @@ def test_an_absurd_length_reserves_no_memory(api: int, version: int, before: byt
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     command = [sys.executable, "-c", _IN_LITTLE_MEMORY, str(api), str(version), (before + length + b"\0" * 8).hex()]
-    done = subprocess.run(command, preexec_fn=little_memory, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, preexec_fn=little_memory, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "refused"), done.stderr[:200]
 
 

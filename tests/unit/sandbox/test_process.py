@@ -37,7 +37,7 @@ def start(code: str, folder: Path) -> tuple[int, str]:
 
 def wait_for(condition: object) -> None:
     assert callable(condition)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -49,7 +49,7 @@ def test_states(tmp_path: Path) -> None:
     assert os.getsid(pid) == pid  # Ctrl-C in our terminal does not reach it
     send_signal(pid, mark, signal.SIGSTOP)
     wait_for(lambda: state_of(pid, mark) == "paused")
-    stop_all([pid], mark, grace=10)  # a paused one too, in its own way
+    stop_all([pid], mark, grace=60)  # a paused one too, in its own way
     assert state_of(pid, mark) == "gone"
     assert not send_signal(pid, mark, signal.SIGTERM)
 
@@ -95,7 +95,7 @@ def test_numbers_that_are_no_process(pid: int) -> None:
 def test_log_of_the_run_before_is_kept_aside(tmp_path: Path) -> None:
     for _ in range(2):
         pid, mark = start(SLEEP, tmp_path)
-        stop_all([pid], mark, grace=10)
+        stop_all([pid], mark, grace=60)
     assert (tmp_path / "it.log").read_text() == "ready\n"
     assert (tmp_path / "it.old.log").read_text() == "ready\n"
 
