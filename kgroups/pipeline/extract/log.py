@@ -20,6 +20,16 @@ TOPIC = "__consumer_offsets"
 _EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _DENIED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
+SILENT = frozenset(
+    {
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._TIMED_OUT,
+        KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._RESOLVE,
+    }
+)
+"""What librdkafka says when nobody answers."""
 _END = -1
 """What librdkafka answers for a time behind the last record."""
 
@@ -82,8 +92,12 @@ def refuse(error: KafkaError, topic: str, settings: ClientSettings) -> NoReturn:
         raise HistoryError(
             f"not allowed to read {topic}: the principal needs the ACLs DESCRIBE and READ on TOPIC {topic}"
         )
-    if code in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE):
+    if code in SILENT:
         raise ClusterUnreachable(
             f"no answer from {settings.bootstrap_servers} within {settings.timeout:g} s: {error.str()}"
+        )
+    if code == KafkaError._NOENT:  # also where the brokers have gone between two questions: librdkafka forgets them
+        raise BrokerUnavailable(
+            f"reading {topic}: no answer, for none of its partitions has a leader that can be asked; is a broker down?"
         )
     raise BrokerUnavailable(f"reading {topic}: {error.str()}")

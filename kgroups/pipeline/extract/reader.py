@@ -20,15 +20,13 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable
 
 from ..tables import RECORDS, arrow_schema
-from .log import TOPIC, refuse
+from .log import SILENT, TOPIC, refuse
 from .ranges import Range
 
 BATCH = 10_000
 """Records in an Arrow batch; a tenth of it is 40 % slower to decode, ten times as many are no faster."""
 
 _POLL = 0.2
-_PASSING = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE})
-"""What librdkafka mends by itself while the broker comes back; the silence is bounded by the timeout."""
 
 
 def read(
@@ -96,7 +94,7 @@ class _Reading:
             assert error is not None
             if error.code() == KafkaError._PARTITION_EOF:
                 self._done(event.partition())
-            elif error.code() not in _PASSING:
+            elif error.code() not in SILENT:  # which it mends when the broker comes back; the timeout bounds it
                 refuse(error, self._topic, self._settings)
         return [message for message in messages if message.error() is None]
 

@@ -1,0 +1,30 @@
+"""What librdkafka says, as errors of ours."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError, KgroupsError
+from kgroups.pipeline.extract.log import TOPIC, refuse
+
+SETTINGS = ClientSettings((("b", 1),), timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        (KafkaError._TRANSPORT, ClusterUnreachable, "no answer from b:1 within 5 s: as it says"),
+        (KafkaError._TIMED_OUT, ClusterUnreachable, "no answer from b:1 within 5 s"),
+        (KafkaError._TIMED_OUT_QUEUE, ClusterUnreachable, "no answer from b:1 within 5 s"),
+        # "No leaders found", when the only broker died after it had told of itself.
+        (KafkaError._NOENT, BrokerUnavailable, "no answer, for none of its partitions has a leader that can be asked"),
+        (KafkaError.UNKNOWN_TOPIC_OR_PART, HistoryError, "no topic __consumer_offsets"),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, HistoryError, "needs the ACLs DESCRIBE and READ on TOPIC"),
+        (KafkaError.UNKNOWN, BrokerUnavailable, "reading __consumer_offsets: as it says"),
+    ],
+)
+def test_what_librdkafka_says_is_told_in_our_words(code: int, kind: type[KgroupsError], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        refuse(KafkaError(code, "as it says"), TOPIC, SETTINGS)
