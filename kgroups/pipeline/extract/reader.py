@@ -78,12 +78,11 @@ class _Reading:
         while self._left:
             messages = self._consumer.consume(size, _POLL)
             if messages:
-                heard = time.monotonic()
-                messages = self._without_events(messages)
+                if records := self._without_events(messages):
+                    yield from self._batch(records)
+                heard = time.monotonic()  # whoever takes the records may have taken longer than a broker may
             elif time.monotonic() - heard > self._settings.timeout:
                 raise BrokerUnavailable(self._silence())
-            if messages:
-                yield from self._batch(messages)
 
     def _without_events(self, messages: list[Message]) -> list[Message]:
         events = [message for message in messages if message.error() is not None]

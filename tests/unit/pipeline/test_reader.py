@@ -1,0 +1,55 @@
+"""How long the reader of the log waits for records: a scripted consumer answers here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import BrokerUnavailable
+from kgroups.pipeline.extract import reader
+from kgroups.pipeline.extract.ranges import Range
+
+SETTINGS = ClientSettings((("b", 1),), timeout=5)
+
+
+def message(offset: int) -> Mock:
+    told = {"error": None, "partition": 0, "offset": offset, "timestamp": (1, 0), "key": b"k", "value": None}
+    return Mock(**{f"{name}.return_value": value for name, value in told.items()})
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr("kgroups.pipeline.extract.reader.time.monotonic", lambda: now[0])
+    return now
+
+
+def reading(monkeypatch: pytest.MonkeyPatch, clock: list[float], *polls: list[Any]) -> Iterator[Any]:
+    """Of offsets 0 and 1; each look for records takes 3 s."""
+    script = iter(polls)
+
+    def consume(*_: object) -> list[Any]:
+        clock[0] += 3
+        return next(script)
+
+    monkeypatch.setattr(reader, "made_client", lambda *_: Mock(consume=consume))
+    return reader.read(SETTINGS, [Range(0, 0, 2)])
+
+
+def test_who_takes_long_over_records_does_not_make_the_broker_silent(
+    monkeypatch: pytest.MonkeyPatch, clock: list[float]
+) -> None:
+    found = []
+    for batch in reading(monkeypatch, clock, [message(0)], [], [message(1)]):
+        found += batch["log_offset"].to_pylist()
+        clock[0] += 60
+    assert found == [0, 1]
+
+
+def test_a_broker_that_is_silent_is(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    with pytest.raises(BrokerUnavailable, match="nothing came for 5 s of partition 0"):
+        list(reading(monkeypatch, clock, [message(0)], [], []))
