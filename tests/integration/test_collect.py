@@ -188,7 +188,7 @@ def test_killed_for_real_and_started_again(
     """Each life of the collector ends by SIGKILL, somewhere in the batch after its first; the next goes on."""
     kills = request.config.getoption("--kills")
     whole = in_the_log(settings)
-    share = len(whole) // (2 * kills + 2)
+    share = len(whole) // (4 * kills + 4)
     kept: Places = []
     for life in range(kills):
         with collecting(settings, empty, tmp_path, max_records=share) as told:
@@ -223,7 +223,7 @@ def test_a_broker_that_dies_while_it_is_read(
     spark: SparkSession, settings: ClientSettings, kafka: Sandbox, empty: Store
 ) -> None:
     """The collector says so within its timeout; what it had stays readable, and it goes on when the broker is back."""
-    quick = settings._replace(timeout=5)
+    quick = settings._replace(timeout=10)
     died = time.monotonic()
 
     def kill(line: str) -> None:
@@ -234,12 +234,13 @@ def test_a_broker_that_dies_while_it_is_read(
 
     try:
         with pytest.raises(HistoryError, match=r"collecting stopped: .*(nothing came|no answer)"):
-            collect(spark, empty, plan(quick), kill)
+            # Many batches: it is told of the first a moment later, and then there must be more to read.
+            collect(spark, empty, plan(quick)._replace(most=BATCH // 4), kill)
         assert time.monotonic() - died < 60
         kept = in_the_store(spark, empty)
         assert kept and len(kept) == len(set(kept))
     finally:
-        kafka.restart(1)
+        kafka.restart(1, timeout=180)
     collect(spark, empty, plan(settings))
     assert in_the_store(spark, empty) == in_the_log(settings)
 
@@ -248,15 +249,25 @@ def test_what_a_transaction_has_not_committed_is_not_history(
     spark: SparkSession, settings: ClientSettings, store: Store
 ) -> None:
     consumer = Consumer({"bootstrap.servers": settings.bootstrap_servers, "group.id": "transactional"})
-    producer = Producer({"bootstrap.servers": settings.bootstrap_servers, "transactional.id": "writer"})
-    producer.init_transactions(30)
+    longer_than_the_test = {"transaction.timeout.ms": 1_800_000}
+    producer = Producer(
+        {"bootstrap.servers": settings.bootstrap_servers, "transactional.id": "writer"} | longer_than_the_test
+    )
+    producer.init_transactions(60)
 
     def commit(offset: int, end: Callable[[float], None] | None) -> None:
         producer.begin_transaction()
         place = [TopicPartition("commits", 0, offset)]
-        producer.send_offsets_to_transaction(place, consumer.consumer_group_metadata(), 30)
+        producer.send_offsets_to_transaction(place, consumer.consumer_group_metadata(), 60)
         if end:
-            end(30)
+            end(60)
+
+    def await_marker(offset: int) -> None:
+        """A transaction is committed before that is in the log of the group."""
+        until = time.monotonic() + 60
+        while (found := consumer.committed([TopicPartition("commits", 0)], 60)[0].offset) != offset:
+            assert time.monotonic() < until, found
+            time.sleep(0.1)
 
     def seen() -> list[int]:
         rows = read_table(spark, store, COMMITS).where("`group` = 'transactional'").orderBy("log_offset").collect()
@@ -272,7 +283,8 @@ def test_what_a_transaction_has_not_committed_is_not_history(
         assert seen() == [1]
         held = read_table(spark, store, COVERAGE).where("high_watermark > last_stable_offset").count()
         assert held >= 1
-        producer.commit_transaction(30)
+        producer.commit_transaction(60)
+        await_marker(3)
         collect(spark, store, plan(settings))
         assert seen() == [1, 3]
     finally:
