@@ -28,12 +28,13 @@ def shop(fake: FakeCluster) -> None:
 
 @pytest.fixture
 def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
+    monkeypatch.setattr("kgroups.cli.complete.PATIENCE", 60.0)  # a busy machine's; a shell's is less
+
     def press(line: str) -> list[str]:
         words = line.split(" ")
         monkeypatch.setenv("COMP_WORDS", line)
         monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
         monkeypatch.setenv(COMPLETE, "bash_complete")
-        monkeypatch.setattr("kgroups.cli.complete.PATIENCE", 60.0)  # a busy machine's; a shell's is less
         assert main([]) in (0, 1)
         out, err = capfd.readouterr()
         assert err == ""
@@ -101,8 +102,11 @@ def test_silently_nothing(tab: Callable[[str], list[str]]) -> None:
     assert tab("kgroups describe -b : o") == []
 
 
-def test_nothing_after_a_short_while(tab: Callable[[str], list[str]], serve: Callable) -> None:
+def test_nothing_after_a_short_while(
+    tab: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of a cluster that hangs; other commands would wait for half a minute."""
+    monkeypatch.setattr("kgroups.cli.complete.PATIENCE", PATIENCE)  # the other tests are given more
     served = serve(world=shop)
     served.fake.brokers[0].fault("ListGroups", silence)
     began = time.monotonic()
