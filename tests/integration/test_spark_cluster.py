@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyspark
@@ -38,11 +38,6 @@ def kafka(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPat
             yield sandbox
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def environment() -> dict[str, str]:
     path = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
     own = {
@@ -69,11 +64,13 @@ def running(folder: Path, name: str, *command: str) -> Iterator[Path]:
         process.wait()
 
 
-def until_said(log: Path, words: str) -> None:
-    end = time.monotonic() + 90
-    while words not in log.read_text(errors="replace"):
+def until_said(log: Path, words: str, times: int = 1) -> str:
+    """Waits until a log has a pattern so often; what the last one's group has."""
+    end = time.monotonic() + 240
+    while len(found := re.findall(words, log.read_text(errors="replace"))) < times:
         assert time.monotonic() < end, log.read_text(errors="replace")[-3000:]
         time.sleep(0.2)
+    return str(found[-1])
 
 
 def kgroups(*words: str, folder: Path) -> str:
@@ -84,27 +81,23 @@ def kgroups(*words: str, folder: Path) -> str:
         text=True,
         env=environment(),
         check=False,
-        timeout=240,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr + (folder / "spark.log").read_text(errors="replace")[-3000:]
     return done.stdout
 
 
 def test_standalone_master_with_two_workers(spark: SparkSession, kafka: Sandbox, tmp_path: Path) -> None:
-    port = free_port()
-    master = f"spark://127.0.0.1:{port}"
     start = str(SPARK / "bin" / "spark-class")
     where = ("--host", "127.0.0.1", "--webui-port", "0")
-    with (
-        running(tmp_path, "master", start, "org.apache.spark.deploy.master.Master", *where, "--port", str(port)) as log,
-        running(
-            tmp_path, "one", start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m", master
-        ),
-        running(
-            tmp_path, "two", start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m", master
-        ),
-    ):
-        until_said(log, "Registering worker")
+    worker = (start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m")
+    with ExitStack() as servers:
+        starts_master = (start, "org.apache.spark.deploy.master.Master", *where, "--port", "0")
+        log = servers.enter_context(running(tmp_path, "master", *starts_master))
+        master = until_said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\s")
+        for name in ("one", "two"):
+            servers.enter_context(running(tmp_path, name, *worker, master))
+        until_said(log, "Registering worker", times=2)
         store = str(tmp_path / "history")
         engine = ("--store", store, "--master", master)
         settings = tmp_path / "conf"
@@ -121,16 +114,15 @@ def test_standalone_master_with_two_workers(spark: SparkSession, kafka: Sandbox,
 
 def test_spark_connect(kafka: Sandbox, tmp_path: Path) -> None:
     """The server collects, decodes and answers; this side has no JVM."""
-    port = free_port()
     server = (
         *(str(SPARK / "bin" / "spark-class"), "org.apache.spark.deploy.SparkSubmit", "--master", "local[2]"),
-        *("--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.ui.enabled=false"),
+        *("--conf", "spark.connect.grpc.binding.port=0", "--conf", "spark.ui.enabled=false"),
         *("--conf", "spark.connect.grpc.binding.address=127.0.0.1"),
         *("--driver-java-options", SMALL),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
     )
     with running(tmp_path, "connect", *server) as log:
-        until_said(log, "Spark Connect server started")
+        port = until_said(log, r"Spark Connect server started at: \S+:(\d+)\s")
         engine = ("--store", str(tmp_path / "history"), "--remote", f"sc://127.0.0.1:{port}")
         kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)
         query = "SELECT count(*) AS n FROM commits"
