@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.seed import seed_world
-from tests.integration.offsets_log import read_log
+from kgroups.sandbox.world import RECORDS
+from tests.integration.offsets_log import Logged, read_log
 from tests.integration.streams_member import play_streams_group
 from tests.integration.visitors import REGEX, Visitors
 
@@ -27,7 +30,8 @@ COMMITTED, ABORTED = 3, 2
 """Commits in transactions that were."""
 
 _SHARE_RECORDS: Final = {10, 11, 12, 13, 14, 15}
-_SECONDS: Final = 60.0
+_SHARE_MEMBER, _SHARE_ASSIGNMENT = 10, 14
+_SECONDS: Final = 120.0
 
 
 def write_every_record(sandbox: Sandbox, load: Load) -> None:
@@ -37,8 +41,9 @@ def write_every_record(sandbox: Sandbox, load: Load) -> None:
     play_streams_group(sandbox.bootstrap, STREAMS, "orders")
     with Visitors(sandbox):
         _commit_in_transactions(sandbox.bootstrap)
-        _wait_for(sandbox, _SHARE_RECORDS)
-    sandbox.stop_helper(share)
+        _wait_until(sandbox, _share_member_has_all)
+    sandbox.stop_helper(share, grace=_SECONDS)  # it says good-bye
+    _wait_until(sandbox, _share_member_is_gone)
     _delete(sandbox)
     seed_load(sandbox, load)
 
@@ -67,6 +72,10 @@ def _commit_in_transactions(bootstrap: str) -> None:
 def _delete(sandbox: Sandbox) -> None:
     """Groups of every kind, and some commits: each leaves tombstones."""
     admin = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 3})
+    until = time.monotonic() + _SECONDS
+    while admin.describe_consumer_groups([REGEX])[REGEX].result(_SECONDS).members:
+        assert time.monotonic() < until, f"{REGEX} has members"
+        time.sleep(0.2)
     for gone in admin.delete_consumer_groups([GONE, REGEX, STREAMS]).values():
         gone.result(_SECONDS)
     group, topic = FORGOTTEN
@@ -74,8 +83,23 @@ def _delete(sandbox: Sandbox) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _wait_for(sandbox: Sandbox, record_types: set[int]) -> None:
+def _wait_until(sandbox: Sandbox, told: Callable[[list[Logged]], bool]) -> None:
     until = time.monotonic() + _SECONDS
-    while missing := record_types - {int.from_bytes(each.key[:2], "big") for each in read_log(sandbox.bootstrap)}:
-        assert time.monotonic() < until, f"no records of types {missing}; {SHARE}: {sandbox.log_tail(SHARE)}"
+    while not told(read_log(sandbox.bootstrap)):
+        assert time.monotonic() < until, f"not {told.__name__}; {SHARE}: {sandbox.log_tail(SHARE)}"
         time.sleep(0.5)
+
+
+def _share_member_has_all(log: list[Logged]) -> bool:
+    """A group has records of every type before its member is given anything, a heartbeat later."""
+    given = [decode(each.key, each.value).value for each in log if each.value and _type(each) == _SHARE_ASSIGNMENT]
+    held = [sum(len(part["Partitions"]) for part in value["AssignedPartitions"]) for value in given if value]
+    return {_type(each) for each in log} >= _SHARE_RECORDS and len(RECORDS["orders"]) in held
+
+
+def _share_member_is_gone(log: list[Logged]) -> bool:
+    return any(_type(each) == _SHARE_MEMBER and each.value is None for each in log)
+
+
+def _type(logged: Logged) -> int:
+    return int.from_bytes(logged.key[:2], "big")
