@@ -13,7 +13,8 @@ from tests.integration.asking import Answer, run_kgroups
 from tests.integration.misuse import MISUSES, silent_server
 from tests.integration.watched import CommandLines
 
-TIMEOUT: Final = "5s"
+TIMEOUT: Final = "15s"
+"""Time enough on a busy machine to hear what is wrong; what hangs takes all of it."""
 
 _AT_ONCE: Final = 4
 

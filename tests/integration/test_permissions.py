@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import Producer
 
 from kgroups.sandbox.security import Acl, Secure
+from kgroups.sandbox.security.listeners import SESSION
 from tests.integration.asking import Answer, run_here
 from tests.integration.java_says import JavaTool
 from tests.integration.ways_in import GROUPS, JavaLists
@@ -163,7 +164,7 @@ def test_config_check_goes_every_step_and_tells_what_may_be_seen(few: Secure) ->
 def test_config_check_says_when_the_session_ends(few: Secure) -> None:
     code, rows = check(few, "--command-config", str(few.user_file("ann", "REAUTH")))
     assert code == 0
-    assert "the session ends in 2 s" in next(row["detail"] for row in rows if row["step"] == "SASL")
+    assert f"the session ends in {SESSION:.0f} s" in next(row["detail"] for row in rows if row["step"] == "SASL")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.integration.watched import Leaks
 from tests.integration.ways_in import GROUPS
 
 UNBOUNDED = 30.0
-"""Seconds that --timeout is by itself: whoever was told 5 takes less, on any machine."""
+"""Seconds that --timeout is by itself: whoever was told half of that takes less, on any machine."""
 
 
 def told(answer: Answer) -> list[str]:

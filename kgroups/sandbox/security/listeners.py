@@ -25,10 +25,10 @@ LISTENERS: Final[Mapping[str, str]] = {
     "SELF_SIGNED": "SSL",
 }
 """Name -> security protocol. ``MTLS`` wants a client's certificate; the ``UNSECURED`` two take OAUTHBEARER tokens that
-nobody signed; on ``REAUTH`` who has logged in must do so again after two seconds (KIP-368); the last three show
+nobody signed; on ``REAUTH`` who has logged in must do so again after some seconds (KIP-368); the last three show
 certificates that no client may take."""
 
-SESSION: Final = 2.0
+SESSION: Final = 4.0
 """Seconds that a login on ``REAUTH`` is good for."""
 
 _PASSWORDS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
