@@ -74,7 +74,7 @@ def test_pause_and_resume(own: Sandbox) -> None:
     own.pause(1)
     assert own.status().brokers == {1: "paused"}
     own.resume(1)
-    own.wait_ready(timeout=20)
+    own.wait_ready(timeout=60)
     assert own.status().brokers == {1: "running"}
 
 
