@@ -44,7 +44,7 @@ def test_any_jaas_line_is_read_or_refused(line: str) -> None:
         assert len(str(error)) < 200
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.binary(max_size=300), st.booleans(), st.sampled_from(["JKS", "PKCS12", "PEM"]))
 def test_any_bytes_are_a_store_or_refused(tmp_path: Path, data: bytes, like_jks: bool, kind: str) -> None:
     file = tmp_path / "store"

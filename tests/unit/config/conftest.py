@@ -72,7 +72,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     java = shutil.which("java", path=f"{os.environ.get('JAVA_HOME', '')}/bin{os.pathsep}{os.environ['PATH']}")
     assert java, "these tests need Java 17, as the sandbox does"
     program = Path(__file__).with_name("Stores.java")
-    subprocess.run([java, "-XX:TieredStopAtLevel=1", str(program), str(folder)], check=True, timeout=120)
+    subprocess.run([java, "-XX:TieredStopAtLevel=1", str(program), str(folder)], check=True, timeout=300)
     sealed = own_key.private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(KEY_PASSWORD.encode())
     ).decode()

@@ -100,7 +100,7 @@ def test_authorities_in_pem_take_no_library(keys: Keys, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={tmp_path}/ca.pem\n")
     told = subprocess.run(
-        [sys.executable, "-c", LIGHT, str(file)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", LIGHT, str(file)], capture_output=True, text=True, timeout=120, check=True
     )
     assert told.stdout.split()[0] == "True"
     assert not {"cryptography", "ssl"} & set(told.stdout.split())
