@@ -61,7 +61,7 @@ def ours(tool: str, *words: str) -> Ran:
 def process(tool: str, *words: str) -> Ran:
     """As a process of its own."""
     module = f"kgroups.cli.kafka.{tool.removeprefix('kafka-').replace('-', '_')}"
-    done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, timeout=120, check=False)
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
