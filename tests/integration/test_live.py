@@ -156,7 +156,8 @@ def test_dead_broker(spark: SparkSession, request: pytest.FixtureRequest, kafka_
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
     kafka_at_hand(DEFAULT_VERSION)
-    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-live") as sandbox:
+    kept = {"broker.session.timeout.ms": "60000"}  # of the others none is lost, whoever is the controller next
+    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-live", properties=kept) as sandbox:
         seed_load(sandbox, Load(groups=30, partitions=3, topics=2))
         before = {row["group"]: row["coordinator_id"] for row in rows(live(spark, sandbox, "groups"))}
         assert set(before.values()) == {1, 2, 3}

@@ -506,7 +506,7 @@ def test_a_ticket_that_does_not_come_is_not_waited_for(monkeypatch: pytest.Monke
     monkeypatch.setattr("kgroups.protocol.sasl.kerberos.kerberos", slow)
     server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
     words = "GSSAPI as ann@REALM: no answer from Kerberos in time"
-    failing(asking_for(server), Sasl("GSSAPI", Kerberos("kafka", "ann@REALM")), words, broker_timeout=0.3)
+    failing(asking_for(server), Sasl("GSSAPI", Kerberos("kafka", "ann@REALM")), words, broker_timeout=PATIENCE)
     held.set()
 
 
