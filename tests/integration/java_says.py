@@ -91,12 +91,12 @@ class JavaTool:
         self._patient = PATIENT if tool.endswith("GroupCommand") else ()
         self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), tool, options)
 
-    def ask(self, bootstrap: str, *words: str, limit: float = 120.0) -> Said:
+    def ask(self, bootstrap: str, *words: str, limit: float = 300.0) -> Said:
         """About a cluster; with patience, unless the words say how much."""
         patient = () if "--timeout" in words else self._patient
         return self.run("--bootstrap-server", bootstrap, *words, *patient, limit=limit)
 
-    def run(self, *words: str, limit: float = 120.0) -> Said:
+    def run(self, *words: str, limit: float = 300.0) -> Said:
         """With these words alone."""
         code, out, err = self._tool.ask(words, limit)
         return Said(code, out.decode(), err.decode())
