@@ -8,11 +8,12 @@ BIN := $(VENV)/bin
 # There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
 KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
-.PHONY: help demo test style fast spark shared alone sandbox bench clean
+.PHONY: help demo test soak style fast spark shared alone sandbox bench clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
 	@echo "make test     everything: style, types, and all tests, on five versions of Kafka"
+	@echo "make soak     the tests that run too long for each change; make test skips them"
 	@echo "make sandbox  the demo's brokers and groups, to stay until: $(BIN)/kgroups sandbox down"
 	@echo "make bench    kgroups beside its peers, in numbers"
 	@echo "make clean    delete the virtual environment and what tools left behind"
@@ -38,6 +39,10 @@ spark: $(VENV)/.installed-dev
 
 shared alone: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/integration -m $@ --require-kafka --kafka all $(REQUIRE)
+
+# One Kafka version: what these tests look for takes time, not versions.
+soak: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests -m soak --soak --require-kafka --kafka 4.3.1 $(REQUIRE)
 
 sandbox: $(VENV)/.installed
 	@$(BIN)/kgroups sandbox up --brokers 3

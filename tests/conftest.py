@@ -33,10 +33,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kafka", default="all", help="Kafka versions to run against: a comma list, or all")
     group.addoption("--require-kafka", action="store_true", help="fail, not skip, where a Kafka cannot be started")
     group.addoption("--require-programs", action="store_true", help="the same of shells, tmux and a Kerberos KDC")
+    group.addoption("--soak", action="store_true", help="also run the tests marked soak, which take long")
     group.addoption("--bootstrap", default=None, metavar="HOST:PORT", help="run against this cluster instead")
     group.addoption("--commits", type=int, default=100_000, help="real commits that are compared with what Kafka reads")
     group.addoption("--kills", type=int, default=1, help="how often the collector is killed, and goes on")
     group.addoption("--rebuild-golden", action="store_true", help="rewrite tests/golden/*.expected; such tests skip")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--soak"):
+        return
+    for item in items:
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.skip(reason="takes long: runs with --soak (make soak)"))
 
 
 def kafka_versions(config: pytest.Config) -> tuple[str, ...]:
