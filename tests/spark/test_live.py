@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from kio.schema.errors import ErrorCode
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from kgroups.pipeline.live.source import PUSHDOWN, LiveSource, register
+from kgroups.pipeline.live.source import register
 from kgroups.pipeline.live.tables import LIVE
 from tests.fakes.broker import FakeCluster
 from tests.fakes.live_world import live_world
 from tests.fakes.serving import serving
 
 Load = Callable[..., DataFrame]
+
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 @pytest.fixture
@@ -37,10 +40,6 @@ def load(spark: SparkSession, fake: FakeCluster) -> Load:
 
 def rows(frame: DataFrame) -> list[Row]:
     return sorted(frame.collect(), key=str)
-
-
-def asked(fake: FakeCluster, *apis: str) -> set[str]:
-    return {key for api in apis for request in fake.asked(api) for key in request.keys}
 
 
 def test_every_table_has_its_columns(load: Load) -> None:
@@ -95,31 +94,124 @@ FILTERS = [
 ]
 
 
+@pytest.fixture(params=["true", "false"], ids=["pushdown", "no-pushdown"])
+def pushing(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both values of the session's setting: other sources may need it, and answers must not depend on it."""
+    before = spark.conf.get(PUSHDOWN, None)
+    spark.conf.set(PUSHDOWN, request.param)
+    yield
+    if before is None:
+        spark.conf.unset(PUSHDOWN)
+    else:
+        spark.conf.set(PUSHDOWN, before)
+
+
+@pytest.fixture
+def truth(load: Load) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each table, by a scan of its own."""
+    return {name: [row.asDict(recursive=True) for row in load(name).collect()] for name in LIVE}
+
+
 @pytest.mark.parametrize(("table", "condition"), FILTERS, ids=[f"{table}: {text}" for table, text in FILTERS])
-def test_a_filter_never_changes_an_answer(load: Load, table: str, condition: str) -> None:
-    pushed = load(table).where(condition)
-    plain = load(table, pushdown="false")
-    assert rows(pushed) == rows(plain.where(condition)) == rows(plain.cache().where(condition))
-    plain.unpersist()
+def test_a_filter_never_changes_an_answer(
+    load: Load, spark: SparkSession, table: str, condition: str, truth: dict[str, list[dict[str, Any]]]
+) -> None:
+    """Filtered by the source's scan = filtered by Spark from rows that no source can narrow; and all rows again."""
+    live = load(table)
+    kept = spark.createDataFrame(truth[table], live.schema)
+    assert rows(live.where(condition)) == rows(kept.where(condition))
+    assert rows(live) == rows(kept)
 
 
-def test_a_pushed_filter_asks_about_fewer_groups(load: Load, fake: FakeCluster) -> None:
+GROUPS_OF = {"idle": 1, "orders": 3, "orders-old": 2, "new": 2}
+"""Group -> its rows of offsets in the fake world."""
+
+
+@pytest.mark.usefixtures("pushing")
+def test_dataframe_is_reused_after_a_filter(load: Load) -> None:
+    live = load("offsets")
+    everything = live.count()
+    for name, own in GROUPS_OF.items():
+        assert live.where(f"`group` = '{name}'").count() == own
+        assert live.count() == everything
+    live.where("`group` = 'idle'").explain()
+    assert live.count() == everything
+    assert live.where("topic = 'u'").select("topic").distinct().collect() == [Row(topic="u")]
+    assert live.where("`group` = 'orders' and topic = 't'").count() == 2
+    assert live.count() == everything
+
+
+@pytest.mark.usefixtures("pushing")
+def test_union_of_two_filters(load: Load) -> None:
+    live = load("offsets")
+    first, second = (live.where(f"`group` = '{name}'") for name in ("orders", "orders-old"))
+    counted = first.union(second).groupBy("group").count().collect()
+    assert {row["group"]: row["count"] for row in counted} == {"orders": 3, "orders-old": 2}
+    assert live.union(first).count() == live.count() + 3
+    assert first.count() == 3 and second.count() == 2
+
+
+@pytest.mark.usefixtures("pushing")
+def test_self_join_of_filtered_and_unfiltered(load: Load) -> None:
+    live = load("offsets")
+    everything = live.count()
+    few = live.where("`group` = 'orders'").select("topic").distinct()
+    joined = live.alias("all").join(few.alias("few"), "topic")
+    expected = sum(row["topic"] in {"t", "u"} for row in live.collect())
+    assert joined.count() == expected > 3
+    assert live.where("`group` = 'orders'").join(live.select("topic").distinct(), "topic").count() == 3
+    assert live.count() == everything
+
+
+@pytest.mark.usefixtures("pushing")
+def test_cache_after_and_before_a_filter(load: Load) -> None:
+    live = load("offsets")
+    orders = live.where("`group` = 'orders'").cache()
+    everything = load("offsets").count()
+    assert orders.count() == 3
+    assert live.count() == everything
+    live.cache()
+    assert live.count() == everything
+    assert live.where("`group` = 'idle'").count() == 1 and orders.count() == 3
+    live.unpersist()
+    orders.unpersist()
+    assert live.where("`group` = 'new'").count() == 2
+    assert live.count() == everything
+
+
+@pytest.mark.usefixtures("pushing")
+def test_view_is_reused_by_sql(load: Load, spark: SparkSession) -> None:
+    load("offsets").createOrReplaceTempView("live_reused")
+    try:
+        everything = spark.table("live_reused").count()
+        for name, own in GROUPS_OF.items():
+            [[found]] = spark.sql(f"select count(*) from live_reused where `group` = '{name}'").collect()
+            assert found == own
+            assert spark.sql("select * from live_reused").count() == everything
+        [[share]] = spark.sql(
+            "select (select count(*) from live_reused where topic = 'u') / count(*) from live_reused"
+        ).collect()
+        [[on_u]] = spark.sql("select count(*) from live_reused where topic = 'u'").collect()
+        assert share == pytest.approx(on_u / everything) and 0 < share < 1
+        both = spark.sql(
+            "with a as (select * from live_reused where `group` = 'orders'), "
+            "b as (select * from live_reused where `group` = 'orders-old') "
+            "select `group` from a union all select `group` from b"
+        ).collect()
+        assert sorted(row["group"] for row in both) == ["orders"] * 3 + ["orders-old"] * 2
+    finally:
+        spark.catalog.dropTempView("live_reused")
+
+
+def test_groups_are_listed_once(load: Load, fake: FakeCluster) -> None:
     frame = load("offsets").where("`group` = 'orders' and topic = 'u'")
     assert [(row["group"], row["topic"], row["lag"]) for row in frame.collect()] == [("orders", "u", 0)]
-    assert asked(fake, "DescribeGroups", "ConsumerGroupDescribe", "OffsetFetch") == {"orders"}
-    assert asked(fake, "ListOffsets") == {"u"}
     assert len(fake.asked("ListGroups")) == len(fake.brokers)  # one list, whoever plans or reads
-
-
-def test_states_are_pushed_and_applied(load: Load, fake: FakeCluster) -> None:
-    frame = load("groups").where("state = 'Empty'")
-    assert [row["group"] for row in frame.collect()] == ["orders-old"]
-    assert asked(fake, "DescribeGroups", "ConsumerGroupDescribe") == {"orders-old"}
 
 
 def test_one_partition_for_each_coordinator(load: Load) -> None:
     assert load("offsets").rdd.getNumPartitions() == 2
-    assert load("offsets").where("`group` = 'orders'").rdd.getNumPartitions() == 1
+    assert load("offsets").where("`group` = 'orders'").rdd.getNumPartitions() == 2
 
 
 def test_a_plan_shows_no_setting(load: Load, fake: FakeCluster, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +219,7 @@ def test_a_plan_shows_no_setting(load: Load, fake: FakeCluster, capsys: pytest.C
     for mode in ("extended", "formatted", "cost"):
         frame.explain(mode)
     plan = capsys.readouterr().out
-    assert "kgroups-live" in plan and "EqualTo(group,orders)" in plan
+    assert "kgroups-live" in plan
     assert not any(str(broker.port) in plan for broker in fake.brokers.values())
     assert "bootstrap" not in plan and "client_id=" not in plan
 
@@ -151,13 +243,7 @@ def test_an_option_that_cannot_be_right(spark: SparkSession) -> None:
         spark.read.format("kgroups-live").options(**{"bootstrap.servers": "h"}, table="heads").load()
 
 
-def test_a_session_that_does_not_push_down(spark: SparkSession, load: Load) -> None:
-    """Spark refuses the source and names the setting; without pushdown it is content."""
-    spark.dataSource.register(LiveSource)
-    spark.conf.set(PUSHDOWN, "false")
-    try:
-        with pytest.raises(PySparkException, match=PUSHDOWN):
-            load("groups").collect()
-        assert load("groups", pushdown="false").count() == 6
-    finally:
-        spark.conf.set(PUSHDOWN, "true")
+def test_register_changes_no_setting_of_the_session(spark: SparkSession) -> None:
+    before = spark.conf.get(PUSHDOWN, None)
+    register(spark)
+    assert spark.conf.get(PUSHDOWN, None) == before

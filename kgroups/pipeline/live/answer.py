@@ -34,33 +34,32 @@ def answer(
     options: LiveOptions,
     listed: Sequence[ListedGroup],
     *,
-    topics: frozenset[str] = frozenset(),
     failures: Iterable[Failure] = (),
 ) -> list[Row]:
     """The rows about these groups; ``failures``, met before, stand among the rows of the table of that name.
 
     :raises HistoryError: as :func:`list_groups`.
     """
-    outcome = _or_failure(lambda: _rows(options, listed, topics)) if listed else Outcome[Row]()
+    outcome = _or_failure(lambda: _rows(options, listed)) if listed else Outcome[Row]()
     if options.table == FAILURES:
         return failure_rows((*failures, *outcome.failures))
     _check(options, outcome.failures)
     return list(outcome.items)
 
 
-def _rows(options: LiveOptions, listed: Iterable[ListedGroup], topics: frozenset[str]) -> Outcome[Row]:
+def _rows(options: LiveOptions, listed: Iterable[ListedGroup]) -> Outcome[Row]:
     if options.table in (OFFSETS, FAILURES):
-        offsets = describe_all_offsets(options.settings, listed, topics=topics, isolation=options.isolation)
+        offsets = describe_all_offsets(options.settings, listed, isolation=options.isolation)
         return offsets.with_items(row for each in offsets.items for row in offsets_rows(each))
     groups = describe_all(options.settings, listed)
-    return groups.with_items(row for group in groups.items for row in _of_group(options, group, topics))
+    return groups.with_items(row for group in groups.items for row in _of_group(options, group))
 
 
-def _of_group(options: LiveOptions, group: Group, topics: frozenset[str]) -> Iterator[Row]:
+def _of_group(options: LiveOptions, group: Group) -> Iterator[Row]:
     if options.table == GROUPS:
         yield group_row(group)
     elif options.table == ASSIGNMENTS:
-        yield from assignments_rows(group, topics)
+        yield from assignments_rows(group)
     else:
         yield from members_rows(group)
 

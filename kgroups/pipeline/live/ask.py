@@ -101,14 +101,13 @@ def describe_all_offsets(
     settings: ClientSettings,
     listed: Iterable[ListedGroup],
     *,
-    topics: frozenset[str] = frozenset(),
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
 ) -> Outcome[GroupOffsets]:
-    """The same, with commits and both ends of the logs; of some topics only, where they are given."""
+    """The same, with commits and both ends of the logs."""
     located = Located(tuple(listed))
     return _ask(
         settings,
-        lambda admin: describe_located_offsets(admin.cluster, located, topics=topics, isolation=isolation),
+        lambda admin: describe_located_offsets(admin.cluster, located, isolation=isolation),
     )
 
 

@@ -9,7 +9,7 @@ timeout                seconds for the list, and for what each task asks; defaul
 broker.timeout         seconds that one broker that hangs may cost of it; default 10
 isolation              read_uncommitted (default), or read_committed: whose end of the log
 failOnError            true (default): fail when anything could not be asked; false: the rows that came back
-pushdown               true (default): ask only about the groups that filters leave over
+pushdown               no effect: filters are applied by Spark; see :class:`kgroups.pipeline.live.source.LiveReader`
 ====================== =================================================================================
 """
 
@@ -40,7 +40,6 @@ class LiveOptions(NamedTuple):
     table: Table
     isolation: Isolation
     fail_on_error: bool
-    pushdown: bool
 
     def __repr__(self) -> str:
         return f"LiveOptions({self.table.name})"  # settings are nobody's business in a plan or a log
@@ -53,6 +52,7 @@ def parse_options(options: Mapping[str, str], carried: ClientSettings | None = N
     :raises ConfigError: when the file of command.config cannot be.
     """
     defaults = ClientSettings._field_defaults
+    _one_of(options, "pushdown", _SWITCH, "false")
     return LiveOptions(
         settings=connection("kgroups-live", options, carried)._replace(
             timeout=_seconds(options, "timeout", defaults["timeout"]),
@@ -61,7 +61,6 @@ def parse_options(options: Mapping[str, str], carried: ClientSettings | None = N
         table=_one_of(options, "table", LIVE, OFFSETS.name),
         isolation=_one_of(options, "isolation", _ISOLATIONS, "read_uncommitted"),
         fail_on_error=_one_of(options, "failOnError", _SWITCH, "true"),
-        pushdown=_one_of(options, "pushdown", _SWITCH, "true"),
     )
 
 

@@ -73,13 +73,12 @@ def members_rows(group: Group) -> Iterator[Row]:
         )
 
 
-def assignments_rows(group: Group, topics: frozenset[str] = frozenset()) -> Iterator[Row]:
-    """Of one group, by member id, role and topic; of some topics only, where they are given."""
+def assignments_rows(group: Group) -> Iterator[Row]:
+    """Of one group, by member id, role and topic."""
     for member in sorted(group.members or (), key=lambda member: member.member_id):
         for role, assignment in ((CURRENT, member.assignment), (TARGET, member.target)):
             for entry in assignment.topics if assignment else ():
-                if not topics or entry.topic in topics:
-                    yield (group.group_id, member.member_id, entry.topic, entry.partitions, role)
+                yield (group.group_id, member.member_id, entry.topic, entry.partitions, role)
 
 
 def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kgroups.config.settings import ClientSettings
@@ -24,21 +24,16 @@ from ..tables import ddl
 from .answer import answer, list_groups
 from .options import LiveOptions, parse_options
 from .rows import batches
-from .wanted import Wanted, narrow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NAME = "kgroups-live"
 
-PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-"""Without it Spark refuses every source written in Python that takes filters, even where there are none."""
-
 
 def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
     """After it, ``spark.read.format("kgroups-live")`` works; with these settings, for their own servers."""
     spark.dataSource.register(carrying(LiveSource, settings))
-    spark.conf.set(PUSHDOWN, "true")
 
 
 class LiveSource(DataSource):
@@ -59,7 +54,7 @@ class LiveSource(DataSource):
         return ddl(self._parsed.table)
 
     def reader(self, schema: StructType) -> LiveReader:
-        return NarrowingReader(self._parsed) if self._parsed.pushdown else LiveReader(self._parsed)
+        return LiveReader(self._parsed)
 
 
 class Slice(InputPartition):
@@ -77,11 +72,15 @@ class Slice(InputPartition):
 
 
 class LiveReader(DataSourceReader):
-    """One reading of one table."""
+    """Read one table.
+
+    Filters are not pushed down, that is, ``pushFilters`` is not overridden. Spark keeps the partitions and the reader
+    of a filtered scan with the relation, and an unfiltered scan of the same DataFrame or view reuses them without
+    pushing its own filters: its rows would be those of the other scan. Only a new ``load()`` makes a new relation.
+    """
 
     def __init__(self, options: LiveOptions) -> None:
         self._options = options
-        self._wanted = Wanted()
 
     def partitions(self) -> list[Slice]:
         """Lists the groups.
@@ -90,7 +89,7 @@ class LiveReader(DataSourceReader):
         """
         outcome = list_groups(self._options)
         by_node: dict[Node, list[ListedGroup]] = {}
-        for group in filter(self._wanted.keeps, outcome.items):
+        for group in outcome.items:
             by_node.setdefault(group.coordinator, []).append(group)
         # There is always one slice: for none Spark makes a partition of its own.
         slices = [Slice(node, by_node[node], ()) for node in sorted(by_node)] or [Slice(None, (), ())]
@@ -99,18 +98,5 @@ class LiveReader(DataSourceReader):
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         """Arrow batches of the table that was asked for. Raises as :meth:`partitions`."""
-        rows = answer(
-            self._options,
-            partition.listed,
-            topics=self._wanted.topics,
-            failures=partition.failures,
-        )
+        rows = answer(self._options, partition.listed, failures=partition.failures)
         yield from batches(self._options.table, rows)
-
-
-class NarrowingReader(LiveReader):
-    """The same, asking only about what filters leave over."""
-
-    def pushFilters(self, filters: list[Filter]) -> list[Filter]:
-        self._wanted, rest = narrow(self._options.table, filters)
-        return rest

@@ -18,7 +18,7 @@ def test_defaults() -> None:
     found = parsed()
     assert found.settings.bootstrap == (("secret-host", 9092),)
     assert (found.settings.timeout, found.settings.broker_timeout) == (30, 10)
-    assert found[1:] == (OFFSETS, Isolation.READ_UNCOMMITTED, True, True)
+    assert found[1:] == (OFFSETS, Isolation.READ_UNCOMMITTED, True)
 
 
 def test_every_option() -> None:
@@ -28,7 +28,7 @@ def test_every_option() -> None:
         pushdown="false",
     )
     assert (found.settings.timeout, found.settings.broker_timeout) == (2.5, 1)
-    assert found[1:] == (GROUPS, Isolation.READ_COMMITTED, False, False)
+    assert found[1:] == (GROUPS, Isolation.READ_COMMITTED, False)
 
 
 @pytest.mark.parametrize(
