@@ -65,6 +65,7 @@ class Sandbox:
         name: str = "default",
         properties: Mapping[str, str] | None = None,
         listeners: Mapping[str, str] | None = None,
+        advertised: Mapping[str, Mapping[int, int]] | None = None,
         prepare: Prepare = nothing,
         progress: Callable[[str], None] = lambda line: None,
     ) -> Sandbox:
@@ -72,6 +73,7 @@ class Sandbox:
 
         :param properties: server settings that override the sandbox's own, for every broker.
         :param listeners: more listeners for clients, as name -> security protocol; each broker gets a port for each.
+        :param advertised: listener -> broker -> the port that it advertises instead of its own: a proxy's, say.
         :param prepare: makes what the brokers need around them, before they start.
         :raises SandboxError: when one of that name is up, the jars or Java cannot be had, or a server does not come up
             (then the text has the end of its log, and the folder stays for a look).
@@ -85,7 +87,7 @@ class Sandbox:
             _refuse_running(folder)
             programs = Programs(folder, java, ensure_jars(kafka, progress))
             progress(f"starting Kafka {version} with {brokers} broker{'s'[: brokers - 1]}")
-            plan = Plan(name, kafka, brokers, properties or {}, listeners or {}, prepare)
+            plan = Plan(name, kafka, brokers, properties or {}, listeners or {}, advertised or {}, prepare)
             return cls(folder, start(plan, programs))
 
     @classmethod
@@ -184,6 +186,13 @@ class Sandbox:
     def kill(self, broker: int) -> None:
         """SIGKILL: no goodbye to clients or controller. Returns when the process has ended, and its port is free."""
         kill_now(self._pid_of(broker), self._mark)
+
+    def terminate(self, broker: int, *, grace: float = 30.0) -> None:
+        """SIGTERM: with ``controlled.shutdown.enable``, it hands over what it leads first. Returns when it has ended.
+
+        :param grace: seconds after which it is killed.
+        """
+        stop_all([self._pid_of(broker)], self._mark, grace=grace)
 
     def pause(self, broker: int) -> None:
         """SIGSTOP: its port still accepts connections, and nothing answers on them. Returns when it has stopped."""

@@ -59,14 +59,17 @@ def server_properties(
     zookeeper: int | None,
     data: Path,
     extra: Mapping[str, str],
+    advertised: Mapping[str, int] | None = None,
 ) -> dict[str, str]:
     """The settings of one broker: ours, then the version's, then the caller's, later ones winning.
 
     :param protocols: the security protocol of each client listener.
     :param zookeeper: its port, for a version that needs one.
+    :param advertised: the port that a listener advertises, where that is not the port it listens on.
     """
     own = {
         "listeners": _addresses(broker.listeners),
+        "advertised.listeners": _addresses({**broker.listeners, **(advertised or {})}),
         "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
         "inter.broker.listener.name": "PLAINTEXT",
         "log.dirs": str(data),
@@ -87,7 +90,6 @@ def _kraft_role(broker: Broker, brokers: Sequence[Broker], own: Mapping[str, str
         "process.roles": "broker",
         "controller.listener.names": "CONTROLLER",
         "controller.quorum.voters": voters,
-        "advertised.listeners": own["listeners"],
         "listener.security.protocol.map": own["listener.security.protocol.map"] + ",CONTROLLER:PLAINTEXT",
     }
     if broker.controller:

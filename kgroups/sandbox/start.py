@@ -29,6 +29,8 @@ class Plan:
     properties: Mapping[str, str] = field(default_factory=dict)
     listeners: Mapping[str, str] = field(default_factory=dict)
     """More client listeners than PLAINTEXT, as name -> security protocol."""
+    advertised: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """Listener -> broker -> the port that it advertises, where that is not the port it listens on."""
     prepare: Prepare = nothing
 
     @property
@@ -127,6 +129,7 @@ def _write_settings(plan: Plan, programs: Programs, state: State, extras: Extras
             protocols=plan.protocols,
             zookeeper=state.zookeeper,
             data=programs.data(server),
+            advertised={name: ports[broker.id] for name, ports in plan.advertised.items()},
             extra={**extras.properties, **plan.properties},
         )
         write_properties(programs.settings(server), properties)

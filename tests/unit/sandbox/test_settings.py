@@ -52,6 +52,22 @@ def test_caller_wins() -> None:
     assert (properties["offsets.topic.num.partitions"], properties["authorizer.class.name"]) == ("50", "x.Y")
 
 
+def test_advertised_port_of_a_proxy() -> None:
+    broker = Broker(1, {"PLAINTEXT": 9001, "PROXIED": 9002})
+    properties = server_properties(
+        kafka_version("4.3.1"),
+        broker,
+        [broker],
+        protocols={"PLAINTEXT": "PLAINTEXT", "PROXIED": "PLAINTEXT"},
+        zookeeper=None,
+        data=Path("/data"),
+        extra={},
+        advertised={"PROXIED": 7002},
+    )
+    assert properties["listeners"] == "PLAINTEXT://127.0.0.1:9001,PROXIED://127.0.0.1:9002"
+    assert properties["advertised.listeners"] == "PLAINTEXT://127.0.0.1:9001,PROXIED://127.0.0.1:7002"
+
+
 def test_files_are_javas_properties(tmp_path: Path) -> None:
     write_properties(tmp_path / "a" / "b.properties", {"jaas": 'x password="a\\b" ;', "lines": "1\n2"})
     assert (tmp_path / "a" / "b.properties").read_text() == 'jaas=x password="a\\\\b" ;\nlines=1\\n2\n'

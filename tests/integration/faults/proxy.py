@@ -1,0 +1,329 @@
+"""A TCP proxy between clients and brokers; a test switches its faults on and off while clients are connected.
+
+Each broker has a front: a loopback port that forwards to the broker's own port. Brokers advertise the ports of the
+fronts (``Sandbox.up(advertised=…)``), so that clients never go around the proxy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import struct
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeVar
+
+from kgroups.sandbox.ports import HOST, ReservedPorts
+
+T = TypeVar("T")
+
+Direction = Literal["requests", "responses"]
+BOTH: Final[tuple[Direction, ...]] = ("requests", "responses")
+
+_CHUNK: Final = 16384
+_ABORT: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER for a close that sends RST."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens to the connections of one broker. The default forwards everything at once."""
+
+    delay: float = 0.0
+    """Seconds until a chunk of bytes goes on."""
+    jitter: float = 0.0
+    """Seconds by which a delay varies, up and down; the order of bytes stays."""
+    rate: float | None = None
+    """Bytes per second, each connection and direction."""
+    cut: int | None = None
+    """Bytes of a connection that go on; then it is closed."""
+    directions: tuple[Direction, ...] = BOTH
+    """Which direction the above apply to."""
+    reset: bool = False
+    """Connections get RST: open ones now, new ones after accept."""
+    half_open: bool = False
+    """The broker's side is gone and the client is not told: connections stay open, and silent. RST when it is over."""
+    black_hole: bool = False
+    """No byte and no new connection passes; open ones go on when it is over."""
+    times: int | None = None
+    """Connections that are cut or reset until the fault is over by itself; None: all."""
+
+    @property
+    def stalls(self) -> bool:
+        return self.half_open or self.black_hole
+
+
+NO_FAULT: Final = Fault()
+
+
+@dataclass(eq=False)
+class _Link:
+    """One connection of a client, and ours to the broker."""
+
+    front: Front
+    client: socket.socket
+    broker: socket.socket | None = None
+    severed: bool = False
+    """The broker's side is gone."""
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    counted: Fault = NO_FAULT
+    passed: dict[Direction, int] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self.front.fault.reset:
+            self.front.spend()
+            return self.close(abort=True)
+        await self.front.passable(self)
+        self.broker = socket.socket()
+        self.broker.setblocking(False)
+        self.broker.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            await loop.sock_connect(self.broker, (HOST, self.front.target))
+            self.tasks = [
+                asyncio.ensure_future(self._forward(self.client, self.broker, "requests")),
+                asyncio.ensure_future(self._forward(self.broker, self.client, "responses")),
+            ]
+            await asyncio.wait(self.tasks, return_when=asyncio.FIRST_COMPLETED)
+        except OSError:
+            self.close(abort=True)
+        return self.close()
+
+    async def _forward(self, source: socket.socket, sink: socket.socket, direction: Direction) -> None:
+        """Until one side closes. A chunk waits for its time behind the one before it, while others are read."""
+        loop = asyncio.get_running_loop()
+        line: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(64)
+        sender = asyncio.ensure_future(self._send(line, sink, direction))
+        self.tasks.append(sender)
+        due = 0.0
+        try:
+            while data := await loop.sock_recv(source, _CHUNK):
+                fault = self.front.fault
+                wait = 0.0
+                if direction in fault.directions:
+                    wait = max(0.0, fault.delay + random.uniform(-fault.jitter, fault.jitter))
+                due = max(due, loop.time() + wait)
+                await line.put((due, data))
+            await line.put((due, b""))
+            await sender
+        except OSError:
+            sender.cancel()
+
+    async def _send(self, line: asyncio.Queue[tuple[float, bytes]], sink: socket.socket, direction: Direction) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due, data = await line.get()
+            await asyncio.sleep(due - loop.time())
+            await self.front.passable(self)
+            if not data:
+                return None
+            fault = self.front.fault
+            ours = direction in fault.directions
+            if ours and fault.cut is not None:
+                data = self._before_cut(fault, direction, data)
+            try:
+                await loop.sock_sendall(sink, data)
+            except OSError:
+                return self.close()
+            if ours and fault.cut is not None and self.passed[direction] >= fault.cut:
+                self.front.spend()
+                return self.close()
+            if ours and fault.rate:
+                await asyncio.sleep(len(data) / fault.rate)
+
+    def _before_cut(self, fault: Fault, direction: Direction, data: bytes) -> bytes:
+        assert fault.cut is not None
+        if self.counted is not fault:
+            self.counted, self.passed = fault, {}
+        before = self.passed.get(direction, 0)
+        self.passed[direction] = before + len(data)
+        return data[: max(0, fault.cut - before)]
+
+    def sever(self) -> None:
+        """Lose the broker's side; the client hears nothing."""
+        self.severed = True
+        if self.broker:
+            self.broker.close()
+
+    def close(self, *, abort: bool = False) -> None:
+        self.front.links.discard(self)
+        for task in self.tasks:
+            if task is not asyncio.current_task():
+                task.cancel()
+        for end in (self.client, self.broker):
+            if end and end.fileno() >= 0:
+                with suppress(OSError):
+                    if abort:
+                        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+                    else:
+                        end.shutdown(socket.SHUT_RDWR)  # what was sent arrives, whatever was not read
+                end.close()
+
+
+class Front:
+    """The port of one broker."""
+
+    def __init__(self, listener: socket.socket, target: int) -> None:
+        self.fault = NO_FAULT
+        self.target = target
+        self.links: set[_Link] = set()
+        self.accepted = 0
+        self._listener = listener
+        self._passable = asyncio.Event()
+        self._passable.set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stuffing: list[socket.socket] = []
+        self._listener.setblocking(False)
+        self._acceptor: asyncio.Task[None] | None = None
+
+    @property
+    def port(self) -> int:
+        number: int = self._listener.getsockname()[1]
+        return number
+
+    async def passable(self, link: _Link) -> None:
+        """Return when bytes may pass; never for a connection whose broker is gone."""
+        if link.severed:
+            await asyncio.Event().wait()
+        await self._passable.wait()
+
+    def spend(self) -> None:
+        """One connection more has had the fault."""
+        left = self.fault.times
+        if left is not None:
+            self.fault = Fault() if left <= 1 else Fault(**{**vars(self.fault), "times": left - 1})
+
+    async def set(self, fault: Fault) -> None:
+        before, self.fault = self.fault, fault
+        if before.half_open and not fault.half_open:
+            for link in list(self.links):
+                link.close(abort=True)
+        if fault.stalls:
+            self._passable.clear()
+        else:
+            self._passable.set()
+        if fault.half_open:
+            for link in self.links:
+                link.sever()
+        if fault.reset:
+            for link in list(self.links):
+                link.close(abort=True)
+        if fault.black_hole:
+            await self._stop_accepting()
+        elif self._acceptor is None:
+            self._start_accepting()
+
+    def _start_accepting(self) -> None:
+        for stuffed in self._stuffing:
+            stuffed.close()
+        self._stuffing.clear()
+        self._listener.listen(128)
+        self._acceptor = asyncio.ensure_future(self._accept())
+
+    async def _stop_accepting(self) -> None:
+        """Fill the queue of connections that wait for accept: the kernel then drops the SYN of whoever comes."""
+        if self._acceptor:
+            self._acceptor.cancel()
+            self._acceptor = None
+        self._listener.listen(0)
+        loop = asyncio.get_running_loop()
+        for _ in range(8):
+            stuffing = socket.socket()
+            stuffing.setblocking(False)
+            self._stuffing.append(stuffing)
+            try:
+                await asyncio.wait_for(loop.sock_connect(stuffing, (HOST, self.port)), 0.2)
+            except TimeoutError:
+                return
+
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            client, _ = await loop.sock_accept(self._listener)
+            client.setblocking(False)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.accepted += 1
+            link = _Link(self, client)
+            self.links.add(link)
+            link.severed = self.fault.half_open
+            task = asyncio.ensure_future(link.run())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        tasks = [*self._tasks, *([self._acceptor] if self._acceptor else [])]
+        for link in list(self.links):
+            tasks += link.tasks
+            link.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for end in (*self._stuffing, self._listener):
+            end.close()
+
+
+class Proxy:
+    """Fronts of some brokers, on a thread of their own; a context manager."""
+
+    def __init__(self, brokers: int) -> None:
+        """Holds the ports from now on, so that brokers can be told to advertise them; connections wait."""
+        held = ReservedPorts(brokers)
+        self._listeners = [held.take() for _ in range(brokers)]
+        for listener in self._listeners:
+            listener.listen(128)
+        self.ports: Mapping[int, int] = {
+            number: listener.getsockname()[1] for number, listener in enumerate(self._listeners, 1)
+        }
+        self.fronts: dict[int, Front] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"{HOST}:{port}" for port in self.ports.values())
+
+    def start(self, targets: Mapping[int, int]) -> None:
+        """:param targets: broker -> its own port."""
+
+        async def made() -> None:
+            for number, listener in enumerate(self._listeners, 1):
+                front = self.fronts[number] = Front(listener, targets[number])
+                await front.set(NO_FAULT)
+
+        self._thread.start()
+        self._run(made())
+
+    def set(self, fault: Fault, *brokers: int) -> None:
+        """Switch a fault on, at these brokers or at all; open connections have it too."""
+        for number in brokers or self.fronts:
+            self._run(self.fronts[number].set(fault))
+
+    @contextmanager
+    def faulty(self, fault: Fault, *brokers: int) -> Iterator[None]:
+        self.set(fault, *brokers)
+        try:
+            yield
+        finally:
+            self.set(NO_FAULT, *brokers)
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            for front in self.fronts.values():
+                self._run(front.stop())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(30)
+        for listener in self._listeners:
+            listener.close()
+        self._loop.close()
+
+    def __enter__(self) -> Proxy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _run(self, what: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result(30)

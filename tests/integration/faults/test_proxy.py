@@ -1,0 +1,153 @@
+"""The proxy's faults are what their names say: a client that sends and hears lines, and a server that repeats them."""
+
+from __future__ import annotations
+
+import socket
+import socketserver
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kgroups.sandbox.ports import HOST
+from tests.integration.faults.proxy import NO_FAULT, Fault, Proxy
+
+LINE = b"0123456789abcde\n"
+PATIENCE = 20.0
+"""Seconds for what must come."""
+SILENCE = 0.3
+"""Seconds for what must not come."""
+
+
+class Echo(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        while line := self.rfile.readline():
+            self.wfile.write(line)
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    with socketserver.ThreadingTCPServer((HOST, 0), Echo) as server, Proxy(1) as between:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        between.start({1: server.server_address[1]})
+        try:
+            yield between
+        finally:
+            between.stop()
+            server.shutdown()
+            thread.join()
+
+
+def connected(proxy: Proxy) -> socket.socket:
+    return socket.create_connection((HOST, proxy.ports[1]), timeout=PATIENCE)
+
+
+def hear(client: socket.socket, size: int) -> bytes:
+    """So many bytes, or fewer where the connection ends."""
+    heard = b""
+    while len(heard) < size and (data := client.recv(size - len(heard))):
+        heard += data
+    return heard
+
+
+def is_silent(client: socket.socket) -> bool:
+    client.settimeout(SILENCE)
+    try:
+        return not client.recv(1) and False
+    except TimeoutError:
+        return True
+    finally:
+        client.settimeout(PATIENCE)
+
+
+def echo(client: socket.socket) -> bytes:
+    client.sendall(LINE)
+    return hear(client, len(LINE))
+
+
+def test_forwards(proxy: Proxy) -> None:
+    big = b"x" * 3_000_000 + b"\n"
+    with connected(proxy) as client:
+        threading.Thread(target=client.sendall, args=(big,)).start()
+        assert hear(client, len(big)) == big
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(1) == b""
+
+
+def test_delays_one_direction(proxy: Proxy) -> None:
+    with connected(proxy) as client:
+        assert echo(client) == LINE
+        for directions, least in ((("requests",), 0.3), (("requests", "responses"), 0.6)):
+            proxy.set(Fault(delay=0.35, jitter=0.05, directions=directions))  # type: ignore[arg-type]
+            began = time.monotonic()
+            assert echo(client) == LINE
+            assert time.monotonic() - began >= least
+
+
+def test_limits_bandwidth(proxy: Proxy) -> None:
+    with connected(proxy) as client, proxy.faulty(Fault(rate=50_000, directions=("responses",))):
+        began = time.monotonic()
+        client.sendall(b"x" * 49_999 + b"\n")
+        assert len(hear(client, 50_000)) == 50_000
+        assert time.monotonic() - began >= 0.5  # the last chunk is there before its time is over
+
+
+@pytest.mark.parametrize("direction", ["requests", "responses"])
+def test_cuts_after_some_bytes_of_a_connection(proxy: Proxy, direction: str) -> None:
+    with proxy.faulty(Fault(cut=20, directions=(direction,))):  # type: ignore[arg-type]
+        for _ in range(2):
+            with connected(proxy) as client:
+                assert echo(client) == LINE
+                assert echo(client) == (LINE[:4] if direction == "responses" else b"")
+    with connected(proxy) as client:
+        assert echo(client) + echo(client) == 2 * LINE
+
+
+def test_fault_of_some_connections(proxy: Proxy) -> None:
+    proxy.set(Fault(cut=0, directions=("responses",), times=1))
+    with connected(proxy) as first:
+        assert echo(first) == b""
+    with connected(proxy) as second:
+        assert echo(second) == LINE
+
+
+def test_reset(proxy: Proxy) -> None:
+    with connected(proxy) as client:
+        assert echo(client) == LINE
+        with proxy.faulty(Fault(reset=True)):
+            with pytest.raises(ConnectionResetError):
+                client.recv(1)
+            with pytest.raises(ConnectionError), connected(proxy) as another:
+                another.recv(1)
+
+
+def test_half_open(proxy: Proxy) -> None:
+    with connected(proxy) as client:
+        assert echo(client) == LINE
+        proxy.set(Fault(half_open=True))
+        with connected(proxy) as another:
+            for silent in (client, another):
+                silent.sendall(LINE)
+                assert is_silent(silent)
+            proxy.set(NO_FAULT)
+            with pytest.raises(ConnectionResetError):
+                client.recv(1)
+    with connected(proxy) as client:
+        assert echo(client) == LINE
+
+
+def test_black_hole(proxy: Proxy) -> None:
+    with connected(proxy) as client:
+        assert echo(client) == LINE
+        proxy.set(Fault(black_hole=True))
+        client.sendall(LINE)
+        assert is_silent(client)
+        with pytest.raises(TimeoutError):
+            socket.create_connection((HOST, proxy.ports[1]), timeout=SILENCE)
+        proxy.set(NO_FAULT)
+        assert hear(client, len(LINE)) == LINE
+        with connected(proxy) as another:
+            assert echo(another) == LINE
