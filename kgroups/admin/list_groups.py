@@ -6,8 +6,10 @@ here. Below v5 (Kafka 3.8) it knows no types, and that cannot be made good: it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from kgroups.errors import KgroupsError
@@ -15,7 +17,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_GROUPS, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.outcome import Failure, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
-from kgroups.net.fanout import fan_out
+from kgroups.net.fanout import as_answered
 from kgroups.protocol.apis import list_groups
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import KafkaError
@@ -44,17 +46,32 @@ STREAMERS = ListFilter(types=(GroupType.STREAMS,))
 
 async def fetch_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> Outcome[ListedGroup]:
     """Every group that matches, sorted by name; a broker that does not answer is a failure beside them."""
+    merged = merge([outcome async for outcome in stream_groups(cluster, wanted)])
+    by_place = sorted(merged.failures, key=lambda failure: -1 if failure.broker is None else failure.broker)
+    answer = merged.with_items(sorted(merged.items, key=_name))
+    return answer._replace(failures=tuple(by_place), notices=tuple(sorted(merged.notices)))
+
+
+async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> AsyncGenerator[Outcome[ListedGroup]]:
+    """Yield the matching groups of each broker as soon as its list arrives, each group once, in no order.
+
+    A broker that does not answer yields its failure. The last outcome holds what was held back until all brokers had
+    answered, and what is known to be missing: use it like the others.
+    """
     nodes = sorted(cluster.nodes.values())
     cluster.progress.begin("brokers listed", len(nodes))
-    answers = await fan_out((node, _list(cluster, node, wanted)) for node in nodes)
-    outcomes = [
-        Outcome[ListedGroup](failures=(_broker_failure(node, str(answer)),))
-        if isinstance(answer, KgroupsError)
-        else answer
-        for node, answer in answers
-    ]
-    merged = merge(outcomes)
-    return merged.with_items(_matching(_once_each(merged.items), wanted))
+    yielded: set[GroupId] = set()
+    dead: list[ListedGroup] = []
+    async with aclosing(as_answered((node, _list(cluster, node, wanted)) for node in nodes)) as answers:
+        async for node, answer in answers:
+            if isinstance(answer, KgroupsError):
+                yield Outcome(failures=(_broker_failure(node, str(answer)),))
+                continue
+            # A group that two brokers list is moving from one to the other: the one that lets go may call it dead.
+            listed = _matching(answer.items, wanted)
+            dead += [group for group in listed if group.state == GroupState.DEAD]
+            yield answer.with_items(_new(listed, yielded))
+    yield Outcome(tuple(_new(dead, yielded, dead=True)))
 
 
 def missing_coordinators(topics: Iterable[TopicLeaders]) -> tuple[Failure, ...]:
@@ -90,6 +107,8 @@ async def _list(cluster: Cluster, node: Node, wanted: ListFilter) -> Outcome[Lis
 
 _TYPELESS = "does not tell the types of groups (ListGroups v5, Kafka 3.8)"
 
+
+_name = attrgetter("group_id")
 
 _listed = partial(tuple.__new__, ListedGroup)
 """A group from all of its fields; a third of what a call of the class costs."""
@@ -128,13 +147,11 @@ def _broker_failure(node: Node, message: str) -> Failure:
     return Failure(Scope.BROKER, str(node), message.removeprefix(f"{node}: "), api="ListGroups", broker=node.id)
 
 
-def _once_each(listed: Iterable[ListedGroup]) -> list[ListedGroup]:
-    """A group that two brokers list is moving from one to the other: kept once, and not as the dead one."""
-    kept: dict[GroupId, ListedGroup] = {}
-    for group in listed:
-        if group.group_id not in kept or kept[group.group_id].state == GroupState.DEAD:
-            kept[group.group_id] = group
-    return [kept[name] for name in sorted(kept)]
+def _new(listed: Iterable[ListedGroup], yielded: set[GroupId], *, dead: bool = False) -> list[ListedGroup]:
+    """Take the groups that were not yielded yet, dead ones only where wanted; note them as yielded."""
+    new = [group for group in listed if group.group_id not in yielded and (dead or group.state != GroupState.DEAD)]
+    yielded.update(map(_name, new))
+    return new
 
 
 def _matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGroup]:

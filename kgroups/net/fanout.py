@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Iterable
 from typing import Any, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -34,6 +34,25 @@ async def fan_out(jobs: Iterable[tuple[K, Awaitable[T]]]) -> list[tuple[K, T | K
     if bugs:
         raise next((bug for bug in bugs if not isinstance(bug, asyncio.CancelledError)), bugs[0])
     return list(zip(keys, results, strict=True))  # type: ignore[arg-type]  # only answers and KgroupsErrors are left
+
+
+async def as_answered(jobs: Iterable[tuple[K, Awaitable[T]]]) -> AsyncGenerator[tuple[K, T | KgroupsError]]:
+    """Run all jobs together; yield each key with its answer, or with its :class:`KgroupsError`, as soon as it is there.
+
+    Closing the generator, and any other exception of a job, cancels the jobs that are left.
+    """
+    keys = {asyncio.ensure_future(job): key for key, job in jobs}
+    pending = set(keys)
+    try:
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                error = None if task.cancelled() else task.exception()
+                yield keys[task], error if isinstance(error, KgroupsError) else task.result()
+    finally:
+        for task in keys:
+            task.cancel()
+        await asyncio.gather(*keys, return_exceptions=True)
 
 
 def _is_bug(error: BaseException | None) -> bool:

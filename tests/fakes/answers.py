@@ -93,12 +93,15 @@ def list_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry = nested(kind, "ListedGroup")
     states = {word.casefold() for word in getattr(request, "states_filter", ())}
     types = {word.casefold() for word in getattr(request, "types_filter", ())}
-    groups = tuple(
-        build(entry, group_id=g.name, protocol_type=g.protocol_type, group_state=g.state, group_type=g.type)
+    listed = [
+        (g, "Dead" if g.dead_on == broker.id else g.state)
         for g in broker.world.groups.values()
-        if g.coordinator == broker.id
-        and (not states or g.state.casefold() in states)
-        and (not types or g.type.casefold() in types)
+        if broker.id in (g.coordinator, g.dead_on)
+    ]
+    groups = tuple(
+        build(entry, group_id=g.name, protocol_type=g.protocol_type, group_state=state, group_type=g.type)
+        for g, state in listed
+        if (not states or state.casefold() in states) and (not types or g.type.casefold() in types)
     )
     error = broker.world.error("ListGroups", str(broker.id))
     return build(kind, throttle_time=NO_TIME, error_code=error, groups=groups)

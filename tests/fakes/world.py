@@ -46,6 +46,8 @@ class FakeGroup:
     commits: dict[tuple[str, int], int | Commit] = field(default_factory=dict)
     subtopologies: tuple[Subtopology, ...] | None = ()
     """Of a streams group."""
+    dead_on: int | None = None
+    """A broker that coordinated it until now, and still lists it, as dead."""
     lags: dict[tuple[str, int], int] = field(default_factory=dict)
     """Of a share group, whose start offsets are its commits: what it tells where that is not the end less the start."""
 

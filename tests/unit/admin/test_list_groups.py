@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import asyncio
+from contextlib import aclosing
+
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.list_groups import ListFilter, missing_coordinators
+from kgroups.admin.list_groups import ListFilter, missing_coordinators, stream_groups
+from kgroups.admin.wire import WireAdmin
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import kafka_error
 from tests.fakes import broker as faults
-from tests.fakes.asking import PATIENCE, Stopwatch, errors, list_groups, names
+from tests.fakes.asking import PATIENCE, Stopwatch, ask, errors, list_groups, names
 from tests.fakes.broker import FakeCluster
 
 
@@ -132,6 +136,40 @@ def test_a_broker_that_fails_is_named_beside_the_others_groups(fault: faults.Fau
     (failure,) = answer.failures
     assert failure.broker == 1 and words in failure.message
     assert watch.seconds < 3 * PATIENCE
+
+
+def test_each_broker_s_groups_are_there_as_soon_as_its_list_is() -> None:
+    fake = cluster()
+    free = asyncio.Event()
+
+    async def when_free(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        await free.wait()
+        writer.write(faults.framed(answer))
+
+    fake.brokers[0].fault("ListGroups", when_free)
+
+    async def question(admin: WireAdmin) -> list[list[str]]:
+        seen: list[list[str]] = []
+        async with aclosing(stream_groups(admin.cluster)) as outcomes:
+            async for outcome in outcomes:
+                seen.append(sorted(names(outcome)))
+                free.set()
+        return seen
+
+    assert ask(fake, question, via=(1,)) == [["connect", "empty"], ["stable"], []]
+
+
+def test_a_group_of_two_brokers_is_there_once_and_not_as_the_dead_one() -> None:
+    fake = FakeCluster(2)
+    for at in (0, 1):
+        fake.world.group(f"moving-{at}", at, state="Stable", dead_on=1 - at)
+    fake.world.group("gone", 0, state="Dead")
+    answer = list_groups(fake)
+    assert [(group.group_id, group.state) for group in answer.items] == [
+        ("gone", "Dead"),
+        ("moving-0", "Stable"),
+        ("moving-1", "Stable"),
+    ]
 
 
 def test_a_dead_broker_is_named_and_its_name_is_not_said_twice() -> None:

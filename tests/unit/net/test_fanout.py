@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 
 from kgroups.errors import BrokerUnavailable
-from kgroups.net.fanout import fan_out
+from kgroups.net.fanout import as_answered, fan_out
 from kgroups.net.progress import Progress
 
 
@@ -40,6 +41,54 @@ def test_a_bug_is_raised_and_the_other_jobs_are_cancelled() -> None:
         with pytest.raises(ZeroDivisionError):
             await fan_out([("a", forever()), ("b", fail(ZeroDivisionError()))])
         await asyncio.sleep(0)
+
+    asyncio.run(run())
+    assert cancelled == [True]
+
+
+def test_answers_are_yielded_as_they_arrive() -> None:
+    down = BrokerUnavailable("down")
+
+    async def run() -> None:
+        gate = asyncio.Event()
+
+        async def late() -> int:
+            await gate.wait()
+            return 1
+
+        seen: dict[str, object] = {}
+        async with aclosing(as_answered([("a", late()), ("b", fail(down)), ("c", answer(3))])) as answers:
+            async for key, value in answers:
+                seen[key] = value
+                if len(seen) == 2:
+                    assert seen == {"b": down, "c": 3}
+                    gate.set()
+        assert seen["a"] == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("bug", [True, False])
+def test_jobs_are_cancelled_when_nobody_waits_for_them(bug: bool) -> None:
+    cancelled: list[bool] = []
+
+    async def forever() -> int:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+        return 0
+
+    async def run() -> None:
+        async with aclosing(
+            as_answered([("a", forever()), ("b", fail(ZeroDivisionError()) if bug else answer(2))])
+        ) as answers:
+            if bug:
+                with pytest.raises(ZeroDivisionError):
+                    await anext(answers)
+            else:
+                assert await anext(answers) == ("b", 2)
 
     asyncio.run(run())
     assert cancelled == [True]
