@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
@@ -17,6 +16,13 @@ from .kinds import KEEPERS
 from .list_groups import EVERY_GROUP, ListFilter, fetch_groups
 
 
+class NamePattern(Protocol):
+    """Matches whole names: a :class:`kgroups.admin.pattern.Pattern`, or globs that were translated."""
+
+    def fullmatch(self, string: str, /) -> object:
+        """Return something true if the whole name matches."""
+
+
 class Selection(NamedTuple):
     """Names, and groups whose whole name matches ``pattern``, and with ``everything`` all there are; of those that are
     not named only such as ``among`` lets pass.
@@ -26,7 +32,7 @@ class Selection(NamedTuple):
     """
 
     names: tuple[GroupId, ...] = ()
-    pattern: re.Pattern[str] | None = None
+    pattern: NamePattern | None = None
     everything: bool = False
     topics: frozenset[str] = frozenset()
     among: ListFilter = EVERY_GROUP

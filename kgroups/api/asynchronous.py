@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -169,7 +168,12 @@ class AsyncCluster:
 
 def _selection(names: tuple[str, ...], regex: str | None, topics: Iterable[str]) -> Selection:
     everything = not names and regex is None
-    return Selection(names, None if regex is None else re.compile(regex), everything, frozenset(topics))
+    pattern = None
+    if regex is not None:
+        from kgroups.admin.pattern import compile_pattern
+
+        pattern = compile_pattern(regex, "regex")
+    return Selection(names, pattern, everything, frozenset(topics))
 
 
 def _level(read_committed: bool) -> Isolation:

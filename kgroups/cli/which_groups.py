@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,6 +12,7 @@ from kgroups.errors import UsageError
 from .options import collected, words
 
 if TYPE_CHECKING:
+    from kgroups.admin.pattern import Pattern
     from kgroups.admin.select_groups import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ _GROUPS = (
         help="A group; may be repeated.",
         shell_complete=complete_group,
     ),
-    click.option("--regex", metavar="RE", help="Groups whose whole name matches this regular expression."),
+    click.option("--regex", metavar="RE", help="Groups whose whole name matches this regular expression (RE2)."),
     click.option("--all-groups", is_flag=True, help="All groups of the cluster."),
 )
 _TOPICS = click.option(
@@ -103,12 +103,13 @@ def _chosen(names: tuple[str, ...], **options: Any) -> Chosen:
     return Chosen(names, **options)
 
 
-def _pattern_of(regex: str | None) -> re.Pattern[str] | None:
+def _pattern_of(regex: str | None) -> Pattern | None:
     """:raises UsageError: when it is no regular expression."""
-    try:
-        return re.compile(regex) if regex is not None else None
-    except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"--regex: {regex!r} is not a regular expression: {error}") from None
+    if regex is None:
+        return None
+    from kgroups.admin.pattern import compile_pattern
+
+    return compile_pattern(regex, "--regex")
 
 
 def check_name(name: str, flag: str = "--group") -> None:

@@ -24,7 +24,7 @@ _INT64 = struct.Struct(">q")
 
 Seen = list[tuple[bytes, int, T]]
 """Bytes, how many, and what they say."""
-_FEW = 8
+_FEW, _SHORT = 8, 256
 
 
 class Reader:
@@ -138,7 +138,7 @@ class Reader:
                 self.at = at + size
                 return value
         value = read(self)
-        if len(seen) < _FEW:
+        if len(seen) < _FEW and self.at - at <= _SHORT:  # long ones would be compared at every element
             self.inside()
             seen.append((data[at : self.at], self.at - at, value))
         return value

@@ -49,7 +49,7 @@ FOREIGN = {
     "rich": {"render"},
     "tabulate": {"render"},
     "prometheus_client": {"render/metrics", "cli/exporter"},
-    "re2": {"cli/kafka/regex"},
+    "re2": {"cli/kafka/regex", "admin/pattern"},
     "kio": {"protocol/schema", "sandbox"},
     "cramjam": {"protocol/compression"},
     "scramp": {"protocol/sasl/scram"},
@@ -356,7 +356,8 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
         servers = ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
         found = loaded("kgroups.__main__", *arguments, "-b", servers)
     assert "kgroups.admin.wire" in found
-    assert found & {*HEAVY, "dataclasses", "shutil", "json", "csv"} == set()
+    pattern = {"re2"} if "--regex" in arguments else set()
+    assert found & {*HEAVY, "dataclasses", "shutil", "json", "csv"} == pattern
     assert [name for name in found if any(name.startswith(secured) for secured in SECURED)] == []
     assert not [name for name in found if name.startswith("kgroups.") and "share" in name], "a kind that is not there"
     assert found & ACTS == set(), "nothing is changed"

@@ -23,6 +23,8 @@ from kgroups.model.embedded.classic_streams import (
 from ..reader import Reader
 
 NEWEST = 11
+_LONGEST_TOPIC = 249
+"""Characters that Kafka allows."""
 _ENDPOINT, _LATEST, _OFFSET_SUMS, _UNIQUE, _SUBSCRIPTION_ERROR, _TOPOLOGIES, _TAGS = 2, 3, 7, 8, 9, 10, 11
 _HOSTS, _ERROR, _DICTIONARY, _STANDBY_HOSTS, _NEXT = 2, 4, 5, 6, 7
 """The first version that has each."""
@@ -113,7 +115,7 @@ def _assignment(reader: Reader) -> StreamsAssignment:
     by_host: tuple[HostPartitions, ...] = ()
     standby_by_host: tuple[HostPartitions, ...] = ()
     if version >= _DICTIONARY:
-        topics = {reader.int32(): _text(reader) for _ in range(_count(reader))}
+        topics = {reader.int32(): _topic(reader) for _ in range(_count(reader))}
         by_host = _hosts(reader, topics)
         standby_by_host = _hosts(reader, topics) if version >= _STANDBY_HOSTS else ()
     elif version >= _HOSTS:
@@ -177,6 +179,14 @@ def _text(reader: Reader) -> str:
     data = _cut(reader, size).replace(b"\xc0\x80", b"\0")
     halves = data.decode("utf-8", "surrogatepass").encode("utf-16-be", "surrogatepass")
     return halves.decode("utf-16-be", "replace")
+
+
+def _topic(reader: Reader) -> str:
+    """Read a topic name of the dictionary. A few bytes refer to it, so a long name could be shown endlessly."""
+    name = _text(reader)
+    if len(name) > _LONGEST_TOPIC:
+        raise ValueError(f"a topic name of {len(name):,} characters")
+    return name
 
 
 def _cut(reader: Reader, size: int) -> bytes:

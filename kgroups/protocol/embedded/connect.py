@@ -81,10 +81,9 @@ def _assignment(reader: Reader, version: int) -> WorkerAssignment:
 def _work(reader: Reader) -> tuple[ConnectorWork, ...]:
     if _ended(reader):
         return ()
-    runs: dict[str, tuple[int, ...]] = {}
+    runs: dict[str, list[int]] = {}
     for _ in range(reader.nullable_count() or 0):
-        connector = reader.string()
-        runs[connector] = runs.get(connector, ()) + reader.int32s()
+        runs.setdefault(reader.string(), []).extend(reader.int32s())  # a connector may be repeated: stay linear
     reader.inside()
     return tuple(
         ConnectorWork(name, _CONNECTOR in tasks, tuple(sorted(set(tasks) - {_CONNECTOR})))

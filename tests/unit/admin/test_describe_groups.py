@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 
 import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.list_groups import CONSUMERS
+from kgroups.admin.pattern import compile_pattern
 from kgroups.admin.select_groups import Selection
 from tests.fakes import broker as faults
 from tests.fakes.asking import PATIENCE, describe, errors, names
@@ -84,14 +84,14 @@ def test_the_type_decides_the_api_and_where_it_is_not_known_both_are_asked(versi
 
 def test_names_and_a_pattern_select_together() -> None:
     fake = cluster()
-    answer = describe(fake, Selection(names=("empty", "nope"), pattern=re.compile("c.*")))
+    answer = describe(fake, Selection(names=("empty", "nope"), pattern=compile_pattern("c.*", "--regex")))
     assert names(answer) == ["classic", "connect", "empty"]
     assert errors(answer) == {"nope": "GROUP_ID_NOT_FOUND"}
     assert [request.keys for request in fake.asked("FindCoordinator")] == [("nope",)]
 
 
 def test_a_pattern_must_match_the_whole_name() -> None:
-    assert names(describe(cluster(), Selection(pattern=re.compile("c")))) == []
+    assert names(describe(cluster(), Selection(pattern=compile_pattern("c", "--regex")))) == []
 
 
 def test_only_consumers_groups_of_those_that_are_not_named() -> None:

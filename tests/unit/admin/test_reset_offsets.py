@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.describe_groups import NOT_FOUND
 from kgroups.admin.make_plan import make_plan
+from kgroups.admin.pattern import compile_pattern
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.errors import UsageError
@@ -56,7 +56,7 @@ def plan(
     pattern: str | None = None,
     everything: bool = False,
 ) -> Outcome[PlannedOffset]:
-    selection = Selection(names, re.compile(pattern) if pattern else None, everything)
+    selection = Selection(names, compile_pattern(pattern, "--regex") if pattern else None, everything)
     return ask(fake, lambda admin: admin.plan_reset(ResetRequest(selection, scenario, topics)))
 
 

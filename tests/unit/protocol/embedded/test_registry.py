@@ -209,6 +209,19 @@ def test_a_newer_streams_tells_its_version_only() -> None:
     assert decode_assignment_info(data) == StreamsAssignment(12, 13)
 
 
+def test_streams_topic_name_that_kafka_does_not_allow_is_raw() -> None:
+    def assignment(name: bytes) -> bytes:
+        topics = i32(1) + i32(0) + len(name).to_bytes(2, "big") + name
+        return i32(5) + i32(5) + i32(0) + i32(0) + topics + i32(0) + i32(0)
+
+    def i32(number: int) -> bytes:
+        return number.to_bytes(4, "big")
+
+    assert isinstance(decode_assignment_info(assignment(b"t" * 249)), StreamsAssignment)
+    raw = decode_assignment_info(assignment(b"t" * 250))
+    assert isinstance(raw, Raw) and "250 characters" in raw.reason
+
+
 @pytest.mark.parametrize(
     "data",
     [b"", b"\0\0\0\0", b"\0\0\0\1", b"\xff" * 40, b"\0\0\0\x0b" + b"\0\0\0\x0b" + b"\x7f" * 40],
