@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
 from .answer import Shape
 from .confirm import Consent, consent_options
 from .internal_topics import all_internal_topics_option, delete_topics
 from .options import Connection, Duration, connection_options, output_options
 from .perform import Act, perform
-from .undo_file import check_free, undo_option, write_undo
+from .undo_file import UndoFile, undo_option
 from .which_groups import Chosen, group_options
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def delete(
             "the records of __consumer_offsets"
         )
     selection = chosen.selection()
-    check_free(undo_file)
+    undo = UndoFile(undo_file, connection.given())
     from kgroups.admin.delete_groups import still_as_shown
     from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import delete_row, delete_topic_row, told
@@ -77,7 +78,7 @@ def delete(
         checked = still_as_shown(groups, await admin.plan_delete(Selection(names))) if old else fresh
         offsets = [entry for doomed in checked.items for entry in doomed.as_plan()]
         if offsets:
-            write_undo(undo_file, sorted({entry.group_id for entry in offsets}), json_undo(offsets))
+            undo.write(sorted({entry.group_id for entry in offsets}), json_undo(offsets))
         deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
         results = {each.group_id: told(each.result, each.failure) for each in deleted.items}
         results.update({each.name: told(Result.FAILED, each) for each in checked.failures})
@@ -92,10 +93,11 @@ def delete(
     def question(planned: Sequence[DoomedGroup | DoomedTopic]) -> str:
         groups = [each for each in planned if isinstance(each, DoomedGroup)]
         topics = len(planned) - len(groups)
-        more = f", and {topics:,} internal topics for ever" if topics else ""
-        return f"Delete {len(groups):,} groups, with {sum(len(each.commits) for each in groups):,} offsets{more}?"
+        more = f", and permanently {count(topics, 'internal topic')}," if topics else ""
+        offsets = sum(len(each.commits) for each in groups)
+        return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
-    return perform(connection, shape, consent, Act(DELETE, plan, row, question, do))
+    return perform(connection, shape, consent, Act(DELETE, plan, row, question, do, undo))
 
 
 def _with_topics(planned: Outcome[DoomedGroup], all_internal: bool) -> Outcome[DoomedGroup | DoomedTopic]:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
 from .answer import Shape
 from .confirm import Consent, consent_options
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
-from .undo_file import check_free, undo_option
+from .undo_file import UndoFile, undo_option
 from .which_groups import Chosen, complete_topic, group_options
 from .write_offsets import write_offsets
 
@@ -57,7 +58,7 @@ def delete_offsets(
         raise UsageError("which commits? Say --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
     selection = chosen.selection()
-    check_free(undo_file)
+    undo = UndoFile(undo_file, connection.given())
     from kgroups.model.act_rows import delete_offset_row, told
     from kgroups.render.act_views import DELETE_OFFSETS
 
@@ -65,11 +66,12 @@ def delete_offsets(
         return await admin.plan_delete_offsets(selection, scope)
 
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
-        applied = await write_offsets(admin, planned, undo_file, old=old, with_members=True)
+        applied = await write_offsets(admin, planned, undo, old=old, with_members=True)
         rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 
     def question(planned: Sequence[PlannedOffset]) -> str:
-        return f"Delete {len(planned):,} offsets of {len({entry.group_id for entry in planned}):,} groups?"
+        groups = len({entry.group_id for entry in planned})
+        return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    return perform(connection, shape, consent, Act(DELETE_OFFSETS, plan, delete_offset_row, question, do))
+    return perform(connection, shape, consent, Act(DELETE_OFFSETS, plan, delete_offset_row, question, do, undo))

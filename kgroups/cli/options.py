@@ -43,6 +43,13 @@ class Connection(NamedTuple):
     debug: bool
     understood: tuple[Understood, ...] = ()
     """Every setting that was given, for who asked for it."""
+    given: Callable[[], tuple[str, ...]] = tuple
+    """Returns the connection options as words for a suggested command. No secrets."""
+
+    def cluster(self, cluster_id: str | None) -> str:
+        """Return the cluster's name for messages: its ID and the bootstrap servers."""
+        servers = self.settings.bootstrap_servers
+        return f"cluster {cluster_id} ({servers})" if cluster_id else f"the cluster at {servers}"
 
 
 def complete_profile(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
@@ -127,13 +134,19 @@ def connection_options(command: F, *, explain: bool = False) -> F:
         loaded = load_settings(flags, os.environ, explain=explain)
         for remark in loaded.remarks:
             _warn(remark)
-        return Connection(loaded.settings, debug, loaded.understood if explain else ())
+        return Connection(loaded.settings, debug, loaded.understood if explain else (), lambda: _repeated(flags))
 
     return collected(command, _CONNECTION, "connection", collect)
 
 
 explained_connection_options = functools.partial(connection_options, explain=True)
 """The same, and the command is told what was understood."""
+
+
+def _repeated(flags: Flags) -> tuple[str, ...]:
+    from .repeat_options import repeated
+
+    return repeated(flags)
 
 
 def _warn(remark: str) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 
+from kgroups.errors import UsageError
+
 from .answer import Shape, complain, put, show
 from .confirm import Consent
 from .options import Connection
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
+    from .undo_file import UndoFile
+
 P = TypeVar("P")
 
-DRY_RUN = "this was a dry run, and nothing is changed; --execute does it"
 NOTHING = "there is nothing to do"
 
 FRESH = 2.0
@@ -38,7 +41,9 @@ class Act(NamedTuple, Generic[P]):
     plan: Callable[[GroupAdmin], Awaitable[Outcome[P]]]
     row: Callable[[P], Any]
     question: Callable[[Sequence[P]], str]
+    """Without a question mark: the cluster's name follows."""
     do: Callable[[GroupAdmin, Sequence[P], bool], Awaitable[Outcome[Any]]]
+    undo: UndoFile | None = None
 
 
 def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P]) -> int:
@@ -52,20 +57,43 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
     if consent.execute and consent.yes:
         return _at_once(connection, shape, act)
     planned, cluster_id = put(connection.settings, act.plan, debug=connection.debug)
+    cluster = connection.cluster(cluster_id)
     rows = planned.with_items(map(act.row, planned.items))
     if not consent.execute or not planned.items:
-        remark = DRY_RUN if planned.items else NOTHING
+        dry = f"dry run on {cluster}: nothing was changed; add --execute to apply"
+        remark = dry if planned.items else f"{NOTHING} on {cluster}"
         return show(rows.with_failures((), (remark,)), cluster_id, shape, act.view)
     _preview(rows, shape, act.view)
-    if not consent.given(act.question(planned.items)):
-        click.echo("kgroups: nothing is changed", err=True)
+    if not _agreed(consent, f"{act.question(planned.items)} on {cluster}?"):
         return EXIT_FAILED
 
     async def do(admin: GroupAdmin) -> Outcome[Any]:
+        _check_same(cluster_id, admin.cluster_id)
         return await act.do(admin, planned.items, True)
 
-    done, cluster_id = _put(connection, do)
+    done, cluster_id = _put(connection, act, do)
     return show(done.after(planned), cluster_id, shape, act.view)
+
+
+def _agreed(consent: Consent, question: str) -> bool:
+    """Ask. Whoever interrupts the question, or closes the terminal's input, is told that nothing was changed."""
+    try:
+        agreed = consent.given(question)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("\nkgroups: nothing was changed", err=True)
+        raise
+    if not agreed:
+        click.echo("kgroups: nothing was changed", err=True)
+    return agreed
+
+
+def _check_same(planned: str | None, now: str | None) -> None:
+    """:raises UsageError: if the bootstrap servers lead to another cluster than the plan was made for."""
+    if planned and now and planned != now:
+        raise UsageError(
+            f"the plan is for cluster {planned}, but the bootstrap servers now belong to cluster {now}; "
+            "nothing was changed"
+        )
 
 
 def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
@@ -75,21 +103,35 @@ def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
         began = time.monotonic()
         planned = await act.plan(admin)
         if not planned.items:
-            return planned.with_failures((), (NOTHING,))
+            return planned.with_failures((), (f"{NOTHING} on {connection.cluster(admin.cluster_id)}",))
         done = await act.do(admin, planned.items, time.monotonic() - began > FRESH)
         return done.after(planned)
 
-    return show(*_put(connection, both), shape, act.view)
+    return show(*_put(connection, act, both), shape, act.view)
 
 
 def _put(
-    connection: Connection, do: Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
+    connection: Connection, act: Act[P], do: Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
 ) -> tuple[Outcome[Any], str | None]:
+    """Execute it; the result names the cluster."""
+
+    async def named(admin: GroupAdmin) -> Outcome[Any]:
+        done = await do(admin)
+        return done.with_failures((), (f"executed on {connection.cluster(admin.cluster_id)}",)) if done.items else done
+
     try:
-        return put(connection.settings, do, debug=connection.debug)
+        return put(connection.settings, named, debug=connection.debug)
     except KeyboardInterrupt:
-        click.echo("kgroups: interrupted: some of it may be done; plan again to see what is left", err=True)
+        click.echo(f"\n{_interrupted(act.undo)}", err=True)
         raise
+
+
+def _interrupted(undo: UndoFile | None) -> str:
+    if undo is None:
+        return "kgroups: interrupted: some changes may have been made; describe the groups before you try again"
+    if undo.written is None:
+        return "kgroups: interrupted: nothing was changed"
+    return f"kgroups: interrupted: some changes may have been made; to restore the old offsets: {undo.suggestion}"
 
 
 def _preview(rows: Outcome[Any], shape: Shape, view: View) -> None:

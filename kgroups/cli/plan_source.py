@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
@@ -68,7 +69,7 @@ def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[F
     _all_there(selection.names if selection else (), frozenset(there), path)
     chosen = _chosen(there, selection)
     left = len(there) - len(chosen)
-    notices = (f"{left} groups of {path} are left out: not asked for",) if left else ()
+    notices = (f"{count(left, 'group')} of {path} left out: not selected",) if left else ()
     if not chosen:
         raise UsageError(f"--from-file: no group of {path} is asked for")
     # The others' rows may name what is gone, or contradict each other: no matter.

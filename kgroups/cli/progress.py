@@ -12,6 +12,19 @@ PATIENCE = 1.0
 EVERY = 0.2
 
 
+_shown = False
+"""Whether the line is on the terminal at this moment."""
+
+
+def wipe() -> None:
+    """Clear the progress line if it is on the terminal, so that other text can be written there."""
+    global _shown
+    if _shown:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+        _shown = False
+
+
 class ProgressLine:
     """What the line says: ``str(what)``, looked at anew each time. The body sets it as it gets on."""
 
@@ -35,6 +48,7 @@ async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
 
 
 async def _show(progress: ProgressLine) -> None:
+    global _shown
     await asyncio.sleep(PATIENCE)
     import shutil  # it loads every kind of compression: too much for a command that has already ended
 
@@ -43,7 +57,7 @@ async def _show(progress: ProgressLine) -> None:
             line = f"kgroups: {progress.what}"[: shutil.get_terminal_size().columns - 1]
             sys.stderr.write(f"\r{line}\x1b[K")
             sys.stderr.flush()
+            _shown = True
             await asyncio.sleep(EVERY)
     finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+        wipe()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
 from .answer import Shape
 from .confirm import Consent, consent_options
@@ -72,7 +73,8 @@ def remove_members(
         return removed.with_items(rows).with_failures(dict.fromkeys(each.failure for each in refused if each.failure))
 
     def question(planned: Sequence[Leaver]) -> str:
-        return f"Remove {len(planned):,} members of {len({leaver.group_id for leaver in planned}):,} groups?"
+        groups = len({leaver.group_id for leaver in planned})
+        return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
     return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
 from .answer import Shape, complain, put
 from .confirm import Consent, consent_options
@@ -17,7 +18,7 @@ from .internal_topics import all_internal_topics_option, delete_topics, internal
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .scenario import one_scenario, scenario_of, scenario_options
-from .undo_file import check_free, undo_option
+from .undo_file import UndoFile, undo_option
 from .which_groups import Chosen, group_options
 from .write_offsets import write_offsets
 
@@ -67,7 +68,7 @@ def reset_offsets(
             raise UsageError("--export plans offsets alone: it excludes the deletion of internal topics")
         single = len(chosen.names) == 1 and chosen.regex is None
         return _export(connection, shape, request, remarks, with_group=not single)
-    check_free(undo_file)
+    undo = UndoFile(undo_file, connection.given())
     from kgroups.model.act_rows import reset_row, reset_topic_row, told
     from kgroups.model.acts import DoomedTopic, Result
     from kgroups.model.reset import PlannedOffset
@@ -82,7 +83,7 @@ def reset_offsets(
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | DoomedTopic], old: bool) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, DoomedTopic)]
-        applied = await write_offsets(admin, offsets, undo_file, old=old)
+        applied = await write_offsets(admin, offsets, undo, old=old)
         rows = [reset_row(each.planned, told(each.result, each.failure)) for each in applied.items]
         undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - undone
@@ -95,10 +96,11 @@ def reset_offsets(
     def question(planned: Sequence[PlannedOffset | DoomedTopic]) -> str:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = len(planned) - len(offsets)
-        more = f", and delete {topics:,} internal topics for ever" if topics else ""
-        return f"Write {len(offsets):,} offsets of {len({entry.group_id for entry in offsets}):,} groups{more}?"
+        more = f", and permanently delete {count(topics, 'internal topic')}," if topics else ""
+        groups = len({entry.group_id for entry in offsets})
+        return f"Write {count(len(offsets), 'offset')} of {count(groups, 'group')}{more}"
 
-    return perform(connection, shape, consent, Act(RESET_OFFSETS, plan, row, question, do))
+    return perform(connection, shape, consent, Act(RESET_OFFSETS, plan, row, question, do, undo))
 
 
 async def _with_topics(
@@ -162,6 +164,7 @@ def _export(
     sys.stdout.writelines(line + "\n" for line in lines)
     sys.stdout.flush()
     if not as_json and (lost := sum(entry.after is None for entry in outcome.items)):
-        outcome = outcome.with_failures((), [f"{lost} commits are to go, which CSV cannot say: use -o json"])
+        removed = count(lost, "offset is removed", "offsets are removed")
+        outcome = outcome.with_failures((), [f"{removed}, which CSV cannot express: use -o json"])
     complain(outcome)
     return outcome.exit_code

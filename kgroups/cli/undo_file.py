@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +19,7 @@ _LONGEST = 60
 
 
 def undo_option(command: click.decorators.FC) -> click.decorators.FC:
-    """Where to; the command gets ``undo_file``, for :func:`check_free` and :func:`write_undo`."""
+    """Where to; the command gets ``undo_file``, for :class:`UndoFile`."""
     return click.option(
         "--undo-file",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -30,41 +29,74 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
     )(command)
 
 
-def check_free(path: Path | None) -> None:
-    """:raises UsageError: when there is a file already, or none can be; to be asked before the cluster is."""
+class UndoFile:
+    """The undo file of one run: where it is written, and the command that restores from it."""
+
+    def __init__(self, path: Path | None, given: Sequence[str] = ()) -> None:
+        """Check the path before the cluster is contacted.
+
+        :param path: ``None``: a new name in the current directory.
+        :param given: connection options for the suggested command.
+        :raises UsageError: if the file already exists or cannot be created.
+        """
+        self.path = path
+        self.written: Path | None = None
+        self._given = tuple(given)
+        if path is not None:
+            _check_free(path)
+
+    @property
+    def suggestion(self) -> str:
+        """The command that restores the old offsets, quoted for a shell. Contains no secrets."""
+        from .repeat_options import command_line
+
+        words = ("--from-file", str(self.written), "--execute", *self._given)
+        return command_line(("kgroups", "reset-offsets", *words))
+
+    def write(self, groups: Collection[str], lines: Iterable[str]) -> None:
+        """Write the file, readable for its owner only, and wait until it is on the disk.
+
+        :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
+        """
+        from kgroups.render.cells import escape
+
+        from .progress import wipe
+
+        data = "".join(line + "\n" for line in lines).encode()
+        if len(data) > LARGEST:
+            raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
+        made: Path | None = None
+        try:
+            made, handle = _create(self.path, groups)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            _sync_folder(made.parent)
+        except OSError as error:
+            if made is not None:
+                made.unlink(missing_ok=True)
+            where = self.path or Path.cwd()
+            raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
+        except BaseException:  # interrupted: nothing has been sent
+            if made is not None:
+                made.unlink(missing_ok=True)
+            raise
+        self.written = made
+        wipe()
+        text = f"the old offsets are in {made}; to restore them: {self.suggestion}"
+        click.echo(f"kgroups: note: {escape(text)}", err=True)
+
+
+def _check_free(path: Path) -> None:
+    if not path.name:
+        raise UsageError("--undo-file: the name of a file is required")
     try:
-        there = path is not None and path.exists()
-    except OSError as error:  # a name that is too long; a folder that is not ours
+        there = path.exists()
+    except OSError as error:  # the name is too long, or the directory cannot be searched
         raise UsageError(f"--undo-file: cannot write {path}: {error.strerror}") from None
     if there:
-        raise UsageError(f"--undo-file: {path} is there already, and is not overwritten")
-
-
-def write_undo(path: Path | None, groups: Collection[str], lines: Iterable[str]) -> Path:
-    """Writes the file, for its owner alone, and waits until it is on the disk.
-
-    :param path: ``None``: a name of its own in this folder.
-    :raises UsageError: when that cannot be; then nothing must be changed.
-    """
-    data = "".join(line + "\n" for line in lines).encode()
-    if len(data) > LARGEST:
-        raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
-    try:
-        made, handle = _create(path, groups)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        _sync_folder(made.parent)
-    except OSError as error:
-        where = path or Path.cwd()
-        raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing is changed") from None
-    click.echo(
-        f"kgroups: note: the old offsets are in {made}; to put them back: "
-        f"kgroups reset-offsets --from-file {shlex.quote(str(made))} --execute",
-        err=True,
-    )
-    return made
+        raise UsageError(f"--undo-file: {path} already exists and is never overwritten; choose another name")
 
 
 def _create(path: Path | None, groups: Collection[str]) -> tuple[Path, int]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .undo_file import write_undo
+from .undo_file import UndoFile
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 async def write_offsets(
     admin: GroupAdmin,
     planned: Sequence[PlannedOffset],
-    undo_file: Path | None,
+    undo: UndoFile,
     *,
     old: bool,
     with_members: bool = False,
@@ -36,7 +35,7 @@ async def write_offsets(
         AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id)) for entry in planned if entry.key not in kept
     ]
     if checked.items:
-        write_undo(undo_file, sorted({entry.group_id for entry in checked.items}), json_undo(checked.items))
+        undo.write(sorted({entry.group_id for entry in checked.items}), json_undo(checked.items))
     applied = await admin.apply_offsets(checked.items)
     items = sorted((*applied.items, *dropped), key=lambda each: each.planned.key)
     return applied.with_items(items).with_failures(checked.failures)

@@ -16,7 +16,7 @@ def test_groups_are_deleted_and_can_be_had_again(ground: Ground, tmp_path: Path)
     ground.commit({name: {LOG: {0: 6, 1: 7}} for name in names})
     undo = tmp_path / "undo"
     plan = ground.ask("delete", *names)
-    assert plan.code == 0 and len(plan.lines) == 6 and "--execute does it" in plan.err
+    assert plan.code == 0 and len(plan.lines) == 6 and "add --execute to apply" in plan.err
     assert set(names) <= set(ground.ask("list").lines)
     told = ground.ask("delete", *names, *DO_IT, "--undo-file", str(undo), "--debug")
     assert told.code == 0, told.err

@@ -224,7 +224,7 @@ def test_who_joins_while_the_question_stands_is_seen(readers: Ground, tmp_path: 
     readers.commit({group: {LOG: {0: 9}}})
     words = ("reset-offsets", group, "--all-topics", "--to-latest", "--execute", "--undo-file", str(undo))
     with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
-        typist.wait_for("Write 1 offsets of 1 groups?")
+        typist.wait_for("Write 1 offset of 1 group on cluster ")
         readers.join(group)
         typist.type("y\n")
         shown = typist.end()
@@ -243,7 +243,7 @@ def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
         typist.type("n\n")
         shown = typist.end()
     assert (shown.code, list(tmp_path.iterdir())) == (1, [])
-    assert "nothing is changed" in shown.text
+    assert "nothing was changed" in shown.text
     assert readers.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
 
 

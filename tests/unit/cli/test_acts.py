@@ -63,7 +63,8 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, tmp_
         ["GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET", "DISTANCE", "NOTE"],
         ["a", "t", "0", "50", "10", "-40", "below", "log", "start:", "7", "was", "asked", "for"],
     ]
-    assert (code, err) == (0, "kgroups: note: this was a dry run, and nothing is changed; --execute does it\n")
+    where = f"cluster fake-cluster ({served.bootstrap})"
+    assert (code, err) == (0, f"kgroups: note: dry run on {where}: nothing was changed; add --execute to apply\n")
     assert not written(served) and not list(tmp_path.iterdir())
 
 
@@ -113,7 +114,7 @@ def test_on_a_terminal_it_is_asked(
     found, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute")
     assert found == code
     assert "OLD-OFFSET" in err, "the plan is shown before the question"
-    assert ("nothing is changed" in err) == (said == "n")
+    assert ("nothing was changed" in err) == (said == "n")
     assert bool(out) == (said == "y")
     assert commits(served, "a")["t", 0] == result
 
@@ -152,7 +153,7 @@ def test_on_a_terminal_it_is_asked(
         (["a", "--all-topics", "--to-latest", "--export", "-o", "table"], "--export writes csv or json"),
         (
             ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "bad.csv"],
-            "bad.csv is there already",
+            "bad.csv already exists and is never overwritten; choose another name",
         ),
         (
             ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "no/where"],
@@ -214,7 +215,7 @@ def test_groups_of_a_file_that_were_not_asked_for_are_said_to_be_left_out(ask: R
     (tmp_path / "plan.csv").write_text("a,t,0,60\nb,t,0,70\n")
     code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
     assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]])
-    assert "1 groups of plan.csv are left out: not asked for" in err
+    assert "1 group of plan.csv left out: not selected" in err
 
 
 def test_what_is_wrong_about_groups_that_were_not_asked_for_is_no_matter(ask: Run, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ def test_commits_that_are_to_go_are_no_matter_for_csv(ask: Run, tmp_path: Path) 
     item = {"group": "a", "topic": "t", "partition": 0, "offset": None}
     (tmp_path / "undo.json").write_text(json.dumps({"schema": "kgroups/undo/v1", "items": [item]}))
     code, out, err = ask("reset-offsets", "--from-file", "undo.json", "--export")
-    assert (code, out) == (0, "") and "1 commits are to go, which CSV cannot say" in err
+    assert (code, out) == (0, "") and "1 offset is removed, which CSV cannot express" in err
 
 
 def test_delete(ask: Run, served: Any, tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+"""Connection options as the words of another command line, for commands that kgroups suggests."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kgroups.config.load import Flags
+
+
+def repeated(flags: Flags) -> tuple[str, ...]:
+    """Return the options that were given on the command line; the values of secrets are masked."""
+    return tuple(_words(flags))
+
+
+def _words(flags: Flags) -> Iterator[str]:
+    for option, value in (
+        ("-b", flags.bootstrap),
+        ("--profile", flags.profile),
+        ("--command-config", flags.command_config),
+    ):
+        if value is not None:
+            yield from (option, value)
+    for override in flags.overrides:
+        yield from ("-X", _without_secret(override))
+    for option, seconds in (("--timeout", flags.timeout), ("--broker-timeout", flags.broker_timeout)):
+        if seconds is not None:
+            yield from (option, f"{seconds:.15g}")
+    if flags.transport is not None:
+        yield from ("--transport", flags.transport)
+
+
+def _without_secret(override: str) -> str:
+    from kgroups.config.given import is_secret
+    from kgroups.config.secret import MASK
+    from kgroups.config.understood import shown
+
+    key, equals, value = override.partition("=")
+    refers = value.startswith("${") or (value.startswith("@") and not value.startswith("@@"))
+    if refers or shown(value, secret=is_secret(key)) == value:
+        return override
+    return f"{key}{equals}{MASK}"
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return words quoted for a shell, without characters that a terminal would obey."""
+    from kgroups.render.cells import escape
+
+    return escape(shlex.join(words))
