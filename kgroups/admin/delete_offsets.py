@@ -42,7 +42,8 @@ async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: To
     held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
     refused = sorted({(entry.group_id, entry.topic) for entry in doomed if entry.group_id not in busy} & held)
     idle = sorted(set(topics) - {entry.topic for entry in doomed} - {failure.name for failure in unknown})
-    notices = tuple(f"nobody has a commit there: topic '{topic}'" for topic in idle)
+    # Where no group was found, that is said already.
+    notices = tuple(f"none of these groups has a committed offset on topic '{topic}'" for topic in idle if groups.items)
     spared = held | partial.keys()
     kept = (entry for entry in doomed if entry.group_id not in busy and (entry.group_id, entry.topic) not in spared)
     failures = [*unknown, *busy.values(), *partial.values(), *(_refusal(group, topic) for group, topic in refused)]

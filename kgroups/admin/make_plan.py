@@ -7,9 +7,10 @@ from typing import Protocol
 
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Logs
-from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import FromPlan, PlanKey, PlannedOffset, ToGroup, ToTime, needs_log
 from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code
 
 from . import reset_plan
 from .describe_groups import NOT_FOUND
@@ -41,11 +42,13 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     reset_plan.check_topics(request, told)
     groups, committed = await lookups.groups(request.selection)
     missing = _missing(groups, request.selection)
+    unreadable = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
+    failures = [*unreadable, *(() if request.creates else map(_not_created, missing))]
+    missing = missing if request.creates else {}
     idle, refused = reset_plan.idle_groups(groups.items)
     strange = reset_plan.of_another_kind(request.scenario, groups.items)
     refused += strange.values()
     known = [name for name in (*idle, *missing) if name in committed and name not in strange]
-    failures = [failure for failure in groups.failures if failure.name not in missing or failure.error != NOT_FOUND]
     if isinstance(request.scenario, ToGroup):
         asked, source = await lookups.groups(Selection((request.scenario.source,)))
         if request.scenario.source not in source:  # it could not be read: that is no mistake of who asks
@@ -59,8 +62,8 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     kinds.update(reset_plan.kinds_of(request.scenario))
     kinds.update({group.group_id: group.type for group in groups.items})
     planned = reset_plan.plan(request.scenario, there.items, committed, logs, times, kinds)
-    notices = [f"group '{name}' does not exist: the first commit makes it" for name in missing if name in committed]
-    notices += _nothing_to_do(request.selection, known, keys)
+    notices = _made(request, missing, keys)
+    notices += _nothing_to_do(request, known, keys)
     return planned.with_failures(
         (*failures, *refused, *meant.failures, *there.failures, *reset_plan.unreadable(told), *holes),
         (*groups.notices, *notices),
@@ -100,9 +103,23 @@ def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None
     return dict.fromkeys(sorted(not_found.intersection(selection.names)))
 
 
-def _nothing_to_do(selection: Selection, groups: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
-    """Of the named groups those of which nothing is planned."""
-    idle = frozenset(selection.names) - {group for group, _, _ in keys}
+def _not_created(name: GroupId) -> Failure:
+    """Why nothing is planned for a named group that does not exist: it may be a typing error."""
+    message = "the group does not exist; to create it, add --create-group"
+    return Failure(Scope.GROUP, name, message, NOT_FOUND, int(Code.group_id_not_found))
+
+
+def _made(request: ResetRequest, missing: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
+    """Says which groups are going to be created."""
+    planned = {group for group, _, _ in keys}
+    return [f"group '{name}' does not exist and would be created" for name in missing if name in planned]
+
+
+def _nothing_to_do(request: ResetRequest, groups: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
+    """Of the named groups those of which nothing is planned, although a file, if there is one, names them."""
+    idle = frozenset(request.selection.names) - {group for group, _, _ in keys}
+    if isinstance(request.scenario, FromPlan):
+        idle &= {group for group, _, _ in request.scenario.moves}
     return [f"group '{name}' has no such commits" for name in groups if name in idle]
 
 

@@ -43,6 +43,7 @@ class WantedMembers(NamedTuple):
 async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
     """The members that are meant, sorted by group and member id; an id that no member has is a failure."""
     groups = await describe(cluster, selection)
+    groups = groups.with_failures(selection.unmatched(group.group_id for group in groups.items))
     staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
     leavers = [
         Leaver(group.group_id, member)

@@ -28,7 +28,8 @@ async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[Planned
     """What would be written, sorted by group, topic, partition. Nothing is.
 
     A group with members is a failure (NON_EMPTY_GROUP, its state in the message), and so is a partition that cannot be
-    planned; the others are planned. A named group that does not exist is planned too: to commit makes it.
+    planned; the others are planned. A named group that does not exist is a failure, unless the request
+    creates it or is an undo.
     An undo's partition that is gone is a failure.
 
     :raises UsageError: when ``topics`` or another plan names a topic or partition that does not exist, or the group to
@@ -64,10 +65,11 @@ class WireLookups:
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
         located = await locate(self._cluster, selection)
+        unmatched = selection.unmatched(group.group_id for group in located.listed)
         kept, remarks = reset_plan.in_reach(located.listed, selection)
         located = located._replace(listed=tuple(kept))
         groups, commits = await describe_with_positions(self._cluster, located)
-        groups = groups.with_failures((), remarks)
+        groups = groups.with_failures(unmatched, remarks)
         told = {failure.name for failure in groups.failures}
         committed = reset_plan.committed(found for _, found in commits.found.values())
         committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})

@@ -37,12 +37,19 @@ _MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_except
 
 class ResetRequest(NamedTuple):
     """Which groups, where to, and on which partitions; ``topics`` of ``None``: all that a group has committed, or that
-    the plan or the other group names. ``kind``: what a group is made as that does not exist."""
+    the plan or the other group names. ``kind``: what a group is made as that does not exist; ``create``: whether it is
+    made at all, other than by an undo."""
 
     selection: Selection
     scenario: Scenario
     topics: TopicScope | None = None
     kind: str | None = None
+    create: bool = False
+
+    @property
+    def creates(self) -> bool:
+        """Whether a named group that does not exist is planned; an undo puts back what was, and so always does."""
+        return self.create or (isinstance(self.scenario, FromPlan) and self.scenario.exact)
 
 
 def in_reach(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:

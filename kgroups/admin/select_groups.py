@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
-from kgroups.model.outcome import Failure
+from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 
 from .coordinators import find_coordinators
@@ -36,6 +36,13 @@ class Selection(NamedTuple):
     everything: bool = False
     topics: frozenset[str] = frozenset()
     among: ListFilter = EVERY_GROUP
+
+    def unmatched(self, listed: Iterable[GroupId]) -> tuple[Failure, ...]:
+        """The failure of a pattern that matches no listed group; for operations that change groups."""
+        if self.pattern is None or any(map(self.pattern.fullmatch, listed)):
+            return ()
+        text = getattr(self.pattern, "text", "")
+        return (Failure(Scope.CLUSTER, "", f"no group matches --regex {text!r} (the whole name must)"),)
 
     @property
     def needs_list(self) -> bool:

@@ -14,7 +14,6 @@ from kgroups.admin.list_groups import ListFilter
 from kgroups.admin.open import open_admin
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.reset_plan import ResetRequest
-from kgroups.admin.select_groups import Selection
 from kgroups.config.load import Flags, load_settings
 from kgroups.model.acts import AppliedOffset, DeletedGroup
 from kgroups.model.groups import Group, ListedGroup
@@ -22,12 +21,13 @@ from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.health.sampling import Sampling
 from kgroups.model.lag_rows import LagRow
-from kgroups.model.lag_summary import By, shares
+from kgroups.model.lag_summary import shares
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
 from kgroups.model.reset import PlannedOffset, Scenario
 from kgroups.model.rows import OffsetRow, offset_rows
-from kgroups.model.topic_scope import parse_topic_scope
+
+from . import arguments
 
 T = TypeVar("T")
 
@@ -64,13 +64,13 @@ class AsyncCluster:
         :raises ConfigError: for a file or profile that cannot be right.
         """
         flags = Flags(
-            bootstrap,
+            arguments.text("bootstrap", bootstrap),
             None if command_config is None else os.fspath(command_config),
             (),
-            profile,
-            timeout,
-            broker_timeout,
-            transport,
+            arguments.text("profile", profile),
+            arguments.seconds("timeout", timeout),
+            arguments.seconds("broker_timeout", broker_timeout),
+            arguments.transport(transport),
             tuple((key, str(value)) for key, value in (properties or {}).items()),
         )
         loaded = load_settings(flags, os.environ)
@@ -80,19 +80,26 @@ class AsyncCluster:
 
     async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
         """The groups there are, of every kind, sorted by name; with states or types, those that are in one of them."""
-        wanted = ListFilter(tuple(states), tuple(types), with_states=True, with_types=True)
+        wanted = ListFilter(arguments.states(states), arguments.types(types), with_states=True, with_types=True)
         return await self._ask(lambda admin: admin.list_groups(wanted))
 
-    async def describe(self, *groups: str, regex: str | None = None, topics: Iterable[str] = ()) -> Outcome[Group]:
-        """State and members of these groups, of those that match, or of all."""
-        selection = _selection(groups, regex, topics)
+    async def describe(
+        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
+    ) -> Outcome[Group]:
+        """State and members of these groups: by name, those that match ``regex`` or use ``topics``, or all."""
+        selection = arguments.selection(groups, regex, topics, all_groups)
         return await self._ask(lambda admin: admin.describe(selection))
 
     async def offsets(
-        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), read_committed: bool = False
+        self,
+        *groups: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
     ) -> Outcome[OffsetRow]:
         """One row for each partition of each group: committed offset, both ends of the log, lag, who holds it."""
-        selection, level = _selection(groups, regex, topics), _level(read_committed)
+        selection, level = arguments.selection(groups, regex, topics, all_groups), _level(read_committed)
         outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level))
         return outcome.with_items(row for item in outcome.items for row in offset_rows(item))
 
@@ -103,14 +110,22 @@ class AsyncCluster:
         regex: str | None = None,
         topics: Iterable[str] = (),
         read_committed: bool = False,
+        all_groups: bool = False,
     ) -> Outcome[LagRow]:
         """How far behind, summed up by ``group``, ``topic``, ``partition`` or ``member``."""
-        selection, level, split = _selection(groups, regex, topics), _level(read_committed), By(by)
+        selection = arguments.selection(groups, regex, topics, all_groups)
+        level, split = _level(read_committed), arguments.split(by)
         outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level, whole_topics=True))
         return outcome.with_items(share.row() for item in outcome.items for share in shares(item, split))
 
     async def check(
-        self, *groups: str, limits: Limits, regex: str | None = None, window: float = 30.0, samples: int = 3
+        self,
+        *groups: str,
+        limits: Limits,
+        regex: str | None = None,
+        window: float = 30.0,
+        samples: int = 3,
+        all_groups: bool = False,
     ) -> Report:
         """Whether groups are as they should be.
 
@@ -119,12 +134,13 @@ class AsyncCluster:
         """
         from kgroups.admin.observe import observe
 
-        sampling = Sampling(limits, (), window, samples)
+        selection = arguments.selection(groups, regex, (), all_groups)
+        sampling = Sampling(arguments.limits(limits), (), window, samples)
         for wanted in sampling.wanted():
             await asyncio.sleep(wanted.pause)
             look = partial(
                 observe,
-                selection=_selection(groups, regex, ()),
+                selection=selection,
                 isolation=Isolation.READ_UNCOMMITTED,
                 with_ages=wanted.with_ages,
                 with_commit_times=wanted.with_commit_times,
@@ -133,19 +149,31 @@ class AsyncCluster:
         return sampling.report(int(time.time() * 1000))
 
     async def plan_reset(
-        self, *groups: str, to: Scenario, topics: Iterable[str] | None = None
+        self,
+        *groups: str,
+        to: Scenario,
+        topics: Iterable[str] | None = None,
+        regex: str | None = None,
+        all_groups: bool = False,
+        create_group: bool = False,
     ) -> Outcome[PlannedOffset]:
         """Where offsets would go. Nothing is changed.
 
         :param to: one of the scenarios of :mod:`kgroups.model.reset`.
         :param topics: ``orders`` or ``orders:0,2-5``; ``None``: all that the group has committed.
+        :param create_group: whether named groups that do not exist are planned; otherwise each is a failure.
         """
-        scope = None if topics is None else parse_topic_scope(topics)
-        request = ResetRequest(_selection(groups, None, ()), to, scope)
+        selection = arguments.selection(groups, regex, (), all_groups)
+        request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create_group)
         return await self._ask(lambda admin: admin.plan_reset(request))
 
     async def apply(self, plan: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
-        """Moves offsets as a plan says, where the groups are still as it found them; tells what became of each."""
+        """Moves offsets as a plan says, where the groups are still as it found them; tells what became of each.
+
+        :param plan: the items of :meth:`plan_reset`, or some of them.
+        :raises UsageError: when it is something else, such as the whole outcome.
+        """
+        plan = arguments.plan(plan)
 
         async def act(admin: GroupAdmin) -> Outcome[AppliedOffset]:
             true = await admin.still_true(plan)
@@ -155,8 +183,12 @@ class AsyncCluster:
         return await self._ask(act)
 
     async def delete(self, *groups: str) -> Outcome[DeletedGroup]:
-        """Deletes groups that have no members, with their offsets. There is no way back."""
-        return await self._ask(lambda admin: admin.delete_groups(groups))
+        """Deletes groups that have no members, with their offsets. There is no way back.
+
+        :raises UsageError: when no group is named.
+        """
+        names = arguments.selection(groups, None, (), all_groups=False).names
+        return await self._ask(lambda admin: admin.delete_groups(names))
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
         admin, _ = await open_admin(self.settings, tell=_LOG.warning)
@@ -164,16 +196,6 @@ class AsyncCluster:
             return await question(admin)
         finally:
             await admin.close()
-
-
-def _selection(names: tuple[str, ...], regex: str | None, topics: Iterable[str]) -> Selection:
-    everything = not names and regex is None
-    pattern = None
-    if regex is not None:
-        from kgroups.admin.pattern import compile_pattern
-
-        pattern = compile_pattern(regex, "regex")
-    return Selection(names, pattern, everything, frozenset(topics))
 
 
 def _level(read_committed: bool) -> Isolation:

@@ -57,13 +57,24 @@ class Cluster:
     def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
         return _waited_for(self._cluster.list(states=states, types=types))
 
-    def describe(self, *groups: str, regex: str | None = None, topics: Iterable[str] = ()) -> Outcome[Group]:
-        return _waited_for(self._cluster.describe(*groups, regex=regex, topics=topics))
+    def describe(
+        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
+    ) -> Outcome[Group]:
+        return _waited_for(self._cluster.describe(*groups, regex=regex, topics=topics, all_groups=all_groups))
 
     def offsets(
-        self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), read_committed: bool = False
+        self,
+        *groups: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
     ) -> Outcome[OffsetRow]:
-        return _waited_for(self._cluster.offsets(*groups, regex=regex, topics=topics, read_committed=read_committed))
+        return _waited_for(
+            self._cluster.offsets(
+                *groups, regex=regex, topics=topics, read_committed=read_committed, all_groups=all_groups
+            )
+        )
 
     def lag(
         self,
@@ -72,16 +83,43 @@ class Cluster:
         regex: str | None = None,
         topics: Iterable[str] = (),
         read_committed: bool = False,
+        all_groups: bool = False,
     ) -> Outcome[LagRow]:
-        return _waited_for(self._cluster.lag(*groups, by=by, regex=regex, topics=topics, read_committed=read_committed))
+        return _waited_for(
+            self._cluster.lag(
+                *groups, by=by, regex=regex, topics=topics, read_committed=read_committed, all_groups=all_groups
+            )
+        )
 
     def check(
-        self, *groups: str, limits: Limits, regex: str | None = None, window: float = 30.0, samples: int = 3
+        self,
+        *groups: str,
+        limits: Limits,
+        regex: str | None = None,
+        window: float = 30.0,
+        samples: int = 3,
+        all_groups: bool = False,
     ) -> Report:
-        return _waited_for(self._cluster.check(*groups, limits=limits, regex=regex, window=window, samples=samples))
+        return _waited_for(
+            self._cluster.check(
+                *groups, limits=limits, regex=regex, window=window, samples=samples, all_groups=all_groups
+            )
+        )
 
-    def plan_reset(self, *groups: str, to: Scenario, topics: Iterable[str] | None = None) -> Outcome[PlannedOffset]:
-        return _waited_for(self._cluster.plan_reset(*groups, to=to, topics=topics))
+    def plan_reset(
+        self,
+        *groups: str,
+        to: Scenario,
+        topics: Iterable[str] | None = None,
+        regex: str | None = None,
+        all_groups: bool = False,
+        create_group: bool = False,
+    ) -> Outcome[PlannedOffset]:
+        return _waited_for(
+            self._cluster.plan_reset(
+                *groups, to=to, topics=topics, regex=regex, all_groups=all_groups, create_group=create_group
+            )
+        )
 
     def apply(self, plan: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
         return _waited_for(self._cluster.apply(plan))

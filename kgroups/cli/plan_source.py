@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LARGEST = 1024**3
 """Bytes; some eight million offsets. No undo is written that is larger: it could not be read back."""
 _CHUNK = 1024**2
+_STDIN = Path("-")
 
 
 def read_plan(path: Path) -> PlanFile:
@@ -42,8 +43,8 @@ def read_plan(path: Path) -> PlanFile:
 def _read(path: Path) -> bytearray | None:
     """``None``: it is too large. What has no size, as a pipe, is read piece by piece until it is."""
     data = bytearray()
-    with path.open("rb") as file:
-        if os.fstat(file.fileno()).st_size > LARGEST:
+    with open(0, "rb", closefd=False) if path == _STDIN else path.open("rb") as file:
+        if path != _STDIN and os.fstat(file.fileno()).st_size > LARGEST:
             return None
         while chunk := file.read(_CHUNK):
             data += chunk

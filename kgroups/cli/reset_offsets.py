@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 @click.command("reset-offsets")
 @group_options
 @scenario_options
+@click.option(
+    "--create-group", is_flag=True, help="Create the groups named that do not exist. Undo files do so without it."
+)
 @internal_topic_option
 @all_internal_topics_option
 @consent_options
@@ -48,6 +51,7 @@ def reset_offsets(
     consent: Consent,
     undo_file: Path | None,
     export: bool,
+    create_group: bool,
     chosen: Chosen,
     topics: tuple[str, ...],
     all_topics: bool,
@@ -61,6 +65,7 @@ def reset_offsets(
     back. A group with members is refused, and the others are reset. Of streams groups the input topics are reset.
     """
     request, remarks = _request(chosen, topics, all_topics, scenarios)
+    request = request._replace(create=create_group)
     if export:
         if consent.execute:
             raise UsageError("--export and --execute exclude each other")

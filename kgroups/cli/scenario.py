@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,24 @@ from .which_groups import check_name, complete_group, complete_topic
 if TYPE_CHECKING:
     from kgroups.model.reset import Scenario
 
+
+class PlainInt(click.IntRange):
+    """An integer of ASCII digits, as in plan files and Kafka's tools: without ``1_000`` and other digits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]+", value):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 _SCENARIOS = (
     click.option("--to-earliest", is_flag=True, help="To the start of the log."),
     click.option("--to-latest", is_flag=True, help="To the end of the log."),
     click.option("--to-current", is_flag=True, help="Where it is; to the end where there is no commit."),
-    click.option("--to-offset", type=click.IntRange(0), metavar="N", help="To this offset."),
+    click.option("--to-offset", type=PlainInt(0), metavar="N", help="To this offset."),
     click.option(
         "--shift-by",
-        type=int,
+        type=PlainInt(),
         metavar="N",
         help="So many records forwards, or with a minus backwards.",
     ),
@@ -39,7 +50,7 @@ _SCENARIOS = (
         "--from-file",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="To what a file says: CSV as --export writes it, a plan in JSON, or an undo file.",
+        help="To what a file says: CSV as --export writes it, a plan in JSON, or an undo file; - is standard input.",
     ),
     click.option("--to-group", metavar="GROUP", help="To where another group is.", shell_complete=complete_group),
 )

@@ -87,6 +87,8 @@ def parse_plan(text: str, name: str) -> PlanFile:
 
 
 def _from_csv(text: str, name: str) -> Iterator[PlanRow]:
+    if "\n" not in text and '"' not in text:
+        text = text.replace("\r", "\n")  # the line ends of old Macs
     reader = csv.reader((line + "\n" for line in text.split("\n")), strict=True)
     width: int | None = None
     while True:

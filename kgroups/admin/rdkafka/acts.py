@@ -73,7 +73,8 @@ class Acts:
         pairs = await self._pairs(selection, with_commits=True)
         committed = reset_plan.committed(commits for _, commits in pairs.items)
         committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
-        return pairs.with_items(group for group, _ in pairs.items), committed
+        unmatched = selection.unmatched([group.group_id for group, _ in pairs.items])
+        return pairs.with_items(group for group, _ in pairs.items).with_failures(unmatched), committed
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         return await self._logs_at(set(pairs), ms)

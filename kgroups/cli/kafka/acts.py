@@ -32,7 +32,8 @@ def reset(given: Given) -> int:
     from kgroups.render.kafka_acts import fallback_text, plan_csv, plan_text, remark_lines
 
     selection = selection_of(given)
-    request = ResetRequest(selection, scenario_of(given), _topics(given))
+    scenario = scenario_of(given)
+    request = ResetRequest(selection, scenario, _topics(given), create=True)
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
@@ -53,8 +54,25 @@ def reset(given: Given) -> int:
             sys.stdout.writelines(plan_csv(planned, with_group=len(given.all("group")) != 1))
         else:
             sys.stdout.writelines(plan_text(planned, {*selection.names, *refused}, show=names_on(sys.stdout)))
+        sys.stdout.flush()
+        say_not_in_file(scenario, selection.names)
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), ask, write, failed=lambda _: bool(not_in_file(scenario, selection.names)))
+
+
+def say_not_in_file(scenario: Scenario, names: Iterable[str]) -> None:
+    for name in not_in_file(scenario, names):
+        print(f"Error: No reset plan for group {names_on(sys.stderr)(name)} found", file=sys.stderr)
+
+
+def not_in_file(scenario: Scenario, names: Iterable[str]) -> list[str]:
+    """The named groups that a plan file says nothing about."""
+    from kgroups.model.reset import FromPlan
+
+    if not isinstance(scenario, FromPlan):
+        return []
+    planned = {group for group, _, _ in scenario.moves}
+    return [name for name in names if name not in planned]
 
 
 def scenario_of(given: Given) -> Scenario:
@@ -76,7 +94,7 @@ def scenario_of(given: Given) -> Scenario:
         return reset.ShiftBy(by)
     if moment := given.all("to-datetime"):
         return reset.ToTime(parse_moment(moment[0]))
-    if duration := given.one("by-duration"):
+    if (duration := given.one("by-duration")) is not None:
         return reset.ToTime(int(time.time() * 1000) - parse_duration(duration))
     return _plan(given.all("from-file")[0], given.all("group"))
 

@@ -31,7 +31,7 @@ def reset(given: Given) -> int:
     name = _one_group(given)
     # As for Kafka's tool: with both scopes, the topics that are named.
     topics = topics_of(given.all("topic")) if "topic" in given else None
-    request = ResetRequest(Selection((name,)), _scenario(given), topics, kind=GroupType.SHARE)
+    request = ResetRequest(Selection((name,)), _scenario(given), topics, kind=GroupType.SHARE, create=True)
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
         planned = await admin.plan_reset(request)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.internal_topics import doomed_topics
 from kgroups.model.outcome import Failure, Outcome, Scope
 
-from .acts import scenario_of, topics_of
+from .acts import not_in_file, say_not_in_file, scenario_of, topics_of
 from .command import names_on, settings_of, tell
 from .joptsimple import Given
 from .streams_kind import only_streams, streams_selection
@@ -41,7 +41,7 @@ def reset(given: Given) -> int:
         asked.extend(group.group_id for group in groups.items)
         if not asked:
             return groups
-        planned = await admin.plan_reset(ResetRequest(Selection(tuple(asked)), scenario, topics))
+        planned = await admin.plan_reset(ResetRequest(Selection(tuple(asked)), scenario, topics, create=True))
         planned = planned if topics is None else _committed_only(planned)
         if "execute" in given:
             planned = await _execute(admin, given, groups.items, planned)
@@ -56,8 +56,10 @@ def reset(given: Given) -> int:
             sys.stdout.writelines(plan_csv(planned, with_group=len(given.all("group")) != 1))
         else:
             sys.stdout.writelines(plan_text(planned, asked, show=names_on(sys.stdout)))
+        sys.stdout.flush()
+        say_not_in_file(scenario, given.all("group"))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), ask, write, failed=lambda _: bool(not_in_file(scenario, given.all("group"))))
 
 
 async def _execute(

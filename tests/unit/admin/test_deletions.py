@@ -111,7 +111,7 @@ def test_a_topic_that_nobody_knows_is_a_mistake() -> None:
     fake = shop()
     fake.world.topic("unread", [0])
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["unread"])))
-    assert planned.notices == ("nobody has a commit there: topic 'unread'",) and not planned.items
+    assert planned.notices == ("none of these groups has a committed offset on topic 'unread'",) and not planned.items
 
 
 @pytest.mark.parametrize(

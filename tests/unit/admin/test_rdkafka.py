@@ -563,7 +563,7 @@ class TestActs:
 
     @staticmethod
     def plan(admin: RdkafkaAdmin, scenario: Scenario, topics: Any = None) -> Outcome[PlannedOffset]:
-        return asyncio.run(admin.plan_reset(ResetRequest(Selection(("a", "b", "c")), scenario, topics)))
+        return asyncio.run(admin.plan_reset(ResetRequest(Selection(("a", "b", "c")), scenario, topics, create=True)))
 
     def test_a_reset_is_planned_as_over_the_wire(self, opened: Opened) -> None:
         planned = self.plan(opened(self.shop()), ToOffset(7), {"t": frozenset({0})})
@@ -572,7 +572,7 @@ class TestActs:
             ("c", "t", 0, None, 10),
         ]
         assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
-        assert "group 'c' does not exist: the first commit makes it" in planned.notices
+        assert "group 'c' does not exist and would be created" in planned.notices
 
     def test_a_streams_group_is_not_taken_for_one_that_does_not_exist(self, opened: Opened) -> None:
         """Its commits would be written over, and the undo file would say that there were none."""

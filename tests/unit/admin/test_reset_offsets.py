@@ -55,9 +55,10 @@ def plan(
     topics: TopicScope | None = None,
     pattern: str | None = None,
     everything: bool = False,
+    create: bool = False,
 ) -> Outcome[PlannedOffset]:
     selection = Selection(names, compile_pattern(pattern, "--regex") if pattern else None, everything)
-    return ask(fake, lambda admin: admin.plan_reset(ResetRequest(selection, scenario, topics)))
+    return ask(fake, lambda admin: admin.plan_reset(ResetRequest(selection, scenario, topics, create=create)))
 
 
 def moved(outcome: Outcome[PlannedOffset]) -> dict[tuple[str, str, int], int | None]:
@@ -106,10 +107,13 @@ def test_a_group_with_members_is_refused_and_the_others_go_on() -> None:
     assert "its state is Stable" in found.failures[0].message
 
 
-def test_a_group_that_does_not_exist_is_made() -> None:
-    found = plan(shop(), ToLatest(), "new", topics={"t": frozenset({0})})
+def test_a_group_that_does_not_exist_is_made_only_on_request() -> None:
+    refused = plan(shop(), ToLatest(), "new", "b", topics={"t": frozenset({0})})
+    assert moved(refused) == {("b", "t", 0): 100} and errors(refused) == {"new": NOT_FOUND} and not refused.notices
+    assert "add --create-group" in refused.failures[0].message
+    found = plan(shop(), ToLatest(), "new", topics={"t": frozenset({0})}, create=True)
     assert moved(found) == {("new", "t", 0): 100} and not found.failures
-    assert found.notices == ("group 'new' does not exist: the first commit makes it",)
+    assert found.notices == ("group 'new' does not exist and would be created",)
 
 
 def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> None:
@@ -137,8 +141,8 @@ def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> Non
         async def logs(self, *_: Any) -> Any:
             return Logs(), {}, ()
 
-    found = asyncio.run(make_plan(Nobody(), ResetRequest(Selection(names), ToLatest())))
-    assert len(found.notices) == 2 * count and not found.failures
+    found = asyncio.run(make_plan(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
+    assert len(found.notices) == count and not found.failures
     assert compared < 10 * count
 
 
@@ -230,7 +234,7 @@ def test_a_group_to_copy_that_cannot_be_read_is_a_failure_and_no_mistake() -> No
 def test_writing_and_undoing() -> None:
     fake = shop()
     before = dict(fake.world.groups["a"].commits)
-    planned = plan(fake, ToOffset(30), "a", "new", topics={"t": None}).items
+    planned = plan(fake, ToOffset(30), "a", "new", topics={"t": None}, create=True).items
     assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
     assert fake.world.groups["a"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
     assert fake.world.groups["new"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
@@ -261,7 +265,7 @@ def test_who_joins_meanwhile_is_not_overtaken(versions: str) -> None:
 
 def test_offsets_that_moved_meanwhile_are_not_overwritten() -> None:
     fake = shop()
-    planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}).items
+    planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.world.groups["a"].commits["t", 0] = 52
     checked = ask(fake, lambda admin: admin.still_true(planned))
     assert {entry.group_id for entry in checked.items} == {"b", "new"}

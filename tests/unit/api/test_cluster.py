@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from kgroups import AsyncCluster, Cluster
 from kgroups.errors import ClusterUnreachable, UsageError
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.severity import Severity, Threshold
-from kgroups.model.reset import ToEarliest
+from kgroups.model.outcome import Outcome
+from kgroups.model.reset import ToEarliest, ToGroup, ToOffset
 from tests.fakes.broker import FakeCluster
 from tests.fakes.serving import serving
 from tests.fakes.world import FakeMember
@@ -44,7 +46,7 @@ def test_questions(bootstrap: str) -> None:
     assert [group.members[0].member_id for group in told.items if group.members] == ["m-1"]
     assert [failure.name for failure in told.failures] == ["none"]
     assert [(row.partition, row.lag) for row in cluster.offsets("orders-range").items] == [(0, 50), (1, 0)]
-    assert [row.total_lag for row in cluster.lag().items] == [50, 40]
+    assert [row.total_lag for row in cluster.lag(all_groups=True).items] == [50, 40]
     assert [row.total_lag for row in cluster.lag("orders-range", by="partition").items] == [50, 0]
 
 
@@ -69,6 +71,63 @@ def test_a_reset_is_planned_then_applied(bootstrap: str) -> None:
     assert [row.current_offset for row in cluster.offsets("payments-empty").items] == [60]
     assert not cluster.apply(plan.items).failures
     assert [row.current_offset for row in cluster.offsets("payments-empty").items] == [5]
+
+
+def test_empty_selection_is_an_error_for_every_operation(bootstrap: str) -> None:
+    cluster = Cluster(bootstrap)
+    names: list[str] = []
+    for ask in (
+        lambda: cluster.describe(*names),
+        lambda: cluster.offsets(*names),
+        lambda: cluster.lag(*names),
+        lambda: cluster.check(*names, limits=Limits()),
+        lambda: cluster.plan_reset(*names, to=ToEarliest()),
+        lambda: cluster.delete(*names),
+    ):
+        with pytest.raises(UsageError, match="no groups selected"):
+            ask()
+    planned = cluster.plan_reset(to=ToEarliest(), all_groups=True)
+    assert {each.group_id for each in planned.items} == {"payments-empty"}
+    assert [each.error for each in planned.failures] == ["NON_EMPTY_GROUP"]
+    assert {each.group_id for each in cluster.plan_reset(regex="pay.*", to=ToEarliest()).items} == {"payments-empty"}
+    assert cluster.plan_reset("tpyo", to=ToEarliest(), topics=["orders"]).exit_code == 1
+    made = cluster.plan_reset("tpyo", to=ToEarliest(), topics=["orders"], create_group=True)
+    assert {each.group_id for each in made.items} == {"tpyo"}
+
+
+def test_invalid_arguments_are_usage_errors() -> None:
+    cluster: Any = Cluster("127.0.0.1:1")  # nobody is there: they are found before anybody is asked
+    plan: Outcome[Any] = Outcome()
+    for call, told in (
+        (lambda: cluster.list(states="Empty"), "states must be a list of str, not str"),
+        (lambda: cluster.list(states=["foo"]), "states: unknown value 'foo'"),
+        (lambda: cluster.list(types=["clasic"]), "types: unknown value 'clasic'"),
+        (lambda: cluster.list(types=[1]), "types must be a list of str, not of int"),
+        (lambda: cluster.lag("x", topics="orders"), "topics must be a list of str"),
+        (lambda: cluster.lag("x", topics=[""]), "topic name must not be empty"),
+        (lambda: cluster.lag("x", by="foo"), "by: unknown value 'foo' (valid: group, topic, partition, member)"),
+        (lambda: cluster.lag(["a"]), "a group name must be a str, not list; unpack a list of names: *names"),
+        (lambda: cluster.describe(""), "a group name must not be empty"),
+        (lambda: cluster.describe(regex="("), "regex: '(' is not a valid RE2 regular expression"),
+        (lambda: cluster.describe(regex=3), "regex must be a str"),
+        (lambda: cluster.describe("a", all_groups=True), "all_groups=True excludes"),
+        (lambda: cluster.check("a", limits=5), "limits must be"),
+        (lambda: cluster.plan_reset("a", to="earliest"), "to must be a scenario of kgroups.model.reset (ToEarliest,"),
+        (lambda: cluster.plan_reset("a", to=ToEarliest), "to must be a scenario"),
+        (lambda: cluster.plan_reset("a", to=ToOffset(-1)), "-1 is not a valid offset"),
+        (lambda: cluster.plan_reset("a", to=ToOffset("5")), "'5' is not a valid offset"),  # type: ignore[arg-type]
+        (lambda: cluster.plan_reset("a", to=ToGroup("")), "the group to copy must be"),
+        (lambda: cluster.plan_reset("a", to=ToEarliest(), topics="orders"), "topics must be a list of str"),
+        (lambda: cluster.plan_reset("a", to=ToEarliest(), topics=[]), "topics is empty"),
+        (lambda: cluster.apply(plan), "pass the items of the plan, plan.items, not the whole outcome"),
+        (lambda: cluster.apply(["x"]), "the plan must be a list of PlannedOffset"),
+        (lambda: Cluster("127.0.0.1:1", timeout="5x"), "timeout must be a positive number"),  # type: ignore[arg-type]
+        (lambda: Cluster("127.0.0.1:1", transport="foo"), "transport: unknown value 'foo'"),
+        (lambda: Cluster(["127.0.0.1:1"]), "bootstrap must be a str"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(UsageError) as caught:
+            call()
+        assert told in str(caught.value)
 
 
 def test_awaited_and_in_a_notebook(bootstrap: str) -> None:

@@ -70,7 +70,8 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, tmp_
 
 def test_execute_writes_and_keeps_the_old_offsets(ask: Run, served: Any, tmp_path: Path) -> None:
     before = commits(served, "a")
-    code, out, err = ask("reset-offsets", "a", "new", "--topic", "t", "--to-latest", "--execute", "--yes", "-o", "json")
+    words = ("a", "new", "--topic", "t", "--to-latest", "--create-group", "--execute", "--yes", "-o", "json")
+    code, out, err = ask("reset-offsets", *words)
     assert code == 0, err
     assert [
         (row["group"], row["old_offset"], row["new_offset"], row["result"]) for row in json.loads(out)["items"]
@@ -97,6 +98,67 @@ def test_a_group_with_members_is_refused_and_the_exit_code_says_so(ask: Run, ser
     assert "group 'busy': the group has members, its state is Stable: stop them first [NON_EMPTY_GROUP" in err
     assert commits(served, "b") == {("t", 0): Commit(0, 10)}
     assert commits(served, "busy") == {("t", 0): 50}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reset-offsets", "tpyo", "a", "--topic", "t:0", "--to-earliest"),
+        ("reset-offsets", "tpyo", "a", "--topic", "t:0", "--to-group", "b"),
+        ("reset-offsets", "--from-file", "plan.csv"),
+        ("delete", "tpyo", "a"),
+        ("delete-offsets", "tpyo", "a", "--topic", "t:0"),
+        ("remove-members", "tpyo", "busy", "--all-members"),
+    ],
+)
+def test_mistyped_group_is_a_failure_and_others_go_on(
+    ask: Run, served: Any, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "plan.csv").write_text("tpyo,t,0,60\na,t,0,70\n")
+    code, out, err = ask(*words, "--execute", "--yes", "-o", "json")
+    told = json.loads(out)
+    assert code == 1 and {row["result"] for row in told["items"]} == {"applied"}
+    assert [(each["name"], each["error"]) for each in told["failures"]] == [("tpyo", "GROUP_ID_NOT_FOUND")]
+    assert "group 'tpyo': the group does not exist" in err and "tpyo" not in served.world.groups
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reset-offsets", "--all-topics", "--to-earliest"),
+        ("delete",),
+        ("delete-offsets", "--topic", "t"),
+        ("remove-members", "--all-members"),
+    ],
+)
+def test_pattern_that_matches_no_group_is_a_failure(ask: Run, served: Any, words: tuple[str, ...]) -> None:
+    code, out, err = ask(words[0], "--regex", "zz.*", *words[1:], "--execute", "--yes", "-o", "json")
+    assert code == 1 and not written(served)
+    assert "no group matches --regex 'zz.*'" in err and "has no such commits" not in err
+    assert [each["message"] for each in json.loads(out)["failures"]] == [
+        "no group matches --regex 'zz.*' (the whole name must)"
+    ]
+    assert "committed offset on topic" not in err, "no group, no word about its offsets"
+    assert "no group matches" not in ask(words[0], "--regex", "b.*", *words[1:])[2]
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--to-offset", "1_0"), ("--shift-by", "1_0"), ("--to-offset", "\u0663")])
+def test_offsets_are_ascii_digits_as_in_plan_files(ask: Run, served: Any, flag: str, value: str) -> None:
+    code, _, err = ask("reset-offsets", "a", "--all-topics", flag, value)
+    assert code == 2 and "is not a whole number" in err and not served.fake.requests
+
+
+def test_plan_from_standard_input_and_with_old_line_ends(
+    ask: Run, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plan.csv").write_bytes(b"a,t,0,60\ra,t,1,70\r")
+    rows_of_file = ask("reset-offsets", "--from-file", "plan.csv")[1]
+    assert [row[4] for row in rows(rows_of_file)[1:]] == ["60", "70"]
+    command = [sys.executable, "-m", "kgroups", "reset-offsets", "-b", served.bootstrap, "--from-file", "-"]
+    root = str(Path(__file__).parents[3])
+    with (tmp_path / "plan.csv").open("rb") as file:
+        ran = subprocess.run(command, stdin=file, env={**os.environ, "PYTHONPATH": root}, capture_output=True)
+    assert ran.returncode == 0 and ran.stdout.decode() == rows_of_file
 
 
 def test_without_a_terminal_somebody_has_to_say_yes(ask: Run, served: Any) -> None:

@@ -53,6 +53,20 @@ def test_a_dry_run_changes_nothing(ask: Ask, served: Served) -> None:
     assert commits(served, "idle") == {("orders", 0): 30, ("orders", 1): 40}
 
 
+def test_empty_duration_is_one_line(ask: Ask) -> None:
+    code, out, err = ask("--reset-offsets", "--group", "idle", "--topic", "orders", "--by-duration", "", "--dry-run")
+    assert (code, out) == (1, "") and "'' is not a duration" in err
+
+
+def test_group_that_the_file_does_not_name_is_an_error(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "plan.csv"
+    file.write_text("other,orders,1,50\n")
+    words = ("--reset-offsets", "--group", "idle", "--group", "other", "--from-file", str(file), "--dry-run")
+    code, out, err = ask(*words)
+    assert (code, err) == (1, "Error: No reset plan for group idle found\n")
+    assert out.endswith(row("other", 1, 50))
+
+
 def test_execute_writes_what_it_shows(ask: Ask, served: Served) -> None:
     words = ("--reset-offsets", "--group", "idle", "--topic", "orders:1", "--shift-by", "-10", "--execute")
     assert ask(*words) == (0, HEADER + row("idle", 1, 30), "")

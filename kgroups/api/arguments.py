@@ -1,0 +1,168 @@
+"""Checks the arguments of the Python API: whatever is invalid is a UsageError, raised before a broker is contacted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kgroups.admin.select_groups import Selection
+from kgroups.config.settings import Transport
+from kgroups.errors import UsageError
+from kgroups.model.groups import GroupState, GroupType
+from kgroups.model.health.limits import Limits
+from kgroups.model.lag_summary import By
+from kgroups.model.names import check_sendable
+from kgroups.model.outcome import Outcome
+from kgroups.model.reset import (
+    FromPlan,
+    PlannedOffset,
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToGroup,
+    ToLatest,
+    ToOffset,
+    ToTime,
+)
+from kgroups.model.topic_scope import TopicScope, parse_topic_scope
+
+_SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
+
+
+def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str] | None, all_groups: bool) -> Selection:
+    """Return the groups that are meant.
+
+    :raises UsageError: when none is selected, or an argument is invalid.
+    """
+    names = tuple(dict.fromkeys(_group(name) for name in groups))
+    wanted = frozenset(_topic(topic) for topic in _strings("topics", topics or ()))
+    if all_groups and (names or regex is not None):
+        raise UsageError("all_groups=True excludes group names and regex=")
+    if not (names or regex is not None or wanted or all_groups):
+        raise UsageError("no groups selected; pass group names, regex=, or all_groups=True")
+    everything = all_groups or (not names and regex is None)
+    pattern = None
+    if text("regex", regex) is not None:
+        from kgroups.admin.pattern import compile_pattern
+
+        pattern = compile_pattern(str(regex), "regex")
+    return Selection(names, pattern, everything, wanted)
+
+
+def _group(name: object) -> str:
+    if not isinstance(name, str):
+        hint = "; unpack a list of names: *names" if isinstance(name, (list, tuple, set, frozenset)) else ""
+        raise UsageError(f"a group name must be a str, not {type(name).__name__}{hint}")
+    if not name:
+        raise UsageError("a group name must not be empty")
+    check_sendable(name, "groups")
+    return name
+
+
+def _topic(topic: str) -> str:
+    if not topic:
+        raise UsageError("topics: a topic name must not be empty")
+    check_sendable(topic, "topics")
+    return topic
+
+
+def _strings(name: str, values: object) -> tuple[str, ...]:
+    """Return several strings; a single one would be taken letter by letter."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise UsageError(f"{name} must be a list of str, not {type(values).__name__}")
+    found = tuple(values)
+    for value in found:
+        if not isinstance(value, str):
+            raise UsageError(f"{name} must be a list of str, not of {type(value).__name__}")
+    return found
+
+
+def states(values: Iterable[str]) -> tuple[str, ...]:
+    """:raises UsageError: for an unknown state."""
+    return _known("states", values, GroupState.ALL)
+
+
+def types(values: Iterable[str]) -> tuple[str, ...]:
+    """:raises UsageError: for an unknown group type."""
+    return _known("types", values, GroupType.ALL)
+
+
+def _known(name: str, values: Iterable[str], valid: Sequence[str]) -> tuple[str, ...]:
+    canonical = {each.lower(): each for each in valid}
+    found = _strings(name, values)
+    for value in found:
+        if value.lower() not in canonical:
+            raise UsageError(f"{name}: unknown value {value!r} (valid: {', '.join(valid)})")
+    return tuple(canonical[value.lower()] for value in found)
+
+
+def seconds(name: str, value: Any) -> Any:
+    """:raises UsageError: for something other than a positive number, or ``None``."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
+        raise UsageError(f"{name} must be a positive number of seconds, not {value!r}")
+    return value
+
+
+def text(name: str, value: Any) -> Any:
+    """:raises UsageError: for something other than a str, or ``None``."""
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{name} must be a str, not {type(value).__name__}")
+    return value
+
+
+def transport(value: Any) -> Any:
+    """:raises UsageError: for an unknown transport."""
+    if value is not None and value not in tuple(Transport):
+        raise UsageError(f"transport: unknown value {value!r} (valid: {', '.join(Transport)})")
+    return value
+
+
+def split(by: str) -> By:
+    """:raises UsageError: for an unknown unit."""
+    try:
+        return By(by)
+    except ValueError:
+        raise UsageError(f"by: unknown value {by!r} (valid: {', '.join(By)})") from None
+
+
+def scenario(to: object) -> Scenario:
+    """:raises UsageError: for something that is not a scenario, such as a string, or one with an invalid value."""
+    if not isinstance(to, _SCENARIOS):
+        names = ", ".join(kind.__name__ for kind in _SCENARIOS)
+        raise UsageError(f"to must be a scenario of kgroups.model.reset ({names}), not {to!r}")
+    for name in ("offset", "by", "ms"):
+        value = getattr(to, name, 0)
+        if type(value) is not int or (value < 0 and name == "offset"):
+            raise UsageError(f"to: {value!r} is not a valid {name}")
+    if isinstance(source := getattr(to, "source", "x"), str) and source:
+        return to
+    raise UsageError("to: the group to copy must be a non-empty str")
+
+
+def scope(topics: Iterable[str] | None) -> TopicScope | None:
+    """:raises UsageError: when it names no topic, or something invalid."""
+    if topics is None:
+        return None
+    words = _strings("topics", topics)
+    if not words:
+        raise UsageError("topics is empty; omit it for all committed partitions")
+    return parse_topic_scope(words)
+
+
+def limits(value: object) -> Limits:
+    """:raises UsageError: for something else."""
+    if not isinstance(value, Limits):
+        raise UsageError(f"limits must be kgroups.model.health.limits.Limits, not {type(value).__name__}")
+    return value
+
+
+def plan(value: object) -> tuple[PlannedOffset, ...]:
+    """:raises UsageError: for something other than planned offsets, such as the outcome that holds them."""
+    if isinstance(value, Outcome):
+        raise UsageError("pass the items of the plan, plan.items, not the whole outcome")
+    entries = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, PlannedOffset)) else (None,)
+    for entry in entries:
+        if not isinstance(entry, PlannedOffset):
+            raise UsageError(f"the plan must be a list of PlannedOffset, not {type(value).__name__}")
+    return tuple(entry for entry in entries if entry is not None)
