@@ -5,10 +5,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FUZZ_SECONDS ?= 180
 # There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
 KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
-.PHONY: help demo test soak style fast spark shared alone sandbox bench clean
+.PHONY: help demo test soak style fast spark shared alone sandbox bench fuzz clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -16,6 +17,7 @@ help:
 	@echo "make soak     the tests that run too long for each change; make test skips them"
 	@echo "make sandbox  the demo's brokers and groups, to stay until: $(BIN)/kgroups sandbox down"
 	@echo "make bench    kgroups beside its peers, in numbers"
+	@echo "make fuzz     random bytes for everything that reads bytes, FUZZ_SECONDS=180 for each target"
 	@echo "make clean    delete the virtual environment and what tools left behind"
 
 demo: $(VENV)/.installed
@@ -50,6 +52,10 @@ sandbox: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py
+
+fuzz: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "atheris>=2.3"
+	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
