@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # typing's own costs its import, before which nothing can be done about Ctrl-C
 if TYPE_CHECKING:
     from .api.asynchronous import AsyncCluster
     from .api.blocking import Cluster

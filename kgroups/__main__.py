@@ -1,11 +1,14 @@
-"""``python -m kgroups`` and the ``kgroups`` command."""
+"""``python -m kgroups``, and the commands that are installed: ``kgroups`` and those of Kafka's names."""
 
 from __future__ import annotations
 
+# Not signal, which imports enum: an interrupt during that would leave a traceback.
+import _signal as signal  # type: ignore[import-not-found]
 from collections.abc import Sequence
 
 
 def main() -> None:
+    _interrupts_end_at_once()
     from kgroups.cli.ending import exit_with
 
     exit_with(_run)
@@ -15,6 +18,40 @@ def _run(arguments: Sequence[str]) -> int:
     from kgroups.cli.main import main as run  # once the collector is off
 
     return run(arguments)
+
+
+def _interrupts_end_at_once() -> None:
+    """Ctrl-C while modules are imported would leave a traceback; :mod:`kgroups.cli.ending` hears it again."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def consumer_groups() -> None:
+    _interrupts_end_at_once()
+    from kgroups.cli.kafka.consumer_groups import main
+
+    main()
+
+
+def share_groups() -> None:
+    _interrupts_end_at_once()
+    from kgroups.cli.kafka.share_groups import main
+
+    main()
+
+
+def groups() -> None:
+    _interrupts_end_at_once()
+    from kgroups.cli.kafka.groups import main
+
+    main()
+
+
+def streams_groups() -> None:
+    _interrupts_end_at_once()
+    from kgroups.cli.kafka.streams_groups import main
+
+    main()
 
 
 if __name__ == "__main__":

@@ -147,9 +147,11 @@ def _note(text: str) -> None:
 
 def tell(exchange: Exchange) -> None:
     """The line that ``--debug`` shows for a request."""
+    from kgroups.model.visible import escape_message
+
     error = f" FAILED: {exchange.error}" if exchange.error else ""
-    click.echo(
+    line = (
         f"debug: {exchange.broker} {exchange.api} v{exchange.version} keys={exchange.keys} "
-        f"sent={exchange.sent}B received={exchange.received}B {exchange.seconds * 1000:.1f}ms{error}",
-        err=True,
+        f"sent={exchange.sent}B received={exchange.received}B {exchange.seconds * 1000:.1f}ms{error}"
     )
+    click.echo(escape_message(line), err=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.outcome import EXIT_FAILED
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
@@ -19,6 +21,7 @@ EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 def brought_to_an_end(run: Callable[[], int], complain: Callable[[str], None]) -> int:
     """Runs it; gives the exit code. No error of ours, the user's or the cluster's leaves a traceback."""
+    _hear_interrupts()
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -28,7 +31,7 @@ def brought_to_an_end(run: Callable[[], int], complain: Callable[[str], None]) -
         sys.stdout.flush()
         return code
     except KgroupsError as error:
-        complain(str(error))
+        _tell(error, complain)
         return error.exit_code
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -39,21 +42,46 @@ def brought_to_an_end(run: Callable[[], int], complain: Callable[[str], None]) -
         _give_up_stdout()
         complain(f"cannot write the answer: {error.strerror or error}")
         return EXIT_FAILED
+    except Exception as error:
+        if _is_an_interrupt(error):
+            return EXIT_INTERRUPTED
+        raise
 
 
-def complain_in_lines(text: str) -> None:
-    """On stderr, with nothing that a terminal would obey."""
-    from kgroups.render.cells import escape
+def _tell(error: KgroupsError, complain: Callable[[str], None]) -> None:
+    """One line, whatever foreign words are in it; only what a sandbox says may end with lines of a log."""
+    if not isinstance(error, SandboxError):
+        complain(str(error))
+        return
+    first, *rest = str(error).splitlines()
+    complain(first)
+    for line in rest:
+        complain_in_a_line(line)
 
-    for part in text.splitlines():  # some errors carry the end of a log
-        print(escape(part), file=sys.stderr)
+
+def _is_an_interrupt(error: BaseException | None) -> bool:
+    """Python turns what is raised while a class is made into a RuntimeError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
+
+
+def complain_in_a_line(text: str) -> None:
+    """On stderr, with nothing that a terminal would obey; a line's end in a name makes no line of its own."""
+    from kgroups.model.visible import escape_message
+
+    print(escape_message(text), file=sys.stderr)
 
 
 def exit_with(run: Callable[[Sequence[str]], int]) -> NoReturn:
     """Runs a command as this process's, with its arguments, and ends the process."""
     # A command asks, answers and ends: looking for cycles meanwhile costs a third of the decoding and frees nothing.
     gc.disable()
-    code = run(sys.argv[1:])
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while an error was being told
+        code = EXIT_INTERRUPTED
+    _interrupts_end_at_once()
     gc.freeze()  # nor at the end, when Python looks once more: a tenth of a small command
     sys.exit(code)
 
@@ -63,11 +91,30 @@ def stay() -> None:
     gc.enable()
 
 
+def _hear_interrupts() -> None:
+    """From here on Ctrl-C is a KeyboardInterrupt; until here it ended the process: see ``kgroups.__main__``."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupts_end_at_once() -> None:
+    """There is nothing left to do but to end, and Python would show where it was."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def _open_what_is_closed() -> None:
-    """A stream that the caller closed is None in Python: what is written there goes nowhere, and does not go wrong."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    """A stream that the caller closed is None in Python.
+
+    On stdout that is an error as soon as something is written: exit code 0 would say that it arrived. What is
+    complained of on a closed stderr goes nowhere.
+    """
+    if sys.stdout is None:
+        with contextlib.suppress(OSError):  # nor is the next socket to become stdout
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 1)
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
 
 
 def _give_up_stdout() -> None:

@@ -9,7 +9,7 @@ import click
 
 from kgroups import __version__
 
-from .ending import brought_to_an_end, complain_in_lines
+from .ending import brought_to_an_end, complain_in_a_line
 from .later import Later, add_later
 
 COMPLETE = "_KGROUPS_COMPLETE"
@@ -68,11 +68,11 @@ def _run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "kgroups"
-        complain_in_lines(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
+        complain_in_a_line(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
         return error.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
 
 
 def _complain(text: str) -> None:
-    complain_in_lines(f"kgroups: error: {text}")
+    complain_in_a_line(f"kgroups: error: {text}")

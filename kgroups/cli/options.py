@@ -150,9 +150,9 @@ def _repeated(flags: Flags) -> tuple[str, ...]:
 
 
 def _warn(remark: str) -> None:
-    from .ending import complain_in_lines
+    from .ending import complain_in_a_line
 
-    complain_in_lines(f"kgroups: note: {remark}")
+    complain_in_a_line(f"kgroups: note: {remark}")
 
 
 def output_options(command: F) -> F:

@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import KgroupsError
 
-from .ending import complain_in_lines
+from .ending import complain_in_a_line
 
 EXIT_UNKNOWN = 3
 
@@ -41,4 +41,4 @@ def _no_answer(why: str, output: str) -> None:
 
     write_no_answer(why, int(time.time() * 1000), output, sys.stdout)
     if output != "text":
-        complain_in_lines(f"kgroups: error: {why}")
+        complain_in_a_line(f"kgroups: error: {why}")

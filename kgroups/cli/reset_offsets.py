@@ -156,6 +156,7 @@ def _export(
 ) -> int:
     """The plan on standard output, to be read by ``--from-file``."""
     from kgroups.model.plan_file import java_csv, json_plan
+    from kgroups.model.visible import escape
 
     if shape.output not in ("auto", "csv", "json"):
         raise UsageError("--export writes csv or json")
@@ -166,7 +167,8 @@ def _export(
     outcome, _ = put(connection.settings, plan, debug=connection.debug)
     as_json = shape.output == "json"
     lines = json_plan(outcome.items) if as_json else java_csv(outcome.items, with_group=with_group)
-    sys.stdout.writelines(line + "\n" for line in lines)
+    show = escape if sys.stdout.isatty() and not as_json else str
+    sys.stdout.writelines(show(line) + "\n" for line in lines)
     sys.stdout.flush()
     if not as_json and (lost := sum(entry.after is None for entry in outcome.items)):
         removed = count(lost, "offset is removed", "offsets are removed")

@@ -157,13 +157,14 @@ def _on_screen(ticks: Ticks, headline: str) -> int:
     from kgroups.render.watch.screen import Screen
 
     from .keys import keyboard
+    from .signals import ended_by_signals
     from .watch_keys import Controls
 
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
     threading.Thread(target=_ask_into, args=(ticks, news), daemon=True).start()
     controls, latest, shown = Controls(), None, None
     try:
-        with keyboard() as keys, Screen(sys.stdout) as screen:
+        with ended_by_signals(), keyboard() as keys, Screen(sys.stdout) as screen:
             while not controls.done:
                 new, over = _newest(news)
                 latest = new or latest

@@ -1,20 +1,18 @@
 """How one value looks as text. What comes from the cluster is untrusted: nothing unprintable leaves here.
 
-JSON is the exact form; text is for people: it does not tell an escaped character from a backslash typed by a client.
+JSON is the exact form. Text is for people, and no two names look the same in it: see :func:`escape`.
 """
 
 from __future__ import annotations
 
 from kgroups.model.cluster import Node
+from kgroups.model.visible import escape
+
+__all__ = ["ABSENT", "cell_text", "display_width", "escape", "is_cell_text", "pad", "value_text"]
 
 ABSENT = "-"
-
-
-def escape(text: str) -> str:
-    """The text with every control, bidi, zero-width or otherwise unprintable character as ``\\x1b``, ``\\u202e``, …"""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+_DASH = r"\x2d"
+"""A name that would look as if there were none."""
 
 
 def value_text(value: object) -> str:
@@ -33,12 +31,14 @@ def cell_text(value: object) -> str:
     text = value_text(value)
     if not text:
         return ABSENT
+    if text == ABSENT:
+        return _DASH
     return text if text[0] != " " != text[-1] else _with_visible_rim(text)
 
 
 def is_cell_text(text: str) -> bool:
     """Whether :func:`cell_text` would leave this string as it is."""
-    return text.isprintable() and text != "" and text[0] != " " != text[-1]
+    return escape(text) == text and text not in ("", ABSENT) and text[0] != " " != text[-1]
 
 
 def _with_visible_rim(text: str) -> str:

@@ -40,7 +40,7 @@ def list_text(groups: Sequence[ListedGroup], *, types: bool, states: bool, show:
         return
     wide = widest(_NAME, (show(group.group_id) for group in groups)) + _GAP
     rows = [("GROUP", "TYPE", "STATE")]
-    rows += [(show(group.group_id), group.type or UNKNOWN, group.state or UNKNOWN) for group in groups]
+    rows += [(show(group.group_id), show(group.type or UNKNOWN), show(group.state or UNKNOWN)) for group in groups]
     for name, kind, state in rows:
         cells = [pad(name, wide), *([f"{kind:20}"] if types else []), *([f"{state:20}"] if states else [])]
         yield " ".join(cells) + "\n"
@@ -48,7 +48,7 @@ def list_text(groups: Sequence[ListedGroup], *, types: bool, states: bool, show:
 
 def groups_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
     """``kafka-groups --list``: all columns as wide as the longest cell; a blank ends each row, but not the header."""
-    rows = [(show(group.group_id), group.type or "", show(group.protocol_type)) for group in groups]
+    rows = [(show(group.group_id), show(group.type or ""), show(group.protocol_type)) for group in groups]
     wide = widest(_LISTED, (cell for row in rows for cell in row))
     yield " ".join(pad(name, wide) for name in ("GROUP", "TYPE", "PROTOCOL")) + "\n"
     for row in rows:
@@ -108,7 +108,7 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
     wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
     header = rest % ("ASSIGNMENT-STRATEGY", "STATE", *heads, "#MEMBERS")
     yield f"\n{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {header}\n"
-    cells = (show(group.protocol or ABSENT), group.state, *epochs, members)
+    cells = (show(group.protocol or ABSENT), show(group.state), *epochs, members)
     yield f"{pad(name, wide)} {pad(where, far)} {rest % cells}\n"
 
 

@@ -52,10 +52,10 @@ def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show:
     yield "\n"
 
 
-def plan_csv(planned: Iterable[PlannedOffset], *, with_group: bool) -> Iterator[str]:
+def plan_csv(planned: Iterable[PlannedOffset], *, with_group: bool, show: Show = str) -> Iterator[str]:
     """``--export``: an empty line ends it."""
     for line in java_csv(planned, with_group=with_group):
-        yield line + "\n"
+        yield show(line) + "\n"
     yield "\n"
 
 
@@ -92,7 +92,7 @@ def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str =
     if failed:
         yield f"\nError: Deletion of some {kind} groups failed:\n"
     for name, failure in failed:
-        yield f"* Group '{name}' could not be deleted due to: {java_error(failure)}\n"
+        yield f"* Group '{name}' could not be deleted due to: {show(java_error(failure))}\n"
 
 
 def forgotten_text(group: str, offsets: Sequence[ForgottenOffset], show: Show = str) -> Iterator[str]:
@@ -102,7 +102,7 @@ def forgotten_text(group: str, offsets: Sequence[ForgottenOffset], show: Show = 
     wide = widest(_NAME, (show(entry.topic) for entry in offsets))
     yield f"\n{pad('TOPIC', wide)} {'PARTITION':10} {'STATUS':15}"
     for entry in sorted(offsets, key=_as_text):
-        status = f"Error: {java_error(entry.failure)}" if entry.failure else "Successful"
+        status = f"Error: {show(java_error(entry.failure))}" if entry.failure else "Successful"
         partition = "-" if entry.partition is None else str(entry.partition)
         yield f"\n{pad(show(entry.topic), wide)} {partition:10} {status:15}"
     yield "\n"
@@ -112,17 +112,17 @@ def _as_text(entry: ForgottenOffset) -> str:
     return f"{entry.topic}{-1 if entry.partition is None else entry.partition}"
 
 
-def unforgotten_text(offsets: Iterable[ForgottenOffset]) -> Iterator[str]:
+def unforgotten_text(offsets: Iterable[ForgottenOffset], show: Show = str) -> Iterator[str]:
     """What went wrong on the whole, for stderr."""
     failed = [entry for entry in offsets if entry.failure]
     whole = [entry.failure for entry in failed if entry.failure and entry.failure.scope is Scope.GROUP]
     if whole:
-        yield f"\nError: {java_message(whole[0])}\n"
+        yield f"\nError: {show(java_message(whole[0]))}\n"
     elif any(entry.partition is not None for entry in failed):
         yield "\nError: Encountered some partition-level error, see the follow-up details.\n"
     for entry in failed:
         if entry.failure and entry.partition is None:
-            yield f"Error: topic '{entry.topic}': {entry.failure.message}\n"
+            yield f"Error: topic '{show(entry.topic)}': {show(entry.failure.message)}\n"
 
 
 def java_error(failure: Failure) -> str:

@@ -22,7 +22,7 @@ _COORDINATOR = 25
 def states_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
     """``--list --state``; its header also when it is empty."""
     wide = widest(_NAME, (show(group.group_id) for group in groups))
-    rows = [("GROUP", "STATE"), *((show(group.group_id), group.state or UNKNOWN) for group in groups)]
+    rows = [("GROUP", "STATE"), *((show(group.group_id), show(group.state or UNKNOWN)) for group in groups)]
     for name, state in rows:
         yield f"{pad(name, wide)} {state}\n"
 
@@ -79,7 +79,7 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
     heads = ("GROUP-EPOCH", "ASSIGNMENT-EPOCH") if verbose else ()
     rest = "%-15s %-12s %-17s %s" if verbose else "%-15s %s"
     yield f"\n{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {rest % ('STATE', *heads, '#MEMBERS')}"
-    cells = (group.state, *epochs, len(group.members or ()))
+    cells = (show(group.state), *epochs, len(group.members or ()))
     yield f"\n{pad(name, wide)} {pad(where, far)} {rest % cells}\n"
 
 
@@ -99,11 +99,11 @@ def forgotten_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterat
     yield "\n"
 
 
-def unforgotten_text(topics: Iterable[ForgottenTopic]) -> Iterator[str]:
+def unforgotten_text(topics: Iterable[ForgottenTopic], show: Show = str) -> Iterator[str]:
     """What went wrong on the whole, for stderr."""
     whole = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
     if whole:
-        yield f"\nError: {java_message(whole[0])}\n"
+        yield f"\nError: {show(java_message(whole[0]))}\n"
 
 
 def _or_dash(value: int | None) -> object:

@@ -28,7 +28,7 @@ def list_text(groups: Sequence[ListedGroup], *, states: bool, show: Show = str) 
     wide = widest(_NAME, (show(group.group_id) for group in groups))
     yield f"{pad('GROUP', wide)} STATE\n"
     for group in groups:
-        yield f"{pad(show(group.group_id), wide)} {group.state or UNKNOWN}\n"
+        yield f"{pad(show(group.group_id), wide)} {show(group.state or UNKNOWN)}\n"
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
@@ -116,7 +116,7 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
     heads = f"{'GROUP-EPOCH':15} {'TARGET-ASSIGNMENT-EPOCH':25} " if verbose else ""
     epochs = f"{_or_dash(group.group_epoch):15} {_or_dash(group.target_assignment_epoch):25} " if verbose else ""
     yield f"{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {'STATE':25} {heads}#MEMBERS\n"
-    yield f"{pad(name, wide)} {pad(where, far)} {group.state:25} {epochs}{len(group.members or ())}\n"
+    yield f"{pad(name, wide)} {pad(where, far)} {show(group.state):25} {epochs}{len(group.members or ())}\n"
 
 
 def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[str], show: Show = str) -> Iterator[str]:
@@ -156,12 +156,12 @@ def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic
     if failed:
         yield "\nError: Deletion of some streams groups failed:\n"
     for name, failure in failed:
-        yield f"* Group '{name}' could not be deleted due to: {java_error(failure)}\n"
+        yield f"* Group '{name}' could not be deleted due to: {show(java_error(failure))}\n"
     kept = [(show(topic.topic), topic.failure) for topic in topics if topic.failure]
     if kept:
         yield "\nError: Deletion of some associated internal topics failed:\n"
     for name, failure in kept:
-        yield f"* Internal topic '{name}' could not be deleted due to: {java_error(failure)}\n"
+        yield f"* Internal topic '{name}' could not be deleted due to: {show(java_error(failure))}\n"
 
 
 def _or_dash(value: object) -> str:

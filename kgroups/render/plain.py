@@ -11,6 +11,8 @@ from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple, TextIO
 
+from kgroups.model.visible import is_plain
+
 from .cells import ABSENT, cell_text, display_width, is_cell_text, pad
 from .table import Table
 from .views import Align, Column
@@ -84,8 +86,8 @@ def _longest_as_is(values: set[object]) -> int | None:
     if kinds == {str}:
         strings: set[Any] = values
         whole = "".join(strings)
-        if whole.isascii() and whole.isprintable() and (" " not in whole or all(map(is_cell_text, strings))):
-            return None if "" in strings else max(map(len, strings))
+        if is_plain(whole) and (" " not in whole or all(map(is_cell_text, strings))):
+            return None if "" in strings or ABSENT in strings else max(map(len, strings))
     return None
 
 

@@ -6,9 +6,10 @@ there are more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writ
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Literal, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -28,14 +29,14 @@ NARROWEST_TEXT = 16
 
 
 def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> None:
-    """Colour is rich's decision: only on a terminal, and not with NO_COLOR or TERM=dumb.
+    """Colour is rich's decision: only on a terminal, and not with TERM=dumb; with NO_COLOR nothing is bold or dim.
 
     ``width`` is the terminal's own when not given; what is not a terminal has none, and nothing is folded.
     """
     if len(table.rows) > MAX_ROWS:
         write_plain(table, stream)
         return
-    console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+    console = console_on(stream, width)
     cells = [[cell_text(column.value(row)) for column in table.columns] for row in table.rows]
     natural = _natural_widths(table, cells)
     unbounded = sum(natural) + len(GAP) * len(natural)
@@ -46,6 +47,12 @@ def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> No
         write_plain(table, stream)
         return
     console.print(_rich_table(table, cells, widths), crop=False)
+
+
+def console_on(stream: TextIO, width: int | None = None) -> Console:
+    """Rich's console on a stream, without any of its marks in texts; with NO_COLOR without any style."""
+    system: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(file=stream, width=width, color_system=system, highlight=False, markup=False, emoji=False)
 
 
 def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[int] | None:

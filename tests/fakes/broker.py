@@ -118,6 +118,8 @@ class FakeBroker:
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
     crash: Exception | None = None
+    bend: Callable[[str, Any], Any] | None = None
+    """What becomes of an answer, given the API's name and kio's entity."""
     tls: ssl.SSLContext | None = None
     sasl: sasl.FakeSasl | None = None
     _faults: dict[str, list[tuple[Fault, int | None]]] = field(default_factory=dict)
@@ -215,7 +217,10 @@ class FakeBroker:
         self.requests.append(Request(self.id, NAMES[key], version, answers.keys_of(request)))
         reply = response_type(key, version)
         header = build(reply.__header_schema__, correlation_id=correlation_id)
-        return NAMES[key], write(header) + write(BY_API[key](self, request, reply))
+        answer = BY_API[key](self, request, reply)
+        if self.bend:
+            answer = self.bend(NAMES[key], answer)
+        return NAMES[key], write(header) + write(answer)
 
     def _sign_in(self, frame: bytes, guard: Guard) -> tuple[str, bytes]:
         key, version, correlation_id = struct.unpack_from(">hhi", frame)

@@ -51,7 +51,7 @@ def reset(given: Given) -> int:
             print(line, file=sys.stderr)
         sys.stdout.writelines(fallback_text(planned, show=names_on(sys.stdout)))
         if "export" in given:
-            sys.stdout.writelines(plan_csv(planned, with_group=len(given.all("group")) != 1))
+            sys.stdout.writelines(plan_csv(planned, with_group=len(given.all("group")) != 1, show=names_on(sys.stdout)))
         else:
             sys.stdout.writelines(plan_text(planned, {*selection.names, *refused}, show=names_on(sys.stdout)))
         sys.stdout.flush()
@@ -178,7 +178,7 @@ def delete_offsets(given: Given) -> int:
         return await admin.forget_offsets(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stderr.writelines(unforgotten_text(outcome.items))
+        sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))
         sys.stderr.flush()
         sys.stdout.writelines(forgotten_text(group, outcome.items, show=names_on(sys.stdout)))
 

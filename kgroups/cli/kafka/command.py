@@ -40,9 +40,9 @@ class Tool:
 
     def main(self, arguments: Sequence[str]) -> int:
         """Runs it; gives its exit code, which for whatever goes wrong is 1, as it is with the Java tools."""
-        from kgroups.cli.ending import brought_to_an_end, complain_in_lines
+        from kgroups.cli.ending import brought_to_an_end, complain_in_a_line
 
-        code = brought_to_an_end(lambda: self._run(arguments), lambda text: complain_in_lines(f"Error: {text}"))
+        code = brought_to_an_end(lambda: self._run(arguments), lambda text: complain_in_a_line(f"Error: {text}"))
         return EXIT_FAILED if code == UsageError.exit_code else code
 
     def _run(self, arguments: Sequence[str]) -> int:
@@ -56,9 +56,9 @@ class Tool:
             self._check(given)
             return self._act(given)
         except OptionError as error:
-            from kgroups.cli.ending import complain_in_lines
+            from kgroups.cli.ending import complain_in_a_line
 
-            complain_in_lines(str(error))
+            complain_in_a_line(str(error))
             sys.stderr.write(self.usage())
             return EXIT_FAILED
 
@@ -78,7 +78,7 @@ def settings_of(given: Given) -> ClientSettings:
     """
     import os
 
-    from kgroups.cli.ending import complain_in_lines
+    from kgroups.cli.ending import complain_in_a_line
     from kgroups.config.load import Flags, load_settings
 
     milliseconds = given.number("timeout")
@@ -88,7 +88,7 @@ def settings_of(given: Given) -> ClientSettings:
     flags = Flags(given.one("bootstrap-server"), given.one("command-config"), timeout=milliseconds / 1000)
     loaded = load_settings(flags, os.environ, own=False)
     for text in loaded.remarks:
-        complain_in_lines(f"kgroups: note: {text}")
+        complain_in_a_line(f"kgroups: note: {text}")
     return loaded.settings
 
 
@@ -118,6 +118,6 @@ def names_on(stream: TextIO) -> Callable[[str], str]:
     """How names from the cluster are written there: as they are for a script, harmless for a terminal."""
     if not stream.isatty():
         return str
-    from kgroups.render.cells import escape
+    from kgroups.model.visible import escape
 
     return escape

@@ -126,7 +126,7 @@ def delete_offsets(given: Given) -> int:
         return await admin.forget_topics(name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stderr.writelines(unforgotten_text(outcome.items))
+        sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))
         sys.stderr.flush()
         sys.stdout.writelines(forgotten_text(outcome.items, show=names_on(sys.stdout)))
 

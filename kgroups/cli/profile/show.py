@@ -10,6 +10,7 @@ import click
 from kgroups.errors import UsageError
 
 from ..answer import Shape, show
+from ..ending import complain_in_a_line
 from ..options import complete_profile, output_options
 
 
@@ -25,7 +26,7 @@ def list_profiles(shape: Shape) -> int:
         servers, file = table.get("bootstrap"), table.get("command-config")
         rows.append((name, name == profiles.default, servers and str(servers), file and str(file)))
     if not rows:
-        click.echo(f"kgroups: note: there are no profiles in {profiles.file}", err=True)
+        complain_in_a_line(f"kgroups: note: there are no profiles in {profiles.file}")
     return _show(shape, "profiles", ("profile", "default", "bootstrap", "command_config"), sorted(rows))
 
 
@@ -57,7 +58,7 @@ def show_profile(shape: Shape, name: str | None) -> int:
         line = profiles.line("profiles", name, "command-config")
         rows.insert(0, ("command-config", str(found.command_config), f"profile {name} ({profiles.file}, line {line})"))
     for remark in found.remarks:
-        click.echo(f"kgroups: note: {remark}", err=True)
+        complain_in_a_line(f"kgroups: note: {remark}")
     return _show(shape, "profile", ("key", "value", "origin"), rows)
 
 

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ..ending import complain_in_a_line
 from ..options import complete_profile
 
 
@@ -22,5 +23,5 @@ def use(name: str) -> int:
     profiles = read_profiles(os.environ)
     profiles.profile(name, "profile use")
     choose_default(profiles, name)
-    click.echo(f"{name} is the default now", err=True)
+    complain_in_a_line(f"{name} is the default now")
     return 0

@@ -8,6 +8,7 @@ from typing import TypeVar
 from kgroups.errors import HistoryError, KgroupsError
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.visible import escape
 
 from .ask import describe_all, describe_all_offsets, list_all
 from .options import LiveOptions
@@ -90,7 +91,4 @@ def _told(failure: Failure) -> str:
     )
     error = f" [{failure.error}]" if failure.error else ""
     # One line, whatever the cluster's texts hold: errors are found again by their lines.
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode()
-        for char in f"{subject}{failure.message}{error}"
-    )
+    return escape(f"{subject}{failure.message}{error}")

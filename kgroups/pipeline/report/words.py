@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from kgroups.model.visible import escape
+
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 ABSENT = DASH
@@ -18,16 +20,12 @@ _DAY = 86_400
 
 def visible(text: str, longest: int = LONGEST) -> str:
     """The text with every unprintable character as ``\\x1b``, ``\\u202e``, …, never empty, and cut where it is long."""
-    shown = "".join(_shown(char) for char in text[:longest])
+    shown = escape(text[:longest])
     if len(text) > longest:
         shown += "…"
     if not shown.strip(" "):
         return r"\x20" * len(shown) or '""'
     return shown
-
-
-def _shown(char: str) -> str:
-    return char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
 
 
 def number(value: float | None) -> str:

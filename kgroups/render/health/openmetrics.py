@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TextIO
 
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import Report
+from kgroups.model.visible import escape
 
 _STATUS = "kgroups_check_status"
 _VALUE = "kgroups_check_value"
@@ -13,19 +15,20 @@ _VALUE = "kgroups_check_value"
 
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
     stream.write(f"# TYPE {_STATUS} gauge\n# HELP {_STATUS} 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n")
+    show = escape if stream.isatty() else str  # the format itself keeps control characters as they are
     for finding in report.findings:
-        stream.write(f"{_STATUS}{_labels(finding)} {int(finding.severity)}\n")
+        stream.write(f"{_STATUS}{_labels(finding, show)} {int(finding.severity)}\n")
     stream.write(f"# TYPE {_VALUE} gauge\n# HELP {_VALUE} What was measured: records, members, or seconds.\n")
     for finding in report.findings:
         if finding.value is not None:
             value = finding.value / 1000 if finding.unit == "ms" else finding.value
-            stream.write(f"{_VALUE}{_labels(finding)} {value:.15g}\n")
+            stream.write(f"{_VALUE}{_labels(finding, show)} {value:.15g}\n")
     stream.write("# EOF\n")
 
 
-def _labels(finding: Finding) -> str:
+def _labels(finding: Finding, show: Callable[[str], str]) -> str:
     pairs = {"group": finding.group, "check": finding.check, "topic": finding.topic or ""}
-    return "{" + ",".join(f'{name}="{_escaped(text)}"' for name, text in pairs.items()) + "}"
+    return "{" + ",".join(f'{name}="{_escaped(show(text))}"' for name, text in pairs.items()) + "}"
 
 
 def _escaped(text: str) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 from kgroups.model.watching import WatchRow
 
 from ..cells import escape
+from ..terminal import console_on
 from .table import table_of
 
 
@@ -63,7 +64,7 @@ class Screen:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+        self._console = console_on(stream)
         self._live = Live(console=self._console, auto_refresh=False, screen=self._console.is_terminal, transient=True)
 
     def __enter__(self) -> Self:
@@ -89,7 +90,8 @@ def draw(frame: Frame, console: Console) -> Group:
     rows = frame.shown()
     failures = frame.failures[:3]
     room = max(1, height - len(failures) - 4)
-    table = table_of(rows[:room], width, ascii_only=console.encoding.lower() not in ("utf-8", "utf8"))
+    ascii_only = console.encoding.lower() not in ("utf-8", "utf8")
+    table = table_of(rows[:room], width, ascii_only=ascii_only, styled=console.color_system is not None)
     hidden = len(rows) - room
     more = f"  … {hidden:,} more groups" if hidden > 0 else ""
     return Group(

@@ -38,8 +38,11 @@ class _Column(NamedTuple):
         return max(cell_len(self.header), *(each.cell_len for each in self.cells), 0)
 
 
-def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool) -> Table:
-    name, *others = _columns(rows, ascii_only)
+def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: bool = True) -> Table:
+    """
+    :param styled: whether rows can be dimmed; else a word says which are as they were.
+    """
+    name, *others = _columns(rows, ascii_only, styled)
     if width < _NARROW:
         others = [each for each in others if each.header not in _RATES]
     for header in _GIVING_WAY:
@@ -62,9 +65,13 @@ def _left(width: int, others: Sequence[_Column]) -> int:
     return width - sum(each.width + _GAP for each in others)
 
 
-def _columns(rows: Sequence[WatchRow], ascii_only: bool) -> tuple[_Column, ...]:
+def _columns(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[_Column, ...]:
     return (
-        _Column("GROUP", [Text(escape(row.group)) for row in rows], right=False),
+        _Column(
+            "GROUP",
+            [Text(_name(row, styled)) for row in rows],
+            right=False,
+        ),
         _Column(
             "STATE",
             [Text(escape(row.state), style=_style(row, "state", state_style(row.state))) for row in rows],
@@ -84,6 +91,10 @@ def _columns(rows: Sequence[WatchRow], ascii_only: bool) -> tuple[_Column, ...]:
         _Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
         _Column("REBALANCES", [Text(str(row.rebalances)) for row in rows]),
     )
+
+
+def _name(row: WatchRow, styled: bool) -> str:
+    return escape(row.group) if styled or not row.stale else f"{escape(row.group)} (stale)"
 
 
 def _style(row: WatchRow, field: str, style: str = "") -> str:

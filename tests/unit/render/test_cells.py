@@ -1,10 +1,13 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.model.assignment import Assignment
 from kgroups.model.cluster import Node
-from kgroups.render.cells import cell_text, display_width, escape, is_cell_text, pad, value_text
+from kgroups.model.visible import escape, escape_message
+from kgroups.render.cells import cell_text, display_width, is_cell_text, pad, value_text
 
 
 @pytest.mark.parametrize(
@@ -21,10 +24,52 @@ from kgroups.render.cells import cell_text, display_width, escape, is_cell_text,
         ("\x00\x7f", r"\x00\x7f"),
         ("lone\udc80", r"lone\udc80"),
         ("tag\U000e0041", r"tag\U000e0041"),
+        (r"back\slash", r"back\slash"),
+        (r"^orders\..*\d$", r"^orders\..*\d$"),
+        (r"new\nline\x1b", r"new\\nline\\x1b"),
+        ("end\\", r"end\\"),
+        ("\\\x1b", r"\\\x1b"),
+        ("orders\u034f", r"orders\u034f"),
+        ("\u2800\u3164\uffa0\u115f", r"\u2800\u3164\uffa0\u115f"),
+        ("heart\u2764\ufe0f", "heart\u2764" + r"\ufe0f"),
+        ("e" + "\u0301" * 8, "e" + "\u0301" * 8),
+        ("e" + "\u0301" * 10 + "o\u0301", "e" + "\u0301" * 8 + r"\u0301\u0301" + "o\u0301"),
     ],
 )
 def test_what_cannot_be_seen_is_spelled_out(raw: str, shown: str) -> None:
     assert escape(raw) == shown
+
+
+def test_default_ignorable_code_points_are_spelled_out() -> None:
+    """Unicode's list of them: they are shown as nothing at all."""
+    spans = "ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 3164 fe00-fe0f feff ffa0 fff0-fff8"
+    spans += " 1bca0-1bca3 1d173-1d17a e0000-e0fff"
+    for span in spans.split():
+        first, _, last = span.partition("-")
+        for point in range(int(first, 16), int(last or first, 16) + 1):
+            assert escape(chr(point)).startswith("\\"), hex(point)
+
+
+TRICKY = st.text(st.sampled_from("\\-x1b2d0nut \x1b\n\u0301\u034f\u202e\u2800\U000e0100é東\udc80"), max_size=12)
+
+
+def _read_back(shown: str) -> str:
+    return re.sub(
+        r"\\(?:x..|u.{4}|U.{8}|[ntr\\])", lambda found: found[0].encode("ascii").decode("unicode_escape"), shown
+    )
+
+
+@given(TRICKY | st.text(st.characters()))
+def test_what_is_shown_can_be_read_back(raw: str) -> None:
+    assert _read_back(escape(raw)) == raw
+    assert not raw or _read_back(cell_text(raw)) == raw
+
+
+@given(TRICKY)
+def test_a_message_shows_the_same_with_its_backslashes(raw: str) -> None:
+    assert escape_message(raw).isprintable()
+    assert escape_message(raw) == escape_message(escape_message(raw))
+    assert escape_message(raw) == escape(raw) or "\\" in raw
 
 
 @given(st.text(st.characters()))
@@ -34,7 +79,7 @@ def test_nothing_unprintable_is_left(raw: str) -> None:
     assert cell.isprintable()
     assert cell
     assert cell == cell.strip()
-    assert is_cell_text(raw) == (cell == raw) or raw == "-"
+    assert is_cell_text(raw) == (cell == raw)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""Brokers that put into every string of every answer what a terminal would obey, or not show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from kgroups.model.streams import AssignedTasks
+
+from .broker import FakeCluster
+from .offset_records import commit_key, commit_value, key_bytes, value_bytes
+from .record_batches import batch
+from .streams_shop import tasks, topology
+from .world import FakeMember
+
+FORGED = "kgroups: note: forged"
+HOSTILE = f"\x1b]0;pwned\x07\n{FORGED}\r\x9b2J\u202e\u034f\u2028"
+"""Sets a window's title, makes a line, clears the screen, turns text around, and is not seen."""
+
+Bend = Callable[[str, Any], Any]
+
+
+def hostile(kept: Callable[[str, str], bool] = lambda owner, name: False, error: ErrorCode | None = None) -> Bend:
+    """Every string of an answer, at any depth, ends with :data:`HOSTILE`; error messages are there wherever they may.
+
+    :param kept: given a struct's and a field's name, whether that string stays as it is.
+    :param error: what all error codes become, which are not errors already.
+    """
+
+    def bend(owner: str, name: str, value: Any) -> Any:
+        if isinstance(value, ErrorCode):
+            return error if error is not None and value is ErrorCode.none else value
+        if isinstance(value, str):
+            return value if HOSTILE in value or kept(owner, name) else value + HOSTILE
+        if isinstance(value, tuple):
+            return tuple(bend(owner, name, each) for each in value)
+        if value is None and name == "error_message":
+            return f"sorry{HOSTILE}"
+        return bend_all(value) if is_dataclass(value) else value
+
+    def bend_all(entity: Any) -> Any:
+        owner = type(entity).__name__
+        names = [field.name for field in fields(entity)]
+        return replace(entity, **{name: bend(owner, name, getattr(entity, name)) for name in names})
+
+    return lambda api, entity: entity if api in ("ApiVersions",) else bend_all(entity)
+
+
+def brokers_address(owner: str, name: str) -> bool:
+    """Where brokers are: with another name nobody would get there."""
+    return name == "host" and owner in ("MetadataResponseBroker", "Coordinator", "FindCoordinatorResponse")
+
+
+def states_and_types(owner: str, name: str) -> bool:
+    """What decides how a group is asked about, beside :func:`brokers_address`."""
+    return brokers_address(owner, name) or name in ("group_state", "group_type", "protocol_type", "state_filter")
+
+
+def hostile_world(fake: FakeCluster) -> None:
+    """Groups of every type, which have these characters in their names, and in what their members say of themselves."""
+    world = fake.world
+    t, u = f"t{HOSTILE}", f"u{HOSTILE}"
+    world.cluster_id = f"cluster{HOSTILE}"
+    world.topic(t, [0, 1], start=10, end=100)
+    world.topic(u, [1, -1], end=50)
+    member = FakeMember(f"m{HOSTILE}", {t: (0,), u: (0,)}, instance_id=f"static{HOSTILE}")
+    world.group(f"orders{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 60, (u, 0): 50})
+    world.group(f"old{HOSTILE}", 1, commits={(t, 0): 5, (t, 1): 100, (f"gone{HOSTILE}", 0): 1})
+    world.group(f"new{HOSTILE}", 1, type="Consumer", state="Reconciling", members=(member,), commits={(t, 0): 99})
+    worker = FakeMember(f"w{HOSTILE}", garbage=b"?", metadata=b"\0\1" + HOSTILE.encode())
+    world.group(f"connect{HOSTILE}", 0, protocol_type="connect", state="Stable", members=(worker,))
+    world.group(f"other{HOSTILE}", 1, protocol_type=f"foo{HOSTILE}", state="Stable", members=(worker,))
+    share = {"type": "Share", "protocol_type": "share"}
+    world.group(f"share{HOSTILE}", 0, state="Stable", members=(member,), commits={(t, 0): 7}, **share)
+    world.group(f"share-old{HOSTILE}", 1, commits={(t, 0): 7}, **share)
+    streams = {"type": "Streams", "protocol_type": "streams", "subtopologies": topology(f"app{HOSTILE}")}
+    mine = FakeMember(f"s{HOSTILE}", tasks=AssignedTasks(tasks(s0=(0, 1)), tasks(s1=(1,))))
+    world.topic("orders", [0, 1, 0, 1])
+    world.topic("small", [0])
+    world.group(f"app{HOSTILE}", 0, state="Stable", members=(mine,), commits={("orders", 0): 40}, **streams)
+    world.group(f"app-old{HOSTILE}", 1, commits={("orders", 0): 40}, **streams)
+    _log(fake, f"old{HOSTILE}", t)
+
+
+def _log(fake: FakeCluster, group: str, topic: str) -> None:
+    """Records of a group in ``__consumer_offsets``."""
+    told = {
+        "protocolType": f"consumer{HOSTILE}", "generation": 4, "protocol": f"range{HOSTILE}",
+        "leader": f"m{HOSTILE}", "members": [], "currentStateTimestamp": 1_760_000_000_000,
+    }  # fmt: skip
+    value = commit_value(3, commitTimestamp=1_759_000_000_000, metadata=f"noted{HOSTILE}")
+    records = [
+        batch(0, [(0, 1_759_000_000_000)], key=commit_key(group, topic, 0), value=value),
+        batch(1, [(1, 1_760_000_000_000)], key=key_bytes(2, group), value=value_bytes(2, 3, told)),
+    ]
+    fake.world.topic("__consumer_offsets", [0], end=2, logs={0: records})

@@ -1,0 +1,177 @@
+"""How commands end when a signal, or the place that they write to, ends them; each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.fakes.broker import FakeCluster, silence
+
+KGROUPS = (sys.executable, "-m", "kgroups")
+LIST = "import sys; sys.argv[1:] = sys.argv[2:]; import kgroups.__main__ as entry; entry.{}()"
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1], end=100)
+    fake.world.group("a", 0, state="Stable", commits={("orders", 0): 90})
+
+
+def shell(line: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs a line of sh; ``"$@"`` are the words."""
+    command = ["sh", "-c", line, "sh", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("words", [("list",), ("describe", "--all-groups"), ("lag", "-o", "json"), ("list", "--help")])
+def test_a_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) -> None:
+    served = serve(world=shop)
+    server = () if "--help" in words else ("-b", served.bootstrap)
+    ended = shell('"$@" >&-', *KGROUPS, *words, *server)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "kgroups: error: cannot write the answer: Bad file descriptor\n"
+
+
+def test_a_closed_stdout_is_an_error_of_kafkas_commands_too(serve: Callable) -> None:
+    served = serve(world=shop)
+    module = "kgroups.cli.kafka.consumer_groups"
+    ended = shell('"$@" >&-', sys.executable, "-m", module, "--list", "--bootstrap-server", served.bootstrap)
+    assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the answer: Bad file descriptor\n")
+
+
+def test_a_closed_stderr_is_none(serve: Callable) -> None:
+    served = serve(world=shop)
+    ended = shell('"$@" 2>&-', *KGROUPS, "list", "-b", served.bootstrap)
+    assert (ended.returncode, ended.stdout) == (0, "a\n")
+    assert shell('"$@" 2>&-', *KGROUPS, "list", "-b", "127.0.0.1:1").returncode == 1
+
+
+INTERRUPTED_AT = """
+import importlib.abc, os, signal, sys
+
+class Interrupt(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == WANTED:
+            os.kill(os.getpid(), signal.SIGINT)
+        return None
+
+WANTED = sys.argv.pop(1)
+sys.meta_path.insert(0, Interrupt())
+import kgroups.__main__ as entry
+getattr(entry, sys.argv.pop(1))()
+"""
+"""The command of an entry point, interrupted when it imports some module: no moment is left to chance."""
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [("main", ("list", "-b")), ("consumer_groups", ("--list", "--bootstrap-server")),
+     ("groups", ("--list", "--bootstrap-server")), ("share_groups", ("--list", "--bootstrap-server")),
+     ("streams_groups", ("--list", "--bootstrap-server"))],
+)  # fmt: skip
+def test_an_interrupt_at_any_import_leaves_no_traceback(serve: Callable, entry: str, words: tuple[str, ...]) -> None:
+    served = serve(world=shop)
+    command = [sys.executable, "-c", INTERRUPTED_AT]
+    modules = f"import sys, atexit; atexit.register(lambda: print('LOADED', *sys.modules)); {LIST.format(entry)}"
+    told = subprocess.run(
+        [sys.executable, "-c", modules, entry, *words, served.bootstrap], capture_output=True, text=True, check=True
+    )
+    loaded = told.stdout.split("LOADED ")[1].split()
+    ours = [name for name in loaded if name.startswith(("kgroups.", "click.", "asyncio.")) and "__main__" not in name]
+    assert len(ours) > 40
+    for name in ours[:: max(1, len(ours) // 24)]:
+        ended = subprocess.run(
+            [*command, name, entry, *words, served.bootstrap], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert ended.returncode in (130, -signal.SIGINT), (name, ended)
+        assert ended.stderr == "", (name, ended.stderr)
+
+
+def test_an_interrupt_while_a_broker_is_waited_for_is_exit_130(serve: Callable) -> None:
+    served = serve(world=shop)
+    for broker in served.fake.brokers.values():
+        broker.fault("*", silence)
+    process = subprocess.Popen([*KGROUPS, "list", "-b", served.bootstrap], stderr=subprocess.PIPE, text=True)
+    while not any(broker.connections for broker in served.fake.brokers.values()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "")
+
+
+class Left(NamedTuple):
+    """How a process ended, what its terminal was sent, and whether that echoes lines as before."""
+
+    code: int
+    sent: str
+    as_before: bool
+
+
+def on_terminal(words: tuple[str, ...], until: str, number: signal.Signals, **env: str) -> Left:
+    """Runs kgroups on a pseudo-terminal of its own, and sends it a signal once it shows a text."""
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(
+        [*KGROUPS, *words],
+        stdin=slave, stdout=slave, stderr=slave,
+        env={**inherited, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "30", **env},
+    )  # fmt: skip
+    sent = b""
+    deadline = time.monotonic() + 60
+    while until.encode() not in sent and time.monotonic() < deadline:
+        if select.select([master], [], [], 0.1)[0]:
+            sent += os.read(master, 65536)
+    assert until.encode() in sent, sent
+    process.send_signal(number)
+    code = process.wait(60)
+    while select.select([master], [], [], 0)[0]:
+        sent += os.read(master, 65536)
+    after = termios.tcgetattr(slave)
+    os.close(slave)
+    os.close(master)
+    return Left(code, sent.decode(), after == before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_watch_puts_the_terminal_back(serve: Callable, number: signal.Signals) -> None:
+    served = serve(world=shop)
+    left = on_terminal(("watch", "-b", served.bootstrap, "--interval", "100ms"), "Stable", number)
+    assert left.code == (130 if number == signal.SIGINT else -number)
+    assert left.as_before
+    assert left.sent.rindex("\x1b[?1049l") > left.sent.rindex("\x1b[?1049h")
+    assert left.sent.rindex("\x1b[?25h") > left.sent.rindex("\x1b[?25l")
+    assert "Traceback" not in left.sent
+
+
+@pytest.mark.parametrize("words", [("watch", "--interval", "100ms"), ("describe", "--all-groups"), ("list", "--wide")])
+def test_with_no_color_nothing_is_bold_or_dim(serve: Callable, words: tuple[str, ...]) -> None:
+    served = serve(world=shop)
+    styled = re.compile(r"\x1b\[[0-9;]*m")
+    colored = on_terminal((*words, "-b", served.bootstrap), "GROUP", signal.SIGTERM)
+    assert styled.search(colored.sent)
+    bare = on_terminal((*words, "-b", served.bootstrap), "GROUP", signal.SIGTERM, NO_COLOR="1")
+    assert not styled.search(bare.sent)
+
+
+def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+    code = (
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from kgroups.cli.signals import ended_by_signals\n"
+        "with ended_by_signals():\n"
+        "    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
+        "    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL\n"
+        "assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
