@@ -36,6 +36,9 @@ _EXPECTATIONS = (
     click.option("--max-time-lag", metavar=_LIMIT, help="Age of the first unread record, such as 30s,5m."),
     click.option("--max-commit-age", metavar=_LIMIT, help="Time since the last commit on each partition."),
     click.option("--trend", is_flag=True, help="Moving over --window, by Burrow's rules."),
+    click.option(
+        "--allow-uncommitted", is_flag=True, help="Partitions without a committed offset do not make a lag unknown."
+    ),
 )
 
 

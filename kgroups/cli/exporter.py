@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from kgroups.admin.select_groups import Selection
+    from kgroups.model.groups import GroupId
     from kgroups.model.health.findings import Seen
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
+    from kgroups.model.rows import GroupOffsets
     from kgroups.render.metrics import Scrape
 
 
@@ -94,6 +96,7 @@ class Looks:
         self._rebalances = Rebalances()
         self._failures: Counter[str] = Counter()
         self._scrapes = 0
+        self._partitions: dict[GroupId, int] = {}
         self._last: tuple[float, Scrape] | None = None
 
     def newest(self) -> Scrape:
@@ -116,13 +119,15 @@ class Looks:
             self._failures["cluster"] += 1
             seen: tuple[Seen, ...] = ()
             up = False
+            missing: Mapping[GroupId, int] = dict(self._partitions)
         else:
             seen, up = outcome.items, True
             self._failures.update(failure.scope.value for failure in outcome.failures)
             self._count(outcome)
+            missing = self._missing(outcome)
         seconds = time.monotonic() - began
         counts = {each.offsets.group.group_id: self._rebalances.count(each.offsets.group.group_id) for each in seen}
-        return Scrape(seen, counts, up, seconds, self._scrapes, dict(self._failures))
+        return Scrape(seen, counts, up, seconds, self._scrapes, dict(self._failures), missing)
 
     def _ask(self) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
@@ -137,12 +142,29 @@ class Looks:
         )
         return outcome
 
+    def _missing(self, outcome: Outcome[Seen]) -> Mapping[GroupId, int]:
+        """The groups that may be there and were not described, with their partitions, as far as they were ever seen."""
+        from .unanswered import unanswered
+
+        seen = {each.offsets.group.group_id: max(1, _partitions(each.offsets)) for each in outcome.items}
+        named = unanswered(outcome.failures)
+        missing = self._partitions.keys() if named is None else named
+        kept = {name: self._partitions.get(name, 1) for name in missing if name not in seen}
+        self._partitions = {**seen, **kept}
+        return kept
+
     def _count(self, outcome: Outcome[Seen]) -> None:
         for each in outcome.items:
             self._rebalances.look(each.offsets.group)
         if not outcome.failures:
             for name in self._rebalances.names - {each.offsets.group.group_id for each in outcome.items}:
                 self._rebalances.forget(name)
+
+
+def _partitions(offsets: GroupOffsets) -> int:
+    from kgroups.model.lag_summary import By, shares
+
+    return len({(row.topic, row.partition) for share in shares(offsets, By.GROUP) for row in share.rows if row.topic})
 
 
 class Collector:

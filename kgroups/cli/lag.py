@@ -33,12 +33,12 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
     help="One row for each group, or for each topic, partition or member of each group.",
 )
 @click.option("--only-lagging", is_flag=True, help="Rows with a partition that is behind.")
-@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Rows with a total lag of at least N.")
+@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Rows with a known lag of at least N.")
 @click.option(
     "--top",
     type=click.IntRange(1),
     metavar="N",
-    help="The N rows with the largest total lag, largest first; with --sort the first N of that order.",
+    help="The N rows with the largest known lag, largest first; with --sort the first N of that order.",
 )
 @click.option(
     "--time",
@@ -64,13 +64,15 @@ def lag(
 
     Of the groups that are named or selected; of all groups where nothing is said.
 
-    The total is of the partitions whose lag is known. BEHIND counts partitions with a lag above 0, UNCOMMITTED those
-    that have no commit, though a member holds them or the group reads their topic. Where there are some, UNKNOWN
-    counts those whose log could not be asked about, AHEAD commits beyond the end of the log (their lag is negative,
-    and is added as it is), DATA-LOST those of which records were deleted before they were read.
+    TOTAL-LAG is - if the lag of a partition is unknown: its log cannot be read, or the group has members and no
+    committed offset on it. NOTE and KNOWN-LAG then show the lag of the other partitions.
 
-    With --time, 0 means that nothing is unread of the partitions with a commit, and - that nobody can say; NOTE has
-    the reason.
+    BEHIND counts partitions with a lag above 0, UNCOMMITTED those that have no commit, though a member holds them or
+    the group reads their topic. Where there are some, UNKNOWN counts those whose log could not be asked about, AHEAD
+    commits beyond the end of the log (their lag is negative, and is added as it is), DATA-LOST those of which records
+    were deleted before they were read.
+
+    With --time, 0 means that nothing is unread, and - that it is unknown for a partition; NOTE has the reason.
     """
     from kgroups.model.lag_summary import LAG_ROWS, Ages, By, shares
     from kgroups.model.offsets import Isolation
@@ -81,7 +83,7 @@ def lag(
     selection = chosen.selection(all_by_default=True)
     level = Isolation[isolation.upper()]
     view = LAG_VIEWS[by]
-    ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-total_lag")
+    ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
     look = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
     by_time = _names_time(ranked)
     if not with_time and (by_time or _names_time(shape.columns)):
@@ -124,7 +126,7 @@ def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tupl
     """The rows that are wanted; and a remark where others are left out that could be wanted, for all that is known."""
     kept, unsure = [], 0
     for row in rows:
-        enough = least is None or (row.total_lag is not None and row.total_lag >= least)
+        enough = least is None or (row.known_lag is not None and row.known_lag >= least)
         if enough and (row.behind or not only_lagging):
             kept.append(row)
         elif row.unknown or row.unknown is None:

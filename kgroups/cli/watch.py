@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from .watch_keys import Controls
 
-_GONE = "GROUP_ID_NOT_FOUND"
 _FRAME = 0.2
 """Seconds between two looks at whether there is something new to show."""
 
@@ -97,12 +96,14 @@ class Ticks:
         """
         from kgroups.model.watching import Watch
 
+        from .unanswered import unanswered
+
         watched = Watch()
         for number in itertools.count(1):
             began = time.monotonic()
             outcome = self._look(first=number == 1)
             at = int(time.time() * 1000)
-            yield Tick(number, at, watched.look(at, outcome.items, _unanswered(outcome.failures)), outcome.failures)
+            yield Tick(number, at, watched.look(at, outcome.items, unanswered(outcome.failures)), outcome.failures)
             if number == self._count or self._stop.wait(max(0.0, began + self._interval - time.monotonic())):
                 return
 
@@ -126,20 +127,6 @@ class Ticks:
                 raise
             return Outcome(failures=(Failure(Scope.CLUSTER, "", str(error)),))
         return outcome
-
-
-def _unanswered(failures: tuple[Failure, ...]) -> frozenset[str] | None:
-    """The groups that may be there though they are not told of; ``None``: any may, for a broker did not answer, or some
-    groups have no coordinator and nobody lists them."""
-    from kgroups.admin.list_groups import OFFSETS_TOPIC
-    from kgroups.model.outcome import Scope
-
-    if any(
-        failure.scope in (Scope.CLUSTER, Scope.BROKER) or (failure.scope, failure.name) == (Scope.TOPIC, OFFSETS_TOPIC)
-        for failure in failures
-    ):
-        return None
-    return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != _GONE)
 
 
 def _in_lines(ticks: Ticks) -> int:

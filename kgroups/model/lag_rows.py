@@ -22,6 +22,9 @@ class LagRow(Protocol):
     @property
     def unknown(self) -> int | None: ...
 
+    @property
+    def known_lag(self) -> int | None: ...
+
 
 class Tally(NamedTuple):
     """Some partitions, summed up.
@@ -29,6 +32,8 @@ class Tally(NamedTuple):
     Of ``partitions``, ``behind`` have a lag above 0; ``ahead`` one below, a commit beyond the end of the log;
     ``uncommitted`` no commit; ``unknown`` a commit, but no log that could be asked about. ``data_lost`` are those whose
     commit lies below the start of the log: records were deleted before they were read.
+
+    ``total_lag`` is ``None`` where the lag of one partition is unknown: ``known_lag`` is then that of the others.
     """
 
     total_lag: int | None
@@ -43,6 +48,7 @@ class Tally(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
+    known_lag: int | None = None
 
 
 class GroupLagRow(NamedTuple):
@@ -63,6 +69,7 @@ class GroupLagRow(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
+    known_lag: int | None = None
 
 
 class TopicLagRow(NamedTuple):
@@ -82,6 +89,7 @@ class TopicLagRow(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
+    known_lag: int | None = None
 
 
 class MemberLagRow(NamedTuple):
@@ -104,6 +112,7 @@ class MemberLagRow(NamedTuple):
     data_lost: int
     time_lag_ms: Milliseconds | None
     note: str | None
+    known_lag: int | None = None
 
 
 class PartitionLagRow(NamedTuple):
@@ -136,3 +145,7 @@ class PartitionLagRow(NamedTuple):
     @property
     def unknown(self) -> int:
         return int(self.lag is None and not (self.current_offset is None and self.start_offset is None))
+
+    @property
+    def known_lag(self) -> int | None:
+        return self.lag

@@ -60,7 +60,7 @@ class Share(NamedTuple):
         first = self.rows[0] if self.rows else None
         if self.by is By.PARTITION and first:
             return _partition_row(first, ages)
-        tally = tally_of(self.rows, ages)
+        tally = tally_of(self.rows, ages, attended=is_attended(self.group))
         if self.by is By.TOPIC and first:
             return TopicLagRow(self.group.group_id, first.topic or "", *tally)
         if self.by is By.MEMBER and first:
@@ -113,20 +113,56 @@ def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
             yield OffsetRow(offsets.group.group_id, topic, partition, None, None, start, end, None, *nobody)
 
 
-def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES) -> Tally:
-    """Sums up; each partition once, however many members claim it.
+def is_attended(group: Group) -> bool:
+    """Whether the group has members, as far as anybody can tell."""
+    return group.members is None or bool(group.members)
 
-    The total and the maximum are of the partitions whose lag is known, ``None`` where no one's is. A negative lag
-    counts as what it is.
+
+def lag_is_unknown(row: OffsetRow, attended: bool) -> bool:
+    """Whether nobody can say how many records of a partition the group has not read.
+
+    Without a committed offset that is so where the group has members: they may read it from anywhere, or not at all.
+    An empty log has nothing to read.
     """
+    if row.lag is not None:
+        return False
+    if reads_on_at(row) is not None:
+        return True
+    return attended and (row.log_start_offset is None or row.log_start_offset != row.log_end_offset)
+
+
+def count_unknown(rows: Iterable[OffsetRow], attended: bool) -> int:
+    """Count the partitions whose lag is unknown."""
+    partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
+    return sum(lag_is_unknown(row, attended) for row in partitions.values())
+
+
+def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool) -> Tally:
+    """Sum up, each partition once, however many members claim it. A negative lag counts as what it is.
+
+    The total is ``None`` if the lag of one partition is unknown, or no lag is known: a sum of the others would look
+    better than it is. So is the maximum where the largest known lag is not above 0, and the lag in time.
+
+    :param attended: see :func:`lag_is_unknown`.
+    """
+    rows = list(rows)
+    undecoded = sum(row.topic is None and row.note is not None for row in rows)
     partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
     known = [(row.lag, row) for row in partitions.values() if row.lag is not None]
     uncommitted = sum(reads_on_at(row) is None for row in partitions.values())
+    total = sum(lag for lag, _ in known) if known else None
+    whole = not undecoded and not any(lag_is_unknown(row, attended) for row in partitions.values())
     worst = max(known, key=lambda each: each[0], default=None)
-    age, remarks = _oldest([time_of(row, ages) for row in partitions.values() if reads_on_at(row) is not None])
+    if worst and not whole and worst[0] <= 0:
+        worst = None
+    times = [time_of(row, ages) for row in partitions.values() if reads_on_at(row) is not None]
+    age, remarks = _oldest(times, whole)
+    least = [f"lag at least {total:,}"] if total and total > 0 and not whole else []
+    if undecoded:
+        remarks.append(f"assignments not decoded: {undecoded:,}")
     holes = [row.note for row in partitions.values() if reads_on_at(row) is not None and row.lag is None]
     return Tally(
-        total_lag=sum(lag for lag, _ in known) if known else None,
+        total_lag=total if whole else None,
         max_lag=worst[0] if worst else None,
         max_topic=worst[1].topic if worst else None,
         max_partition=worst[1].partition if worst else None,
@@ -137,7 +173,8 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES) -> Tally:
         ahead=sum(lag < 0 for lag, _ in known),
         data_lost=sum(_lost(row) for _, row in known),
         time_lag_ms=age,
-        note="; ".join(_counted(filter(None, holes), "lag unknown") + remarks) or None,
+        note="; ".join((*least, *_counted(filter(None, holes), "lag unknown"), *remarks)) or None,
+        known_lag=total,
     )
 
 
@@ -147,15 +184,15 @@ def time_of(row: OffsetRow, ages: Ages) -> TimeLag:
     return time_lag(row.lag, ages.unread.get(place) if place else None, ages.now) if ages.now else TimeLag(None)
 
 
-def _oldest(times: list[TimeLag]) -> tuple[Milliseconds | None, list[str]]:
-    """The largest age, with the reasons why others are unknown.
-
-    0 only where nothing is unread anywhere: what nobody could look at may be unread.
-    """
+def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, list[str]]:
+    """The largest age, ``None`` if one is unknown; and the reasons, after the largest that is known."""
     ages = [time.age for time in times if time.age is not None]
     reasons = [time.remark for time in times if time.age is None and time.remark]
-    nothing = Milliseconds(0) if ages and len(ages) == len(times) else None
-    return max(filter(None, ages), default=nothing), _counted(reasons, "time lag unknown")
+    oldest = max(filter(None, ages), default=Milliseconds(0)) if ages else None
+    if whole and len(ages) == len(times):
+        return oldest, []
+    least = [f"time lag at least {oldest}"] if oldest is not None and oldest > 0 else []
+    return None, least + _counted(reasons, "time lag unknown")
 
 
 def _counted(reasons: Iterable[str], what: str) -> list[str]:

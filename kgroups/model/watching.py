@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .duration import Milliseconds
 from .groups import GroupId
-from .lag_summary import By, reads_on_at, shares, tally_of
+from .lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of
 from .rebalances import Rebalances
 from .rows import GroupOffsets
 
@@ -27,6 +27,9 @@ class WatchRow(NamedTuple):
     ``catch_up_ms`` is how long its lag will take at this pace, ``None`` where it will never. ``lags`` are its totals,
     oldest first. ``changed`` names the fields that differ from the look before; ``stale`` is whether this is an older
     look, for the newest had no answer.
+
+    ``total_lag`` is ``None`` while the lag of a partition is unknown: ``unknown_partitions`` counts them, and
+    ``known_lag`` sums up the others. ``last_lag`` is the newest total that was known, ``lag_age_ms`` its age.
     """
 
     group: GroupId
@@ -40,6 +43,10 @@ class WatchRow(NamedTuple):
     lags: tuple[int | None, ...]
     changed: frozenset[str]
     stale: bool
+    unknown_partitions: int = 0
+    known_lag: int | None = None
+    last_lag: int | None = None
+    lag_age_ms: Milliseconds | None = None
 
 
 class _Look(NamedTuple):
@@ -47,6 +54,9 @@ class _Look(NamedTuple):
     state: str
     members: int | None
     total_lag: int | None
+    known_lag: int | None
+    unknown_partitions: int
+    logs_unknown: bool
     committed: Mapping[Place, int]
     ends: Mapping[Place, int]
 
@@ -56,6 +66,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._looks: dict[GroupId, deque[_Look]] = {}
+        self._known: dict[GroupId, tuple[int, int]] = {}
         self._rebalances = Rebalances()
 
     def look(
@@ -72,25 +83,21 @@ class Watch:
             self._rebalances.look(offsets.group)
         for name, one in seen.items():
             self._looks.setdefault(name, deque(maxlen=KEPT)).append(one)
+            if one.total_lag is not None:
+                self._known[name] = one.total_lag, one.at
         kept = None if unanswered is None else {*unanswered, *seen}
         for name in [name for name in self._looks if kept is not None and name not in kept]:
             del self._looks[name]
+            self._known.pop(name, None)
             self._rebalances.forget(name)
-        return [self._row(name, stale=name not in seen) for name in sorted(self._looks)]
+        return [self._row(name, at, stale=name not in seen) for name in sorted(self._looks)]
 
-    def _row(self, name: GroupId, stale: bool) -> WatchRow:
+    def _row(self, name: GroupId, at: int, stale: bool) -> WatchRow:
         looks = self._looks[name]
         now, before = looks[-1], looks[-2] if len(looks) > 1 else None
         rated = list(looks)[-RATED:]
-        written, consumed = (
-            _rate(rated[0].ends, now.ends, rated[0], now),
-            _rate(rated[0].committed, now.committed, rated[0], now),
-        )
-        changed = frozenset(
-            field
-            for field in ("state", "members", "total_lag")
-            if before is not None and not stale and getattr(before, field) != getattr(now, field)
-        )
+        written, consumed = _written(rated), _rate(rated[0].committed, now.committed, rated[0], now)
+        lag, since = self._known.get(name, (None, None))
         return WatchRow(
             name,
             now.state,
@@ -101,8 +108,12 @@ class Watch:
             _catch_up(now.total_lag, written, consumed),
             self._rebalances.count(name),
             tuple(look.total_lag for look in looks),
-            changed,
+            frozenset() if before is None or stale else _changed(before, now, looks),
             stale,
+            now.unknown_partitions,
+            now.known_lag,
+            lag,
+            None if since is None else Milliseconds(at - since),
         )
 
 
@@ -111,11 +122,15 @@ def _look(at: int, offsets: GroupOffsets) -> _Look:
     rows = [row for share in shares(offsets, By.GROUP) for row in share.rows]
     places = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
     committed = {place: where for place, row in places.items() if (where := reads_on_at(row)) is not None}
+    tally = tally_of(rows, attended=is_attended(group))
     return _Look(
         at,
         group.state,
         None if group.members is None else len(group.members),
-        tally_of(rows).total_lag,
+        tally.total_lag,
+        tally.known_lag,
+        count_unknown(rows, is_attended(group)),
+        tally.unknown > 0,
         committed,
         # Only of what it consumes: else the rates of two different things would be compared.
         {
@@ -124,6 +139,22 @@ def _look(at: int, offsets: GroupOffsets) -> _Look:
             if place in committed and row.log_end_offset is not None
         },
     )
+
+
+def _changed(before: _Look, now: _Look, looks: Iterable[_Look]) -> frozenset[str]:
+    """The fields that differ; of the lag, from the total that was known last: not to know it is no change."""
+    fields = {field for field in ("state", "members") if getattr(before, field) != getattr(now, field)}
+    totals = [look.total_lag for look in looks if look.total_lag is not None and look is not now]
+    if now.total_lag is not None and (not totals or totals[-1] != now.total_lag):
+        fields.add("total_lag")
+    return frozenset(fields)
+
+
+def _written(rated: Sequence[_Look]) -> float | None:
+    """What is written, since the first of these looks that saw the ends of all logs; unknown where the last did not."""
+    now = rated[-1]
+    first = next(look for look in rated if not look.logs_unknown or look is now)
+    return None if now.logs_unknown else _rate(first.ends, now.ends, first, now)
 
 
 def _rate(before: Mapping[Place, int], now: Mapping[Place, int], first: _Look, last: _Look) -> float | None:

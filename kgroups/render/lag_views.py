@@ -19,6 +19,7 @@ def some_above_zero(values: Iterable[Any]) -> bool:
 
 _TALLY: tuple[Spec, ...] = (
     ("TOTAL-LAG", "total_lag", _R, _B, None),
+    ("KNOWN-LAG", "known_lag", _R, _W, None),
     ("MAX-LAG", "max_lag", _R, _B, None),
     ("MAX-TOPIC", "max_topic", _L, _W, None),
     ("MAX-PARTITION", "max_partition", _R, _W, None),

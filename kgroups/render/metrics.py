@@ -1,19 +1,21 @@
 """Groups as metrics, for Prometheus: the only importer of its client, with the command that serves them.
 
 Names follow the field (``kafka_consumergroup_*``, labels ``consumergroup``, ``topic``, ``partition``). What is not
-known has no sample: a lag of 0 is a fact.
+known has no sample: a lag of 0 is a fact. A sum over partitions has none either if one of them is unknown, and
+``kafka_consumergroup_unknown_partitions`` counts them, so that an alert on both outlasts an outage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from kgroups.model.groups import GroupId, GroupState
 from kgroups.model.health.findings import Seen
-from kgroups.model.lag_summary import By, reads_on_at, shares, tally_of, time_of
+from kgroups.model.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of, time_of
 from kgroups.model.rows import OffsetRow
 
 _GROUP = ("consumergroup",)
@@ -25,6 +27,7 @@ class Scrape(NamedTuple):
 
     :ivar failures: by scope, of all looks so far.
     :ivar rebalances: by group, since the first look.
+    :ivar unanswered: groups that may be there and were not described, with the number of their partitions.
     """
 
     seen: tuple[Seen, ...]
@@ -33,6 +36,7 @@ class Scrape(NamedTuple):
     seconds: float
     scrapes: int
     failures: Mapping[str, int]
+    unanswered: Mapping[GroupId, int] = MappingProxyType({})
 
 
 def families(scrape: Scrape, *, partitions: bool = True) -> Iterator[Metric]:
@@ -76,12 +80,26 @@ def _of_groups(scrape: Scrape) -> Iterator[Metric]:
 
 def _lags(scrape: Scrape, partitions: bool) -> tuple[list[Metric], list[Metric]]:
     total = GaugeMetricFamily(
-        "kafka_consumergroup_lag_sum", "Lag in all, of partitions where it is known.", labels=_GROUP
+        "kafka_consumergroup_lag_sum", "Total lag; no sample if the lag of a partition is unknown.", labels=_GROUP
+    )
+    least = GaugeMetricFamily(
+        "kafka_consumergroup_known_lag_sum",
+        "Total lag of the partitions where it is known: a lower bound.",
+        labels=_GROUP,
+    )
+    unknown = GaugeMetricFamily(
+        "kafka_consumergroup_unknown_partitions",
+        "Partitions whose lag is unknown; all, and at least 1, if the group could not be described.",
+        labels=_GROUP,
     )
     offsets = GaugeMetricFamily(
         "kafka_consumergroup_current_offset_sum", "Committed offsets, summed up.", labels=_GROUP
     )
-    oldest = GaugeMetricFamily("kafka_consumergroup_lag_seconds", "Age of the first unread record.", labels=_GROUP)
+    oldest = GaugeMetricFamily(
+        "kafka_consumergroup_lag_seconds",
+        "Age of the first unread record; no sample if it is unknown for a partition.",
+        labels=_GROUP,
+    )
     lag = GaugeMetricFamily("kafka_consumergroup_lag", "Records behind the end of the log.", labels=_PARTITION)
     offset = GaugeMetricFamily("kafka_consumergroup_current_offset", "The committed offset.", labels=_PARTITION)
     age = GaugeMetricFamily(
@@ -90,9 +108,13 @@ def _lags(scrape: Scrape, partitions: bool) -> tuple[list[Metric], list[Metric]]
     for seen in scrape.seen:
         name = seen.offsets.group.group_id
         rows = [row for share in shares(seen.offsets, By.GROUP) for row in share.rows]
-        tally = tally_of(rows, seen.ages)
+        attended = is_attended(seen.offsets.group)
+        tally = tally_of(rows, seen.ages, attended=attended)
+        unknown.add_metric((name,), count_unknown(rows, attended))
         if tally.total_lag is not None:
             total.add_metric((name,), tally.total_lag)
+        if tally.known_lag is not None:
+            least.add_metric((name,), tally.known_lag)
         if tally.time_lag_ms is not None:
             oldest.add_metric((name,), tally.time_lag_ms / 1000)
         committed = {(row.topic, row.partition): row for row in rows if row.current_offset is not None}
@@ -101,7 +123,9 @@ def _lags(scrape: Scrape, partitions: bool) -> tuple[list[Metric], list[Metric]]
         if partitions:
             for row in {(row.topic, row.partition): row for row in rows if reads_on_at(row) is not None}.values():
                 _of_partition(seen, row, lag, offset, age)
-    return [total, offsets, oldest], [lag, offset, age]
+    for name, count in sorted(scrape.unanswered.items()):
+        unknown.add_metric((name,), count)
+    return [total, least, unknown, offsets, oldest], [lag, offset, age]
 
 
 def _of_partition(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from ..duration import Milliseconds
-from ..groups import GroupId
-from ..lag_summary import reads_on_at, tally_of
+from ..groups import Group, GroupId
+from ..lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
 from ..rows import OffsetRow
 from .findings import Finding, Place
 from .severity import Severity, Threshold
+
+NO_COMMIT = "no committed offset"
+NO_LOG = "no log end offset"
 
 _NAMED = 3
 """Partitions that a sentence names."""
@@ -24,37 +30,119 @@ def committed(rows: Iterable[OffsetRow]) -> dict[Place, OffsetRow]:
     }
 
 
-def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold) -> Finding:
-    tally = tally_of(rows)
-    holes = tally.unknown + tally.uncommitted
-    if tally.total_lag is None:
-        severity, said = (Severity.UNKNOWN, "lag not known") if tally.unknown else (Severity.OK, "nothing is committed")
+class Unread(NamedTuple):
+    """What nobody knows of a group's lag: of ``partitions`` some, with the reasons, and assignments not decoded.
+
+    ``attended``: whether a partition without a committed offset counts, see
+    :func:`kgroups.model.lag_summary.lag_is_unknown`.
+    """
+
+    places: Mapping[Place, str]
+    partitions: int
+    undecoded: int
+    attended: bool
+
+    def among(self, rows: Iterable[OffsetRow]) -> Unread:
+        """Keep the partitions of these rows."""
+        kept = {(row.topic, row.partition) for row in rows if row.topic is not None}
+        places = {place: why for place, why in self.places.items() if place in kept}
+        return self._replace(places=places, partitions=len(kept))
+
+    def text(self, count: int, reasons: Iterable[str], *, short: bool = False) -> str:
+        """Return ``unknown on 5 partitions: no committed offset``; without a count only what is not decoded.
+
+        :param short: leave out the word *partitions*.
+        """
+        counted = Counter(reasons)
+        amount = f"{count:,}" if short else so_many(count, "partition")
+        named = [why if len(counted) == 1 else f"{why} ({times:,})" for why, times in counted.items()]
+        parts = [f"unknown on {amount}" + (f": {', '.join(named)}" if named else "")] if count else []
+        if self.undecoded:
+            parts.append(f"the assignment of {so_many(self.undecoded, 'member')} is not decoded")
+        return "; ".join(parts)
+
+
+def unread_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted: bool = False) -> Unread:
+    """Collect what nobody knows of the lag of a group, from its rows.
+
+    :param allow_uncommitted: partitions without a committed offset count as known.
+    """
+    attended = is_attended(group) and not allow_uncommitted
+    by_place = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
+    places = {
+        place: NO_COMMIT if reads_on_at(row) is None else row.note or NO_LOG
+        for place, row in by_place.items()
+        if lag_is_unknown(row, attended)
+    }
+    return Unread(places, len(by_place), undecoded(group), attended)
+
+
+def undecoded(group: Group) -> int:
+    """Count the members whose assignment could not be decoded."""
+    return sum(member.assignment.raw is not None for member in group.members or ())
+
+
+def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unread: Unread) -> Finding:
+    """Judge the total lag. A limit that the known part exceeds is broken, whatever is unknown."""
+    unread = unread.among(rows)
+    tally = tally_of(rows, attended=unread.attended)
+    unknown = len(unread.places)
+    gap = unread.text(unknown, unread.places.values(), short=tally.known_lag is not None)
+    if tally.known_lag is None:
+        severity, said = without_any("lag", gap, unread)
         return Finding(group, check, severity, said, limit=limit)
-    said = f"lag {tally.total_lag:,}{over(limit, tally.total_lag, '')}"
-    if holes:
-        said += f"; of {so_many(holes, 'partition')} it is not known"
-    severity = _unless_unknown(limit.judge(tally.total_lag), tally.unknown)
-    return Finding(group, check, severity, said, tally.total_lag, "", limit)
+    known = tally.partitions - tally.uncommitted - tally.unknown
+    where = f" on {so_many(known, 'partition')}" if gap or tally.uncommitted else ""
+    said = f"lag {tally.known_lag:,}{where}{over(limit, tally.known_lag, '')}"
+    if gap:
+        said += f", {gap}"
+    elif tally.uncommitted:
+        said += f", no committed offset on {tally.uncommitted:,}"
+    severity = _unless_unknown(limit.judge(tally.known_lag), bool(gap))
+    return Finding(group, check, severity, said, None if gap else tally.known_lag, "", limit)
 
 
-def largest(group: GroupId, check: str, values: Mapping[Place, int | None], limit: Threshold, unit: str) -> Finding:
-    """The worst of some partitions. One that is not known may be worse, so that the limit cannot be said to be kept."""
+def without_any(word: str, gap: str, unread: Unread) -> tuple[Severity, str]:
+    if gap:
+        return Severity.UNKNOWN, f"{word} {gap}"
+    if unread.attended:
+        empty = unread.partitions > 0
+        return (Severity.OK, "the logs are empty") if empty else (Severity.UNKNOWN, f"{word} unknown: {NO_COMMIT}")
+    return Severity.OK, "nothing is committed"
+
+
+def largest(
+    group: GroupId,
+    check: str,
+    values: Mapping[Place, int | None],
+    limit: Threshold,
+    unit: str,
+    unread: Unread,
+    reasons: Mapping[Place, str] = MappingProxyType({}),
+) -> Finding:
+    """Judge the largest value of some partitions. An unknown one may be larger, so the limit may be broken.
+
+    :param values: those with a committed offset; others count as ``unread`` says.
+    :param reasons: why a value is unknown.
+    """
     known = {place: value for place, value in values.items() if value is not None}
-    unknown = len(values) - len(known)
+    missing = [place for place in {**values, **unread.places} if place not in known]
+    why = {**unread.places, **reasons}
+    gap = unread.text(len(missing), [why[place] for place in missing if place in why])
     word = check.replace("-", " ")
     if not known:
-        severity = Severity.UNKNOWN if unknown else Severity.OK
-        said = f"{word} not known" if unknown else "nothing is committed"
+        severity, said = without_any(word, gap, unread)
         return Finding(group, check, severity, said, unit=unit, limit=limit)
     topic, partition = place = max(known, key=lambda each: known[each])
     value = known[place]
     said = f"{topic}-{partition}: {word} {number(value, unit)}{over(limit, value, unit)}"
-    if unknown:
-        said += f"; of {so_many(unknown, 'partition')} it is not known"
-    return Finding(group, check, _unless_unknown(limit.judge(value), unknown), said, value, unit, limit)
+    if gap:
+        said += f", {gap}"
+    severity = _unless_unknown(limit.judge(value), bool(gap))
+    return Finding(group, check, severity, said, value if severity is not Severity.UNKNOWN else None, unit, limit)
 
 
-def _unless_unknown(severity: Severity, unknown: int) -> Severity:
+def _unless_unknown(severity: Severity, unknown: bool) -> Severity:
     return Severity.UNKNOWN if unknown and severity is not Severity.CRITICAL else severity
 
 

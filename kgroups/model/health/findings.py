@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..groups import GroupId
@@ -28,12 +29,20 @@ class Finding(NamedTuple):
     topic: str | None = None
 
 
+class Proof(NamedTuple):
+    """Whether a record is unread in a partition that is behind; ``None``: unknown, for a reason."""
+
+    unread: bool | None
+    reason: str = ""
+
+
 class Seen(NamedTuple):
     """One group at one moment.
 
     ``committed_at``: milliseconds since 1970 of the last commit on each partition, as far as the records tell; ``None``
     where nobody asked, or nothing could be read. ``commits_unread`` is why not all of them are known;
     ``commits_before``: those that are not lie before then, where it is known how far back the records were read.
+    ``proofs``: partitions that were looked into for an unread record.
     """
 
     offsets: GroupOffsets
@@ -42,3 +51,4 @@ class Seen(NamedTuple):
     committed_at: Mapping[Place, int] | None = None
     commits_unread: str | None = None
     commits_before: int | None = None
+    proofs: Mapping[Place, Proof] = MappingProxyType({})

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from ..groups import GroupId, GroupType
 from ..lag_summary import By, shares, time_of
 from ..rows import GroupOffsets, OffsetRow
-from .amounts import committed, largest, so_many, some, total
+from .amounts import Unread, committed, largest, so_many, some, total, undecoded, unread_of
 from .commits import commit_ages, trend
 from .findings import Finding, Seen
 from .limits import Limits
@@ -23,12 +23,13 @@ def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
     """
     last = seen[-1]
     rows = [row for share in shares(last.offsets, By.GROUP) for row in share.rows]
+    unread = unread_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
     return [
         *_of_the_group(last.offsets, limits),
         *(_assigned(last.offsets, rows) if limits.assigned else ()),
-        *_of_lags(last, rows, limits),
-        *(commit_ages(last, rows, limits.commit_age) if limits.commit_age else ()),
-        *(trend(seen) if limits.trend else ()),
+        *_of_lags(last, rows, limits, unread),
+        *(commit_ages(last, rows, limits.commit_age, unread) if limits.commit_age else ()),
+        *(trend(seen, unread) if limits.trend else ()),
     ]
 
 
@@ -64,8 +65,17 @@ def _either(group: GroupId, check: str, well: bool, said: str, expected: str) ->
 
 
 def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Finding]:
-    """Partitions that nobody holds, or two."""
+    """Partitions that nobody holds, or two; unknown where that cannot be told."""
     name = offsets.group.group_id
+    kind = offsets.group.protocol_type
+    if offsets.group.members is None:
+        said = f"the members of a {offsets.group.type} group cannot be told"
+        yield Finding(name, "assigned", Severity.UNKNOWN, said)
+        return
+    if offsets.group.members and kind not in _WITH_PARTITIONS:
+        said = f"does not apply: a group of protocol type {kind!r} holds no partitions of topics"
+        yield Finding(name, "assigned", Severity.UNKNOWN, said)
+        return
     sharing = offsets.group.type == GroupType.SHARE
     claims = (
         _shared(offsets)
@@ -73,16 +83,26 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
         else Counter((row.topic, row.partition) for row in rows if row.topic is not None and row.consumer_id)
     )
     places = {(row.topic, row.partition) for row in rows if row.topic is not None}
-    alone = sorted(f"{topic}-{partition}" for topic, partition in places - claims.keys())
+    opaque = undecoded(offsets.group)
+    alone = [] if opaque else sorted(f"{topic}-{partition}" for topic, partition in places - claims.keys())
     twice = sorted(f"{topic}-{partition}" for (topic, partition), count in claims.items() if count > 1 and not sharing)
     faults = [
         *([f"{so_many(len(alone), 'partition')} without a member: {some(alone)}"] if alone else ()),
         *([f"{so_many(len(twice), 'partition')} claimed twice: {some(twice)}"] if twice else ()),
     ]
+    if opaque:
+        faults.append(f"the assignment of {so_many(opaque, 'member')} is not decoded")
+    elif not places:
+        faults.append("the group has no partitions: no committed offset, and no assignment")
     held = "a member" if sharing else "one member"
     said = "; ".join(faults) or f"each of {so_many(len(places), 'partition')} has {held}"
-    severity = Severity.CRITICAL if faults else Severity.OK
-    yield Finding(name, "assigned", severity, said, len(alone) + len(twice))
+    broken = len(alone) + len(twice)
+    severity = Severity.CRITICAL if broken else Severity.UNKNOWN if faults else Severity.OK
+    yield Finding(name, "assigned", severity, said, broken if severity is not Severity.UNKNOWN else None)
+
+
+_WITH_PARTITIONS = frozenset({"consumer", "share", "streams"})
+"""Protocol types whose members hold partitions of topics."""
 
 
 def _shared(offsets: GroupOffsets) -> Counter[tuple[str | None, int | None]]:
@@ -91,20 +111,22 @@ def _shared(offsets: GroupOffsets) -> Counter[tuple[str | None, int | None]]:
     return Counter((entry.topic, at) for each in members for entry in each.assignment.topics for at in entry.partitions)
 
 
-def _of_lags(seen: Seen, rows: Sequence[OffsetRow], limits: Limits) -> Iterator[Finding]:
+def _of_lags(seen: Seen, rows: Sequence[OffsetRow], limits: Limits, unread: Unread) -> Iterator[Finding]:
     name = seen.offsets.group.group_id
     if limits.lag:
-        yield total(name, "lag", rows, limits.lag)
+        yield total(name, "lag", rows, limits.lag, unread)
     for glob, limit in limits.topic_lag:
         topics = sorted({row.topic for row in rows if row.topic is not None and fnmatchcase(row.topic, glob)})
         for topic in topics:
             some = [row for row in rows if row.topic == topic]
-            yield total(name, "topic-lag", some, limit)._replace(topic=topic)
+            yield total(name, "topic-lag", some, limit, unread)._replace(topic=topic)
         if not topics:
             yield Finding(name, "topic-lag", Severity.UNKNOWN, f"the group has no topic like {glob!r}", limit=limit)
     if limits.partition_lag:
         lags = {place: row.lag for place, row in committed(rows).items()}
-        yield largest(name, "partition-lag", lags, limits.partition_lag, "")
+        yield largest(name, "partition-lag", lags, limits.partition_lag, "", unread)
     if limits.time_lag:
-        times = {place: time_of(row, seen.ages).age for place, row in committed(rows).items()}
-        yield largest(name, "time-lag", times, limits.time_lag, "ms")
+        times = {place: time_of(row, seen.ages) for place, row in committed(rows).items()}
+        ages = {place: time.age for place, time in times.items()}
+        reasons = {place: time.remark for place, time in times.items() if time.age is None and time.remark}
+        yield largest(name, "time-lag", ages, limits.time_lag, "ms", unread, reasons)

@@ -33,6 +33,8 @@ class Limits(NamedTuple):
     """Since the last commit, of every partition that has one."""
     trend: bool = False
     """Burrow's verdict over the window."""
+    allow_uncommitted: bool = False
+    """Partitions without a committed offset make no lag unknown."""
 
     @property
     def needs_offsets(self) -> bool:

@@ -205,5 +205,6 @@ _KEYS: Mapping[str, tuple[str, Callable[[object], Any], str]] = {
     "max-time-lag": ("time_lag", parse_time_threshold, "a limit"),
     "max-commit-age": ("commit_age", parse_time_threshold, "a limit"),
     "trend": ("trend", _flag, "true or false"),
+    "allow-uncommitted": ("allow_uncommitted", _flag, "true or false"),
 }
 """Key -> the field of :class:`Limits`, how it is read, and what it has to be."""

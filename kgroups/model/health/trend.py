@@ -28,6 +28,10 @@ class Verdict(StrEnum):
     """It has gone back, and not yet got to where it was."""
 
 
+NEED_PROOF = frozenset({Verdict.WARN, Verdict.STOP, Verdict.STALL})
+"""Verdicts on a group that is behind: wrong where all that is left are transaction markers."""
+
+
 class Look(NamedTuple):
     """One partition at one moment; ``None`` is unknown, or no commit."""
 
@@ -38,7 +42,8 @@ class Look(NamedTuple):
 def verdict(looks: Sequence[Look], *, committing: bool | None = None) -> Verdict:
     """The verdict on one partition.
 
-    :param looks: in their order of time. Those of which the offset or the end is unknown do not count.
+    :param looks: in their order of time. Those of which the offset or the end is unknown do not count; the last one
+        has to be known, or only a step back can be told.
     :param committing: whether anything was committed for it in the window; ``None`` where nobody knows.
         It matters only where the offset has not moved.
     """
@@ -47,6 +52,8 @@ def verdict(looks: Sequence[Look], *, committing: bool | None = None) -> Verdict
     lags = [end - committed for committed, end in known]
     if any(later < before for before, later in pairwise(offsets)) and offsets[-1] < max(offsets):
         return Verdict.REWIND
+    if looks and looks[-1].end is None:
+        return Verdict.UNKNOWN
     if any(lag <= 0 for lag in lags):
         return Verdict.OK
     if len(known) < 2:

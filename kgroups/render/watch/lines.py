@@ -37,6 +37,10 @@ def _item(row: WatchRow) -> dict[str, object]:
         "rebalances": row.rebalances,
         "changed": sorted(row.changed),
         "stale": row.stale,
+        "known_lag": row.known_lag,
+        "unknown_partitions": row.unknown_partitions,
+        "last_lag": row.last_lag,
+        "lag_age_ms": row.lag_age_ms,
     }
 
 

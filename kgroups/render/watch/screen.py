@@ -15,7 +15,7 @@ from kgroups.model.watching import WatchRow
 
 from ..cells import escape
 from ..terminal import console_on
-from .table import table_of
+from .table import shown_lag, table_of
 
 
 class Order(StrEnum):
@@ -29,7 +29,7 @@ class Order(StrEnum):
 
 
 _KEYS: dict[Order, Callable[[WatchRow], tuple[object, ...]]] = {
-    Order.LAG: lambda row: (-(row.total_lag or 0), row.group),
+    Order.LAG: lambda row: (-(shown_lag(row).value or 0), row.group),
     Order.GROUP: lambda row: (row.group,),
     Order.RATE: lambda row: (-(row.rate_out or 0), row.group),
     Order.STATE: lambda row: (row.state, row.group),

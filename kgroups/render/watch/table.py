@@ -80,10 +80,7 @@ def _columns(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[
         _Column("#MEMBERS", [Text(_number(row.members), style=_style(row, "members")) for row in rows]),
         _Column(
             "LAG",
-            [
-                Text(_number(row.total_lag), style=_style(row, "total_lag", "yellow" if row.total_lag else ""))
-                for row in rows
-            ],
+            [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],
         ),
         _Column("LAG BEFORE", [Text(sparkline(row.lags, _SPARK, ascii_only=ascii_only)) for row in rows], right=False),
         _Column("IN/S", [Text(_rate(row.rate_in)) for row in rows]),
@@ -95,6 +92,36 @@ def _columns(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[
 
 def _name(row: WatchRow, styled: bool) -> str:
     return escape(row.group) if styled or not row.stale else f"{escape(row.group)} (stale)"
+
+
+class ShownLag(NamedTuple):
+    """The number in the column LAG, and what it is: the total, the last known one, or at least so many."""
+
+    value: int | None
+    old: bool = False
+    least: bool = False
+
+
+def shown_lag(row: WatchRow) -> ShownLag:
+    if row.total_lag is not None:
+        return ShownLag(row.total_lag, old=row.stale)
+    if row.last_lag is not None and row.last_lag >= (row.known_lag or 0):
+        return ShownLag(row.last_lag, old=True)
+    return ShownLag(row.known_lag, least=True) if row.known_lag else ShownLag(None)
+
+
+def _lag(row: WatchRow, ascii_only: bool) -> str:
+    value, old, least = shown_lag(row)
+    text = _number(value)
+    if least:
+        return f"{'>=' if ascii_only else '≥'}{text}"
+    return f"{text} ({row.lag_age_ms} ago)" if old and row.lag_age_ms is not None else text
+
+
+def _lag_style(row: WatchRow) -> str:
+    if row.total_lag is None:
+        return "dim"
+    return _style(row, "total_lag", "yellow" if row.total_lag else "")
 
 
 def _style(row: WatchRow, field: str, style: str = "") -> str:

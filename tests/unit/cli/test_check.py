@@ -42,6 +42,29 @@ def test_well(check: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize("output", ["text", "json", "junit", "openmetrics"])
+def test_no_committed_offset_is_unknown(run_cli: Run, serve: Callable, output: str, tmp_path: Path) -> None:
+    """A consumer that never managed to commit, or on one partition of two only."""
+
+    def never(fake: FakeCluster) -> None:
+        shop(fake)
+        held = (FakeMember("m-1", {"orders": (0, 1)}),)
+        fake.world.group("never", 0, state="Stable", members=held)
+        fake.world.group("once", 0, state="Stable", members=held, commits={("orders", 0): 100})
+
+    words = ("check", "-b", serve(world=never).bootstrap, "never", "once", "--max-lag", "5", "-o", output)
+    code, out, _ = run_cli(*words)
+    assert code == 3
+    if output == "text":
+        assert "UNKNOWN   never: lag: lag unknown on 2 partitions: no committed offset" in out
+        assert "UNKNOWN   once: lag: lag 0 on 1 partition, unknown on 1: no committed offset" in out
+        assert "lag'=" not in out
+    assert run_cli(*words, "--allow-uncommitted")[0] == 0
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rule]]\ngroups = ["once"]\nmax-lag = 5\nallow-uncommitted = true\n', encoding="utf-8")
+    assert run_cli(*words[:3], "--rules", str(rules), "-o", output)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code", "first"),
     [
@@ -135,7 +158,7 @@ def test_rules_choose_groups_and_limits(check: Run, tmp_path: Path) -> None:
 
 def test_times_of_commits_that_cannot_be_read_are_unknown_for_a_reason(check: Run) -> None:
     code, out, _ = check("busy", "--max-commit-age", "1h")
-    assert code == 3 and "busy: commit-age: commit age not known: " in out
+    assert code == 3 and "busy: commit-age: commit age unknown on 2 partitions: " in out
 
 
 def test_wait_outlasts_a_cluster_that_is_not_there_yet(run_cli: Run) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kio.schema.errors import ErrorCode
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as classic
 
@@ -88,6 +89,52 @@ def test_share_and_streams_groups(serve: Callable) -> None:
     assert ("kafka_consumergroup_current_offset", "live", "0", "orders") not in told
     assert told["kafka_consumergroup_lag", "app", "0", "orders"] == 30
     assert told["kafka_consumergroup_members", "live"] == 1
+
+
+def lag_samples(told: Samples, group: str) -> dict[str, float]:
+    prefix = "kafka_consumergroup_"
+    return {key[0].removeprefix(prefix): value for key, value in told.items() if key[1:] == (group,)}
+
+
+def test_no_total_while_a_leader_is_down(served: Any) -> None:
+    """The lag of busy is on orders-0: an alert on the total, or on unknown partitions, does not resolve."""
+    port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
+    before = lag_samples(samples(classic(scrape(port))), "busy")
+    assert (before["lag_sum"], before["known_lag_sum"], before["unknown_partitions"]) == (10, 10, 0)
+    served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)
+    down = samples(classic(scrape(port)))
+    found = lag_samples(down, "busy")
+    assert "lag_sum" not in found
+    assert (found["known_lag_sum"], found["unknown_partitions"]) == (0, 1)
+    assert down["kgroups_up",] == 1
+    assert ("kafka_consumergroup_lag", "busy", "0", "orders") not in down
+
+
+def test_no_total_without_a_commit(served: Any) -> None:
+    held = (FakeMember("m-1", {"orders": (0, 1)}),)
+    served.world.group("new", 0, state="Stable", members=held, commits={("orders", 0): 100})
+    told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
+    found = lag_samples(told, "new")
+    assert "lag_sum" not in found and found["unknown_partitions"] == 1
+    # Nobody waits for the commit of a group without members.
+    assert lag_samples(told, 'odd"\\\n')["unknown_partitions"] == 0
+
+
+def test_groups_of_a_coordinator_that_is_down_are_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = looks_at(served.bootstrap)
+    port = _serve(looks, "127.0.0.1", 0, partitions=True)
+    scrape(port)
+    served.world.fail("OffsetFetch", "busy", ErrorCode.group_authorization_failed)
+    found = lag_samples(samples(classic(scrape(port))), "busy")
+    assert found == {"unknown_partitions": 2}
+    with monkeypatch.context() as gone:
+        gone.setattr(looks, "_connection", looks_at("127.0.0.1:1")._connection)
+        told = samples(classic(scrape(port)))
+    assert told["kgroups_up",] == 0
+    assert lag_samples(told, "busy") == {"unknown_partitions": 2}
+    served.world.groups.pop("busy")
+    told = samples(classic(scrape(port)))
+    assert told["kgroups_up",] == 1 and lag_samples(told, "busy") == {}
 
 
 def test_sums_alone(served: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from kio.schema.errors import ErrorCode
+
 from kgroups.admin.list_groups import OFFSETS_TOPIC, missing_coordinators
-from kgroups.cli.watch import _unanswered
+from kgroups.cli.unanswered import unanswered
 from kgroups.cli.watch_keys import Controls
 from kgroups.model.outcome import Failure, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
@@ -37,6 +39,18 @@ def test_a_line_a_look(run_cli: Run, serve: Callable) -> None:
     assert code == 1 and json.loads(out.splitlines()[0])["failures"][0]["name"] == "none"
 
 
+def test_lag_is_unknown_while_a_leader_is_down(run_cli: Run, serve: Callable) -> None:
+    def broken(fake: FakeCluster) -> None:
+        shop(fake)
+        fake.world.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
+
+    code, out, _ = run_cli("watch", "-b", serve(world=broken).bootstrap, "--count", "1")
+    items = {item["group"]: item for item in json.loads(out)["items"]}
+    assert code == 1
+    assert (items["a"]["total_lag"], items["a"]["unknown_partitions"]) == (10, 0)
+    assert (items["b"]["total_lag"], items["b"]["unknown_partitions"], items["b"]["catch_up_ms"]) == (None, 1, None)
+
+
 def test_no_cluster_at_the_first_look_is_an_error(run_cli: Run) -> None:
     code, out, err = run_cli("watch", "-b", "127.0.0.1:1")
     assert (code, out) == (1, "") and err.startswith("kgroups: error: no bootstrap server answered")
@@ -45,8 +59,8 @@ def test_no_cluster_at_the_first_look_is_an_error(run_cli: Run) -> None:
 def test_groups_without_a_coordinator_may_be_there() -> None:
     """Nobody lists those of a partition of the offsets topic without a leader: a broker may be dead for long."""
     leaders = {0: 1, 1: kafka_error(Code.leader_not_available)}
-    assert _unanswered(missing_coordinators([TopicLeaders(OFFSETS_TOPIC, None, leaders)])) is None
-    assert _unanswered((Failure(Scope.TOPIC, "orders", "gone"),)) == frozenset()
+    assert unanswered(missing_coordinators([TopicLeaders(OFFSETS_TOPIC, None, leaders)])) is None
+    assert unanswered((Failure(Scope.TOPIC, "orders", "gone"),)) == frozenset()
 
 
 def test_keys() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.model.assignment import assignment_of
+from kgroups.model.assignment import Assignment, Raw, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.lag_rows import LagRow
@@ -63,26 +63,29 @@ MIXED = offsets(
 def test_of_a_group() -> None:
     (row,) = rows(MIXED)
     assert values(row, "group", "state", "members") == ("g", "Stable", 3)
-    assert values(row, "total_lag", "max_lag", "max_topic", "max_partition") == (10 - 20 + 95 + 1, 95, "t", 3)
+    assert values(row, "total_lag", "max_lag", "max_topic", "max_partition") == (None, 95, "t", 3)
+    assert row.known_lag == 10 - 20 + 95 + 1
     assert values(row, *COUNTS) == (8, 3, 2, 1, 1, 1)
-    assert row.note == "lag unknown of 1 partition: the topic does not exist"
+    assert row.note == "lag at least 86; lag unknown of 1 partition: the topic does not exist"
     assert row.time_lag_ms is None
 
 
 def test_by_topic() -> None:
-    assert [(row.topic, row.total_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.TOPIC)] == [
-        ("gone", None, 1, 0, 0, 1, 0, 0),
-        ("t", 85, 6, 2, 2, 0, 1, 1),
-        ("u", 1, 1, 1, 0, 0, 0, 0),
+    found = [(row.topic, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.TOPIC)]
+    assert found == [
+        ("gone", None, None, 1, 0, 0, 1, 0, 0),
+        ("t", None, 85, 6, 2, 2, 0, 1, 1),
+        ("u", 1, 1, 1, 1, 0, 0, 0, 0),
     ]
 
 
 def test_by_member_with_those_that_hold_nothing_and_what_nobody_holds() -> None:
-    assert [(row.consumer_id, row.total_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.MEMBER)] == [
-        ("a", 10, 2, 1, 1, 0, 0, 0),
-        ("b", 0, 1, 0, 0, 0, 0, 0),
-        ("idle", None, 0, 0, 0, 0, 0, 0),
-        (None, 76, 5, 2, 1, 1, 1, 1),
+    found = [(row.consumer_id, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.MEMBER)]
+    assert found == [
+        ("a", None, 10, 2, 1, 1, 0, 0, 0),
+        ("b", 0, 0, 1, 0, 0, 0, 0, 0),
+        ("idle", None, None, 0, 0, 0, 0, 0, 0),
+        (None, None, 76, 5, 2, 1, 1, 1, 1),
     ]
 
 
@@ -145,7 +148,7 @@ NOTHING, BROKEN, UNDATED = FirstUnread(), FirstUnread(failed="the broker is gone
         (aged(200), aged(500), 500),
         (aged(500), NOTHING, 500),
         (NOTHING, NOTHING, 0),
-        (aged(500), BROKEN, 500),
+        (aged(500), BROKEN, None),
         (NOTHING, BROKEN, None),
         (BROKEN, UNDATED, None),
         (aged(-500), NOTHING, -500),
@@ -171,6 +174,36 @@ def test_why_a_time_is_unknown() -> None:
         "time lag unknown of 1 partition: the record has no timestamp"
     )
     assert two(NOTHING, NOTHING).note is None
+    assert two(aged(500), BROKEN).note == (
+        "time lag at least 500ms; time lag unknown of 1 partition: the broker is gone"
+    )
+
+
+def test_total_is_unknown_while_one_partition_is() -> None:
+    """What is left at the end of its log makes no total of 0: neither a log without an answer, nor no commit."""
+    logs = {("t", 0): (0, 100), ("t", 1): (0, 100)}
+    down = offsets({("t", 0): 100, ("t", 1): 5}, {("t", 0): (0, 100)}, {"a": [("t", 0), ("t", 1)]})
+    never = offsets({("t", 0): 100}, logs, {"a": [("t", 0), ("t", 1)]})
+    for of in (down, never):
+        (row,) = rows(of)
+        assert values(row, "total_lag", "known_lag", "max_lag", "max_partition") == (None, 0, None, None)
+        (row,) = rows(of, By.GROUP, {})
+        assert row.time_lag_ms is None
+    (row,) = rows(offsets({("t", 0): 100}, logs))
+    assert (row.total_lag, row.uncommitted) == (0, 1)  # of a group without members nobody waits for a commit
+    (row,) = rows(offsets({("t", 0): 100}, logs | {("t", 1): (7, 7)}, {"a": [("t", 0), ("t", 1)]}))
+    assert (row.total_lag, row.uncommitted) == (0, 1)  # there is nothing to read
+    (row,) = rows(offsets({("t", 0): 60, ("t", 1): 5}, {("t", 0): (0, 100)}))
+    assert (row.total_lag, row.note) == (None, "lag at least 40")
+
+
+def test_total_is_unknown_where_an_assignment_is_not_decoded() -> None:
+    of = offsets({("t", 0): 60}, {("t", 0): (0, 100)}, {"a": [("t", 0)]})
+    odd = Member("odd", "c", "/h", Assignment(raw=Raw(b"?", "it ends too soon")))
+    of = of._replace(group=of.group._replace(members=(*(of.group.members or ()), odd)))
+    (row,) = rows(of)
+    assert (row.total_lag, row.known_lag) == (None, 40)
+    assert row.note == "lag at least 40; assignments not decoded: 1"
 
 
 def test_by_partition_each_has_its_own() -> None:

@@ -74,6 +74,50 @@ def test_what_was_not_answered_stays_and_what_is_gone_goes() -> None:
     assert watch.look(3000, []) == []
 
 
+def both(ends: dict[int, int], committed: tuple[int, int] = (100, 0), name: str = "g") -> GroupOffsets:
+    """A group without members, on two partitions; the leaders of those without an end are down."""
+    commits = GroupCommits(name, {"t": tuple(Commit(at, offset) for at, offset in enumerate(committed))})
+    logs = Logs({"t": {at: LogOffsets(0, end) for at, end in ends.items()}}, {})
+    return GroupOffsets(Group(name, "Classic", "Empty", "consumer", "", Node(0, "h", 1)), commits, logs)
+
+
+UP, DOWN = {0: 100, 1: 1000}, {0: 100}
+
+
+def test_lag_is_unknown_while_a_leader_is_down_and_never_0() -> None:
+    watch = Watch()
+    (row,) = watch.look(0, [both(UP)])
+    assert (row.total_lag, row.unknown_partitions, row.lag_age_ms) == (1000, 0, 0)
+    (row,) = watch.look(2000, [both(DOWN)])
+    assert (row.total_lag, row.catch_up_ms, row.changed, row.stale) == (None, None, frozenset(), False)
+    assert (row.known_lag, row.unknown_partitions, row.last_lag, row.lag_age_ms) == (0, 1, 1000, 2000)
+    assert (row.rate_in, row.rate_out) == (None, 0)
+    assert row.lags == (1000, None)
+    (row,) = watch.look(4000, [both(UP)])
+    assert (row.total_lag, row.changed, row.lag_age_ms) == (1000, frozenset(), 0)
+    (row,) = watch.look(6000, [both({0: 100, 1: 1200})])
+    assert (row.total_lag, row.changed) == (1200, {"total_lag"})
+    assert row.rate_in == 200 / 6  # since the first look, which saw both logs
+
+
+def test_last_known_lag_outlasts_what_is_kept() -> None:
+    watch = Watch()
+    watch.look(0, [both(UP)])
+    for at in range(1, KEPT + 2):
+        (row,) = watch.look(at * 1000, [both(DOWN)])
+    assert (row.last_lag, row.lag_age_ms) == (1000, (KEPT + 1) * 1000)
+    (row,) = watch.look(100_000, [], None)
+    assert (row.stale, row.total_lag, row.last_lag, row.lag_age_ms) == (True, None, 1000, 100_000)
+    assert watch.look(101_000, []) == []
+    (row,) = watch.look(102_000, [both(DOWN)])
+    assert row.last_lag is None and row.lag_age_ms is None
+
+
+def test_lag_that_was_never_known_has_no_last_value() -> None:
+    (row,) = Watch().look(0, [both(DOWN, committed=(60, 0))])
+    assert (row.total_lag, row.known_lag, row.last_lag, row.unknown_partitions) == (None, 40, None, 1)
+
+
 def test_memory_is_bounded() -> None:
     watch = Watch()
     for at in range(3 * KEPT):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from kgroups.model.assignment import assignment_of
+from kgroups.model.assignment import Assignment, Raw, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.health.findings import Finding, Seen
+from kgroups.model.health.commits import suspects
+from kgroups.model.health.findings import Finding, Proof, Seen
 from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import report_of
@@ -20,6 +23,9 @@ from kgroups.model.time_lag import FirstUnread, Position
 
 NOW = 1_000_000
 OK, WARNING, CRITICAL, UNKNOWN = Severity
+NO_RECORDS = "their records are not in the groups' log"
+ALONE = {"a": (0,)}
+"""Who holds the only partition that is committed."""
 
 
 def seen(
@@ -73,8 +79,8 @@ def one(limits: Limits, *looks: Seen) -> Finding:
         (Limits(partition_lag=Threshold(critical=9)), CRITICAL, "t-0: partition lag 10 is above 9"),
         (Limits(topic_lag=(("t*", Threshold(1, 9)),)), CRITICAL, "lag 10 is above 9"),
         (Limits(topic_lag=(("x*", Threshold(1, 9)),)), UNKNOWN, "the group has no topic like 'x*'"),
-        (Limits(commit_age=Threshold(1)), UNKNOWN, "commit age not known: their records are not in the groups' log"),
-        (Limits(time_lag=Threshold(1)), UNKNOWN, "t-1: time lag 0; of 1 partition it is not known"),
+        (Limits(commit_age=Threshold(1)), UNKNOWN, f"commit age unknown on 2 partitions: {NO_RECORDS}"),
+        (Limits(time_lag=Threshold(1)), UNKNOWN, "t-1: time lag 0, unknown on 1 partition"),
     ],
 )
 def test_one_expectation(limits: Limits, severity: Severity, said: str) -> None:
@@ -128,31 +134,31 @@ def test_trend(second: Seen, said: str) -> None:
 
 
 def test_two_times_of_the_brokers_tell_whether_it_commits_whatever_our_clock_says() -> None:
-    first = seen({0: 90}, {0: 110}, committed_at={0: NOW + 60_000})
-    again = seen({0: 90}, {0: 110}, now=NOW + 2000, committed_at={0: NOW + 60_000})
+    first = seen({0: 90}, {0: 110}, ALONE, committed_at={0: NOW + 60_000})
+    again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000, committed_at={0: NOW + 60_000})
     assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
     late = again._replace(committed_at={("t", 0): NOW + 60_001})
     assert one(Limits(trend=True), first, late).message == "STALL in 2s: t-0"
 
 
 def test_why_times_are_not_known_is_said() -> None:
-    first = seen({0: 90}, {0: 110})
-    again = seen({0: 90}, {0: 110}, now=NOW + 2000)._replace(commits_unread="no ACL")
+    first = seen({0: 90}, {0: 110}, ALONE)
+    again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)._replace(commits_unread="no ACL")
     trend = one(Limits(trend=True), first, again)
     assert trend.message == "STALL in 2s: t-0; whether it commits is guessed from whether it has members: no ACL"
     age = one(Limits(commit_age=Threshold(1)), again)
-    assert (age.severity, age.message) == (UNKNOWN, "commit age not known: no ACL")
+    assert (age.severity, age.message) == (UNKNOWN, "commit age unknown on 1 partition: no ACL")
 
 
 def test_what_was_not_found_is_older_than_what_was_read() -> None:
     """Behind the records that were read: an age has a least value, and the window of a trend was read whole."""
-    first, again = seen({0: 90}, {0: 110}), seen({0: 90}, {0: 110}, now=NOW + 2000)
+    first, again = seen({0: 90}, {0: 110}, ALONE), seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)
     again = again._replace(commits_unread="stopped at 9 bytes", commits_before=NOW - 60_000)
     age = one(Limits(commit_age=Threshold(critical=61_000)), again)
     assert (age.severity, age.value) == (CRITICAL, 62_000)
     assert age.message == "t-0: commit age at least 1m2s is above 1m1s"
     kept = one(Limits(commit_age=Threshold(5, 63_000)), again)
-    assert (kept.severity, kept.message) == (UNKNOWN, "commit age not known: stopped at 9 bytes")
+    assert (kept.severity, kept.message) == (UNKNOWN, "commit age unknown on 1 partition: stopped at 9 bytes")
     assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
     within = again._replace(commits_before=NOW + 1)
     assert one(Limits(trend=True), first, within).message.startswith("STALL in 2s: t-0; whether it commits is guessed")
@@ -162,21 +168,152 @@ def test_a_time_that_is_known_goes_before_one_that_is_at_least() -> None:
     found = seen({0: 90, 1: 90}, {0: 90, 1: 90}, committed_at={0: NOW - 9000})._replace(commits_before=NOW - 5000)
     assert (
         one(Limits(commit_age=Threshold(critical=4000)), found).message
-        == "t-0: commit age 9s is above 4s; of 1 partition it is not known"
+        == f"t-0: commit age 9s is above 4s, unknown on 1 partition: {NO_RECORDS}"
     )
     late = found._replace(committed_at={("t", 0): NOW - 1000})
     assert one(Limits(commit_age=Threshold(critical=4000)), late).message == "t-1: commit age at least 5s is above 4s"
 
 
 def test_brokers_whose_clock_is_ahead() -> None:
-    assert one(Limits(commit_age=Threshold(critical=1)), seen({0: 90}, {0: 90}, committed_at={0: NOW + 500})).value == 0
+    ahead = seen({0: 90}, {0: 90}, ALONE, committed_at={0: NOW + 500})
+    assert one(Limits(commit_age=Threshold(critical=1)), ahead).value == 0
 
 
-def test_a_partition_that_was_never_committed_has_no_trend() -> None:
+def test_trend_of_a_partition_without_a_commit_is_unknown() -> None:
+    """No consumer may be late without a sign: it has a member, and its log has records."""
     first, second = seen({0: 99}, {0: 99, 1: 50}), seen({0: 100}, {0: 100, 1: 50}, now=NOW + 2000)
-    assert one(Limits(trend=True), first, second).message == "OK in 2s"
-    nothing = seen({}, {0: 99})
+    finding = one(Limits(trend=True), first, second)
+    assert (finding.severity, finding.message) == (
+        UNKNOWN,
+        "OK in 2s, unknown on 1 partition: no committed offset",
+    )
+    allowed = one(Limits(trend=True, allow_uncommitted=True), first, second)
+    assert (allowed.severity, allowed.message) == (OK, "OK in 2s")
+    empty, full = seen({0: 99}, {0: 99, 1: 0}), seen({0: 100}, {0: 100, 1: 0}, now=NOW + 2000)
+    assert one(Limits(trend=True), empty, full).severity is OK
+    nothing = seen({}, {0: 99}, {})
     assert one(Limits(trend=True), nothing, nothing).message == "nothing is committed"
+
+
+RULES = [
+    (Limits(lag=Threshold(critical=5)), "lag", "lag 0 on 1 partition, unknown on 5"),
+    (Limits(topic_lag=(("t*", Threshold(critical=5)),)), "lag", "lag 0 on 1 partition, unknown on 5"),
+    (
+        Limits(partition_lag=Threshold(critical=5)),
+        "partition lag",
+        "t-0: partition lag 0, unknown on 5 partitions",
+    ),
+    (Limits(time_lag=Threshold(critical=5)), "time lag", "t-0: time lag 0, unknown on 5 partitions"),
+    (
+        Limits(commit_age=Threshold(critical=5)),
+        "commit age",
+        "t-0: commit age 0, unknown on 5 partitions",
+    ),
+    (Limits(trend=True), "trend", "OK in 0, unknown on 5 partitions"),
+]
+SIX = dict.fromkeys(range(6), 500)
+
+
+@pytest.mark.parametrize(("limits", "word", "said"), RULES, ids=[word for _, word, _ in RULES])
+def test_uncommitted_partitions_of_a_group_with_members_are_unknown(limits: Limits, word: str, said: str) -> None:
+    held = {"a": tuple(SIX)}
+    none, some = seen({}, SIX, held), seen({0: 500}, SIX, held, committed_at={0: NOW})
+    finding = one(limits, none)
+    assert (finding.severity, finding.message, finding.value) == (
+        UNKNOWN,
+        f"{word} unknown on 6 partitions: no committed offset",
+        None,
+    )
+    finding = one(limits, some)
+    assert (finding.severity, finding.message) == (UNKNOWN, f"{said}: no committed offset")
+    assert finding.value is None
+    allowed = limits._replace(allow_uncommitted=True)
+    assert one(allowed, none).severity is one(allowed, some).severity is OK
+    left = seen({0: 500}, SIX, {}, committed_at={0: NOW})
+    assert one(limits, left).severity is OK
+    empty = seen({0: 500}, {0: 500} | dict.fromkeys(range(1, 6), 0), held, committed_at={0: NOW})
+    assert one(limits, empty).severity is OK
+    holding_nothing = seen({}, {}, {"a": ()})
+    if not limits.topic_lag:
+        assert one(limits, holding_nothing).message == f"{word} unknown: no committed offset"
+
+
+@pytest.mark.parametrize(("limits", "word", "said"), RULES, ids=[word for _, word, _ in RULES])
+def test_undecoded_assignments_make_lag_unknown(limits: Limits, word: str, said: str) -> None:
+    fine = seen({0: 500}, {0: 500}, ALONE, committed_at={0: NOW})
+    finding = one(limits, undecodable(fine))
+    assert finding.severity is UNKNOWN
+    assert finding.message.endswith("the assignment of 1 member is not decoded")
+
+
+def undecodable(look: Seen) -> Seen:
+    """The same with one more member, whose assignment nobody can read."""
+    group = look.offsets.group
+    odd = Member("odd", "c", "/h", Assignment(raw=Raw(b"?", "it ends too soon")))
+    members = (*(group.members or ()), odd)
+    return look._replace(offsets=look.offsets._replace(group=group._replace(members=members)))
+
+
+def test_a_known_part_above_the_limit_is_critical_whatever_is_unknown() -> None:
+    finding = one(Limits(lag=Threshold(critical=5)), seen({0: 90}, {0: 100, 1: 9}, {"a": (0, 1)}))
+    assert (finding.severity, finding.value) == (CRITICAL, None)
+    assert finding.message == "lag 10 on 1 partition is above 5, unknown on 1: no committed offset"
+
+
+def test_reasons_are_counted() -> None:
+    look = seen({0: 90, 1: 5}, {0: 100, 2: 9}, {"a": (0, 1, 2)})
+    finding = one(Limits(lag=Threshold(critical=50)), look)
+    assert finding.message == ("lag 10 on 1 partition, unknown on 2: no log end offset (1), no committed offset (1)")
+
+
+def test_assigned_is_unknown_where_it_cannot_be_told() -> None:
+    rule = Limits(assigned=True)
+
+    def said(look: Seen) -> tuple[Severity, str]:
+        finding = one(rule, look)
+        return finding.severity, finding.message
+
+    def of(look: Seen, **fields: Any) -> Seen:
+        return look._replace(offsets=look.offsets._replace(group=look.offsets.group._replace(**fields)))
+
+    assert said(undecodable(seen({}, {}, {}))) == (UNKNOWN, "the assignment of 1 member is not decoded")
+    assert said(undecodable(seen({0: 1, 1: 1}, {0: 1, 1: 1}, ALONE)))[0] is UNKNOWN
+    twice = undecodable(seen({0: 1}, {0: 1}, {"a": (0,), "b": (0,)}))
+    assert said(twice) == (
+        CRITICAL,
+        "1 partition claimed twice: t-0; the assignment of 1 member is not decoded",
+    )
+    assert said(of(seen({}, {}, {"a": ()}), protocol_type="connect")) == (
+        UNKNOWN,
+        "does not apply: a group of protocol type 'connect' holds no partitions of topics",
+    )
+    assert said(of(seen(), members=None))[0] is UNKNOWN
+    assert said(seen({}, {}, {})) == (
+        UNKNOWN,
+        "the group has no partitions: no committed offset, and no assignment",
+    )
+
+
+@pytest.mark.parametrize(
+    ("proof", "severity", "said"),
+    [
+        (Proof(True), CRITICAL, "STOP in 2s: t-0"),
+        (Proof(False), OK, "OK in 2s"),
+        (Proof(None, "no leader"), UNKNOWN, "STOP? in 2s: t-0; no leader"),
+    ],
+)
+def test_trend_needs_an_unread_record(proof: Proof, severity: Severity, said: str) -> None:
+    first = seen({0: 90}, {0: 91}, {})
+    again = seen({0: 90}, {0: 91}, {}, now=NOW + 2000)
+    assert suspects([first, again]) == [("t", 0)]
+    finding = one(Limits(trend=True), first, again._replace(proofs={("t", 0): proof}))
+    assert (finding.severity, finding.message) == (severity, said)
+
+
+def test_trend_of_a_log_that_went_away_is_unknown() -> None:
+    first, again = seen({0: 90}, {0: 90}, ALONE), seen({0: 90}, {}, ALONE, now=NOW + 2000)
+    finding = one(Limits(trend=True), first, again)
+    assert (finding.severity, finding.message) == (UNKNOWN, "UNKNOWN in 2s: t-0")
 
 
 def shared(start: int, lag: int, now: int = NOW, held: tuple[int, ...] = (0,)) -> Seen:

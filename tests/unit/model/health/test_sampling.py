@@ -51,11 +51,11 @@ def named(name: str, look: Seen) -> Seen:
 
 
 def test_a_report_is_of_the_groups_that_are_left_and_of_all_looks_at_them() -> None:
-    sampling = Sampling(Limits(trend=True), (Rule(("slow",), Limits(members=1)),), 30, 2)
-    sampling.add(
-        Outcome((named("slow", seen({0: 10})), named("gone", seen({0: 10}))), (Failure(Scope.BROKER, "1", "x"),))
-    )
-    sampling.add(Outcome((named("slow", seen({0: 20}, {0: 120})),)))
+    sampling = Sampling(Limits(trend=True), (Rule(("slow",), Limits(members=2)),), 30, 2)
+    alone = {"a": (0,)}
+    slow, gone = named("slow", seen({0: 10}, held=alone)), named("gone", seen({0: 10}))
+    sampling.add(Outcome((slow, gone), (Failure(Scope.BROKER, "1", "x"),)))
+    sampling.add(Outcome((named("slow", seen({0: 20}, {0: 120}, alone)),)))
     report = sampling.report(7)
     assert (report.at, {finding.group for finding in report.findings}) == (7, {"slow"})
     assert [(finding.check, finding.severity) for finding in report.bad] == [

@@ -39,6 +39,31 @@ def test_sorted_by_lag_and_harmless() -> None:
     assert "never" in lines[2] and "5s" in lines[3]
 
 
+UNKNOWN = row(
+    "down", None, catch_up_ms=None, unknown_partitions=1, known_lag=0, last_lag=1000, lag_age_ms=Milliseconds(5000)
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (UNKNOWN, "1,000 (5s ago)"),
+        (UNKNOWN._replace(last_lag=None, lag_age_ms=None), "-"),
+        (UNKNOWN._replace(known_lag=7, last_lag=None, lag_age_ms=None), "≥7"),
+        (UNKNOWN._replace(known_lag=2000), "≥2,000"),
+        (row("stale", 30, stale=True, last_lag=30, lag_age_ms=Milliseconds(9000)), "30 (9s ago)"),
+        (row("fine", 30, last_lag=30, lag_age_ms=Milliseconds(0)), "30"),
+    ],
+)
+def test_unknown_lag_is_marked(shown: WatchRow, text: str) -> None:
+    lines = picture(Frame([shown], [], "h"), 200)
+    assert re.search(rf" 2 +{re.escape(text)}  ", lines[2])
+
+
+def test_unknown_lag_is_sorted_by_what_is_shown() -> None:
+    assert Frame([*ROWS, UNKNOWN], [], "h").shown()[0].group == "down"
+
+
 def test_orders_and_filters() -> None:
     assert Frame(ROWS, [], "h", Order.GROUP, backwards=True).shown()[0].group.startswith("gamma")
     assert Frame(ROWS, [], "h", Order.REBALANCES).shown()[0].group.startswith("gamma")
@@ -92,3 +117,12 @@ def test_a_line_of_json_a_tick() -> None:
     told = json.loads(line)
     assert (told["schema"], told["tick"], told["at"]) == ("kgroups/watch/v1", 7, 1000)
     assert told["items"][0]["catch_up_ms"] == 5000 and told["failures"][0]["name"] == "2"
+    assert (told["items"][0]["unknown_partitions"], told["items"][0]["known_lag"]) == (0, None)
+
+
+def test_unknown_lag_in_json() -> None:
+    out = io.StringIO()
+    write_tick([UNKNOWN], [], 1, 1000, out)
+    (item,) = json.loads(out.getvalue())["items"]
+    names = ("total_lag", "catch_up_ms", "unknown_partitions", "known_lag", "last_lag", "lag_age_ms", "changed")
+    assert [item[name] for name in names] == [None, None, 1, 0, 1000, 5000, []]
