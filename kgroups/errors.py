@@ -8,6 +8,7 @@
     ├── HistoryError                  1    history could not be collected, kept or read
     ├── ClusterUnreachable            1    no bootstrap server answered
     ├── DeadlineExceeded              1    the command's total --timeout is used up
+    │   └── NotRequested                   ... before this request was sent
     ├── OutcomeUnknown                1    a change was sent, and no answer came that could be read
     ├── BrokerUnavailable             1    one broker refused, dropped, or did not answer in --broker-timeout
     │   ├── TlsRefused                     ... it and we found no TLS that both sides accept
@@ -64,6 +65,10 @@ class ClusterUnreachable(KgroupsError):
 
 class DeadlineExceeded(KgroupsError):
     """The command's total time is used up."""
+
+
+class NotRequested(DeadlineExceeded):
+    """The command's total time was used up before this request was sent: no broker is to blame."""
 
 
 class OutcomeUnknown(KgroupsError):

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from kgroups.errors import BrokerUnavailable, KgroupsError, OutcomeUnknown, RemoteProtocolError
+from kgroups.errors import BrokerUnavailable, KgroupsError, NotRequested, OutcomeUnknown, RemoteProtocolError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
@@ -97,7 +97,8 @@ class _Round(Generic[T]):
             else:
                 self._answers.failed[group] = failure
         elif isinstance(reply, KgroupsError):
-            failure = Failure(Scope.GROUP, group, str(reply), api=self._api, broker=node.id)
+            contacted = None if isinstance(reply, NotRequested) else node.id
+            failure = Failure(Scope.GROUP, group, str(reply), api=self._api, broker=contacted)
             if isinstance(reply, BrokerUnavailable):
                 self.gone[group] = (node, failure)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import attrgetter
 
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
@@ -17,12 +17,18 @@ from .ask_coordinators import Answers
 from .describe_groups import describe_listed, describe_named
 from .group_offsets import correct_positions, fetch_positions
 from .log_offsets import fetch_logs
-from .select_groups import Located, Selection, locate
+from .select_groups import Located, Selection
+from .stream import Stages, collect, stream_answers
 
 
 async def describe(cluster: Cluster, selection: Selection) -> Outcome[Group]:
     """State and members of the selected groups, sorted by name."""
-    return await describe_located(cluster, await locate(cluster, selection), topics=selection.topics)
+    topics = selection.topics
+
+    async def ask(located: Located) -> Outcome[Group]:
+        return await describe_located(cluster, located, topics=topics)
+
+    return await collect(stream_answers(cluster, selection, Stages(ask, _as_they_are, _group_id)))
 
 
 async def describe_located(
@@ -48,10 +54,26 @@ async def describe_offsets(
     With topics selected, only commits and assignments on these topics are shown. With ``whole_topics`` the logs are
     those of all partitions of the topics, also of such that no group has touched.
     """
-    located = await locate(cluster, selection)
-    return await describe_located_offsets(
-        cluster, located, topics=selection.topics, isolation=isolation, whole_topics=whole_topics
-    )
+    return await collect(stream_offsets(cluster, selection, isolation=isolation, whole_topics=whole_topics))
+
+
+def stream_offsets(
+    cluster: Cluster,
+    selection: Selection,
+    *,
+    isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    whole_topics: bool = False,
+) -> AsyncGenerator[Outcome[GroupOffsets]]:
+    """The same in batches, see :func:`.stream.stream_answers`: log offsets are read after the commits of a batch."""
+    topics = selection.topics
+
+    async def ask(located: Located) -> Outcome[_Pair]:
+        return await _pairs(cluster, located, topics)
+
+    async def finish(pairs: Sequence[_Pair]) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
+        return await _with_logs(cluster, pairs, topics, isolation=isolation, whole_topics=whole_topics)
+
+    return stream_answers(cluster, selection, Stages(ask, finish, _pair_name))
 
 
 async def describe_located_offsets(
@@ -63,13 +85,30 @@ async def describe_located_offsets(
     whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
     """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
+    pairs = await _pairs(cluster, located, topics)
+    described, failures = await _with_logs(cluster, pairs.items, topics, isolation=isolation, whole_topics=whole_topics)
+    return pairs.with_items(described).with_failures(failures)
+
+
+async def _pairs(cluster: Cluster, located: Located, topics: frozenset[str]) -> Outcome[_Pair]:
+    """Each group beside its commits, sorted by name."""
     groups, commits = await describe_with_positions(cluster, located)
     joined = _joined(_with_stand_ins(groups, commits), commits, topics)
-    partitions = _partitions(joined.items, topics)
-    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=whole_topics)
-    described = (GroupOffsets(group, committed, logs, topics) for group, committed in joined.items)
     remarks = _with_remarks(joined.with_items(group for group, _ in joined.items)).notices
-    return joined.with_items(described).with_failures(failures, remarks)
+    return joined._replace(notices=remarks)
+
+
+async def _with_logs(
+    cluster: Cluster, pairs: Sequence[_Pair], topics: frozenset[str], *, isolation: Isolation, whole_topics: bool
+) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
+    """The pairs, with both ends of all logs that they are about."""
+    partitions = _partitions(pairs, topics)
+    logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=whole_topics)
+    return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
+
+
+async def _as_they_are(groups: Sequence[Group]) -> tuple[Sequence[Group], Sequence[Failure]]:
+    return groups, ()
 
 
 async def describe_with_positions(cluster: Cluster, located: Located) -> tuple[Outcome[Group], Answers[GroupCommits]]:
@@ -140,6 +179,11 @@ def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _
 
 
 _partition = attrgetter("partition")
+_group_id = attrgetter("group_id")
+
+
+def _pair_name(pair: _Pair) -> GroupId:
+    return pair[0].group_id
 
 
 def _partitions(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set[int]]:

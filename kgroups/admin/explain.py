@@ -4,7 +4,7 @@ they are kept, the topics that they read, and the limits of their brokers."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from kgroups.errors import KgroupsError
@@ -24,7 +24,8 @@ from kgroups.protocol.error_codes import Code, KafkaError
 
 from .describe import describe_located
 from .list_groups import OFFSETS_TOPIC
-from .select_groups import Located, Selection, locate
+from .select_groups import Located, Selection
+from .stream import Stages, collect, stream_answers
 
 _TOPICS_A_REQUEST = 2_000
 
@@ -32,34 +33,52 @@ _OF_BROKER = tuple(limit.name for limit in (Limits().members, Limits().consumers
 _OF_TOPIC = (Limits().record.name,)
 
 
+_Described = tuple[Group, str]
+"""A group, and how its coordinator was found."""
+
+
 async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupFacts]:
     """The selected groups with what is known of them, sorted by name. What is asked about is the groups: limits that
     may not be read are the defaults, and that the topic where groups are kept may not be seen is a notice."""
-    located = await locate(cluster, selection)
-    groups = await describe_located(cluster, located, topics=selection.topics)
-    (topics, failures), limits, how = await asyncio.gather(
-        _topics(cluster, groups.items), _limits(cluster, groups.items), _how(cluster, located)
-    )
+
+    async def ask(located: Located) -> Outcome[_Described]:
+        groups = await describe_located(cluster, located, topics=selection.topics)
+        how = await _how(cluster, located)
+        return groups.with_items((group, how.get(group.group_id, "ListGroups")) for group in groups.items)
+
+    async def finish(described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
+        return await _facts(cluster, described)
+
+    stages = Stages(ask, finish, lambda described: described[0].group_id)
+    answer = await collect(stream_answers(cluster, selection, stages))
+    shut = [failure for failure in answer.failures if failure.name == OFFSETS_TOPIC and failure.acl]
+    if not shut:
+        return answer
+    others = tuple(failure for failure in answer.failures if failure not in shut)
+    return _without_placement(answer._replace(failures=others), shut[0].acl)
+
+
+async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
+    groups = [group for group, _ in described]
+    (topics, failures), limits = await asyncio.gather(_topics(cluster, groups), _limits(cluster, groups))
     facts = [
         _with_topics(
             topics,
             GroupFacts(
                 group=_in_order(group),
-                placement=_placement(group.group_id, how.get(group.group_id, "ListGroups"), topics.get(OFFSETS_TOPIC)),
+                placement=_placement(group.group_id, how, topics.get(OFFSETS_TOPIC)),
                 topics={},
                 limits=limits.get(group.coordinator, Limits()),
             ),
         )
-        for group in groups.items
+        for group, how in described
     ]
-    shut = [failure.acl for failure in failures if failure.name == OFFSETS_TOPIC and failure.acl]
-    answer = groups.with_items(facts).with_failures(failure for failure in failures if failure.acl not in shut)
-    return _without_placement(answer, shut[0]) if shut else answer
+    return facts, failures
 
 
-def _without_placement(answer: Outcome[GroupFacts], missing: Acl) -> Outcome[GroupFacts]:
+def _without_placement(answer: Outcome[GroupFacts], missing: Acl | None) -> Outcome[GroupFacts]:
     said = f"in which partition of {OFFSETS_TOPIC} a group is kept is not known: it needs {missing}"
-    return answer.with_failures((), (said,))._replace(hidden_by=(*answer.hidden_by, missing))
+    return answer.with_failures((), (said,))._replace(hidden_by=(*answer.hidden_by, *filter(None, (missing,))))
 
 
 def _in_order(group: Group) -> Group:
@@ -122,9 +141,9 @@ async def _how(cluster: Cluster, located: Located) -> dict[GroupId, str]:
     """By which API each group's coordinator was found, and in which version."""
     asked, listing = find_coordinator.API, list_groups.API
     found: dict[GroupId, str] = {}
-    versions = await cluster.versions(cluster.by_readiness()[0])
-    for name in located.named:
-        found[name] = f"{asked} v{versions.pick(asked)}"
+    if located.named:
+        versions = await cluster.versions(cluster.by_readiness()[0])
+        found.update(dict.fromkeys(located.named, f"{asked} v{versions.pick(asked)}"))
     for group in located.listed:
         found[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
     return found

@@ -61,7 +61,7 @@ def describe(
 
         level = Isolation[isolation.upper()]
         outcome = await admin.describe_offsets(selection, isolation=level)
-        remarks = _remarks(selection, [item.group for item in outcome.items])
+        remarks = _remarks(selection, outcome, [item.group for item in outcome.items])
         if deep:
             return await _deepened(admin, "offsets", outcome, deep, remarks)
         rows = chain.from_iterable(map(offset_rows, outcome.items))
@@ -72,15 +72,15 @@ def describe(
 
         outcome = await admin.describe(selection)
         if deep:
-            return await _deepened(admin, "members", outcome, deep, _remarks(selection, outcome.items))
+            return await _deepened(admin, "members", outcome, deep, _remarks(selection, outcome, outcome.items))
         rows = chain.from_iterable(map(member_rows, outcome.items))
-        return _shown(outcome, rows, MemberRow, _remarks(selection, outcome.items))
+        return _shown(outcome, rows, MemberRow, _remarks(selection, outcome, outcome.items))
 
     async def ask_state(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.member_rows import StateRow, state_row
 
         outcome = await admin.describe(selection)
-        remarks = [] if outcome.items else _remarks(selection, ())
+        remarks = [] if outcome.items else _remarks(selection, outcome, ())
         if deep:
             return await _deepened(admin, "state", outcome, deep, remarks)
         return _shown(outcome, map(state_row, outcome.items), StateRow, remarks)
@@ -136,12 +136,12 @@ def _topology(connection: Connection, shape: Shape, selection: Selection) -> int
     return answer(connection.settings, shape, TOPOLOGY, ask, debug=connection.debug)
 
 
-def _remarks(selection: Selection, groups: Any) -> list[str]:
+def _remarks(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:
     """The Java tool's two remarks on a group's state; of groups that were named, not of all there are."""
     from kgroups.model.groups import GroupState
 
     if not groups and selection.needs_list:
-        return ["no group matches"]
+        return [] if outcome.failures else ["no group matches"]
     if selection.needs_list:
         return []
     remarks = []

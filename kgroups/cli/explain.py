@@ -98,7 +98,7 @@ def explain(
         if not isinstance(admin, WireAdmin):
             raise UsageError("explain needs what only the wire client is told, and it cannot serve here")
         outcome = await gather_facts(admin.cluster, selection)
-        if not outcome.items and selection.needs_list:
+        if not outcome.items and not outcome.failures and selection.needs_list:
             return outcome.with_failures((), ["no group matches"])
         if deep is None:
             return outcome

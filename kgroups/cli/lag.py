@@ -101,7 +101,7 @@ def lag(
         seen = {item.group.group_id for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
         rows, remarks = _kept((*share_of, *refused), only_lagging, least)
-        if not outcome.items and selection.needs_list:
+        if not outcome.items and not outcome.failures and selection.needs_list:
             remarks.append("no group matches")
         if not by_time:
             rows = first(rows)

@@ -16,6 +16,7 @@ from kgroups.errors import (
     DeadlineExceeded,
     KgroupsError,
     MissingPackage,
+    NotRequested,
     OutcomeUnknown,
     ProtocolError,
     RemoteProtocolError,
@@ -135,13 +136,14 @@ class Cluster:
         return not self._links.condemned((node.host, node.port))
 
     def by_readiness(self) -> list[Node]:
-        """All brokers, those that have answered first, and those that failed last."""
+        """All brokers: first those that have answered, then those that have not yet, and those that failed last."""
 
         def rank(node: Node) -> tuple[int, int]:
             address = (node.host, node.port)
             if self._links.condemned(address):
                 return (2, node.id)
-            return (0 if self._links.tried(address) else 1, node.id)
+            ready = self._links.tried(address) and not self._links.silent(address)
+            return (0 if ready else 1, node.id)
 
         return sorted(self.nodes.values(), key=rank)
 
@@ -216,7 +218,7 @@ class Cluster:
         self.deadline.bound(self.settings.broker_timeout)
         try:
             return await self._ask(link, call, address)
-        except NeverSent:
+        except (NeverSent, NotRequested):
             raise
         except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
             raise OutcomeUnknown(f"it is not known whether it is done: {error}") from error

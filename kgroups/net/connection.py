@@ -39,6 +39,14 @@ class ConnectionLost(BrokerUnavailable):
     """The broker closed a connection that had worked; a new one may work again."""
 
 
+class Overdue(BrokerUnavailable):
+    """A broker did not answer in time; ``within`` is the end of the message, which says in what time."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        self.within = f" within {in_seconds(seconds)}"
+        super().__init__(message + self.within)
+
+
 class NeverSent(ConnectionLost):
     """... before a call went out on it, which a new one may carry as if it were the first."""
 
@@ -59,6 +67,8 @@ class Connection(asyncio.Protocol):
         """The door by which it was made."""
         self._held: asyncio.Event | None = None
         self._keeper: asyncio.Task[None] | None = None
+        self.waits_since: float | None = None
+        """When the oldest request went out that is not answered, or the last answer before it came; monotonic clock."""
         self.ends: float | None = None
         """When the broker's patience with a sign-in is over, on the loop's clock."""
 
@@ -98,8 +108,9 @@ class Connection(asyncio.Protocol):
             received = len(frame) + 4
             return frame
         except TimeoutError:
-            error = f"no answer to {call.api} within {in_seconds(timeout)}"
-            raise BrokerUnavailable(f"{self.name}: {error}") from None
+            overdue = Overdue(f"{self.name}: no answer to {call.api}", timeout)
+            error = str(overdue).removeprefix(f"{self.name}: ")
+            raise overdue from None
         except (BrokerUnavailable, ProtocolError) as reason:
             error = str(reason)
             raise
@@ -120,6 +131,7 @@ class Connection(asyncio.Protocol):
         request = encode_request(call, version, correlation_id, self._client_id)
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting.append((correlation_id, answer))
+        self.waits_since = self.waits_since or time.monotonic()
         self._transport.write(request)
         return answer, len(request)
 
@@ -182,6 +194,7 @@ class Connection(asyncio.Protocol):
         if not self._waiting or self._waiting[0][0] != correlation_id:
             raise RemoteProtocolError(f"an answer to request {correlation_id}, which was not asked; not Kafka?")
         _, answer = self._waiting.popleft()
+        self.waits_since = time.monotonic() if self._waiting else None
         if not answer.done():  # done: the caller has given up waiting
             answer.set_result(frame)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kgroups.errors import DeadlineExceeded
+from kgroups.errors import NotRequested
 
 
 class Deadline:
@@ -23,11 +23,11 @@ class Deadline:
     def bound(self, seconds: float) -> float:
         """No more than ``seconds``, and no more than what is left.
 
-        :raises DeadlineExceeded: when nothing is left.
+        :raises NotRequested: when nothing is left.
         """
         left = self.remaining()
         if left <= 0:
-            raise DeadlineExceeded(f"no answer within --timeout ({self.seconds:g} s)")
+            raise NotRequested(f"not requested: --timeout ({self.seconds:g} s) was over")
         return min(seconds, left)
 
     def within(self, seconds: float) -> Deadline:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgroups.errors import BrokerUnavailable, TlsRefused
 
-from .connection import Connection, Observer, in_seconds, reason_of
+from .connection import Connection, Observer, Overdue, reason_of
 from .resolve import addresses
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ async def dial(
         async with asyncio.timeout(timeout):
             return await _reached(lambda: Connection(name, client_id, observer), host, port, tls)
     except TimeoutError:
-        raise BrokerUnavailable(f"{name}: no connection within {in_seconds(timeout)}") from None
+        raise Overdue(f"{name}: no connection", timeout) from None
     except TlsRefused as error:
         raise TlsRefused(f"{name}: {error}") from error
     except OSError as error:

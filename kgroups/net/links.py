@@ -4,6 +4,7 @@ much."""
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError
 
-from .connection import ConnectionLost, Observer
+from .connection import ConnectionLost, Observer, Overdue
 from .deadline import Deadline
 from .gate import Gate, Link
 
@@ -19,6 +20,9 @@ LANES = 4
 """Connections to one broker for changes: it takes up the next request of a connection when the one before is answered,
 and answers when enough replicas have it. Measured on one machine, whose cores are the limit: a quarter less time with
 three replicas, none with one; the further away the replicas, the more."""
+
+SILENCE = 0.05
+"""Seconds without any answer after which another broker is asked what any broker can answer."""
 
 Address = tuple[str, int]
 """Host and port."""
@@ -37,7 +41,7 @@ class Links:
         self._made: dict[Lane, asyncio.Task[Link]] = {}
         self._retired: list[asyncio.Task[Link]] = []
         self._changing: Counter[Lane] = Counter()
-        self._condemned: dict[Address, BrokerUnavailable] = {}
+        self._condemned: dict[Address, KgroupsError] = {}
         self._names: dict[Address, str] = {}
         self._gate = Gate(settings, observer)
 
@@ -88,9 +92,14 @@ class Links:
 
     def condemn(self, address: Address, error: BrokerUnavailable) -> KgroupsError:
         """Never again; gives what to raise."""
+        reason: KgroupsError = error
         if not self._deadline.remaining():
-            return DeadlineExceeded(f"{error} (--timeout is {self._deadline.seconds:g} s)")
-        return self._condemned.setdefault(address, error)
+            over = f"--timeout ({self._deadline.seconds:g} s) was over"
+            if isinstance(error, Overdue):
+                reason = DeadlineExceeded(f"{str(error).removesuffix(error.within)} before {over}")
+            else:
+                reason = DeadlineExceeded(f"{error}, and {over}")
+        return self._condemned.setdefault(address, reason)
 
     def condemned(self, address: Address) -> bool:
         return address in self._condemned
@@ -99,6 +108,14 @@ class Links:
         """Whether a first connection to a broker came about, or failed."""
         task = self._made.get((*address, 0))
         return task is not None and task.done()
+
+    def silent(self, address: Address) -> bool:
+        """Whether requests to a broker have been waiting for :data:`SILENCE` without any news."""
+        task = self._made.get((*address, 0))
+        if task is None or not task.done() or task.cancelled() or task.exception():
+            return False
+        since = task.result().connection.waits_since
+        return since is not None and time.monotonic() - since > SILENCE
 
     def rename(self, address: Address, name: str) -> None:
         """What was only an address until now; also on connections that are still being made."""

@@ -1,0 +1,25 @@
+"""A broker that hangs costs Kafka's own tool all rows, and ours only its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kgroups.cli.kafka.consumer_groups import TOOL
+from tests.fakes.broker import FakeCluster
+from tests.fakes.hung import ANSWERING, HUNG, TIMEOUT, WORLDS
+from tests.unit.cli.conftest import Ran
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_rows_of_the_other_brokers(
+    run_tool: Callable[..., Ran], serve: Callable, world: Callable[[FakeCluster], None]
+) -> None:
+    served = serve(brokers=3, world=world)
+    words = ("--describe", "--all-groups", "--timeout", f"{TIMEOUT * 1000:.0f}")
+    code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, *words)
+    rows = [line.split() for line in out.splitlines() if line.startswith("g")]
+    assert code == 1
+    assert sorted({row[0] for row in rows}) == ANSWERING and len(rows) == 3 * len(ANSWERING)
+    assert f"broker {HUNG}" in err and "broker 0" not in err and "broker 1" not in err
