@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 
 from kgroups.model.group_log import Limits, commit_keys
 from kgroups.model.groups import GroupType
-from kgroups.model.health.findings import Seen
+from kgroups.model.health.findings import Proof, Seen, proof_of
 from kgroups.model.lag_summary import NO_AGES, Ages, By, shares
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.rows import GroupOffsets
+from kgroups.model.time_lag import FirstUnread, Position
 
 from .port import GroupAdmin
 from .select_groups import Selection
@@ -48,6 +50,22 @@ async def observe(
     if with_commit_times:
         seen = await _with_commit_times(admin, seen)
     return outcome.with_items(seen).with_failures(failures)
+
+
+async def find_proofs(
+    admin: GroupAdmin, positions: Iterable[Position], *, isolation: Isolation
+) -> Outcome[tuple[Position, Proof]]:
+    """Tell for each position whether a record is unread there, or only transaction markers and aborted records.
+
+    What fails is told by the proof, and is no failure.
+    """
+    wanted = set(positions)
+    readable, _ = await admin.find_unread(wanted, isolation=Isolation.READ_COMMITTED)
+    unread: Mapping[Position, FirstUnread] = {}
+    if isolation is Isolation.READ_UNCOMMITTED:
+        passed = {place for place in wanted if (found := readable.get(place)) and found == FirstUnread()}
+        unread, _ = await admin.find_unread(passed, isolation=isolation) if passed else ({}, ())
+    return Outcome(tuple((place, proof_of(readable.get(place), unread.get(place))) for place in sorted(wanted)))
 
 
 async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +21,14 @@ from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.health.findings import Seen
+    from kgroups.model.health.findings import Proof, Seen
     from kgroups.model.health.limits import Limits
     from kgroups.model.health.report import Report
     from kgroups.model.health.rules import Rule
     from kgroups.model.health.sampling import Sampling, Wanted
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
+    from kgroups.model.time_lag import Position
 
 
 @click.command("check", cls=Plugin)
@@ -78,7 +79,8 @@ def check(
 
     A limit is one number, beyond which it is CRITICAL, or two, WARNING,CRITICAL. --trend looks at the groups
     several times and judges by Burrow's rules: WARN (its lag only grows) is WARNING; STOP (behind, and nothing
-    committed), STALL (behind, and the same offset committed again) and REWIND (it went back) are CRITICAL.
+    committed), STALL (behind, and the same offset committed again) and REWIND (it went back) are CRITICAL. The first
+    three need an unread record, which is read from the log: transaction markers alone are not lag.
     """
     from kgroups.model.health.sampling import Sampling
     from kgroups.model.offsets import Isolation
@@ -124,7 +126,32 @@ class Judged:
         for wanted in sampling.wanted():
             time.sleep(wanted.pause)
             sampling.add(self._look(wanted))
+        if unproven := sampling.unproven():
+            proofs = self._proofs({at for places in unproven.values() for at in places.values()})
+            sampling.prove(
+                {
+                    name: {place: proofs[at] for place, at in places.items() if at in proofs}
+                    for name, places in unproven.items()
+                }
+            )
         return sampling.report(int(time.time() * 1000))
+
+    def _proofs(self, positions: Collection[Position]) -> dict[Position, Proof]:
+        """Whether a record is unread at each; unknown where the cluster does not answer any more."""
+        from kgroups.admin.observe import find_proofs
+        from kgroups.model.health.findings import Proof
+
+        from .answer import put
+
+        try:
+            outcome, _ = put(
+                self._connection.settings,
+                lambda admin: find_proofs(admin, positions, isolation=self._isolation),
+                debug=self._connection.debug,
+            )
+        except (ClusterUnreachable, DeadlineExceeded) as error:
+            return dict.fromkeys(positions, Proof(None, f"unread records are unknown: {error}"))
+        return dict(outcome.items)
 
     def _look(self, wanted: Wanted) -> Outcome[Seen]:
         from kgroups.admin.observe import observe

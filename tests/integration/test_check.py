@@ -114,3 +114,52 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
     assert looked and looked[0].code == 2 and "trend: REWIND in" in looked[0].out, looked[0].out
     for done in (*admin.delete_consumer_groups([GROUP]).values(), *admin.delete_topics([TOPIC]).values()):
         done.result(60)
+
+
+QUIET = "checked-quiet"
+
+
+def test_trend_on_a_quiet_transactional_topic(cluster: Sandbox) -> None:
+    """Offset 0, its marker at 1; offset 2, whose transaction is aborted, and its marker at 3 in partition 1."""
+    if cluster.version.name != "4.3.1":
+        pytest.skip("the rules are the same of every version")
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    for future in admin.create_topics([NewTopic(QUIET, 2, 1)]).values():
+        future.result(60)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": QUIET})
+    producer.init_transactions(60)
+    for abort in (False, True):
+        producer.begin_transaction()
+        for partition in (1,) if abort else (0, 1):
+            producer.produce(QUIET, b"record", partition=partition)
+        assert not producer.flush(60)
+        producer.abort_transaction(60) if abort else producer.commit_transaction(60)
+
+    def commit(group: str, *offsets: TopicPartition) -> None:
+        for future in admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, list(offsets))]).values():
+            future.result(60)
+
+    def trend(group: str, *words: str) -> Answer:
+        return run_kgroups("check", group, *TREND, "--window", "1s", *words, bootstrap=cluster.bootstrap)
+
+    commit("checked-at-marker", TopicPartition(QUIET, 0, 1))
+    at_marker = trend("checked-at-marker")
+    assert (at_marker.code, "trend: OK in" in at_marker.out) == (0, True), at_marker.out
+    (row,) = run_kgroups("lag", "checked-at-marker", "-o", "json", bootstrap=cluster.bootstrap).items
+    assert row["behind"] == 1, "offsets are left"
+
+    commit("checked-behind", TopicPartition(QUIET, 0, 0))
+    behind = trend("checked-behind")
+    assert (behind.code, "trend: STOP in" in behind.out) == (2, True), behind.out
+
+    commit("checked-aborted", TopicPartition(QUIET, 1, 1))
+    aborted = trend("checked-aborted")
+    assert (aborted.code, "trend: STOP? in" in aborted.out) == (3, True), aborted.out
+    assert "aborted or open transactions" in aborted.out
+    assert trend("checked-aborted", "--isolation", "read_committed").code == 0
+    unread = trend("checked-behind", "--transport", "librdkafka")
+    assert (unread.code, "trend: STOP? in" in unread.out) == (3, True), unread.out
+
+    names = ["checked-at-marker", "checked-behind", "checked-aborted"]
+    for done in (*admin.delete_consumer_groups(names).values(), *admin.delete_topics([QUIET]).values()):
+        done.result(60)

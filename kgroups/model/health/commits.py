@@ -9,6 +9,7 @@ from ..duration import Milliseconds
 from ..groups import GroupType
 from ..lag_summary import By, reads_on_at, shares
 from ..rows import OffsetRow
+from ..time_lag import Position
 from .amounts import NO_COMMIT, Unread, committed, largest, number, over, some, without_any
 from .findings import Finding, Place, Seen
 from .severity import Severity, Threshold, worst
@@ -92,10 +93,12 @@ def _looks(seen: Sequence[Seen]) -> dict[Place, list[Look]]:
     return {place: some for place, some in looks.items() if any(look.committed is not None for look in some)}
 
 
-def suspects(seen: Sequence[Seen]) -> list[Place]:
-    """Partitions whose verdict needs an unread record as proof."""
+def suspects(seen: Sequence[Seen]) -> dict[Place, Position]:
+    """Partitions whose verdict needs an unread record as proof, and the offsets from which to look for it."""
     looks = _looks(seen)
-    return [place for place, each in looks.items() if verdict(each, committing=_committing(seen, place)) in NEED_PROOF]
+    found = {place for place, each in looks.items() if verdict(each, committing=_committing(seen, place)) in NEED_PROOF}
+    positions = (at for share in shares(seen[-1].offsets, By.GROUP) for at in share.positions())
+    return {place: at for at in positions if (place := (at.topic, at.partition)) in found}
 
 
 _Judged = tuple[Verdict, Doubt | None]

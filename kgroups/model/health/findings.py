@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..groups import GroupId
 from ..lag_summary import NO_AGES, Ages
 from ..rows import GroupOffsets
+from ..time_lag import FirstUnread
 from .severity import Severity, Threshold
 
 Place = tuple[str, int]
@@ -34,6 +35,28 @@ class Proof(NamedTuple):
 
     unread: bool | None
     reason: str = ""
+
+
+SKIPPED = (
+    "only records of aborted or open transactions are unread, which a consumer with isolation.level=read_committed "
+    "does not read"
+)
+
+
+def proof_of(readable: FirstUnread | None, unread: FirstUnread | None) -> Proof:
+    """Tell whether a record is unread.
+
+    :param readable: what a consumer reads next that passes over aborted and open transactions.
+    :param unread: what one reads next that does not; ``None`` where nobody asked.
+    """
+    for found in (readable, unread):
+        if found is not None and found.failed is not None:
+            return Proof(None, f"unread records are unknown: {found.failed}")
+    if readable is None:
+        return Proof(None, "unread records are unknown")
+    if readable.offset is not None:
+        return Proof(True)
+    return Proof(False) if unread is None or unread.offset is None else Proof(None, SKIPPED)
 
 
 class Seen(NamedTuple):

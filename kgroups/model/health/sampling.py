@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kgroups.errors import UsageError
 
 from ..groups import GroupId
 from ..outcome import Failure, Outcome
-from .findings import Seen
+from ..time_lag import Position
+from .commits import suspects
+from .findings import Place, Proof, Seen
 from .judge import judge
 from .limits import Limits
 from .report import Report, report_of
@@ -59,6 +61,21 @@ class Sampling:
         """What a look has shown: of groups that are gone by now nothing is kept, and only its failures count."""
         self._looks = {(name := each.offsets.group.group_id): [*self._looks.get(name, ()), each] for each in seen.items}
         self._failures = seen.failures
+
+    def unproven(self) -> dict[GroupId, dict[Place, Position]]:
+        """The partitions of each group whose trend is to be proved by an unread record, and where to look for it."""
+        found = {
+            name: suspects(looks)
+            for name, looks in self._looks.items()
+            if limits_of(name, self._limits, self._rules).trend
+        }
+        return {name: places for name, places in found.items() if places}
+
+    def prove(self, proofs: Mapping[GroupId, Mapping[Place, Proof]]) -> None:
+        """Keep what was found there."""
+        for name, found in proofs.items():
+            *earlier, last = self._looks[name]
+            self._looks[name] = [*earlier, last._replace(proofs=found)]
 
     def report(self, at: int) -> Report:
         """What all of it comes to; ``at`` is now, in milliseconds since 1970."""

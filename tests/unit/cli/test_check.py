@@ -10,9 +10,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from kio.schema.errors import ErrorCode
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from kgroups.protocol.record_batch import Aborted
 from tests.fakes.broker import FakeCluster
+from tests.fakes.record_batches import TRANSACTIONAL, batch, marker
 from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -159,6 +162,48 @@ def test_rules_choose_groups_and_limits(check: Run, tmp_path: Path) -> None:
 def test_times_of_commits_that_cannot_be_read_are_unknown_for_a_reason(check: Run) -> None:
     code, out, _ = check("busy", "--max-commit-age", "1h")
     assert code == 3 and "busy: commit-age: commit age unknown on 2 partitions: " in out
+
+
+def quiet(fake: FakeCluster) -> None:
+    """t: two records, their marker; a record, its marker; an aborted record, its marker. Groups stand before each."""
+    aborted = batch(5, [(5, 1)], attributes=TRANSACTIONAL, producer=9)
+    committed = [batch(0, [(0, 1), (1, 1)], attributes=TRANSACTIONAL, producer=7), marker(2, 7)]
+    log = [*committed, batch(3, [(3, 1)], attributes=TRANSACTIONAL, producer=7), marker(4, 7), aborted, marker(6, 9)]
+    fake.world.topic("t", [0], end=7, logs={0: log}, aborted=[Aborted(9, 5)])
+    fake.world.topic("m", [0], end=5, logs={0: log[:4]})
+    fake.world.group("read", 0, commits={("m", 0): 4})
+    fake.world.group("behind", 0, commits={("m", 0): 1})
+    fake.world.group("aborted", 0, commits={("t", 0): 4})
+
+
+@pytest.mark.parametrize(
+    ("group", "words", "code", "said"),
+    [
+        ("read", (), 0, "OK in "),
+        ("behind", (), 2, "STOP in "),
+        ("aborted", (), 3, "STOP? in "),
+        ("aborted", ("--isolation", "read_committed"), 0, "OK in "),
+    ],
+)
+def test_trend_looks_for_an_unread_record(
+    run_cli: Run, serve: Callable, group: str, words: tuple[str, ...], code: int, said: str
+) -> None:
+    """A consumer that commits record by record stands before the marker of a quiet transactional topic."""
+    found = run_cli("check", "-b", serve(world=quiet).bootstrap, group, "--trend", "--window", "100ms", *words)
+    assert found[0] == code, found[1]
+    assert f"{group}: trend: {said}" in found[1]
+
+
+def test_trend_is_unknown_where_records_cannot_be_read(run_cli: Run, serve: Callable) -> None:
+    def refused(fake: FakeCluster) -> None:
+        quiet(fake)
+        fake.world.fail("Fetch", "m-0", ErrorCode.topic_authorization_failed)
+
+    words = ("check", "-b", serve(world=refused).bootstrap, "behind", "--trend", "--window", "100ms")
+    code, out, _ = run_cli(*words)
+    assert code == 3
+    assert "behind: trend: STOP? in " in out and "m-0; unread records are unknown: " in out
+    assert "needs READ on TOPIC m" in out
 
 
 def test_wait_outlasts_a_cluster_that_is_not_there_yet(run_cli: Run) -> None:

@@ -305,7 +305,7 @@ def test_assigned_is_unknown_where_it_cannot_be_told() -> None:
 def test_trend_needs_an_unread_record(proof: Proof, severity: Severity, said: str) -> None:
     first = seen({0: 90}, {0: 91}, {})
     again = seen({0: 90}, {0: 91}, {}, now=NOW + 2000)
-    assert suspects([first, again]) == [("t", 0)]
+    assert suspects([first, again]) == {("t", 0): Position("t", 0, 90)}
     finding = one(Limits(trend=True), first, again._replace(proofs={("t", 0): proof}))
     assert (finding.severity, finding.message) == (severity, said)
 
