@@ -36,14 +36,17 @@ async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[Doome
     return groups.with_items(doomed).with_failures(failures)
 
 
-def still_as_shown(planned: Iterable[DoomedGroup], now: Outcome[DoomedGroup]) -> Outcome[DoomedGroup]:
-    """Of the groups that can be deleted now those whose commits are as in an old plan; the others are failures."""
+def still_as_shown(
+    planned: Iterable[DoomedGroup], now: Outcome[DoomedGroup], *, force: bool = False
+) -> Outcome[DoomedGroup]:
+    """Of the groups that can be deleted now those whose commits are as in an old plan, with ``force`` all of them; the
+    others are failures."""
     shown = {doomed.group.group_id: doomed.commits for doomed in planned}
     kept: list[DoomedGroup] = []
     failures: list[Failure] = []
     for doomed in now.items:
         name = doomed.group.group_id
-        if doomed.commits == shown.get(name):
+        if force or doomed.commits == shown.get(name):
             kept.append(doomed)
         else:
             message = "its offsets have changed since they were looked at: it is not deleted; plan it again"

@@ -84,7 +84,7 @@ def _inputs(request: ResetRequest, keys: Sequence[PlanKey], groups: Sequence[Gro
 
 
 async def look_again(
-    lookups: Lookups, planned: Iterable[PlannedOffset], *, with_members: bool
+    lookups: Lookups, planned: Iterable[PlannedOffset], *, with_members: bool, force: bool = False
 ) -> Outcome[PlannedOffset]:
     """See :func:`kgroups.admin.reset_offsets.still_true`."""
     entries = list(planned)
@@ -94,7 +94,8 @@ async def look_again(
     unread = [failure for failure in groups.failures if failure.error != NOT_FOUND]
     unknown = {failure.name for failure in unread}
     readable = {name: commits for name, commits in committed.items() if name not in unknown}
-    return reset_plan.still_as_planned(entries, groups.items, readable, with_members=with_members).with_failures(unread)
+    checked = reset_plan.still_as_planned(entries, groups.items, readable, with_members=with_members, force=force)
+    return checked.with_failures(unread)
 
 
 def _missing(groups: Outcome[Group], selection: Selection) -> dict[GroupId, None]:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
         Leaver,
         RemovedMember,
     )
+    from kgroups.model.committing import RecentCommits
     from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group, GroupId, ListedGroup
-    from kgroups.model.offsets import Isolation
+    from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.reset import PlannedOffset
     from kgroups.model.rows import GroupOffsets
@@ -55,6 +56,15 @@ class GroupAdmin(Protocol):
         self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
     ) -> DeepAnswer: ...
 
+    async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits: ...
+
+    async def committed(
+        self, groups: Sequence[GroupId]
+    ) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]: ...
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep; that time does not count toward the deadline."""
+
     # The acts. Plans change nothing; what is written is what a plan says.
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
@@ -62,7 +72,7 @@ class GroupAdmin(Protocol):
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
 
     async def still_true(
-        self, planned: Sequence[PlannedOffset], *, with_members: bool = False
+        self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]: ...
 
     async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]: ...

@@ -39,14 +39,15 @@ async def plan_reset(cluster: Cluster, request: ResetRequest) -> Outcome[Planned
 
 
 async def still_true(
-    cluster: Cluster, planned: Iterable[PlannedOffset], *, with_members: bool = False
+    cluster: Cluster, planned: Iterable[PlannedOffset], *, with_members: bool = False, force: bool = False
 ) -> Outcome[PlannedOffset]:
     """The plan without the groups that have members by now, or other commits; these are failures. To be asked right
     before :func:`apply_offsets` of a plan that is not fresh.
 
     :param with_members: members are no hindrance, to the deletion of commits that nobody reads.
+    :param force: other commits are no hindrance either; what they are now takes the place of what was planned over.
     """
-    return await look_again(WireLookups(cluster), planned, with_members=with_members)
+    return await look_again(WireLookups(cluster), planned, with_members=with_members, force=force)
 
 
 class WireLookups:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
         Leaver,
         RemovedMember,
     )
+    from kgroups.model.committing import RecentCommits
     from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group
-    from kgroups.model.offsets import Isolation
+    from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.permissions import Acl
     from kgroups.model.reset import PlannedOffset
     from kgroups.model.rows import GroupOffsets
@@ -128,6 +130,21 @@ class WireAdmin:
 
         return await group_log.read_group_logs(self.cluster, wanted, limits, retention=retention)
 
+    async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
+        from . import recent_commits
+
+        return await recent_commits.recent_commits(self.cluster, groups, since)
+
+    async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
+        from .reset_offsets import WireLookups
+        from .select_groups import Selection
+
+        return (await WireLookups(self.cluster).groups(Selection(tuple(groups))))[1]
+
+    async def pause(self, seconds: float) -> None:
+        self.cluster.deadline.extend(seconds)
+        await asyncio.sleep(seconds)
+
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         from . import reset_offsets
 
@@ -139,11 +156,11 @@ class WireAdmin:
         return self._whole(selection, await delete_offsets.plan_delete_offsets(self.cluster, selection, topics))
 
     async def still_true(
-        self, planned: Sequence[PlannedOffset], *, with_members: bool = False
+        self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
         from . import reset_offsets
 
-        return await reset_offsets.still_true(self.cluster, planned, with_members=with_members)
+        return await reset_offsets.still_true(self.cluster, planned, with_members=with_members, force=force)
 
     async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
         from . import write_offsets

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import UsageError
+from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import count
 
 from .answer import Shape
@@ -16,13 +16,15 @@ from .confirm import Consent, consent_options
 from .internal_topics import all_internal_topics_option, delete_topics
 from .options import Connection, Duration, connection_options, output_options
 from .perform import Act, perform
+from .safety import Safety, safety_options
 from .undo_file import UndoFile, undo_option
 from .which_groups import Chosen, group_options
+from .write_offsets import GROUPS_AT_ONCE, chunks, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import DoomedGroup, DoomedTopic
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import DoomedGroup, DoomedTopic, Result
+    from kgroups.model.outcome import Failure, Outcome
 
 
 @click.command("delete")
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     help="Refused: no Kafka tells since when a group is empty; kgroups history stale does.",
 )
 @all_internal_topics_option
+@safety_options
 @consent_options
 @undo_option
 @output_options
@@ -45,6 +48,7 @@ def delete(
     undo_file: Path | None,
     empty_for: float | None,
     all_internal: bool,
+    safety: Safety,
     chosen: Chosen,
 ) -> int:
     """Delete groups that have no members, with their offsets.
@@ -59,33 +63,28 @@ def delete(
         )
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection.given())
-    from kgroups.admin.delete_groups import still_as_shown
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.kinds import KEEPERS
     from kgroups.model.act_rows import delete_row, delete_topic_row, told
     from kgroups.model.acts import DoomedGroup, DoomedTopic, Result
     from kgroups.model.outcome import Outcome
-    from kgroups.model.plan_file import json_undo
     from kgroups.render.act_views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
-        return _with_topics(await admin.plan_delete(selection), all_internal)
+        planned = await admin.plan_delete(selection)
+        committed = {each.group.group_id: each.commits for each in planned.items if each.group.type not in KEEPERS}
+        screened = await safety.screen(
+            admin, planned, committed, lambda each: each.group.group_id, execute=consent.execute
+        )
+        return _with_topics(screened, all_internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup | DoomedTopic], old: bool) -> Outcome[Any]:
+    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup | DoomedTopic]) -> Outcome[Any]:
         groups = [doomed for doomed in planned if isinstance(doomed, DoomedGroup)]
         topics = [doomed for doomed in planned if isinstance(doomed, DoomedTopic)]
-        names = tuple(doomed.group.group_id for doomed in groups)
-        fresh = Outcome(tuple(groups))
-        checked = still_as_shown(groups, await admin.plan_delete(Selection(names))) if old else fresh
-        offsets = [entry for doomed in checked.items for entry in doomed.as_plan()]
-        if offsets:
-            undo.write(sorted({entry.group_id for entry in offsets}), json_undo(offsets))
-        deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
-        results = {each.group_id: told(each.result, each.failure) for each in deleted.items}
-        results.update({each.name: told(Result.FAILED, each) for each in checked.failures})
-        rows = [delete_row(doomed, results.get(doomed.group.group_id, told(Result.FAILED, None))) for doomed in groups]
-        gone = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
-        more, failures = await delete_topics(admin, topics, gone, delete_topic_row) if topics else ([], [])
-        return deleted.with_items((*rows, *more)).with_failures((*checked.failures, *failures))
+        results, failures = await _delete(admin, groups, undo, force=safety.force)
+        rows = [delete_row(doomed, told(*results[doomed.group.group_id])) for doomed in groups]
+        gone = [name for name, (result, _) in results.items() if result is Result.APPLIED]
+        more, refused = await delete_topics(admin, topics, gone, delete_topic_row) if topics else ([], [])
+        return Outcome((*rows, *more), (*failures, *refused))
 
     def row(doomed: DoomedGroup | DoomedTopic) -> Any:
         return delete_topic_row(doomed) if isinstance(doomed, DoomedTopic) else delete_row(doomed)
@@ -98,6 +97,40 @@ def delete(
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
     return perform(connection, shape, consent, Act(DELETE, plan, row, question, do, undo))
+
+
+async def _delete(
+    admin: GroupAdmin, groups: Sequence[DoomedGroup], undo: UndoFile, *, force: bool
+) -> tuple[dict[str, tuple[Result, Failure | None]], list[Failure]]:
+    """Delete some hundred groups at a time, each checked again right before; group -> what became of it."""
+    from kgroups.admin.delete_groups import still_as_shown
+    from kgroups.admin.select_groups import Selection
+    from kgroups.model.acts import Result
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.plan_file import json_undo
+
+    results: dict[str, tuple[Result, Failure | None]] = {}
+    failures: list[Failure] = []
+    parts = list(chunks(groups, GROUPS_AT_ONCE))
+    for number, part in enumerate(parts):
+        names = tuple(doomed.group.group_id for doomed in part)
+        results.update(dict.fromkeys(names, (Result.FAILED, None)))
+        try:
+            checked = still_as_shown(part, await admin.plan_delete(Selection(names)), force=force)
+        except KgroupsError as error:
+            checked = Outcome((), tuple(unchecked(name, error) for name in names))
+        results.update({each.name: (Result.FAILED, each) for each in checked.failures if each.name in results})
+        failures += checked.failures
+        if not checked.items:
+            continue
+        rest = [*checked.items, *(doomed for each in parts[number + 1 :] for doomed in each)]
+        offsets = [entry for doomed in rest for entry in doomed.as_plan()]
+        if offsets and undo.written is None:
+            undo.write(sorted({entry.group_id for entry in offsets}), json_undo(offsets))
+        deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
+        results.update({each.group_id: (each.result, each.failure) for each in deleted.items})
+        failures += deleted.failures
+    return results, failures
 
 
 def _with_topics(planned: Outcome[DoomedGroup], all_internal: bool) -> Outcome[DoomedGroup | DoomedTopic]:

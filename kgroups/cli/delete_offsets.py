@@ -15,6 +15,7 @@ from .answer import Shape
 from .confirm import Consent, consent_options
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
+from .safety import Safety, safety_options
 from .undo_file import UndoFile, undo_option
 from .which_groups import Chosen, complete_topic, group_options
 from .write_offsets import write_offsets
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     help="All commits on a topic, or on some of its partitions; may be repeated.",
     shell_complete=complete_topic,
 )
+@safety_options
 @consent_options
 @undo_option
 @output_options
@@ -44,6 +46,7 @@ def delete_offsets(
     shape: Shape,
     consent: Consent,
     undo_file: Path | None,
+    safety: Safety,
     chosen: Chosen,
     topics: tuple[str, ...],
 ) -> int:
@@ -59,14 +62,20 @@ def delete_offsets(
     scope = parse_topic_scope(topics)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection.given())
+    from kgroups.admin.reset_plan import IDLE
+    from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import delete_offset_row, told
     from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        return await admin.plan_delete_offsets(selection, scope)
+        planned = await admin.plan_delete_offsets(selection, scope)
+        names = tuple(sorted({entry.group_id for entry in planned.items}))
+        groups = (await admin.describe(Selection(names))).items if names else ()
+        members = [group.group_id for group in groups if group.state not in IDLE]
+        return await safety.screen_offsets(admin, planned, execute=consent.execute, members=members)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset], old: bool) -> Outcome[Any]:
-        applied = await write_offsets(admin, planned, undo, old=old, with_members=True)
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
+        applied = await write_offsets(admin, planned, undo, force=safety.force, with_members=True)
         rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 

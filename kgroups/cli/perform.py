@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -26,15 +25,11 @@ P = TypeVar("P")
 
 NOTHING = "there is nothing to do"
 
-FRESH = 2.0
-"""Seconds from the start of planning for which a plan is taken to be true still; then what it says is looked at again,
-so that an undo file holds what is really written over."""
-
 
 class Act(NamedTuple, Generic[P]):
     """What is done: ``plan`` it, show each planned thing by ``row``, ask ``question`` about them all, ``do`` them.
 
-    ``do`` gives rows, with their results. It is told whether the plan is old, and so has to be looked at again.
+    ``do`` gives rows, with their results. It checks each group again right before it is changed.
     """
 
     view: View
@@ -42,7 +37,7 @@ class Act(NamedTuple, Generic[P]):
     row: Callable[[P], Any]
     question: Callable[[Sequence[P]], str]
     """Without a question mark: the cluster's name follows."""
-    do: Callable[[GroupAdmin, Sequence[P], bool], Awaitable[Outcome[Any]]]
+    do: Callable[[GroupAdmin, Sequence[P]], Awaitable[Outcome[Any]]]
     undo: UndoFile | None = None
 
 
@@ -69,7 +64,7 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
 
     async def do(admin: GroupAdmin) -> Outcome[Any]:
         _check_same(cluster_id, admin.cluster_id)
-        return await act.do(admin, planned.items, True)
+        return await act.do(admin, planned.items)
 
     done, cluster_id = _put(connection, act, do)
     return show(done.after(planned), cluster_id, shape, act.view)
@@ -97,14 +92,13 @@ def _check_same(planned: str | None, now: str | None) -> None:
 
 
 def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
-    """Plans and does it by the same connections: a plan that was quickly made is itself the look right before."""
+    """Plan and execute over the same connections."""
 
     async def both(admin: GroupAdmin) -> Outcome[Any]:
-        began = time.monotonic()
         planned = await act.plan(admin)
         if not planned.items:
             return planned.with_failures((), (f"{NOTHING} on {connection.cluster(admin.cluster_id)}",))
-        done = await act.do(admin, planned.items, time.monotonic() - began > FRESH)
+        done = await act.do(admin, planned.items)
         return done.after(planned)
 
     return show(*_put(connection, act, both), shape, act.view)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import UsageError
+from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import count
 
 from .answer import Shape
@@ -15,11 +15,15 @@ from .confirm import Consent, consent_options
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .which_groups import Chosen, group_options
+from .write_offsets import chunks, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import Leaver
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import Leaver, RemovedMember
+    from kgroups.model.outcome import Failure, Outcome
+
+MEMBERS_AT_ONCE = 500
+"""Members whose groups are checked again, and that are then removed."""
 
 
 @click.command("remove-members")
@@ -51,6 +55,7 @@ def remove_members(
     from kgroups.admin.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import remove_member_row, told
+    from kgroups.model.outcome import Outcome
     from kgroups.render.act_views import REMOVE_MEMBERS
 
     if all_members and (members or instances):
@@ -63,14 +68,23 @@ def remove_members(
     async def plan(admin: GroupAdmin) -> Outcome[Leaver]:
         return await admin.plan_removal(selection, wanted)
 
-    async def do(admin: GroupAdmin, planned: Sequence[Leaver], old: bool) -> Outcome[Any]:
-        names = tuple(sorted({leaver.group_id for leaver in planned}))
-        refused = not_as_planned(planned, await admin.describe(Selection(names))) if old else []
-        alone = {_key(each.leaver) for each in refused}
-        removed = await admin.remove_members([leaver for leaver in planned if _key(leaver) not in alone], reason)
-        items = sorted((*removed.items, *refused), key=lambda each: _key(each.leaver))
+    async def do(admin: GroupAdmin, planned: Sequence[Leaver]) -> Outcome[Any]:
+        items: list[RemovedMember] = []
+        failures: dict[Failure, None] = {}
+        for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
+            names = tuple(sorted({leaver.group_id for leaver in part}))
+            try:
+                now = await admin.describe(Selection(names))
+            except KgroupsError as error:
+                now = Outcome((), tuple(unchecked(name, error) for name in names))
+            refused = not_as_planned(part, now)
+            alone = {_key(each.leaver) for each in refused}
+            removed = await admin.remove_members([leaver for leaver in part if _key(leaver) not in alone], reason)
+            items += (*removed.items, *refused)
+            failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in refused if each.failure))))
+        items.sort(key=lambda each: _key(each.leaver))
         rows = (remove_member_row(each.leaver, told(each.result, each.failure)) for each in items)
-        return removed.with_items(rows).with_failures(dict.fromkeys(each.failure for each in refused if each.failure))
+        return Outcome(tuple(rows), tuple(failures))
 
     def question(planned: Sequence[Leaver]) -> str:
         groups = len({leaver.group_id for leaver in planned})

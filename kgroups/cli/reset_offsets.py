@@ -17,6 +17,7 @@ from .confirm import Consent, consent_options
 from .internal_topics import all_internal_topics_option, delete_topics, internal_topic_option
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
+from .safety import Safety, safety_options
 from .scenario import one_scenario, scenario_of, scenario_options
 from .undo_file import UndoFile, undo_option
 from .which_groups import Chosen, group_options
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 )
 @internal_topic_option
 @all_internal_topics_option
+@safety_options
 @consent_options
 @undo_option
 @click.option(
@@ -52,6 +54,7 @@ def reset_offsets(
     undo_file: Path | None,
     export: bool,
     create_group: bool,
+    safety: Safety,
     chosen: Chosen,
     topics: tuple[str, ...],
     all_topics: bool,
@@ -81,14 +84,15 @@ def reset_offsets(
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | DoomedTopic]:
         planned = (await admin.plan_reset(request)).with_failures((), remarks)
+        planned = await safety.screen_offsets(admin, planned, execute=consent.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | DoomedTopic], old: bool) -> Outcome[Any]:
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | DoomedTopic]) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, DoomedTopic)]
-        applied = await write_offsets(admin, offsets, undo, old=old)
+        applied = await write_offsets(admin, offsets, undo, force=safety.force)
         rows = [reset_row(each.planned, told(each.result, each.failure)) for each in applied.items]
         undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - undone

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from kgroups.errors import KgroupsError
 
 from .undo_file import UndoFile
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.acts import AppliedOffset
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.reset import PlannedOffset
+
+T = TypeVar("T")
+
+GROUPS_AT_ONCE = 500
+"""Groups that are checked again in a few requests, and then written."""
 
 
 async def write_offsets(
@@ -19,23 +26,55 @@ async def write_offsets(
     planned: Sequence[PlannedOffset],
     undo: UndoFile,
     *,
-    old: bool,
+    force: bool = False,
     with_members: bool = False,
 ) -> Outcome[AppliedOffset]:
-    """Looks again whether an old plan still holds, keeps the old offsets in a file, and writes the new ones."""
+    """Write the new offsets, some hundred groups at a time.
+
+    Right before its part is written, each group is checked again; one that changed is left alone and named. The undo
+    file is written before the first change.
+    """
+    from kgroups.admin.reset_plan import by_group
     from kgroups.model.acts import AppliedOffset, Result
     from kgroups.model.outcome import Outcome
     from kgroups.model.plan_file import json_undo
 
-    fresh = Outcome(tuple(planned))
-    checked = await admin.still_true(planned, with_members=with_members) if old else fresh
-    kept = {entry.key for entry in checked.items}
-    reasons = {failure.name: failure for failure in checked.failures}
-    dropped = [
-        AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id)) for entry in planned if entry.key not in kept
-    ]
-    if checked.items:
-        undo.write(sorted({entry.group_id for entry in checked.items}), json_undo(checked.items))
-    applied = await admin.apply_offsets(checked.items)
-    items = sorted((*applied.items, *dropped), key=lambda each: each.planned.key)
-    return applied.with_items(items).with_failures(checked.failures)
+    done: list[AppliedOffset] = []
+    failures: list[Failure] = []
+    parts = list(chunks(list(by_group(planned)), GROUPS_AT_ONCE))
+    for number, part in enumerate(parts):
+        entries = [entry for _, each in part for entry in each]
+        try:
+            checked = await admin.still_true(entries, with_members=with_members, force=force)
+        except KgroupsError as error:
+            checked = Outcome((), tuple(unchecked(name, error) for name, _ in part))
+        kept = {entry.key for entry in checked.items}
+        reasons = {failure.name: failure for failure in checked.failures}
+        done += [
+            AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id))
+            for entry in entries
+            if entry.key not in kept
+        ]
+        failures += checked.failures
+        if not checked.items:
+            continue
+        if undo.written is None:
+            rest = [*checked.items, *(entry for each in parts[number + 1 :] for _, more in each for entry in more)]
+            undo.write(sorted({entry.group_id for entry in rest}), json_undo(rest))
+        applied = await admin.apply_offsets(checked.items)
+        done += applied.items
+        failures += applied.failures
+    return Outcome(tuple(sorted(done, key=lambda each: each.planned.key)), tuple(failures))
+
+
+def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield parts of at most this size."""
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+def unchecked(group: str, error: KgroupsError) -> Failure:
+    """Why a group is left alone that could not be checked again."""
+    from kgroups.model.outcome import Failure, Scope
+
+    return Failure(Scope.GROUP, group, f"not changed: it could not be checked again: {error}")

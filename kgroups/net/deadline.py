@@ -30,6 +30,10 @@ class Deadline:
             raise NotRequested(f"not requested: --timeout ({self.seconds:g} s) was over")
         return min(seconds, left)
 
+    def extend(self, seconds: float) -> None:
+        """Move it: a wait that the user asked for does not count."""
+        self._at += seconds
+
     def within(self, seconds: float) -> Deadline:
         """A nearer deadline, no later than this one."""
         return Deadline(min(seconds, self.remaining()))

@@ -85,9 +85,9 @@ class Acts:
         return await make_plan(self, request)
 
     async def still_true(
-        self, planned: Sequence[PlannedOffset], *, with_members: bool = False
+        self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
-        return await look_again(self, planned, with_members=with_members)
+        return await look_again(self, planned, with_members=with_members, force=force)
 
     async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
         work = list(reset_plan.by_group(planned))

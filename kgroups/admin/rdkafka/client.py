@@ -37,6 +37,7 @@ from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError
 from kgroups.model.cluster import Node
+from kgroups.model.committing import RecentCommits
 from kgroups.model.group_log import DeepAnswer, Key, Limits
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, Logs
@@ -210,6 +211,17 @@ class RdkafkaAdmin(Acts):
     ) -> DeepAnswer:
         """Records are read over the wire only."""
         return DeepAnswer({}, (f"--deep: {answers.UNREAD_LOG}",), unread=dict.fromkeys(wanted, answers.UNREAD_LOG))
+
+    async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
+        """Records are read over the wire only."""
+        return RecentCommits({}, dict.fromkeys(groups, answers.UNREAD_LOG))
+
+    async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
+        return (await self.groups(Selection(tuple(groups))))[1]
+
+    async def pause(self, seconds: float) -> None:
+        self._deadline.extend(seconds)
+        await asyncio.sleep(seconds)
 
     # Below: groups.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -17,6 +16,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.wire import WireAdmin
 from kgroups.cli.plan_source import LARGEST, read_plan
+from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
@@ -477,7 +477,7 @@ def test_what_was_committed_while_the_question_stood_is_kept(
         ("plan_delete", ("delete", "a", "b")),
     ],
 )
-def test_a_plan_that_took_long_is_looked_at_again_although_nobody_is_asked(
+def test_plan_is_checked_again_although_nobody_is_asked(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, words: tuple[str, ...]
 ) -> None:
     make = getattr(WireAdmin, plan)
@@ -486,12 +486,10 @@ def test_a_plan_that_took_long_is_looked_at_again_although_nobody_is_asked(
     async def slowly(*asked: Any) -> Any:
         made.append(await make(*asked))
         if len(made) == 1:
-            await asyncio.sleep(0.05)
             served.world.groups["b"].commits["t", 0] = Commit(0, 6, 4)
         return made[-1]
 
     monkeypatch.setattr(WireAdmin, plan, slowly)
-    monkeypatch.setattr("kgroups.cli.perform.FRESH", 0.04)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
@@ -499,9 +497,63 @@ def test_a_plan_that_took_long_is_looked_at_again_although_nobody_is_asked(
     assert {row.group for row in parse_plan((tmp_path / "undo.json").read_text(), "undo.json").rows} == {"a"}
 
 
-def test_a_plan_that_was_quickly_made_is_not_looked_at_again(
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        ("apply_offsets", ("reset-offsets", "a", "b", "--all-topics", "--to-latest")),
+        ("apply_offsets", ("delete-offsets", "a", "b", "--topic", "t")),
+        ("delete_groups", ("delete", "a", "b")),
+    ],
+)
+def test_each_part_is_checked_right_before_it_is_written(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, act: str, words: tuple[str, ...]
+) -> None:
+    """Many groups take several requests: what changes while the first are written is seen."""
+    write = getattr(WireAdmin, act)
+
+    async def first_part(*asked: Any) -> Any:
+        done = await write(*asked)
+        served.world.groups["b"].commits["t", 0] = Commit(0, 77, 4)
+        return done
+
+    monkeypatch.setattr(WireAdmin, act, first_part)
+    monkeypatch.setattr("kgroups.cli.write_offsets.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.cli.delete.GROUPS_AT_ONCE", 1)
+    code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
+    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
+    assert commits(served, "b") == {("t", 0): Commit(0, 77, 4)}
+    undo = parse_plan((tmp_path / "undo.json").read_text(), "undo.json")
+    assert {row.group for row in undo.rows} == {"a", "b"}, "on the disk before the first change"
+
+
+def test_member_that_came_back_while_others_were_removed_is_left_alone(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.perform.FRESH", 60.0)
-    assert ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute", "--yes")[0] == 0
-    assert [request.api for request in served.fake.requests].count("OffsetFetch") == 1
+    busy = served.world.groups["busy"]
+    busy.members = (FakeMember("m-1"), FakeMember("m-2", instance_id="i-2"))
+    back = FakeMember("m-back", instance_id="i-2")
+    remove = WireAdmin.remove_members
+
+    async def first_part(*asked: Any) -> Any:
+        done = await remove(*asked)
+        busy.members = (back,)
+        return done
+
+    monkeypatch.setattr(WireAdmin, "remove_members", first_part)
+    monkeypatch.setattr("kgroups.cli.remove_members.MEMBERS_AT_ONCE", 1)
+    code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "--yes", "-o", "json")
+    assert code == 1 and busy.members == (back,) and "has come back since it was looked at" in err
+    assert [row["result"] for row in json.loads(out)["items"]] == ["applied", "failed"]
+
+
+def test_group_that_cannot_be_checked_again_is_not_written(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def fails(*_: Any, **__: Any) -> Any:
+        raise ClusterUnreachable("nobody answers")
+
+    monkeypatch.setattr(WireAdmin, "still_true", fails)
+    code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
+    assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
+    assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: it could not be checked again" in err

@@ -1,0 +1,110 @@
+"""What is checked before groups are changed: that nobody commits any more; and waiting for members to leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from .options import Duration, collected
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.still_committing import Committed
+    from kgroups.model.groups import GroupId
+    from kgroups.model.outcome import Outcome
+    from kgroups.model.reset import PlannedOffset
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = TypeVar("P")
+
+_WINDOW = 90.0
+
+_OPTIONS = (
+    click.option(
+        "--force",
+        is_flag=True,
+        help="Also change groups for which a client that is not a member still commits, such as a consumer that uses "
+        "assign(), or Flink.",
+    ),
+    click.option(
+        "--commit-window",
+        type=Duration(),
+        help="Look for such commits this far back; finds clients that commit at least every half of it.  "
+        "[default: 90s]",
+    ),
+)
+
+
+class Safety(NamedTuple):
+    """What the flags say. ``window`` is in seconds."""
+
+    force: bool = False
+    window: float = _WINDOW
+
+    async def screen(
+        self,
+        admin: GroupAdmin,
+        planned: Outcome[P],
+        committed: Committed,
+        group_of: Callable[[P], GroupId],
+        *,
+        execute: bool,
+    ) -> Outcome[P]:
+        """Return the plan without the groups for which somebody still commits; each of these is a failure.
+
+        :param committed: what the planned groups without members have committed.
+        :param execute: whether the plan is executed; for a dry run nobody has to wait for a second sample.
+        """
+        if not committed:
+            return planned
+        from kgroups.admin.still_committing import still_committing
+        from kgroups.model.committing import WAY_OUT
+        from kgroups.model.outcome import Failure, Scope
+
+        watch = execute and not self.force
+        told = await still_committing(admin, committed, window=self.window, watch=watch, tell=_note)
+        perhaps = "changed all the same (--force)" if self.force and execute else "--execute checks whether it goes on"
+        remarks = [f"group '{name}': not by a member: {words}; {perhaps}" for name, words in told.perhaps.items()]
+        failures = [Failure(Scope.GROUP, name, f"{words}; {WAY_OUT}") for name, words in told.found.items()]
+        kept = (item for item in planned.items if group_of(item) not in told.found)
+        return planned.with_items(kept).with_failures(failures, (*remarks, *(() if self.force else told.notices)))
+
+    async def screen_offsets(
+        self,
+        admin: GroupAdmin,
+        planned: Outcome[PlannedOffset],
+        *,
+        execute: bool,
+        members: Iterable[GroupId] = (),
+    ) -> Outcome[PlannedOffset]:
+        """The same of planned offsets.
+
+        :param members: groups that have members: these commit, and are not checked.
+        """
+        from kgroups.admin.kinds import KEEPERS
+        from kgroups.model.offsets import Commit
+
+        apart = frozenset(members)
+        committed: dict[str, dict[tuple[str, int], Commit | None]] = {}
+        for entry in planned.items:
+            if entry.kind not in KEEPERS and entry.group_id not in apart:
+                committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
+        return await self.screen(admin, planned, committed, lambda entry: entry.group_id, execute=execute)
+
+
+def _note(text: str) -> None:
+    from .progress import wipe
+
+    wipe()
+    click.echo(f"kgroups: note: {text}", err=True)
+
+
+def safety_options(command: F) -> F:
+    """The command gets ``safety``, a :class:`Safety`."""
+    return collected(command, _OPTIONS, "safety", _safety)
+
+
+def _safety(force: bool, commit_window: float | None) -> Safety:
+    return Safety(force, _WINDOW if commit_window is None else commit_window)

@@ -1,0 +1,183 @@
+"""Which groups somebody still commits for, by the records of a fake coordinator, and by two samples."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin import recent_commits, still_committing
+from kgroups.admin.still_committing import Committing
+from kgroups.admin.wire import WireAdmin
+from kgroups.model.offsets import Commit
+from tests.fakes.asking import ask_again
+from tests.fakes.broker import FakeCluster
+from tests.fakes.offset_records import commit_key, commit_value, key_bytes, value_bytes
+from tests.fakes.record_batches import Batch, batch
+
+LOG = "__consumer_offsets"
+
+
+class Log:
+    """One partition of __consumer_offsets, that grows."""
+
+    def __init__(self) -> None:
+        self.cluster = FakeCluster(1, "4.3.1")
+        self.cluster.world.topic("t", [0, 0], end=1000)
+        self.cluster.world.group("g", 0, commits={("t", 0): 42})
+        self.topic = self.cluster.world.topic(LOG, [0], end=0, logs={0: []})
+        self.times: dict[int, int] = {}
+        self.topic.times = self.times
+
+    def add(self, key: bytes, value: bytes | None, ago: float) -> None:
+        at = int((time.time() - ago) * 1000)
+        self.topic.logs[0] = [*self.topic.logs[0], self._batch(key, value, at)]
+        self.times[self.topic.end] = at
+        self.topic.end += 1
+
+    def _batch(self, key: bytes, value: bytes | None, at: int) -> Batch:
+        return batch(self.topic.end, [(self.topic.end, at)], key=key, value=value)
+
+    def commit(self, offset: int, ago: float = 0, group: str = "g", partition: int = 0, version: int = 4) -> None:
+        self.add(commit_key(group, "t", partition), commit_value(version, offset=offset), ago)
+
+    def commits(self, ages: Iterable[float], group: str = "g") -> None:
+        for offset, ago in enumerate(ages):
+            self.commit(offset, ago, group)
+
+    def members_left(self, ago: float = 0) -> None:
+        told = {"protocolType": "consumer", "generation": 2, "protocol": None, "leader": None}
+        value = value_bytes(2, 3, {**told, "currentStateTimestamp": 1000, "members": []})
+        self.add(key_bytes(2, "g"), value, ago)
+
+
+def check(log: Log, *, later: Iterable[tuple[float, int]] = (), window: float = 90, watch: bool = True) -> Committing:
+    """``later``: commits that come while the group is watched: after how many seconds, and the offset."""
+
+    async def go_on() -> None:
+        for seconds, offset in later:
+            await asyncio.sleep(seconds)
+            log.commit(offset)
+            log.cluster.world.groups["g"].commits["t", 0] = offset
+
+    async def question(admin: WireAdmin) -> Committing:
+        began = asyncio.ensure_future(go_on())
+        before = {"g": {("t", 0): Commit(0, 42, 4)}}
+        found = await still_committing.still_committing(admin, before, window=window, watch=watch)
+        await began
+        return found
+
+    return ask_again(log.cluster, question)
+
+
+def test_next_commit_is_waited_for_and_named() -> None:
+    log = Log()
+    log.commits([0.4, 0.3, 0.2, 0.1])
+    found = check(log, later=[(0.2, 9)])
+    assert list(found.found) == ["g"] and not found.notices
+    assert found.found["g"].startswith(
+        "a client that is not a member still commits: t-0 went from offset 3 to 9 within"
+    )
+
+
+def test_same_offset_committed_again_counts() -> None:
+    log = Log()
+    for ago in (0.3, 0.2, 0.1):
+        log.commit(5, ago)
+    assert "t-0 was committed again at offset 5 within" in check(log, later=[(0.2, 5)]).found["g"]
+
+
+def test_stopped_client_and_several_resets_in_a_row_are_let_pass() -> None:
+    log = Log()
+    log.commits([0.4, 0.3, 0.2, 0.1])
+    assert check(log) == Committing()
+
+
+def test_without_a_rhythm_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def pause(self: object, seconds: float) -> None:
+        raise AssertionError("waited")
+
+    monkeypatch.setattr(WireAdmin, "pause", pause)
+    for ages in ((), (0.1,), (300, 299, 298), (80, 75, 70, 65)):
+        log = Log()
+        log.commits(ages)
+        log.commits([3, 2, 1], group="other")
+        assert check(log) == Committing()
+    log.commit(50, 3)
+    log.commit(7, 2)
+    assert check(log) == Committing(), "back: a reset and its undo"
+
+
+def test_members_that_committed_and_left_are_no_concern(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def pause(self: object, seconds: float) -> None:
+        raise AssertionError("waited")
+
+    monkeypatch.setattr(WireAdmin, "pause", pause)
+    log = Log()
+    log.commits([5, 4, 3, 2, 1])
+    log.members_left(0.5)
+    assert check(log) == Committing()
+    log.commit(99, 0.1)
+    assert check(log) == Committing(), "one reset since"
+
+
+def test_clients_that_commit_after_the_members_left_are_found() -> None:
+    log = Log()
+    log.members_left(1)
+    log.commits([0.3, 0.2, 0.1])
+    assert list(check(log, later=[(0.1, 8)]).found) == ["g"]
+
+
+def test_deleted_offsets_do_not_count() -> None:
+    log = Log()
+    log.commits([0.3, 0.2, 0.1])
+    log.add(commit_key("g", "t", 0), None, 0.05)
+    assert check(log) == Committing()
+
+
+def test_dry_run_does_not_wait_but_says_what_the_records_show() -> None:
+    log = Log()
+    log.commits([0.3, 0.2, 0.1])
+    found = check(log, watch=False)
+    assert not found.found and found.perhaps["g"].startswith("3 commits of t-0, at most 0.1 s apart, the last 0.")
+
+
+@pytest.mark.parametrize("api", ["Metadata", "Fetch"])
+def test_unreadable_log_is_made_up_for_by_two_samples(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
+    monkeypatch.setattr(still_committing, "SAMPLE", 0.5)
+    name = LOG if api == "Metadata" else f"{LOG}-0"
+    for later, named in (([(0.1, 43)], ["g"]), ([], [])):
+        log = Log()
+        log.commits([0.3, 0.2, 0.1])
+        log.cluster.world.fail(api, name, ErrorCode.topic_authorization_failed)
+        found = check(log, later=later)
+        assert list(found.found) == named
+        assert all("t-0 went from offset 42 to 43 within" in words for words in found.found.values())
+        assert found.notices == (
+            f"1 group: committed offsets were only compared twice, 0.5 s apart: reading {LOG} needs the ACL READ on "
+            "it; clients that are not members and commit less often, or the same offset again, are not detected",
+        )
+    log = Log()
+    log.cluster.world.fail("Metadata", LOG, ErrorCode.topic_authorization_failed)
+    (said,) = check(log, watch=False).notices
+    assert said.startswith("1 group: not checked whether clients that are not members still commit")
+
+
+def test_busy_log_is_read_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent_commits, "MOST_RECORDS", 3)
+    monkeypatch.setattr(recent_commits, "LEAST_RECORDS", 3)
+    log = Log()
+    log.commits([80, 60, 40, 20.2, 10])
+    found = check(log, watch=False)
+    assert list(found.perhaps) == ["g"]
+    (said,) = found.notices
+    assert said.startswith("1 group: only the last 40 s of 90 s of commits were read, the log is too busy; ")
+
+
+def test_no_offsets_topic_no_commits() -> None:
+    log = Log()
+    del log.cluster.world.topics[LOG]
+    assert check(log) == Committing()
