@@ -11,11 +11,13 @@
     │   └── NotRequested                   ... before this request was sent
     ├── OutcomeUnknown                1    a change was sent, and no answer came that could be read
     ├── BrokerUnavailable             1    one broker refused, dropped, or did not answer in --broker-timeout
+    │   ├── DecodingTimeout                ... its response was not decoded in time
     │   ├── TlsRefused                     ... it and we found no TLS that both sides accept
     │   └── AuthenticationFailed           ... it did not believe who we are, or we got nothing to say it with
     ├── ProtocolError                 1    bytes that are not what Kafka's protocol says
     │   ├── LocalProtocolError             ... and we made them (a bug here)
     │   └── RemoteProtocolError            ... and the peer sent them (not Kafka, truncated, corrupt)
+    │       ├── ResponseTooLarge               ... more of them than are accepted, packed or unpacked
     │       └── UndecodableRecord              ... in __consumer_offsets
     ├── UnsupportedVersion            1    a broker and this client share no version of an API
     └── UnsupportedMechanism          1    our wire client does not speak that SASL mechanism
@@ -79,6 +81,10 @@ class BrokerUnavailable(KgroupsError):
     """One broker refused the connection, dropped it, or did not answer in time."""
 
 
+class DecodingTimeout(BrokerUnavailable):
+    """A response that arrived, and was not decoded in the time that was left."""
+
+
 class TlsRefused(BrokerUnavailable):
     """No TLS that both sides accept: a certificate that is not trusted, or that is missing; no TLS there at all."""
 
@@ -98,6 +104,10 @@ class LocalProtocolError(ProtocolError):
 
 class RemoteProtocolError(ProtocolError):
     """The peer sent something that is not Kafka's protocol."""
+
+
+class ResponseTooLarge(RemoteProtocolError):
+    """A response, or what its records unpack to, has more bytes than are accepted."""
 
 
 class UndecodableRecord(RemoteProtocolError):

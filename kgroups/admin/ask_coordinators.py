@@ -12,7 +12,14 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from kgroups.errors import BrokerUnavailable, KgroupsError, NotRequested, OutcomeUnknown, RemoteProtocolError
+from kgroups.errors import (
+    BrokerUnavailable,
+    KgroupsError,
+    NotRequested,
+    OutcomeUnknown,
+    RemoteProtocolError,
+    ResponseTooLarge,
+)
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
@@ -158,10 +165,18 @@ async def _ask_broker(
         return dict.fromkeys(groups, error)
     gate = asyncio.Semaphore(window(size))
 
-    async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError]:
-        async with gate:
-            send = cluster.change if question.changes else cluster.call
-            reply = await send(node, question.call(chunk))
+    async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
+        try:
+            async with gate:
+                send = cluster.change if question.changes else cluster.call
+                reply = await send(node, question.call(chunk))
+        except ResponseTooLarge as error:
+            if question.changes:
+                raise
+            if len(chunk) == 1:
+                return {chunk[0]: error}
+            half = len(chunk) // 2
+            return {**await ask(chunk[:half]), **await ask(chunk[half:])}
         cluster.progress.advance(question.step, len(chunk))
         return reply
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kgroups.errors import BrokerUnavailable, KgroupsError, RemoteProtocolError
+from kgroups.errors import BrokerUnavailable, DecodingTimeout, KgroupsError, RemoteProtocolError, ResponseTooLarge
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Scope
@@ -22,6 +22,7 @@ from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import API, Fetch, Fetched
+from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.record_batch import first_records
 
@@ -149,12 +150,14 @@ class _Leader:
                 answer = await self._cluster.call(self._node, call)
             except KgroupsError as error:
                 answer = error
+            budget = Budget(self._cluster.deadline.within(self._cluster.settings.broker_timeout))
             for log in logs:
                 before = len(log.searches)
                 if isinstance(answer, KgroupsError):
                     self._unanswered(log, answer)
                 else:
-                    self._settle(log, answer.get(log.pair))
+                    self._settle(log, answer.get(log.pair), budget)
+                    await asyncio.sleep(0)  # unpacking takes its time: let other brokers' answers in between
                 self._cluster.progress.advance("records", before - len(log.searches))
                 self._queue(log)
 
@@ -171,12 +174,9 @@ class _Leader:
             self._moved += log.searches
         log.searches = []
 
-    def _settle(self, log: _Log, answer: Fetched | KafkaError | None) -> None:
+    def _settle(self, log: _Log, answer: Fetched | KafkaError | None, budget: Budget) -> None:
         if isinstance(answer, Fetched):
-            try:
-                self._read(log, answer)
-            except RemoteProtocolError as error:
-                self._give_up(log, str(error))
+            self._unpack(log, answer, budget)
         elif isinstance(answer, KafkaError) and answer.code != Code.offset_out_of_range:
             failure = _failure(answer, log.pair, self._node)
             for search in log.searches:
@@ -189,10 +189,25 @@ class _Leader:
         else:
             self._give_up(log, "left out of the leader's answer")
 
-    def _read(self, log: _Log, answer: Fetched) -> None:
+    def _unpack(self, log: _Log, answer: Fetched, budget: Budget) -> None:
+        try:
+            self._read(log, answer, budget)
+        except ResponseTooLarge as error:
+            log.size += 1  # in a response with fewer partitions, it may fit
+            if log.size == len(PORTIONS):
+                log.size -= 1
+                self._give_up(log, str(error))
+        except DecodingTimeout as error:
+            for search in log.searches:
+                self._findings.fail(search, unreachable(log.pair, str(error), API.name, self._node.id))
+            log.searches = []
+        except RemoteProtocolError as error:
+            self._give_up(log, str(error))
+
+    def _read(self, log: _Log, answer: Fetched, budget: Budget) -> None:
         began, before = log.at, len(log.searches)
         near, far = log.searches[:NEAR], log.searches[NEAR:]
-        scan = first_records(answer.records, [search.at for search in near], answer.aborted)
+        scan = first_records(answer.records, [search.at for search in near], answer.aborted, budget)
         end = answer.last_stable if self._isolation is Isolation.READ_COMMITTED else answer.high_watermark
         left = []
         for search in near:

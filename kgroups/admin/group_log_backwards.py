@@ -19,6 +19,7 @@ from kgroups.model.offsets import Isolation, LogOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.fetch import Fetch, Fetched
+from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.offsets_topic.decode import group_of
@@ -61,7 +62,9 @@ class PartitionReader:
     _known: set[bytes] = field(default_factory=set)
     """The keys of ``newest``, as bytes."""
     _records: int = 0
+    _fetched: int = 0
     _bytes: int = 0
+    """What was fetched, unpacked: the limit is one of memory and time."""
     _unreadable: int = 0
     _back_to: int | None = None
     """When the oldest record of the stretches that count was written."""
@@ -124,7 +127,7 @@ class PartitionReader:
         return stopped, stopped is None
 
     async def _fetch(self, node: Node, at: int, high: int, heard: Heard) -> tuple[str | None, int]:
-        likely = self._bytes * (high - at) // self._records if self._records else 0
+        likely = self._fetched * (high - at) // self._records if self._records else 0
         portion = min(max(LEAST_PORTION, likely), PORTION)
         call = Fetch({OFFSETS_TOPIC: {self.number: at}}, portion, Isolation.READ_COMMITTED)
         try:
@@ -133,10 +136,12 @@ class PartitionReader:
                 return str(answer), at
             if not isinstance(answer, Fetched):
                 return "an answer that left it out", at
-            entries, until = read_entries(answer.records, at, answer.aborted)
+            budget = Budget(self.cluster.deadline)
+            entries, until = read_entries(answer.records, at, answer.aborted, budget)
         except (KgroupsError, RemoteProtocolError) as error:
             return str(error), at
-        self._bytes += len(answer.records)
+        self._fetched += len(answer.records)
+        self._bytes += max(len(answer.records), budget.spent)
         if until == at:
             return (None, high) if not answer.records else ("a batch larger than a request", at)
         for entry in entries:

@@ -42,6 +42,9 @@ def brought_to_an_end(run: Callable[[], int], complain: Callable[[str], None]) -
         _give_up_stdout()
         complain(f"cannot write the answer: {error.strerror or error}")
         return EXIT_FAILED
+    except MemoryError:
+        complain("out of memory; select fewer groups (--regex, --topic), or raise the memory limit of this process")
+        return EXIT_FAILED
     except Exception as error:
         if _is_an_interrupt(error):
             return EXIT_INTERRUPTED

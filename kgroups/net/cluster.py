@@ -207,7 +207,7 @@ class Cluster:
             raise UnsupportedVersion(f"{link.connection.name}: {error}") from None
         try:
             timeout = self.deadline.bound(self.settings.broker_timeout)
-            return await link.connection.call(call, version, timeout)
+            return await link.connection.call(call, version, timeout, deadline=self.deadline)
         except ConnectionLost:
             raise
         except BrokerUnavailable as error:

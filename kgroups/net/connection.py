@@ -9,9 +9,26 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kgroups.errors import BrokerUnavailable, ProtocolError, RemoteProtocolError, TlsRefused
+from kgroups.errors import (
+    BrokerUnavailable,
+    DecodingTimeout,
+    ProtocolError,
+    RemoteProtocolError,
+    ResponseTooLarge,
+    TlsRefused,
+)
+from kgroups.protocol.budget import Budget
 from kgroups.protocol.call import Call
-from kgroups.protocol.framing import FrameReader, correlation_id_of, decode_response, encode_request
+from kgroups.protocol.framing import (
+    MAX_FRAME,
+    MAX_UNTRUSTED_FRAME,
+    FrameReader,
+    correlation_id_of,
+    decode_response,
+    encode_request,
+)
+
+from .deadline import Deadline
 
 if TYPE_CHECKING:
     from .tls_door import TlsDoor
@@ -58,7 +75,7 @@ class Connection(asyncio.Protocol):
         self.name = name
         self._client_id = client_id
         self._observer = observer
-        self._frames = FrameReader()
+        self._frames = FrameReader(MAX_UNTRUSTED_FRAME)
         self._waiting: deque[tuple[int, asyncio.Future[bytes]]] = deque()
         self._next_id = 0
         self._transport: asyncio.Transport | None = None
@@ -77,19 +94,32 @@ class Connection(asyncio.Protocol):
         over = self.ends is not None and asyncio.get_running_loop().time() >= self.ends
         return self._broken is None and self._transport is not None and not over
 
-    async def call(self, call: Call[T], version: int, timeout: float, *, ahead: bool = False) -> T:
+    def trust(self) -> None:
+        """Accept large responses: the peer is authenticated, or at least a Kafka broker where nobody has to be."""
+        self._frames.limit = MAX_FRAME
+
+    async def call(
+        self, call: Call[T], version: int, timeout: float, *, ahead: bool = False, deadline: Deadline | None = None
+    ) -> T:
         """Sends a call and reads its answer.
 
         :param ahead: of those that are held back.
+        :param deadline: of the whole command. Decoding takes no longer, and no longer than ``timeout``.
         :raises BrokerUnavailable: when the broker does not answer in ``timeout`` s, or closes the connection.
         :raises NeverSent: (one of them) when it had closed it before the call went out.
+        :raises DecodingTimeout: when the answer takes too long to decode.
         :raises ProtocolError: when the answer is not what the API's version promises.
         """
         frame = await self.exchange(call, version, timeout, ahead=ahead)
+        allowed = deadline.within(timeout) if deadline else Deadline(timeout)
         try:
-            return decode_response(call, version, frame)
+            return decode_response(call, version, frame, Budget(allowed))
+        except DecodingTimeout:
+            size = f"{len(frame):,} bytes"
+            reason = f"response to {call.api} ({size}) was not decoded within {in_seconds(allowed.seconds)}"
+            raise DecodingTimeout(f"{self.name}: {reason}") from None
         except RemoteProtocolError as error:
-            raise RemoteProtocolError(f"{self.name}: {call.api} v{version}: {error}") from error
+            raise type(error)(f"{self.name}: {call.api} v{version}: {error}") from error
 
     async def exchange(self, call: Call[Any], version: int, timeout: float, *, ahead: bool = False) -> bytes:
         """Sends a call and gives the frame that answers it, undecoded.
@@ -174,6 +204,13 @@ class Connection(asyncio.Protocol):
         try:
             for frame in self._frames.feed(data):
                 self._answer(frame)
+        except ResponseTooLarge as error:
+            if self._waiting:  # the oldest call is the one it answers; the others lose their connection
+                _, answer = self._waiting.popleft()
+                if not answer.done():
+                    answer.set_exception(ResponseTooLarge(f"{self.name}: {error}"))
+            self._fail(ConnectionLost(f"{self.name}: the connection was closed because {error}"))
+            self.close()
         except RemoteProtocolError as error:
             self._fail(RemoteProtocolError(f"{self.name}: {error}"))
             self.close()

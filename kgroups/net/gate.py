@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ProtocolError
 from kgroups.protocol.apis import api_versions
+from kgroups.protocol.budget import Budget
 from kgroups.protocol.framing import decode_response
 from kgroups.protocol.versions import BrokerVersions
 
@@ -69,6 +70,7 @@ class Gate:
                 raise self._shut_before(error) from None
             if self._sign_in:
                 await self._sign_in.on(connection, link.versions, host, allowed)
+            connection.trust()
             return link
         except BaseException:
             connection.close()
@@ -98,6 +100,6 @@ async def negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions
     if frame[4:6] == api_versions.UNSUPPORTED:
         return await connection.call(call, 0, allowed.remaining())
     try:
-        return decode_response(call, api_versions.API.newest, frame)
+        return decode_response(call, api_versions.API.newest, frame, Budget(allowed))
     except ProtocolError as error:
         raise type(error)(f"{connection.name}: does not answer as a Kafka broker: {error}") from error

@@ -1,6 +1,7 @@
 """The codecs of record batches. gzip is of the standard library, the others of cramjam.
 
-No output is larger than :data:`LARGEST`: a few bytes could unpack to all of the memory.
+No output is larger than :data:`LARGEST`, and those of one response together not larger than its budget: a few bytes
+could unpack to all of the memory.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import zlib
 from enum import IntEnum
 from typing import Any
 
-from kgroups.errors import RemoteProtocolError
+from kgroups.errors import RemoteProtocolError, ResponseTooLarge
+
+from .budget import Budget
 
 LARGEST = 64 * 1024 * 1024
 """Bytes that one batch may unpack to."""
@@ -33,11 +36,16 @@ class Codec(IntEnum):
     ZSTD = 4
 
 
-def decompress(codec: int, data: bytes) -> bytes:
+def decompress(codec: int, data: bytes, budget: Budget | None = None) -> bytes:
     """What was compressed.
 
-    :raises RemoteProtocolError: when it was not, was with no codec that we know, or is more than :data:`LARGEST`.
+    :param budget: what the response may still unpack to; by default :data:`LARGEST` bytes.
+    :raises RemoteProtocolError: when it was not, or was with no codec that we know.
+    :raises ResponseTooLarge: (one of them) when it is more than :data:`LARGEST`, or than the budget has room for.
+    :raises DecodingTimeout: when the budget's time is used up.
     """
+    budget = budget or Budget(unpacked=LARGEST)
+    budget.check()
     try:
         kind = Codec(codec)
     except ValueError:
@@ -45,27 +53,34 @@ def decompress(codec: int, data: bytes) -> bytes:
     if kind is Codec.NONE:
         return data
     try:
-        return _DECOMPRESS[kind](data)
-    except RemoteProtocolError:
+        found = _DECOMPRESS[kind](data, min(LARGEST, budget.room))
+    except ResponseTooLarge:
+        if budget.room < LARGEST:
+            budget.unpacked(budget.room + 1)  # raises: it is the response that is too large
+        budget.room = 0
         raise
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (RemoteProtocolError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # native code may panic on rubbish, outside of Exception
         raise RemoteProtocolError(f"not {kind.name.lower()}: {error}") from error
-
-
-def _gzip(data: bytes) -> bytes:
-    unpacker = zlib.decompressobj(_GZIP_WINDOW)
-    found = unpacker.decompress(data, LARGEST)
-    if not unpacker.eof:
-        raise _too_large() if unpacker.unconsumed_tail else ValueError("it ends too soon")
+    budget.unpacked(len(found))
     return found
 
 
-def _snappy(data: bytes) -> bytes:
+def _gzip(data: bytes, room: int) -> bytes:
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    found = unpacker.decompress(data, room + 1)  # 0 would be without a limit
+    if len(found) > room:
+        raise _too_large()
+    if not unpacker.eof:
+        raise ValueError("it ends too soon")
+    return found
+
+
+def _snappy(data: bytes, room: int) -> bytes:
     """Java writes blocks, each led by its length (xerial's frame); others write one block and no frame."""
     if not data.startswith(_XERIAL):
-        return _snappy_block(data, LARGEST)
+        return _snappy_block(data, room)
     found = bytearray()
     at = _XERIAL_HEADER
     while at < len(data):
@@ -73,7 +88,7 @@ def _snappy(data: bytes) -> bytes:
         at += _BLOCK.size
         if not 0 < size <= len(data) - at:
             raise ValueError(f"a block of {size} bytes in {len(data) - at}")
-        found += _snappy_block(data[at : at + size], LARGEST - len(found))
+        found += _snappy_block(data[at : at + size], room - len(found))
         at += size
     return bytes(found)
 
@@ -86,21 +101,21 @@ def _snappy_block(block: bytes, room: int) -> bytes:
     return bytes(snappy.decompress_raw(block))
 
 
-def _lz4(data: bytes) -> bytes:
+def _lz4(data: bytes, room: int) -> bytes:
     from cramjam import lz4
 
-    return _into(lz4.decompress_into, data)
+    return _into(lz4.decompress_into, data, room)
 
 
-def _zstd(data: bytes) -> bytes:
+def _zstd(data: bytes, room: int) -> bytes:
     from cramjam import zstd
 
-    return _into(zstd.decompress_into, data)
+    return _into(zstd.decompress_into, data, room)
 
 
-def _into(decompress_into: Any, data: bytes) -> bytes:
+def _into(decompress_into: Any, data: bytes, most: int) -> bytes:
     """Into room that grows while it is too little: a frame need not say how much it holds."""
-    room = min(LARGEST, max(_FIRST_GUESS, 8 * len(data)))
+    room = min(most, max(_FIRST_GUESS, 8 * len(data)))
     while True:
         buffer = bytearray(room)
         try:
@@ -110,13 +125,13 @@ def _into(decompress_into: Any, data: bytes) -> bytes:
                 raise
         else:
             return bytes(memoryview(buffer)[:size])
-        if room == LARGEST:
+        if room == most:
             raise _too_large()
-        room = min(LARGEST, 8 * room)
+        room = min(most, 8 * room)
 
 
-def _too_large() -> RemoteProtocolError:
-    return RemoteProtocolError(f"a batch unpacks to more than {LARGEST:,} bytes")
+def _too_large() -> ResponseTooLarge:
+    return ResponseTooLarge(f"a batch unpacks to more than {LARGEST:,} bytes")
 
 
 _DECOMPRESS = {Codec.GZIP: _gzip, Codec.SNAPPY: _snappy, Codec.LZ4: _lz4, Codec.ZSTD: _zstd}

@@ -28,7 +28,7 @@ def _worth(answer: tuple[GroupId, object]) -> int:
 
 def read_assignment(reader: Reader) -> Assignment:
     """Topics, each with its id, name and partitions."""
-    assignment = assignment_of([_topic(reader) for _ in range(reader.count())])
+    assignment = assignment_of([_topic(reader) for _ in reader.turns(reader.count())])
     reader.tags()
     return assignment
 

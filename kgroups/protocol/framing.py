@@ -9,16 +9,21 @@ from __future__ import annotations
 import struct
 from typing import Any, TypeVar
 
-from kgroups.errors import RemoteProtocolError
+from kgroups.errors import RemoteProtocolError, ResponseTooLarge
 
+from .budget import Budget, spending
 from .call import Call
 from .reader import FlexibleReader
 from .writer import form_of, string
 
 T = TypeVar("T")
 
-MAX_FRAME = 256 * 1024 * 1024
-"""Bytes. Batches are cut so that answers stay far below; more than this is not an answer to anything we ask."""
+MAX_FRAME = 64 * 1024 * 1024
+"""Bytes of a response. Batches are cut so that responses stay far below. 100,000 groups with names of 249 characters
+are listed in 30 MB."""
+
+MAX_UNTRUSTED_FRAME = 512 * 1024
+"""Bytes of a response from a peer that is not authenticated, or did not answer as a Kafka broker yet."""
 
 _LENGTH = struct.Struct(">i")
 _HEADER = struct.Struct(">hhi")
@@ -31,7 +36,8 @@ class FrameReader:
     """Cuts a byte stream into frames, without their length prefix."""
 
     def __init__(self, limit: int = MAX_FRAME) -> None:
-        self._limit = limit
+        self.limit = limit
+        """Bytes; may be raised at any time."""
         self._buffer = bytearray()
         self._needed: int | None = None
 
@@ -43,7 +49,8 @@ class FrameReader:
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that are whole now.
 
-        :raises RemoteProtocolError: when a length is negative, too short for a header, or above the limit.
+        :raises RemoteProtocolError: when a length is negative or too short for a header.
+        :raises ResponseTooLarge: (one of them) when it is above the limit.
         """
         self._buffer += data
         frames: list[bytes] = []
@@ -53,8 +60,8 @@ class FrameReader:
                 if len(self._buffer) - start < 4:
                     break
                 (self._needed,) = _LENGTH.unpack_from(self._buffer, start)
-                if not 4 <= self._needed <= self._limit:
-                    raise RemoteProtocolError(_not_kafka(bytes(self._buffer[start : start + 8]), self._needed))
+                if not 4 <= self._needed <= self.limit:
+                    raise _refused(bytes(self._buffer[start : start + 8]), self._needed, self.limit)
                 start += 4
             if len(self._buffer) - start < self._needed:
                 break
@@ -63,6 +70,15 @@ class FrameReader:
             self._needed = None
         del self._buffer[:start]
         return frames
+
+
+def _refused(head: bytes, length: int, limit: int) -> RemoteProtocolError:
+    words = _not_kafka(head, length)
+    if length < limit or words.startswith("the port answers"):
+        return RemoteProtocolError(words)
+    if limit != MAX_UNTRUSTED_FRAME:
+        return ResponseTooLarge(f"a response of {length:,} bytes was announced; kgroups accepts at most {limit:,}")
+    return ResponseTooLarge(f"{words} (kgroups accepts at most {limit:,} bytes before authentication)")
 
 
 def _not_kafka(head: bytes, length: int) -> str:
@@ -93,11 +109,17 @@ def correlation_id_of(frame: bytes) -> int:
     return int(correlation_id)
 
 
-def decode_response(call: Call[T], version: int, frame: bytes) -> T:
+def decode_response(call: Call[T], version: int, frame: bytes, budget: Budget | None = None) -> T:
     """What a response frame says.
 
     :raises RemoteProtocolError: when the bytes are not an answer to that call, or go on behind its end.
+    :raises DecodingTimeout: when the budget's time is used up.
     """
+    with spending(budget or Budget()):
+        return _decode(call, version, frame)
+
+
+def _decode(call: Call[T], version: int, frame: bytes) -> T:
     with FlexibleReader(f"header of {call.api}Response", frame, _LENGTH.size) as header:
         if version >= call.api.flexible and call.api.key != _API_VERSIONS:
             header.tags()

@@ -28,9 +28,9 @@ def read_partition_errors(reader: Reader, error: Callable[[Code], KafkaError]) -
     """Topics, their partitions, a code for each; where one of these is the group's, that error."""
     errors: dict[tuple[str, int], KafkaError | None] = {}
     whole: Code | None = None
-    for _ in range(reader.count()):
+    for _ in reader.turns(reader.count()):
         topic = reader.string()
-        for _ in range(reader.count()):
+        for _ in reader.turns(reader.count()):
             partition, code = reader.int32(), reader.int16()
             reader.tags()
             if code and Code(code) not in _OF_A_PARTITION:

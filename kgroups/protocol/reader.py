@@ -1,19 +1,20 @@
 """Reads messages by hand, straight into words of the model: quicker than by way of kio, which need not be loaded.
 
-Rule: what a message announces is never trusted. A count is only counted to, and each turn reads at least one byte; a
-length only cuts a slice, which cannot be longer than what is there. Where the bytes end too soon, the next read or the
-end of the message tells, so that nothing is checked twice.
+Rule: what a message announces is never trusted. A count is only counted to, by ``turns``, which looks at the clock, and
+each turn reads at least one byte; a length only cuts a slice, which cannot be longer than what is there. Where the
+bytes end too soon, the next read or the end of the message tells, so that nothing is checked twice.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self, TypeVar
 
 from kgroups.errors import RemoteProtocolError
 
+from .budget import current_budget
 from .versions import Api
 
 T = TypeVar("T")
@@ -34,12 +35,13 @@ class Reader:
     the bytes end too soon or are not what is read.
     """
 
-    __slots__ = ("at", "data", "message")
+    __slots__ = ("at", "data", "message", "turns")
 
     def __init__(self, message: str, data: bytes, at: int) -> None:
         self.message = message
         self.data = data
         self.at = at
+        self.turns: Callable[[int], Iterable[int]] = current_budget().turns
 
     def __enter__(self) -> Self:
         return self

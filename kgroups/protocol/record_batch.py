@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from kgroups.errors import RemoteProtocolError
 
+from .budget import Budget
 from .compression import Codec, decompress
 
 PREFIX = struct.Struct(">qi")
@@ -70,21 +71,26 @@ class _Batch(NamedTuple):
     control: bool = False
 
 
-def first_records(data: bytes, offsets: Iterable[int], aborted: Iterable[Aborted] = ()) -> Scan:
+def first_records(
+    data: bytes, offsets: Iterable[int], aborted: Iterable[Aborted] = (), budget: Budget | None = None
+) -> Scan:
     """The first record at or behind each of these offsets that a consumer would be given.
 
     Transaction markers are none; nor are records of the transactions in ``aborted``, which a leader tells when it is
     asked under read_committed. ``data`` is what a leader gave from the smallest of ``offsets`` on.
 
     :raises RemoteProtocolError: when the bytes are no records.
+    :raises ResponseTooLarge: (one of them) when they unpack to more than the budget has room for.
+    :raises DecodingTimeout: when the budget's time is used up.
     """
+    budget = budget or Budget()
     pending = deque(sorted(set(offsets)))
     until = pending[0]
     begun = deque(sorted(aborted, key=lambda each: each.first_offset))
     doomed: set[int] = set()
     found: dict[int, Record] = {}
     try:
-        for batch in _batches(data):
+        for batch in _batches(data, budget):
             while begun and begun[0].first_offset <= batch.last:
                 doomed.add(begun.popleft().producer_id)
             if batch.control:
@@ -101,10 +107,11 @@ def first_records(data: bytes, offsets: Iterable[int], aborted: Iterable[Aborted
     return Scan(found, until)
 
 
-def _batches(data: bytes) -> Iterator[_Batch]:
+def _batches(data: bytes, budget: Budget) -> Iterator[_Batch]:
     """The whole ones."""
     at = 0
     while at + MAGIC_AT < len(data):
+        budget.check()
         base, size = PREFIX.unpack_from(data, at)
         end = at + PREFIX.size + size
         if size <= MAGIC_AT - PREFIX.size:
@@ -115,20 +122,20 @@ def _batches(data: bytes) -> Iterator[_Batch]:
         if magic > BATCH:
             raise ValueError(f"format {magic} is not known")
         made = _batch if magic == BATCH else _message
-        yield made(base, data[at:end])
+        yield made(base, data[at:end], budget)
         at = end
 
 
-def _batch(base: int, data: bytes) -> _Batch:
+def _batch(base: int, data: bytes, budget: Budget) -> _Batch:
     attributes, delta, first_time, largest_time, producer, _, _, count = HEADER.unpack_from(data, HEADER_AT)
     if delta < 0 or count < 0:
         raise ValueError("a batch with less than no records")
     append_time = largest_time if attributes & APPEND_TIME else None
 
     def records() -> Iterator[Record]:
-        body = decompress(attributes & CODEC, data[RECORDS_AT:])
+        body = decompress(attributes & CODEC, data[RECORDS_AT:], budget)
         at = 0
-        for _ in range(count):
+        for _ in budget.turns(count):
             size, start = varint(body, at)
             at = start + size
             if not start < at <= len(body):
@@ -141,7 +148,7 @@ def _batch(base: int, data: bytes) -> _Batch:
     return _Batch(base + delta, records, producer, transactional, control)
 
 
-def _message(offset: int, data: bytes) -> _Batch:
+def _message(offset: int, data: bytes, budget: Budget) -> _Batch:
     """A message of the old formats: a record, or a wrapper around a set of them, which has the offset of the last."""
     if data[MAGIC_AT] == _OLDEST:
         # A wrapper too: it ends in a record with its own offset, and no record of it has a timestamp.
@@ -151,7 +158,7 @@ def _message(offset: int, data: bytes) -> _Batch:
         return _Batch(offset, lambda: iter((Record(offset, timestamp),)))
 
     def records() -> Iterator[Record]:
-        inner = list(_inner(decompress(attributes & CODEC, _value(data))))
+        inner = list(_inner(decompress(attributes & CODEC, _value(data), budget), budget))
         if not inner:
             raise ValueError("an empty message set")
         base = offset - inner[-1].offset  # inside, offsets count from the first one (KIP-31)
@@ -161,10 +168,11 @@ def _message(offset: int, data: bytes) -> _Batch:
     return _Batch(offset, records)
 
 
-def _inner(data: bytes) -> Iterator[Record]:
+def _inner(data: bytes, budget: Budget) -> Iterator[Record]:
     """The messages of a set that was compressed; offsets as they are written."""
     at = 0
     while at < len(data):
+        budget.check()
         offset, size = PREFIX.unpack_from(data, at)
         end = at + PREFIX.size + size
         if size <= _TIMESTAMP_AT - PREFIX.size or end > len(data):

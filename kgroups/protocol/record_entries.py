@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kgroups.errors import RemoteProtocolError
 
+from .budget import Budget
 from .compression import decompress
 from .record_batch import (
     APPEND_TIME,
@@ -46,17 +47,21 @@ class Entries(NamedTuple):
     until: int
 
 
-def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = ()) -> Entries:
+def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = (), budget: Budget | None = None) -> Entries:
     """The records at or behind ``start``.
 
     :raises RemoteProtocolError: when the bytes are no batches of records, or are in a format older than Kafka 0.11.
+    :raises ResponseTooLarge: (one of them) when they unpack to more than the budget has room for.
+    :raises DecodingTimeout: when the budget's time is used up.
     """
+    budget = budget or Budget()
     begun = deque(sorted(aborted, key=lambda each: each.first_offset))
     doomed: set[int] = set()
     found: list[Entry] = []
     at, until = 0, start
     try:
         while at + MAGIC_AT < len(data):
+            budget.check()
             base, size = PREFIX.unpack_from(data, at)
             end = at + PREFIX.size + size
             if size <= MAGIC_AT - PREFIX.size:
@@ -74,20 +79,20 @@ def read_entries(data: bytes, start: int, aborted: Iterable[Aborted] = ()) -> En
             if attributes & CONTROL:
                 doomed.discard(producer)
             elif not (attributes & TRANSACTIONAL and producer in doomed):
-                found += [entry for entry in _entries(base, batch) if entry.offset >= start]
+                found += [entry for entry in _entries(base, batch, budget) if entry.offset >= start]
             until, at = max(until, base + delta + 1), end
     except (IndexError, ValueError, struct.error) as error:
         raise RemoteProtocolError(f"undecodable records ({error or type(error).__name__})") from error
     return Entries(found, until)
 
 
-def _entries(base: int, batch: bytes) -> Iterator[Entry]:
+def _entries(base: int, batch: bytes, budget: Budget) -> Iterator[Entry]:
     attributes, _, first_time, largest_time, _, _, _, count = HEADER.unpack_from(batch, HEADER_AT)
     if count < 0:
         raise ValueError("a batch with less than no records")
-    body = decompress(attributes & CODEC, batch[RECORDS_AT:])
+    body = decompress(attributes & CODEC, batch[RECORDS_AT:], budget)
     at = 0
-    for _ in range(count):
+    for _ in budget.turns(count):
         size, start = varint(body, at)
         at = start + size
         if not start < at <= len(body):

@@ -62,10 +62,10 @@ class AlterShareGroupOffsets(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             whole, said = reader.int16(), reader.nullable_string()
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 topic = reader.string()
                 reader.skip(16)  # its id
-                for _ in range(reader.count()):
+                for _ in reader.turns(reader.count()):
                     partition, code, message = reader.int32(), reader.int16(), reader.nullable_string()
                     reader.tags()
                     errors[topic, partition] = kafka_error(code, message, _WORDS) if code else None

@@ -46,7 +46,7 @@ class ApiVersions(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             Code(reader.int16())
             ranges: dict[int, VersionRange] = {}
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 key = reader.int16()
                 ranges[key] = VersionRange(reader.int16(), reader.int16())
                 reader.tags()

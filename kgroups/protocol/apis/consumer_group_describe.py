@@ -67,7 +67,7 @@ class ConsumerGroupDescribe(NamedTuple):
         """
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            groups = [_group(reader, version) for _ in range(reader.count())]
+            groups = [_group(reader, version) for _ in reader.turns(reader.count())]
             reader.tags()
             reader.end()
         return best_told(groups)
@@ -76,7 +76,7 @@ class ConsumerGroupDescribe(NamedTuple):
 def _group(reader: Reader, version: int) -> tuple[GroupId, ConsumerGroup | KafkaError]:
     error, message, name, state = reader.int16(), reader.nullable_string(), reader.string(), reader.string()
     epoch, assignment_epoch, assignor = reader.int32(), reader.int32(), reader.string()
-    members = tuple([_member(reader, version) for _ in range(reader.count())])
+    members = tuple([_member(reader, version) for _ in reader.turns(reader.count())])
     reader.skip(4)  # authorized operations
     reader.tags()
     if error:
@@ -87,7 +87,7 @@ def _group(reader: Reader, version: int) -> tuple[GroupId, ConsumerGroup | Kafka
 def _member(reader: Reader, version: int) -> Member:
     member_id, instance_id, rack_id = reader.string(), reader.nullable_string(), reader.nullable_string()
     epoch, client_id, host = reader.int32(), reader.string(), reader.string()
-    topics = [reader.string() for _ in range(reader.count())]
+    topics = [reader.string() for _ in reader.turns(reader.count())]
     regex = reader.nullable_string() or None
     assignment, target = read_assignment(reader), read_assignment(reader)
     upgraded = _UPGRADED.get(reader.int8()) if version >= _MEMBER_TYPE else None

@@ -46,7 +46,7 @@ class DeleteGroups(NamedTuple):
         answers: dict[GroupId, GroupId | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 group, code = reader.string(), reader.int16()
                 reader.tags()
                 answers[group] = kafka_error(code, words=_WORDS) if code else group

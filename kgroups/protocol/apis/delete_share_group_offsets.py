@@ -51,7 +51,7 @@ class DeleteShareGroupOffsets(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             whole, said = reader.int16(), reader.nullable_string()
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 topic = reader.string()
                 reader.skip(16)  # its id
                 code, message = reader.int16(), reader.nullable_string()

@@ -57,7 +57,7 @@ class DeleteTopics(NamedTuple):
         answers: dict[str, str | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 name = reader.nullable_string() if version >= _BY_ID else reader.string()
                 reader.skip(16 if version >= _BY_ID else 0)
                 code = reader.int16()

@@ -69,7 +69,7 @@ class DescribeConfigs(NamedTuple):
         """Resource -> its settings, or the error given for it."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            told = dict([_result(reader, version) for _ in range(reader.count())])
+            told = dict([_result(reader, version) for _ in reader.turns(reader.count())])
             reader.tags()
             reader.end()
         return told
@@ -78,7 +78,7 @@ class DescribeConfigs(NamedTuple):
 def _result(reader: Reader, version: int) -> tuple[Resource, Settings | KafkaError]:
     error, message = reader.int16(), reader.nullable_string()
     resource = Resource(reader.int8(), reader.string())
-    settings = dict([_setting(reader, version) for _ in range(reader.count())])
+    settings = dict([_setting(reader, version) for _ in reader.turns(reader.count())])
     reader.tags()
     return resource, kafka_error(error, message, _WORDS) if error else settings
 
@@ -86,7 +86,7 @@ def _result(reader: Reader, version: int) -> tuple[Resource, Settings | KafkaErr
 def _setting(reader: Reader, version: int) -> tuple[str, str | None]:
     name, value = reader.string(), reader.nullable_string()
     reader.skip(3)  # whether it is read-only, where it comes from, whether it is a secret
-    for _ in range(reader.count()):  # synonyms
+    for _ in reader.turns(reader.count()):  # synonyms
         reader.string()
         reader.nullable_string()
         reader.skip(1)

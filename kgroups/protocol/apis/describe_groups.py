@@ -63,7 +63,7 @@ class DescribeGroups(NamedTuple):
             if version >= _THROTTLE:
                 reader.skip(4)
             seen: Seen[_Words] = []
-            groups = dict([_group(reader, version, seen) for _ in range(reader.count())])
+            groups = dict([_group(reader, version, seen) for _ in reader.turns(reader.count())])
             reader.tags()
             reader.end()
         return groups
@@ -82,7 +82,7 @@ def _group(reader: Reader, version: int, seen: Seen[_Words]) -> tuple[GroupId, C
     message = reader.nullable_string() if version >= _MESSAGE else None
     name = reader.string()
     state, protocol_type, protocol = reader.repeated(seen, _words)
-    members = tuple([_member(reader, version, state, protocol_type, protocol) for _ in range(reader.count())])
+    members = tuple([_member(reader, version, state, protocol_type, protocol) for _ in reader.turns(reader.count())])
     if version >= _OPERATIONS:
         reader.skip(4)
     reader.tags()

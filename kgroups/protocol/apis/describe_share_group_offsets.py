@@ -49,7 +49,7 @@ class DescribeShareGroupOffsets(NamedTuple):
         answers: dict[GroupId, GroupCommits | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 name = reader.string()
                 answers[name] = _answer(reader, version, name)
             reader.tags()
@@ -63,10 +63,10 @@ def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | Kafk
     unset: dict[str, list[int]] = {}
     lags: dict[tuple[str, int], int] = {}
     failures: dict[tuple[str, int], Failure] = {}
-    for _ in range(reader.count()):
+    for _ in reader.turns(reader.count()):
         topic = reader.string()
         reader.skip(16)  # its id
-        for _ in range(reader.count()):
+        for _ in reader.turns(reader.count()):
             partition, offset, epoch = reader.int32(), reader.int64(), reader.int32()
             lag = reader.int64() if version >= LAG else -1
             code, message = reader.int16(), reader.nullable_string()

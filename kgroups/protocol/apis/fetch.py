@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kgroups.errors import ResponseTooLarge
 from kgroups.model.offsets import Isolation
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
-from ..record_batch import Aborted
+from ..record_batch import PREFIX, Aborted
 from ..versions import Api
 from ..writer import form_of
 
@@ -84,7 +85,10 @@ class Fetch(NamedTuple):
         return head + session + topics + forgotten + rack + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[tuple[str, int], Fetched | KafkaError]:
-        """(topic, partition) -> its bytes, or the error given for it."""
+        """(topic, partition) -> its bytes, or the error given for it.
+
+        :raises ResponseTooLarge: when a partition has more bytes than were asked for, and more than one batch.
+        """
         found: dict[tuple[str, int], Fetched | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
@@ -92,11 +96,13 @@ class Fetch(NamedTuple):
             if version >= _SESSIONS:
                 error = reader.int16()
                 reader.skip(4)
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 topic = reader.string()
-                for _ in range(reader.count()):
+                for _ in reader.turns(reader.count()):
                     partition = reader.int32()
-                    found[topic, partition] = _partition(reader, version)
+                    found[topic, partition] = fetched = _partition(reader, version)
+                    if isinstance(fetched, Fetched) and len(fetched.records) > self.partition_bytes:
+                        _check_size(fetched.records, self.partition_bytes)
                 reader.tags()
             reader.tags()
             reader.end()
@@ -111,7 +117,7 @@ def _partition(reader: Reader, version: int) -> Fetched | KafkaError:
     high_watermark, last_stable = reader.int64(), reader.int64()
     if version >= _LOG_STARTS:
         reader.skip(8)
-    aborted = [_aborted(reader) for _ in range(reader.nullable_count() or 0)]
+    aborted = [_aborted(reader) for _ in reader.turns(reader.nullable_count() or 0)]
     if version >= _RACKS:
         reader.skip(4)  # the replica to read from
     records = reader.nullable_bytes()
@@ -119,6 +125,13 @@ def _partition(reader: Reader, version: int) -> Fetched | KafkaError:
     if error:
         return kafka_error(error)
     return Fetched(high_watermark, last_stable, tuple(aborted), records or b"")
+
+
+def _check_size(records: bytes, asked: int) -> None:
+    """Allow a first batch that is larger than what was asked for (KIP-74), and nothing behind it."""
+    batch = PREFIX.size + PREFIX.unpack_from(records)[1] if len(records) >= PREFIX.size else 0
+    if len(records) > batch:
+        raise ResponseTooLarge(f"{len(records):,} bytes of records of one partition, and {asked:,} were asked for")
 
 
 def _aborted(reader: Reader) -> Aborted:

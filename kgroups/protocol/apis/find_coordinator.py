@@ -59,7 +59,7 @@ class FindCoordinator(NamedTuple):
             if version >= BATCHED:
                 seen: Seen[Node | KafkaError] = []
                 found = {}
-                for _ in range(reader.count()):
+                for _ in reader.turns(reader.count()):
                     group = reader.string()
                     found[group] = reader.repeated(seen, _coordinator)
                 reader.tags()

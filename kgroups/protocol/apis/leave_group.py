@@ -63,7 +63,7 @@ class LeaveGroup(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             whole = reader.int16()
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 member_id, instance, code = reader.string(), reader.nullable_string(), reader.int16()
                 reader.tags()
                 errors[member_id, instance] = kafka_error(code, words=_WORDS) if code else None

@@ -76,7 +76,7 @@ class ListGroups(NamedTuple):
             seen: Seen[_Words] = []
             words = partial(_words, version)
             count = reader.count()
-            entries = tuple([_entry((reader.string(), *reader.repeated(seen, words))) for _ in range(count)])
+            entries = tuple([_entry((reader.string(), *reader.repeated(seen, words))) for _ in reader.turns(count)])
             reader.tags()
             reader.end()
             return GroupList(kafka_error(error) if error else None, entries)

@@ -75,9 +75,9 @@ class ListOffsets(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 topic = reader.string()
-                for _ in range(reader.count()):
+                for _ in reader.turns(reader.count()):
                     partition, error = reader.int32(), reader.int16()
                     reader.skip(8)  # timestamp
                     end = reader.int64()

@@ -88,10 +88,10 @@ class Metadata(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            nodes = sorted([_node(reader) for _ in range(reader.count())])
+            nodes = sorted([_node(reader) for _ in reader.turns(reader.count())])
             cluster_id = reader.nullable_string() if version >= _CLUSTER_ID else None
             controller = reader.int32()
-            topics = [_topic(reader, version) for _ in range(reader.count())]
+            topics = [_topic(reader, version) for _ in reader.turns(reader.count())]
             operations = operations_of(reader.int32()) if version >= _OPERATIONS else None
             reader.tags()
             reader.end()
@@ -110,7 +110,7 @@ def _topic(reader: Reader, version: int) -> TopicLeaders:
     name = reader.string()
     topic_id = reader.uuid() if version >= _TOPIC_IDS else 0
     reader.skip(1)  # whether it is internal
-    leaders = dict([_leader(reader, version) for _ in range(reader.count())])
+    leaders = dict([_leader(reader, version) for _ in reader.turns(reader.count())])
     if version >= _OPERATIONS:
         reader.skip(4)
     reader.tags()

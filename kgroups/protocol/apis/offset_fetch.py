@@ -77,7 +77,7 @@ class OffsetFetch(NamedTuple):
                 answers = {self.groups[0]: _answer(reader, version, self.groups[0])}
             else:
                 answers = {}
-                for _ in range(reader.count()):
+                for _ in reader.turns(reader.count()):
                     name = reader.string()
                     answers[name] = _answer(reader, version, name)
                 reader.tags()
@@ -88,7 +88,7 @@ class OffsetFetch(NamedTuple):
 def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
     """What stands behind the name of one group; below :data:`BATCHED`, the whole answer."""
     topics: dict[str, tuple[Commit, ...]] = {}
-    for _ in range(reader.count()):
+    for _ in reader.turns(reader.count()):
         topic = reader.string()
         count = reader.count()
         commits = _plain_commits(reader, count) if version >= API.flexible else None
@@ -105,7 +105,7 @@ def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | Kafk
 def _commits(reader: Reader, version: int, count: int) -> tuple[Commit, ...]:
     """The entries of one topic."""
     commits = []
-    for _ in range(count):
+    for _ in reader.turns(count):
         partition, offset = reader.int32(), reader.int64()
         epoch = reader.int32() if version >= _EPOCHS else -1
         metadata = reader.nullable_string()

@@ -41,6 +41,6 @@ class SaslHandshake(NamedTuple):
     def decode(self, version: int, data: bytes, offset: int) -> Mechanisms:
         with reader_of(API, version, data, offset) as reader:
             error = Code(reader.int16())
-            offered = tuple([reader.string() for _ in range(reader.count())])
+            offered = tuple([reader.string() for _ in reader.turns(reader.count())])
             reader.end()
         return Mechanisms(error, offered)

@@ -54,7 +54,7 @@ class ShareGroupDescribe(NamedTuple):
         """Group -> its description, or the error given for it."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            groups = dict([_group(reader) for _ in range(reader.count())])
+            groups = dict([_group(reader) for _ in reader.turns(reader.count())])
             reader.tags()
             reader.end()
         return groups
@@ -63,7 +63,7 @@ class ShareGroupDescribe(NamedTuple):
 def _group(reader: Reader) -> tuple[GroupId, ShareGroup | KafkaError]:
     error, message, name, state = reader.int16(), reader.nullable_string(), reader.string(), reader.string()
     epoch, assignment_epoch, assignor = reader.int32(), reader.int32(), reader.string()
-    members = tuple([_member(reader) for _ in range(reader.count())])
+    members = tuple([_member(reader) for _ in reader.turns(reader.count())])
     reader.skip(4)  # authorized operations
     reader.tags()
     if error:
@@ -74,7 +74,7 @@ def _group(reader: Reader) -> tuple[GroupId, ShareGroup | KafkaError]:
 def _member(reader: Reader) -> Member:
     member_id, rack_id, epoch = reader.string(), reader.nullable_string(), reader.int32()
     client_id, host = reader.string(), reader.string()
-    topics = [reader.string() for _ in range(reader.count())]
+    topics = [reader.string() for _ in reader.turns(reader.count())]
     assignment = read_assignment(reader)
     reader.tags()
     return Member(

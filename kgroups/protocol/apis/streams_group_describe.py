@@ -65,7 +65,7 @@ class StreamsGroupDescribe(NamedTuple):
         """Group -> its description, or the error given for it; of what is told twice, a description counts."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            groups = [_group(reader) for _ in range(reader.count())]
+            groups = [_group(reader) for _ in reader.turns(reader.count())]
             reader.tags()
             reader.end()
         return best_told(groups)
@@ -75,7 +75,7 @@ def _group(reader: Reader) -> tuple[GroupId, StreamsGroup | KafkaError]:
     error, message, name, state = reader.int16(), reader.nullable_string(), reader.string(), reader.string()
     epoch, assignment_epoch = reader.int32(), reader.int32()
     topology = _topology(reader) if _is_there(reader) else None
-    members = tuple([_member(reader) for _ in range(reader.count())])
+    members = tuple([_member(reader) for _ in reader.turns(reader.count())])
     reader.skip(4)  # authorized operations
     reader.tags()
     if error:
@@ -96,7 +96,7 @@ def _is_there(reader: Reader) -> bool:
 
 def _topology(reader: Reader) -> Topology:
     epoch, count = reader.int32(), reader.nullable_count()
-    parts = None if count is None else tuple([_subtopology(reader) for _ in range(count)])
+    parts = None if count is None else tuple([_subtopology(reader) for _ in reader.turns(count)])
     reader.tags()
     return Topology(epoch, parts)
 
@@ -109,11 +109,11 @@ def _subtopology(reader: Reader) -> Subtopology:
 
 
 def _strings(reader: Reader) -> tuple[str, ...]:
-    return tuple([reader.string() for _ in range(reader.count())])
+    return tuple([reader.string() for _ in reader.turns(reader.count())])
 
 
 def _topics(reader: Reader) -> tuple[InternalTopic, ...]:
-    return tuple([_topic(reader) for _ in range(reader.count())])
+    return tuple([_topic(reader) for _ in reader.turns(reader.count())])
 
 
 def _topic(reader: Reader) -> InternalTopic:
@@ -124,7 +124,7 @@ def _topic(reader: Reader) -> InternalTopic:
 
 
 def _pairs(reader: Reader) -> Pairs:
-    return Pairs(sorted([_pair(reader) for _ in range(reader.count())]))
+    return Pairs(sorted([_pair(reader) for _ in reader.turns(reader.count())]))
 
 
 def _pair(reader: Reader) -> tuple[str, str]:
@@ -167,7 +167,7 @@ def _endpoint(reader: Reader) -> str:
 
 
 def _skip_task_offsets(reader: Reader) -> None:
-    for _ in range(reader.count()):
+    for _ in reader.turns(reader.count()):
         reader.string()
         reader.skip(12)
         reader.tags()
@@ -180,7 +180,7 @@ def _assigned(reader: Reader) -> AssignedTasks:
 
 
 def _tasks(reader: Reader) -> Tasks:
-    return Tasks(tuple(sorted([_of_subtopology(reader) for _ in range(reader.count())])))
+    return Tasks(tuple(sorted([_of_subtopology(reader) for _ in reader.turns(reader.count())])))
 
 
 def _of_subtopology(reader: Reader) -> SubtopologyTasks:

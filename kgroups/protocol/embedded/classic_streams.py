@@ -90,19 +90,19 @@ def _subscription(reader: Reader) -> StreamsSubscription:
 
 def _offset_sums(reader: Reader, version: int) -> tuple[TaskOffsets, ...]:
     sums = []
-    for _ in range(reader.count()):
+    for _ in reader.turns(reader.count()):
         subtopology = reader.int32()
         if version >= _TOPOLOGIES:
             partition, total, topology = reader.int32(), reader.int64(), reader.nullable_string()
             sums.append(TaskOffsets(TaskId(subtopology, partition, topology or None), total))
         else:
-            for _ in range(reader.count()):
+            for _ in reader.turns(reader.count()):
                 sums.append(TaskOffsets(TaskId(subtopology, reader.int32()), reader.int64()))
     return tuple(sorted(sums, key=str))
 
 
 def _tags(reader: Reader) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted([(_utf8(reader.binary()), _utf8(reader.binary())) for _ in range(reader.count())]))
+    return tuple(sorted([(_utf8(reader.binary()), _utf8(reader.binary())) for _ in reader.turns(reader.count())]))
 
 
 def _assignment(reader: Reader) -> StreamsAssignment:
@@ -111,11 +111,11 @@ def _assignment(reader: Reader) -> StreamsAssignment:
     if version > NEWEST:
         return StreamsAssignment(version, common)
     active = _tasks(reader, version)
-    standby = [StandbyTask(_task(reader, version), _pairs(reader)) for _ in range(_count(reader))]
+    standby = [StandbyTask(_task(reader, version), _pairs(reader)) for _ in reader.turns(_count(reader))]
     by_host: tuple[HostPartitions, ...] = ()
     standby_by_host: tuple[HostPartitions, ...] = ()
     if version >= _DICTIONARY:
-        topics = {reader.int32(): _topic(reader) for _ in range(_count(reader))}
+        topics = {reader.int32(): _topic(reader) for _ in reader.turns(_count(reader))}
         by_host = _hosts(reader, topics)
         standby_by_host = _hosts(reader, topics) if version >= _STANDBY_HOSTS else ()
     elif version >= _HOSTS:
@@ -138,14 +138,16 @@ def _moment(ms: int) -> int | None:
 
 
 def _hosts(reader: Reader, topics: dict[int, str] | None) -> tuple[HostPartitions, ...]:
-    hosts = [HostPartitions(_text(reader), reader.int32(), _pairs(reader, topics)) for _ in range(_count(reader))]
+    hosts = [
+        HostPartitions(_text(reader), reader.int32(), _pairs(reader, topics)) for _ in reader.turns(_count(reader))
+    ]
     return tuple(sorted(hosts, key=lambda each: each[:2]))
 
 
 def _pairs(reader: Reader, topics: dict[int, str] | None = None) -> Assignment:
     """(topic, partition) pairs; topics by their numbers in a dictionary, where one is given."""
     pairs = []
-    for _ in range(_count(reader)):
+    for _ in reader.turns(_count(reader)):
         name = _text(reader) if topics is None else topics.get(reader.int32())
         if name is None:
             raise ValueError("a topic that is not in its dictionary")
@@ -154,7 +156,7 @@ def _pairs(reader: Reader, topics: dict[int, str] | None = None) -> Assignment:
 
 
 def _tasks(reader: Reader, version: int) -> tuple[TaskId, ...]:
-    return tuple([_task(reader, version) for _ in range(_count(reader))])
+    return tuple([_task(reader, version) for _ in reader.turns(_count(reader))])
 
 
 def _task(reader: Reader, version: int) -> TaskId:

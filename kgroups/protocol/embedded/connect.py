@@ -82,7 +82,7 @@ def _work(reader: Reader) -> tuple[ConnectorWork, ...]:
     if _ended(reader):
         return ()
     runs: dict[str, list[int]] = {}
-    for _ in range(reader.nullable_count() or 0):
+    for _ in reader.turns(reader.nullable_count() or 0):
         runs.setdefault(reader.string(), []).extend(reader.int32s())  # a connector may be repeated: stay linear
     reader.inside()
     return tuple(

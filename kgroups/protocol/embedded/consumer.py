@@ -38,7 +38,7 @@ def decode_subscription(data: bytes, user_data: ReadUserData = raw_user_data) ->
     try:
         with Reader("ConsumerProtocolSubscription", data, 0) as reader:
             version = _version(reader)
-            topics = [reader.string() for _ in range(reader.count())]
+            topics = [reader.string() for _ in reader.turns(reader.count())]
             reader.inside()
     except RemoteProtocolError as error:
         return Subscription(raw=Raw(data, str(error)))
@@ -112,6 +112,6 @@ def _version(reader: Reader) -> int:
 
 
 def _partitions(reader: Reader) -> Assignment:
-    found = assignment_of([(reader.string(), reader.int32s()) for _ in range(reader.count())])
+    found = assignment_of([(reader.string(), reader.int32s()) for _ in reader.turns(reader.count())])
     reader.inside()
     return found

@@ -42,7 +42,7 @@ _VERSIONS = (b"\0\0", b"\0\1")
 
 def _read(data: bytes, at: int) -> StickyData:
     with Reader("sticky assignor's user data", data, at) as reader:
-        previous = assignment_of([(reader.string(), reader.int32s()) for _ in range(reader.count())])
+        previous = assignment_of([(reader.string(), reader.int32s()) for _ in reader.turns(reader.count())])
         reader.inside()
         left = len(data) - reader.at
         return StickyData(previous, _known(reader.int32()) if left >= 4 else None)

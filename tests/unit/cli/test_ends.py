@@ -175,3 +175,14 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
         "assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+
+
+def test_running_out_of_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    from kgroups.cli.ending import brought_to_an_end, complain_in_a_line
+
+    def run() -> int:
+        raise MemoryError
+
+    assert brought_to_an_end(run, complain_in_a_line) == 1
+    found = capsys.readouterr()
+    assert found.out == "" and found.err.startswith("out of memory; ") and found.err.count("\n") == 1

@@ -6,11 +6,18 @@ import struct
 
 import pytest
 
-from kgroups.errors import LocalProtocolError, RemoteProtocolError
+from kgroups.errors import LocalProtocolError, RemoteProtocolError, ResponseTooLarge
 from kgroups.model.cluster import Node
 from kgroups.protocol.apis.api_versions import ApiVersions
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
-from kgroups.protocol.framing import MAX_FRAME, FrameReader, correlation_id_of, decode_response, encode_request
+from kgroups.protocol.framing import (
+    MAX_FRAME,
+    MAX_UNTRUSTED_FRAME,
+    FrameReader,
+    correlation_id_of,
+    decode_response,
+    encode_request,
+)
 from kgroups.protocol.schema import request_type
 
 
@@ -43,13 +50,13 @@ def test_frames_come_out_whole(payloads: tuple[bytes, ...]) -> None:
         (b"\xff\xff\xff\xff", "frame of -1 bytes"),
         (b"\x00\x00\x00\x00", "frame of 0 bytes"),
         (b"\x00\x00\x00\x03", "frame of 3 bytes"),
-        (struct.pack(">i", MAX_FRAME + 1), f"frame of {MAX_FRAME + 1} bytes"),
+        (struct.pack(">i", MAX_UNTRUSTED_FRAME + 1), f"frame of {MAX_UNTRUSTED_FRAME + 1} bytes"),
     ],
 )
 def test_what_is_not_kafka_is_named_at_the_fourth_byte(stream: bytes, words: str) -> None:
     with pytest.raises(RemoteProtocolError, match=words):
-        FrameReader().feed(stream)
-    reader = FrameReader()
+        FrameReader(MAX_UNTRUSTED_FRAME).feed(stream)
+    reader = FrameReader(MAX_UNTRUSTED_FRAME)
     with pytest.raises(RemoteProtocolError):
         for byte in stream[:4]:
             reader.feed(bytes([byte]))
@@ -59,6 +66,17 @@ def test_the_limit_is_allowed_and_one_more_is_not() -> None:
     assert FrameReader(limit=8).feed(framed(b"12345678")) == [b"12345678"]
     with pytest.raises(RemoteProtocolError):
         FrameReader(limit=8).feed(framed(b"123456789"))
+
+
+def test_cap_is_named_and_grows_with_trust() -> None:
+    announced = struct.pack(">i", MAX_UNTRUSTED_FRAME + 1)
+    with pytest.raises(ResponseTooLarge, match="at most 524,288 bytes before authentication"):
+        FrameReader(MAX_UNTRUSTED_FRAME).feed(announced)
+    trusted = FrameReader(MAX_UNTRUSTED_FRAME)
+    trusted.limit = MAX_FRAME
+    assert trusted.feed(announced) == []
+    with pytest.raises(ResponseTooLarge, match="67,108,865 bytes was announced; kgroups accepts at most 67,108,864"):
+        FrameReader(MAX_FRAME).feed(struct.pack(">i", MAX_FRAME + 1))
 
 
 def test_a_request_has_length_key_version_id_and_client() -> None:
