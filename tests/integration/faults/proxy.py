@@ -11,7 +11,7 @@ import random
 import socket
 import struct
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar
@@ -48,15 +48,39 @@ class Fault:
     """The broker's side is gone and the client is not told: connections stay open, and silent. RST when it is over."""
     black_hole: bool = False
     """No byte and no new connection passes; open ones go on when it is over."""
+    mute: bool = False
+    """No byte passes in these directions; connections do."""
     times: int | None = None
     """Connections that are cut or reset until the fault is over by itself; None: all."""
 
-    @property
-    def stalls(self) -> bool:
-        return self.half_open or self.black_hole
+    def stalls(self, direction: Direction) -> bool:
+        return self.half_open or self.black_hole or (self.mute and direction in self.directions)
 
 
 NO_FAULT: Final = Fault()
+
+
+class _Requests:
+    """Reads the API keys off a stream of requests."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._head = b""
+
+    def feed(self, data: bytes) -> list[int]:
+        keys = []
+        while data:
+            skipped = min(self._left, len(data))
+            self._left -= skipped
+            data = data[skipped:]
+            taken = min(6 - len(self._head), len(data))  # the length, and the API key
+            self._head += data[:taken]
+            data = data[taken:]
+            if len(self._head) == 6:
+                length, key = struct.unpack(">ih", self._head)
+                keys.append(key)
+                self._left, self._head = length - 2, b""
+        return keys
 
 
 @dataclass(eq=False)
@@ -71,13 +95,14 @@ class _Link:
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     counted: Fault = NO_FAULT
     passed: dict[Direction, int] = field(default_factory=dict)
+    requests: _Requests = field(default_factory=lambda: _Requests())
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         if self.front.fault.reset:
             self.front.spend()
             return self.close(abort=True)
-        await self.front.passable(self)
+        await self.front.passable(self, "requests" if self.front.fault.black_hole else None)
         self.broker = socket.socket()
         self.broker.setblocking(False)
         self.broker.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -101,6 +126,8 @@ class _Link:
         due = 0.0
         try:
             while data := await loop.sock_recv(source, _CHUNK):
+                if direction == "requests":
+                    await self.front.see(self.requests.feed(data))
                 fault = self.front.fault
                 wait = 0.0
                 if direction in fault.directions:
@@ -117,7 +144,7 @@ class _Link:
         while True:
             due, data = await line.get()
             await asyncio.sleep(due - loop.time())
-            await self.front.passable(self)
+            await self.front.passable(self, direction)
             if not data:
                 return None
             fault = self.front.fault
@@ -172,8 +199,8 @@ class Front:
         self.links: set[_Link] = set()
         self.accepted = 0
         self._listener = listener
-        self._passable = asyncio.Event()
-        self._passable.set()
+        self._changed = asyncio.Event()
+        self._trigger: tuple[Collection[int], Callable[[], None]] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._stuffing: list[socket.socket] = []
         self._listener.setblocking(False)
@@ -184,11 +211,22 @@ class Front:
         number: int = self._listener.getsockname()[1]
         return number
 
-    async def passable(self, link: _Link) -> None:
+    async def passable(self, link: _Link, direction: Direction | None) -> None:
         """Return when bytes may pass; never for a connection whose broker is gone."""
         if link.severed:
             await asyncio.Event().wait()
-        await self._passable.wait()
+        while direction and self.fault.stalls(direction):
+            await self._changed.wait()
+
+    def when(self, keys: Collection[int], action: Callable[[], None]) -> None:
+        """Act once, when a client sends a request of one of these APIs, before it goes on to the broker."""
+        self._trigger = keys, action
+
+    async def see(self, keys: Collection[int]) -> None:
+        if self._trigger and not set(keys).isdisjoint(self._trigger[0]):
+            _, action = self._trigger
+            self._trigger = None
+            await asyncio.to_thread(action)
 
     def spend(self) -> None:
         """One connection more has had the fault."""
@@ -198,13 +236,11 @@ class Front:
 
     async def set(self, fault: Fault) -> None:
         before, self.fault = self.fault, fault
+        self._changed.set()
+        self._changed = asyncio.Event()
         if before.half_open and not fault.half_open:
             for link in list(self.links):
                 link.close(abort=True)
-        if fault.stalls:
-            self._passable.clear()
-        else:
-            self._passable.set()
         if fault.half_open:
             for link in self.links:
                 link.sever()
@@ -308,6 +344,20 @@ class Proxy:
             yield
         finally:
             self.set(NO_FAULT, *brokers)
+
+    @contextmanager
+    def faulty_at(self, keys: Collection[int], fault: Fault, broker: int) -> Iterator[None]:
+        """The same from when a client sends this broker a request of one of these APIs."""
+        self.when(keys, lambda: self.set(fault, broker), broker)
+        try:
+            yield
+        finally:
+            self.when((), lambda: None, broker)
+            self.set(NO_FAULT, broker)
+
+    def when(self, keys: Collection[int], action: Callable[[], None], broker: int) -> None:
+        """Act once, when a client sends this broker a request of one of these APIs, before it goes on."""
+        self._loop.call_soon_threadsafe(self.fronts[broker].when, keys, action)
 
     def stop(self) -> None:
         if self._thread.is_alive():

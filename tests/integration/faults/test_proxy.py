@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 import socketserver
+import struct
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -22,8 +24,9 @@ SILENCE = 0.3
 
 class Echo(socketserver.StreamRequestHandler):
     def handle(self) -> None:
-        while line := self.rfile.readline():
-            self.wfile.write(line)
+        with suppress(ConnectionError):
+            while line := self.rfile.readline():
+                self.wfile.write(line)
 
 
 @pytest.fixture
@@ -151,3 +154,28 @@ def test_black_hole(proxy: Proxy) -> None:
         assert hear(client, len(LINE)) == LINE
         with connected(proxy) as another:
             assert echo(another) == LINE
+
+
+def test_mute_in_one_direction(proxy: Proxy) -> None:
+    proxy.set(Fault(mute=True, directions=("responses",)))
+    with connected(proxy) as client:
+        client.sendall(LINE)
+        assert is_silent(client)
+        proxy.set(NO_FAULT)
+        assert hear(client, len(LINE)) == LINE
+
+
+def test_acts_when_it_sees_a_request(proxy: Proxy) -> None:
+    """A request is a length and an API key; here the fault comes with the third, which begins in the second's chunk."""
+    requests = [struct.pack(">ih", 11, key) + b"12345678\n" for key in (3, 16, 8)]
+    with connected(proxy) as client, proxy.faulty_at([8, 9], Fault(cut=0, directions=("responses",)), 1):
+        client.sendall(requests[0][:3])
+        client.sendall(requests[0][3:])
+        assert hear(client, 15) == requests[0]
+        client.sendall(requests[1] + requests[2][:5])
+        assert hear(client, 15) == requests[1]
+        client.sendall(requests[2][5:])
+        assert hear(client, 15) == b""
+    with connected(proxy) as client:
+        client.sendall(requests[2])
+        assert hear(client, 15) == requests[2]
