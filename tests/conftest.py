@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--require-kafka", action="store_true", help="fail, not skip, where a Kafka cannot be started")
     group.addoption("--require-programs", action="store_true", help="the same of shells, tmux and a Kerberos KDC")
     group.addoption("--soak", action="store_true", help="also run the tests marked soak, which take long")
+    group.addoption("--seed", type=int, default=None, metavar="N", help="replay one random schedule of faults")
     group.addoption("--bootstrap", default=None, metavar="HOST:PORT", help="run against this cluster instead")
     group.addoption("--commits", type=int, default=100_000, help="real commits that are compared with what Kafka reads")
     group.addoption("--kills", type=int, default=1, help="how often the collector is killed, and goes on")

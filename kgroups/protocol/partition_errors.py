@@ -21,11 +21,14 @@ _OF_A_PARTITION = frozenset(
         Code.unknown_topic_id,
     }
 )
-"""Errors of one topic or partition. Any other is the group's, though it stands at each of its partitions."""
+"""Errors of one topic or partition. Any other is the group's if each of its partitions has an error."""
 
 
 def read_partition_errors(reader: Reader, error: Callable[[Code], KafkaError]) -> PartitionErrors | KafkaError:
-    """Topics, their partitions, a code for each; where one of these is the group's, that error."""
+    """Topics, their partitions, a code for each; where one of these is the group's, that error.
+
+    A partition that is done shows that no error is the group's: what is applied must never be reported as failed.
+    """
     errors: dict[tuple[str, int], KafkaError | None] = {}
     whole: Code | None = None
     for _ in reader.turns(reader.count()):
@@ -37,4 +40,4 @@ def read_partition_errors(reader: Reader, error: Callable[[Code], KafkaError]) -
                 whole = Code(code)
             errors[topic, partition] = error(Code(code)) if code else None
         reader.tags()
-    return errors if whole is None else error(whole)
+    return errors if whole is None or None in errors.values() else error(whole)

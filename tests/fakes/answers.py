@@ -53,7 +53,7 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
     partition = nested(kind, "MetadataResponsePartition")
     leaders = list(topic.leaders) if topic and not error else []
     for index, seen in (topic.leader_seen if topic else {}).items():
-        if seen:
+        if seen and leaders:
             leaders[index] = seen.pop(0)
     partitions = tuple(
         build(

@@ -1,0 +1,266 @@
+"""What is true of a cluster, as a second client knows it, and what a command's answer makes of it.
+
+An answer may lack rows, but then it must name what is missing; a row that is there must be right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+Row = dict[str, Any]
+Pair = tuple[str, int]
+
+_FATAL = re.compile(r"^(?:kgroups: error|Error): ", re.MULTILINE)
+_BROKER = re.compile(r"broker (\d+) \(")
+
+
+@dataclass(frozen=True)
+class Truth:
+    coordinators: Mapping[str, int]
+    """Group -> broker; every group of the cluster."""
+    commits: Mapping[str, Mapping[Pair, int]]
+    """Group -> what it has committed, on every partition that it reads."""
+    ends: Mapping[Pair, int]
+    """Log end offsets."""
+    leaders: Mapping[Pair, int]
+
+    @property
+    def groups(self) -> set[str]:
+        return set(self.coordinators)
+
+    def lag(self, group: str) -> int:
+        return sum(self.ends[pair] - offset for pair, offset in self.commits[group].items())
+
+    def off(self, broker: int) -> set[str]:
+        """The groups of other brokers."""
+        return {group for group, where in self.coordinators.items() if where != broker}
+
+
+class Offset(NamedTuple):
+    """A row of a group's partition; None is what the answer says is unknown."""
+
+    committed: int | None
+    end: int | None
+    lag: int | None
+
+
+class Total(NamedTuple):
+    """A group's total lag. ``marked``: the answer says that it is not the lag of all partitions, or not of now."""
+
+    lag: float | None
+    marked: bool
+
+
+@dataclass
+class Told:
+    """What an answer says, whatever its format."""
+
+    groups: set[str] = field(default_factory=set)
+    offsets: dict[tuple[str, Pair], Offset] | None = None
+    totals: dict[str, Total] | None = None
+    failures: list[Row] = field(default_factory=list)
+    err: str = ""
+
+    def names(self, group: str, coordinator: int) -> bool:
+        """Whether it says that this group is missing: by its name, its broker, or its partition of the offsets topic,
+        or because nothing could be answered."""
+        if _FATAL.search(self.err):
+            return True
+        for failure in self.failures:
+            if failure["scope"] == "group" and failure["name"] == group:
+                return True
+            if failure["scope"] == "broker" and failure["name"].startswith(f"broker {coordinator} ("):
+                return True
+            if failure["name"] == "__consumer_offsets" or failure["scope"] == "cluster":
+                return True
+        return not self.failures and self._err_names(group, coordinator)
+
+    def _err_names(self, group: str, coordinator: int) -> bool:
+        """The same of a format that has no failures: stderr shortens long lists of names."""
+        for line in self.err.splitlines():
+            if re.search(rf"\b{re.escape(group)}\b", line) or "__consumer_offsets" in line:
+                return True
+            if f"broker {coordinator} (" in line or (f"broker {coordinator}]" in line and "…" in line):
+                return True
+        return False
+
+    @property
+    def brokers(self) -> set[int]:
+        """The brokers that it blames."""
+        texts = [self.err, *(f"{failure['name']} {failure['message']}" for failure in self.failures)]
+        found = {int(number) for text in texts for number in _BROKER.findall(text)}
+        return found | {failure["broker"] for failure in self.failures if failure.get("broker") is not None}
+
+
+def judge(told: Told, truth: Truth, wanted: Collection[str]) -> list[str]:
+    """Everything that is wrong with an answer about these groups: false rows, and what is missing without a word."""
+    return [*_false(told, truth, wanted), *_silent(told, truth, wanted)]
+
+
+def _false(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
+    for group in sorted(told.groups - set(wanted)):
+        yield f"false: group {group}, which is not there"
+    for (group, pair), row in (told.offsets or {}).items():
+        committed, end = truth.commits.get(group, {}).get(pair), truth.ends.get(pair)
+        if committed is None or end is None:
+            yield f"false: {group} {pair}, which is not there"
+            continue
+        expected = Offset(committed, end, end - committed)
+        for name, is_, was in zip(Offset._fields, expected, row, strict=True):
+            if was is not None and was != is_:
+                yield f"false: {group} {pair}: {name} {was}, not {is_}"
+    for group, total in (told.totals or {}).items():
+        if total.lag is not None and not total.marked and group in truth.groups and total.lag != truth.lag(group):
+            yield f"false: {group}: total lag {total.lag}, not {truth.lag(group)}"
+
+
+def _silent(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
+    for group in sorted(set(wanted) - told.groups):
+        if not told.names(group, truth.coordinators[group]):
+            yield f"silent: group {group} is missing"
+    if told.offsets is not None:
+        for group in sorted(told.groups & set(wanted)):
+            for pair in truth.commits[group]:
+                row = told.offsets.get((group, pair))
+                if (row is None or None in row) and not (told.failures or told.err):
+                    yield f"silent: {group} {pair} is not told"
+
+
+# How answers are read.
+
+
+def of_json(out: str, err: str) -> Told:
+    """``-o json`` of list, describe, explain and lag. Nothing on stdout is an answer that failed whole."""
+    if not out:
+        return Told(err=err)
+    envelope = json.loads(out)
+    told = Told({item["group"] for item in envelope["items"]}, failures=envelope["failures"], err=err)
+    if envelope["schema"].startswith("kgroups/offsets/"):
+        told.offsets = {
+            (row["group"], (row["topic"], row["partition"])): Offset(
+                row["current_offset"], row["log_end_offset"], row["lag"]
+            )
+            for row in envelope["items"]
+            if row["topic"] is not None
+        }
+    if envelope["schema"].startswith("kgroups/lag/"):
+        told.totals = {row["group"]: Total(row["total_lag"], bool(row["unknown"])) for row in envelope["items"]}
+    return told
+
+
+def of_watch(out: str, err: str) -> Told:
+    """The last of its lines."""
+    lines = out.splitlines()
+    if not lines:
+        return Told(err=err)
+    last = json.loads(lines[-1])
+    told = Told({item["group"] for item in last["items"]}, failures=last["failures"], err=err)
+    told.totals = {
+        item["group"]: Total(item["total_lag"], item["stale"] or bool(item.get("unknown"))) for item in last["items"]
+    }
+    return told
+
+
+def of_check(out: str, err: str) -> Told:
+    """``check --max-lag -o json``: what is OK is told, what is UNKNOWN is a failure."""
+    if not out:
+        return Told(err=err)
+    items = json.loads(out)["items"]
+    lags = [item for item in items if item["check"] == "lag"]
+    told = Told({item["group"] for item in lags}, err=err)
+    told.totals = {item["group"]: Total(item["value"], item["status"] == "UNKNOWN") for item in lags}
+    told.failures = [_failure_of(item) for item in items if item["status"] == "UNKNOWN"]
+    return told
+
+
+def _failure_of(item: Row) -> Row:
+    """As other formats have it."""
+    failure = {"scope": "group", "name": item["group"], "message": item["message"]}
+    if item["group"] is None:
+        scope, _, rest = item["message"].removeprefix("broker broker").partition(" ")
+        failure |= {"scope": scope, "name": rest}
+        if found := _BROKER.search(item["message"]):
+            failure |= {"scope": "broker", "name": f"broker {found[1]} ("}
+        elif "__consumer_offsets" in item["message"]:
+            failure |= {"name": "__consumer_offsets"}
+        elif "no bootstrap server" in item["message"]:
+            failure |= {"scope": "cluster"}
+    return failure
+
+
+def of_metrics(out: str, err: str = "") -> Told:
+    """One scrape of the exporter."""
+    from prometheus_client.parser import text_string_to_metric_families
+
+    samples = [sample for family in text_string_to_metric_families(out) for sample in family.samples]
+    told = Told(err=err, offsets={}, totals={})
+    assert told.offsets is not None and told.totals is not None
+    committed, lags, unknown = {}, {}, set()
+    for sample in samples:
+        group = sample.labels.get("consumergroup")
+        key = (group, (sample.labels.get("topic"), int(sample.labels.get("partition", -1))))
+        if sample.name == "kafka_consumergroup_info":
+            told.groups.add(group)
+        elif sample.name == "kafka_consumergroup_current_offset":
+            committed[key] = int(sample.value)
+        elif sample.name == "kafka_consumergroup_lag":
+            lags[key] = int(sample.value)
+        elif "unknown" in sample.name and sample.value and group:
+            unknown.add(group)
+        elif sample.name == "kafka_consumergroup_lag_sum":
+            told.totals[group] = Total(int(sample.value), False)
+        elif sample.name == "kgroups_scrape_failures_total" and sample.value:
+            told.failures.append({"scope": "cluster", "name": sample.labels["scope"], "message": "", "broker": None})
+        elif sample.name == "kgroups_up" and not sample.value:
+            told.failures.append({"scope": "cluster", "name": "up", "message": "", "broker": None})
+    for key in committed.keys() | lags.keys():
+        told.offsets[key] = Offset(committed.get(key), None, lags.get(key))
+    told.totals = {group: Total(total.lag, group in unknown) for group, total in told.totals.items()}
+    return told
+
+
+def of_dropin_list(out: str, err: str) -> Told:
+    return Told({line for line in out.splitlines() if line}, err=err)
+
+
+def of_dropin_describe(out: str, err: str) -> Told:
+    """``kafka-consumer-groups --describe``; none of the groups' and topics' names has a blank in it."""
+    told = Told(err=err, offsets={})
+    assert told.offsets is not None
+    for line in out.splitlines():
+        cells = line.split()
+        if len(cells) >= 6 and cells[0] != "GROUP" and cells[2].isdigit():
+            group, topic, partition, *numbers = cells
+            committed, end, lag = (int(text) if text.lstrip("-").isdigit() else None for text in numbers[:3])
+            told.groups.add(group)
+            told.offsets[group, (topic, int(partition))] = Offset(committed, end, lag)
+    return told
+
+
+# Writes.
+
+
+def judge_rows(
+    rows: Iterable[Row], before: Mapping[Any, Any], after: Mapping[Any, Any], wished: Mapping[Any, Any], *key: str
+) -> list[str]:
+    """Compare each row of a result with what a second client read before and after.
+
+    :param wished: what each key is to become; a key that is not there is to go.
+    :param key: the fields of a row that make its key.
+    """
+    wrong, seen = [], {}
+    for row in rows:
+        name = tuple(row[field] for field in key)
+        seen[name] = row["result"]
+        old, new, now = before.get(name), wished.get(name), after.get(name)
+        allowed = {"applied": [new], "failed": [old], "unknown": [old, new]}[row["result"]]
+        if now not in allowed:
+            wrong.append(f"false: {name} is {row['result']}, and now {now}; it was {old}, to become {new}")
+    for name in before.keys() | after.keys():
+        if name not in seen and before.get(name) != after.get(name):
+            wrong.append(f"silent: {name} was {before.get(name)} and is {after.get(name)}, and no row says so")
+    return wrong

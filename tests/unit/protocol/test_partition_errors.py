@@ -1,0 +1,31 @@
+"""Errors of partitions, and those that stand at each partition and are the group's."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+from kgroups.protocol.partition_errors import PartitionErrors, read_partition_errors
+from kgroups.protocol.reader import Reader
+
+
+def answer(*codes: int) -> PartitionErrors | KafkaError:
+    partitions = b"".join(at.to_bytes(4, "big") + code.to_bytes(2, "big") for at, code in enumerate(codes))
+    data = (1).to_bytes(4, "big") + b"\0\1t" + len(codes).to_bytes(4, "big") + partitions
+    return read_partition_errors(Reader("OffsetCommit", data, 0), kafka_error)
+
+
+@pytest.mark.parametrize("code", [Code.unknown_topic_or_partition, Code.kafka_storage_error, Code.leader_not_available])
+def test_one_partition_fails_and_others_do_not(code: Code) -> None:
+    told = answer(0, code, 0)
+    assert not isinstance(told, KafkaError)
+    assert {pair: error and error.code for pair, error in told.items()} == {
+        ("t", 0): None,
+        ("t", 1): code,
+        ("t", 2): None,
+    }
+
+
+def test_error_of_the_group() -> None:
+    told = answer(Code.not_coordinator, Code.not_coordinator)
+    assert isinstance(told, KafkaError) and told.code == Code.not_coordinator
