@@ -12,8 +12,9 @@ from kgroups.model.reset import FromPlan, PlanKey, PlannedOffset, ToGroup, ToTim
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
-from . import reset_plan
+from . import reset_plan, restore
 from .describe_groups import NOT_FOUND
+from .kinds import KEEPERS
 from .partition_leaders import TopicPartition
 from .reset_plan import Committed, ResetRequest
 from .select_groups import Selection
@@ -49,7 +50,9 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     strange = reset_plan.of_another_kind(request.scenario, groups.items)
     refused += strange.values()
     known = [name for name in (*idle, *missing) if name in committed and name not in strange]
+    blamed = None
     if isinstance(request.scenario, ToGroup):
+        blamed = request.scenario.source
         asked, source = await lookups.groups(Selection((request.scenario.source,)))
         if request.scenario.source not in source:  # it could not be read: that is no mistake of who asks
             return Outcome((), (*asked.failures, *failures, *refused), groups.notices)
@@ -57,16 +60,28 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     meant = _inputs(request, reset_plan.keys_of(request, known, committed, told), groups.items)
     keys = meant.items
     there = reset_plan.still_there(request.scenario, keys, committed, told)
-    logs, times, holes = await _logs(lookups, request, there.items)
+    allowed = restore.applicable(request.scenario, there.items, committed, told)
+    logs, times, holes = await _logs(lookups, request, allowed.items)
     kinds: dict[GroupId, str | None] = dict.fromkeys(missing, request.kind)
-    kinds.update(reset_plan.kinds_of(request.scenario))
+    was = reset_plan.kinds_of(request.scenario)
+    kinds.update({group: kind for group, kind in was.items() if kind in KEEPERS})  # others are made by a commit
     kinds.update({group.group_id: group.type for group in groups.items})
-    planned = reset_plan.plan(request.scenario, there.items, committed, logs, times, kinds)
-    notices = _made(request, missing, keys)
-    notices += _nothing_to_do(request, known, keys)
+    planned = reset_plan.plan(request.scenario, allowed.items, committed, logs, times, kinds)
+    planned = restore.inside(request.scenario, planned, logs, told)
+    notices = _made(request, missing, [entry.key for entry in planned.items])
+    notices += _nothing_to_do(request, known, keys, blamed)
+    notices += restore.restored_groups(request.scenario, planned.items, committed, groups.items)
     return planned.with_failures(
-        (*failures, *refused, *meant.failures, *there.failures, *reset_plan.unreadable(told), *holes),
-        (*groups.notices, *notices),
+        (
+            *failures,
+            *refused,
+            *meant.failures,
+            *there.failures,
+            *allowed.failures,
+            *reset_plan.unreadable(told),
+            *holes,
+        ),
+        (*groups.notices, *allowed.notices, *notices),
     )
 
 
@@ -116,9 +131,16 @@ def _made(request: ResetRequest, missing: Iterable[GroupId], keys: Iterable[Plan
     return [f"group '{name}' does not exist and would be created" for name in missing if name in planned]
 
 
-def _nothing_to_do(request: ResetRequest, groups: Iterable[GroupId], keys: Iterable[PlanKey]) -> list[str]:
-    """Of the named groups those of which nothing is planned, although a file, if there is one, names them."""
+def _nothing_to_do(
+    request: ResetRequest, groups: Iterable[GroupId], keys: Iterable[PlanKey], source: GroupId | None
+) -> list[str]:
+    """Of the named groups those of which nothing is planned, although a file, if there is one, names them.
+
+    :param source: the group whose commits are copied.
+    """
     idle = frozenset(request.selection.names) - {group for group, _, _ in keys}
+    if source is not None and idle:
+        return [f"--to-group: group '{source}' has no commits on the selected partitions"]
     if isinstance(request.scenario, FromPlan):
         idle &= {group for group, _, _ in request.scenario.moves}
     return [f"group '{name}' has no such commits" for name in groups if name in idle]
@@ -127,8 +149,10 @@ def _nothing_to_do(request: ResetRequest, groups: Iterable[GroupId], keys: Itera
 async def _logs(
     lookups: Lookups, request: ResetRequest, keys: Iterable[PlanKey]
 ) -> tuple[Logs, Times, tuple[Failure, ...]]:
-    if not needs_log(request.scenario):
-        return Logs(), {}, ()
+    pairs = {(topic, partition) for _, topic, partition in keys}
+    if not needs_log(request.scenario):  # an undo is restored without them too: its plan notes what is unknown
+        logs, _, _ = await lookups.logs(pairs, None) if pairs else (Logs(), {}, ())
+        return logs, {}, ()
     # Below 0 are the wire's own words.
     ms = max(0, request.scenario.ms) if isinstance(request.scenario, ToTime) else None
-    return await lookups.logs({(topic, partition) for _, topic, partition in keys}, ms)
+    return await lookups.logs(pairs, ms)

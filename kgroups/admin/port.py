@@ -69,6 +69,9 @@ class GroupAdmin(Protocol):
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
 
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
+        """Return the IDs of these topics; those whose ID is unknown (before Kafka 2.8) are absent."""
+
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
 
     async def still_true(

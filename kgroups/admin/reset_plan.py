@@ -228,7 +228,8 @@ def plan(
         if isinstance(entry, Failure):
             failures.append(entry)
         else:
-            planned.append(entry._replace(kind=kinds.get(group)))
+            beyond = bool(entry.before and log.end is not None and entry.before.offset > log.end)
+            planned.append(entry._replace(kind=kinds.get(group), beyond_end=beyond))
     return Outcome(tuple(planned), tuple(failures))
 
 

@@ -147,8 +147,17 @@ class WireAdmin:
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         from . import reset_offsets
+        from .restore import for_cluster
 
-        return self._whole(request.selection, await reset_offsets.plan_reset(self.cluster, request))
+        request, notices = for_cluster(request, self.cluster_id)
+        planned = await reset_offsets.plan_reset(self.cluster, request)
+        return self._whole(request.selection, planned.with_failures((), notices))
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
+        from . import reset_offsets
+
+        told = await reset_offsets.WireLookups(self.cluster).topics(topics)
+        return {name: entry.topic_id for name, entry in told.items() if entry.topic_id}
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
         from . import delete_offsets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,13 @@ from .internal_topics import all_internal_topics_option, delete_topics
 from .options import Connection, Duration, connection_options, output_options
 from .perform import Act, perform
 from .safety import Safety, safety_options
-from .undo_file import UndoFile, undo_option
+from .undo_file import UndoFile, run_source, undo_option
 from .which_groups import Chosen, group_options
 from .write_offsets import GROUPS_AT_ONCE, chunks, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import DoomedGroup, DoomedTopic, Result
+    from kgroups.model.acts import AppliedOffset, DoomedGroup, DoomedTopic, Result
     from kgroups.model.outcome import Failure, Outcome
 
 
@@ -62,7 +62,7 @@ def delete(
             "the records of __consumer_offsets"
         )
     selection = chosen.selection()
-    undo = UndoFile(undo_file, connection.given())
+    undo = UndoFile(undo_file, connection)
     from kgroups.admin.kinds import KEEPERS
     from kgroups.model.act_rows import delete_row, delete_topic_row, told
     from kgroups.model.acts import DoomedGroup, DoomedTopic, Result
@@ -107,7 +107,6 @@ async def _delete(
     from kgroups.admin.select_groups import Selection
     from kgroups.model.acts import Result
     from kgroups.model.outcome import Outcome
-    from kgroups.model.plan_file import json_undo
 
     results: dict[str, tuple[Result, Failure | None]] = {}
     failures: list[Failure] = []
@@ -121,16 +120,31 @@ async def _delete(
             checked = Outcome((), tuple(unchecked(name, error) for name in names))
         results.update({each.name: (Result.FAILED, each) for each in checked.failures if each.name in results})
         failures += checked.failures
+        kept = {doomed.group.group_id for doomed in checked.items}
+        undo.record(_as_applied([doomed for doomed in part if doomed.group.group_id not in kept], results))
         if not checked.items:
             continue
         rest = [*checked.items, *(doomed for each in parts[number + 1 :] for doomed in each)]
         offsets = [entry for doomed in rest for entry in doomed.as_plan()]
         if offsets and undo.written is None:
-            undo.write(sorted({entry.group_id for entry in offsets}), json_undo(offsets))
+            undo.write(offsets, await run_source(admin, undo.connection, offsets))
         deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
         results.update({each.group_id: (each.result, each.failure) for each in deleted.items})
         failures += deleted.failures
+        undo.record(_as_applied(checked.items, results))
+    undo.close()
     return results, failures
+
+
+def _as_applied(
+    groups: Iterable[DoomedGroup], results: Mapping[str, tuple[Result, Failure | None]]
+) -> Iterator[AppliedOffset]:
+    """Yield what became of the offsets of groups that were to be deleted."""
+    from kgroups.model.acts import AppliedOffset
+
+    for doomed in groups:
+        for entry in doomed.as_plan():
+            yield AppliedOffset(entry, *results[entry.group_id])
 
 
 def _with_topics(planned: Outcome[DoomedGroup], all_internal: bool) -> Outcome[DoomedGroup | DoomedTopic]:

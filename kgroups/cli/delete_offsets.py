@@ -61,7 +61,7 @@ def delete_offsets(
         raise UsageError("which commits? Say --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
     selection = chosen.selection()
-    undo = UndoFile(undo_file, connection.given())
+    undo = UndoFile(undo_file, connection)
     from kgroups.admin.reset_plan import IDLE
     from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import delete_offset_row, told

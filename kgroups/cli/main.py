@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         # Not cli.main(): that one turns a closed pipe into exit 1, which is our word for a partial answer.
-        with cli.make_context("kgroups", list(arguments)) as context:
+        with cli.make_context("kgroups", list(arguments), obj=tuple(arguments)) as context:
             code = cli.invoke(context)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as done:

@@ -37,7 +37,7 @@ def read_plan(path: Path) -> PlanFile:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{name}, line {line}: not UTF-8") from None
-    return parse_plan(text, name)
+    return parse_plan(text, name)._replace(name=str(path))
 
 
 def _read(path: Path) -> bytearray | None:
@@ -53,19 +53,24 @@ def _read(path: Path) -> bytearray | None:
     return data
 
 
-def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[FromPlan, Selection, tuple[str, ...]]:
+def plan_for(
+    plan: PlanFile, path: Path, selection: Selection | None, accepted: Collection[str] = ()
+) -> tuple[FromPlan, Selection, tuple[str, ...]]:
     """What the file says of the groups that are meant, these groups by name, and what is left out of it.
 
     :param selection: the groups that were chosen; ``None``: all that the file names.
+    :param accepted: values of ``--accept-mismatch``.
     :raises UsageError: when a group was named that is not in the file, or the file names none and not one was named.
     """
     from kgroups.admin.select_groups import Selection
+    from kgroups.model.origin import Mismatch
 
+    anyway = tuple(map(Mismatch, accepted))
     if not plan.groups:
         names = selection.names if selection and not selection.needs_list else ()
         if len(names) != 1:
             raise UsageError(f"--from-file: {path} names no group (three columns): say exactly one --group")
-        return plan.scenario(names[0]), Selection(names), ()
+        return plan.scenario(names[0], anyway), Selection(names), ()
     there = plan.groups
     _all_there(selection.names if selection else (), frozenset(there), path)
     chosen = _chosen(there, selection)
@@ -75,7 +80,7 @@ def plan_for(plan: PlanFile, path: Path, selection: Selection | None) -> tuple[F
         raise UsageError(f"--from-file: no group of {path} is asked for")
     # The others' rows may name what is gone, or contradict each other: no matter.
     kept = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
-    return kept.scenario(None), Selection(tuple(chosen)), notices
+    return kept.scenario(None, anyway), Selection(tuple(chosen)), notices
 
 
 def _chosen(there: Sequence[str], selection: Selection | None) -> dict[str, None]:

@@ -38,10 +38,31 @@ def _without_secret(override: str) -> str:
     from kgroups.config.understood import shown
 
     key, equals, value = override.partition("=")
+    if not equals:
+        return override
     refers = value.startswith("${") or (value.startswith("@") and not value.startswith("@@"))
     if refers or shown(value, secret=is_secret(key)) == value:
         return override
     return f"{key}{equals}{MASK}"
+
+
+def this_command() -> str | None:
+    """Return the command that is running; the values of secrets are masked."""
+    import click
+
+    context = click.get_current_context(silent=True)
+    words = context.find_root().obj if context else None
+    if not isinstance(words, tuple):
+        return None
+    shown: list[str] = []
+    for word in words:
+        if shown and shown[-1] == "-X":
+            shown.append(_without_secret(word))
+        elif word.startswith("-X"):
+            shown.append("-X" + _without_secret(word[2:]) if len(word) > 2 else word)
+        else:
+            shown.append(word)
+    return command_line(("kgroups", *shown))
 
 
 def command_line(words: Iterable[str]) -> str:

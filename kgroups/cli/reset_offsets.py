@@ -19,7 +19,7 @@ from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .safety import Safety, safety_options
 from .scenario import one_scenario, scenario_of, scenario_options
-from .undo_file import UndoFile, undo_option
+from .undo_file import UndoFile, run_source, undo_option
 from .which_groups import Chosen, group_options
 from .write_offsets import write_offsets
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.reset_plan import ResetRequest
     from kgroups.model.acts import DoomedTopic
+    from kgroups.model.origin import Source
     from kgroups.model.outcome import Outcome
     from kgroups.model.reset import PlannedOffset
 
@@ -43,6 +44,14 @@ if TYPE_CHECKING:
 @consent_options
 @undo_option
 @click.option(
+    "--accept-mismatch",
+    "accepted",
+    multiple=True,
+    type=click.Choice(["cluster", "topic", "offset"]),
+    help="With --from-file: apply it although it is another cluster's, although a topic was recreated or an offset is "
+    "beyond the log end, or although a group has moved on or was never written; may be repeated.",
+)
+@click.option(
     "--export", is_flag=True, help="Print the plan for --from-file, as the Java tool's CSV; with -o json as JSON."
 )
 @output_options
@@ -52,6 +61,7 @@ def reset_offsets(
     shape: Shape,
     consent: Consent,
     undo_file: Path | None,
+    accepted: tuple[str, ...],
     export: bool,
     create_group: bool,
     safety: Safety,
@@ -67,7 +77,7 @@ def reset_offsets(
     Shows what would be written; --execute writes it. The old offsets are kept in a file first, which --from-file takes
     back. A group with members is refused, and the others are reset. Of streams groups the input topics are reset.
     """
-    request, remarks = _request(chosen, topics, all_topics, scenarios)
+    request, remarks = _request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
     if export:
         if consent.execute:
@@ -76,7 +86,7 @@ def reset_offsets(
             raise UsageError("--export plans offsets alone: it excludes the deletion of internal topics")
         single = len(chosen.names) == 1 and chosen.regex is None
         return _export(connection, shape, request, remarks, with_group=not single)
-    undo = UndoFile(undo_file, connection.given())
+    undo = UndoFile(undo_file, connection)
     from kgroups.model.act_rows import reset_row, reset_topic_row, told
     from kgroups.model.acts import DoomedTopic, Result
     from kgroups.model.reset import PlannedOffset
@@ -131,7 +141,7 @@ async def _with_topics(
 
 
 def _request(
-    chosen: Chosen, topics: tuple[str, ...], all_topics: bool, scenarios: dict[str, Any]
+    chosen: Chosen, topics: tuple[str, ...], all_topics: bool, scenarios: dict[str, Any], accepted: tuple[str, ...]
 ) -> tuple[ResetRequest, tuple[str, ...]]:
     """What the flags ask for, and what is to be said about it.
 
@@ -148,8 +158,10 @@ def _request(
         from .plan_source import plan_for, read_plan
 
         named = chosen.selection() if chosen.anything else None
-        scenario, selection, remarks = plan_for(read_plan(value), value, named)
+        scenario, selection, remarks = plan_for(read_plan(value), value, named, accepted)
         return ResetRequest(selection, scenario, scope), remarks
+    if accepted:
+        raise UsageError("--accept-mismatch requires --from-file")
     if not (topics or all_topics or flag == "to_group"):
         raise UsageError("which partitions? Say --topic TOPIC[:0,2-5], or --all-topics")
     return ResetRequest(chosen.selection(), scenario_of(flag, value), scope), ()
@@ -165,12 +177,17 @@ def _export(
     if shape.output not in ("auto", "csv", "json"):
         raise UsageError("--export writes csv or json")
 
+    as_json = shape.output == "json"
+    sources: list[Source] = []
+
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        return (await admin.plan_reset(request)).with_failures((), remarks)
+        planned = (await admin.plan_reset(request)).with_failures((), remarks)
+        if as_json:
+            sources.append(await run_source(admin, connection, planned.items))
+        return planned
 
     outcome, _ = put(connection.settings, plan, debug=connection.debug)
-    as_json = shape.output == "json"
-    lines = json_plan(outcome.items) if as_json else java_csv(outcome.items, with_group=with_group)
+    lines = json_plan(outcome.items, *sources) if as_json else java_csv(outcome.items, with_group=with_group)
     show = escape if sys.stdout.isatty() and not as_json else str
     sys.stdout.writelines(show(line) + "\n" for line in lines)
     sys.stdout.flush()

@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kgroups.errors import UsageError
 
 from .plan_source import LARGEST
+
+if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
+    from kgroups.model.acts import AppliedOffset, Result
+    from kgroups.model.origin import Source
+    from kgroups.model.reset import PlanKey, PlannedOffset
+
+    from .options import Connection
 
 _LONGEST = 60
 """Characters of a group's name in a file's."""
@@ -32,16 +43,18 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
 class UndoFile:
     """The undo file of one run: where it is written, and the command that restores from it."""
 
-    def __init__(self, path: Path | None, given: Sequence[str] = ()) -> None:
+    def __init__(self, path: Path | None, connection: Connection) -> None:
         """Check the path before the cluster is contacted.
 
         :param path: ``None``: a new name in the current directory.
-        :param given: connection options for the suggested command.
+        :param connection: what the suggested command repeats.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
         self.written: Path | None = None
-        self._given = tuple(given)
+        self.connection = connection
+        self._file: FileIO | None = None
+        self._numbers: dict[PlanKey, int] = {}
         if path is not None:
             _check_free(path)
 
@@ -50,42 +63,97 @@ class UndoFile:
         """The command that restores the old offsets, quoted for a shell. Contains no secrets."""
         from .repeat_options import command_line
 
-        words = ("--from-file", str(self.written), "--execute", *self._given)
+        words = ("--from-file", str(self.written), "--execute", *self.connection.given())
         return command_line(("kgroups", "reset-offsets", *words))
 
-    def write(self, groups: Collection[str], lines: Iterable[str]) -> None:
+    def write(self, planned: Sequence[PlannedOffset], source: Source) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
+        from kgroups.model.undo import undo_lines
         from kgroups.render.cells import escape
 
         from .progress import wipe
 
-        data = "".join(line + "\n" for line in lines).encode()
+        groups = sorted({entry.group_id for entry in planned})
+        data = "".join(line + "\n" for line in undo_lines(planned, source)).encode()
         if len(data) > LARGEST:
             raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
         made: Path | None = None
         try:
             made, handle = _create(self.path, groups)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            self._file = os.fdopen(handle, "ab", buffering=0)
+            _write_whole(self._file, data)
+            os.fsync(handle)
             _sync_folder(made.parent)
-        except OSError as error:
+        except BaseException as error:  # also when it is interrupted: nothing has been sent
             if made is not None:
                 made.unlink(missing_ok=True)
+                self.close()
+            if not isinstance(error, OSError):
+                raise
             where = self.path or Path.cwd()
             raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
-        except BaseException:  # interrupted: nothing has been sent
-            if made is not None:
-                made.unlink(missing_ok=True)
-            raise
         self.written = made
+        self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
         wipe()
         text = f"the old offsets are in {made}; to restore them: {self.suggestion}"
         click.echo(f"kgroups: note: {escape(text)}", err=True)
+
+    def record(self, results: Iterable[AppliedOffset]) -> None:
+        """Append results. They are with the operating system when this returns, and so survive a killed process.
+
+        After a crash of the machine some may be missing: an offset without a result counts as possibly written.
+        """
+        from kgroups.model.undo import result_line
+
+        if self._file is None:
+            return
+        told: dict[tuple[Result, str | None], list[int]] = {}
+        for each in results:
+            if number := self._numbers.get(each.planned.key):
+                error = each.failure.message if each.failure else None
+                told.setdefault((each.result, error), []).append(number)
+        lines = [result_line(result, numbers, error) + "\n" for (result, error), numbers in told.items()]
+        try:
+            _write_whole(self._file, "".join(lines).encode())
+        except OSError as error:
+            self._file.close()  # a line that is cut off must remain the last one
+            self._file = None
+            click.echo(f"kgroups: note: cannot append results to {self.written}: {error.strerror}", err=True)
+
+    def close(self) -> None:
+        """Wait until the results are on the disk."""
+        if self._file is not None:
+            with suppress(OSError):
+                os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+
+def _write_whole(file: FileIO, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+
+
+async def run_source(admin: GroupAdmin, connection: Connection, planned: Iterable[PlannedOffset]) -> Source:
+    """Return what a file says about the run that writes it. Asks for the IDs of the topics."""
+    from kgroups import __version__
+    from kgroups.model.origin import Source
+
+    from .repeat_options import this_command
+
+    topics = sorted({entry.topic for entry in planned})
+    return Source(
+        cluster_id=admin.cluster_id,
+        bootstrap=connection.settings.bootstrap_servers,
+        topic_ids=await admin.topic_ids(topics) if topics else {},
+        command=this_command(),
+        created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        version=__version__,
+    )
 
 
 def _check_free(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.errors import KgroupsError
 
-from .undo_file import UndoFile
+from .undo_file import UndoFile, run_source
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -37,7 +37,6 @@ async def write_offsets(
     from kgroups.admin.reset_plan import by_group
     from kgroups.model.acts import AppliedOffset, Result
     from kgroups.model.outcome import Outcome
-    from kgroups.model.plan_file import json_undo
 
     done: list[AppliedOffset] = []
     failures: list[Failure] = []
@@ -50,20 +49,24 @@ async def write_offsets(
             checked = Outcome((), tuple(unchecked(name, error) for name, _ in part))
         kept = {entry.key for entry in checked.items}
         reasons = {failure.name: failure for failure in checked.failures}
-        done += [
+        dropped = [
             AppliedOffset(entry, Result.FAILED, reasons.get(entry.group_id))
             for entry in entries
             if entry.key not in kept
         ]
+        undo.record(dropped)
+        done += dropped
         failures += checked.failures
         if not checked.items:
             continue
         if undo.written is None:
             rest = [*checked.items, *(entry for each in parts[number + 1 :] for _, more in each for entry in more)]
-            undo.write(sorted({entry.group_id for entry in rest}), json_undo(rest))
+            undo.write(rest, await run_source(admin, undo.connection, rest))
         applied = await admin.apply_offsets(checked.items)
+        undo.record(applied.items)
         done += applied.items
         failures += applied.failures
+    undo.close()
     return Outcome(tuple(sorted(done, key=lambda each: each.planned.key)), tuple(failures))
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .groups import GroupId
 from .offsets import Commit, LogOffsets
 from .outcome import Failure, Scope
+
+if TYPE_CHECKING:
+    from .origin import Origin
 
 PlanKey = tuple[GroupId, str, int]
 """Group, topic, partition."""
@@ -73,6 +76,8 @@ class FromPlan:
     exact: bool = False
     where: Mapping[PlanKey, str] = field(default_factory=dict)
     kinds: Mapping[GroupId, str] = field(default_factory=dict)
+    origin: Origin | None = None
+    """Of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,8 @@ class PlannedOffset(NamedTuple):
     note: str | None = None
     kind: str | None = None
     """The group's, where it decides how this is written; ``None`` of a group that is yet to be made by a commit."""
+    beyond_end: bool = False
+    """Whether ``before`` is known to be beyond the log end."""
 
     @property
     def old(self) -> int | None:
@@ -139,7 +146,8 @@ def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOff
     """
     before, (start, end) = facts.before, facts.log
     if isinstance(scenario, FromPlan) and (scenario.exact or scenario.moves[key] is None):
-        return PlannedOffset(*key, before, scenario.moves[key])  # the log is not known: see needs_log
+        move = scenario.moves[key]  # the log may be unknown: see needs_log
+        return PlannedOffset(*key, before, move, note=_outside(move, facts.log) if move else None)
     if isinstance(scenario, ToCurrent) and before:
         return PlannedOffset(*key, before, before, note=_outside(before, facts.log))
     if isinstance(scenario, ShiftBy) and not before:

@@ -67,7 +67,11 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
         for index, leader in enumerate(leaders)
     )
     return build(
-        nested(kind, "MetadataResponseTopic"), error_code=error, name=name, topic_id=UUID(int=1), partitions=partitions
+        nested(kind, "MetadataResponseTopic"),
+        error_code=error,
+        name=name,
+        topic_id=UUID(int=topic.topic_id if topic and not error else 0),
+        partitions=partitions,
     )
 
 

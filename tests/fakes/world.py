@@ -68,6 +68,7 @@ class FakeTopic:
     logs: dict[int, Sequence[Batch]] = field(default_factory=dict)
     """Partition -> what Fetch finds in it."""
     aborted: Sequence[Aborted] = ()
+    topic_id: int = 1
 
 
 @dataclass

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from kgroups.model.plan_file import parse_plan
 from tests.integration.sharers import AHEAD, BEREFT, CLASSIC, GONE, IDLE, LIVE, LOG, MORE, Sharers
 
 Starts = dict[tuple[str, int], int | None]
@@ -117,7 +117,7 @@ def test_delete_offsets_and_back(moved: Sharers, tmp_path: Path) -> None:
     assert whole.code == 1
     assert f"group '{LIVE}': the group has members" in whole.err
     assert moved.starts(MOVED) == {(MORE, 0): 3}
-    assert {item["group"] for item in json.loads(undo.read_text())["items"]} == {MOVED}
+    assert parse_plan(undo.read_text(), "undo").groups == (MOVED,)
     moved.ask(
         "reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", str(tmp_path / "again.json")
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from kgroups.model.plan_file import parse_plan
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import run_here
 from tests.integration.streams_member import play_streams_group
@@ -131,7 +131,7 @@ def test_delete_offsets(streams: StreamsWorld, tmp_path: Path) -> None:
     words = ("--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
     assert streams.ask("delete-offsets", name, "--topic", f"{TOPIC}:1", *words).code == 0
     assert streams.committed(name) == {name: {(TOPIC, 0): 10, (TOPIC, 2): 12}}
-    assert json.loads((tmp_path / "undo.json").read_text())
+    assert parse_plan((tmp_path / "undo.json").read_text(), "undo").rows
     refused = streams.ask("delete-offsets", BUSY, "--topic", TOPIC)
     assert (refused.code, "GROUP_SUBSCRIBED_TO_TOPIC" in refused.err) == (1, True)
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.model.offsets import Commit, LogOffsets
-from kgroups.model.plan_file import java_csv, json_plan, json_undo, parse_plan
+from kgroups.model.origin import Source
+from kgroups.model.plan_file import java_csv, json_plan, parse_plan
 from kgroups.model.reset import (
     Facts,
     FromPlan,
@@ -22,6 +23,7 @@ from kgroups.model.reset import (
     ToTime,
     plan_partition,
 )
+from kgroups.model.undo import undo_lines
 
 KEY = ("g", "t", 0)
 OFFSETS = st.integers(0, 2**63 - 1)
@@ -127,6 +129,6 @@ def test_an_undo_restores_exactly(planned: list[PlannedOffset], random: Any) -> 
     """Whatever was written of a plan when something ended it."""
     before = {entry.key: entry.before for entry in planned}
     now = {entry.key: random.choice((entry.before, entry.after)) for entry in planned}
-    undo = read(json_undo(planned))
+    undo = read(undo_lines(planned, Source()))
     restored = {key: plan_partition(undo, key, Facts(now[key])) for key in undo.moves}
     assert {key: entry.after for key, entry in restored.items() if isinstance(entry, PlannedOffset)} == before

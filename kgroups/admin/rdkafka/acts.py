@@ -29,6 +29,7 @@ from ..pacing import PIPELINE
 from ..partition_leaders import TopicPartition, partition_name
 from ..remove_members import WantedMembers
 from ..reset_plan import Committed, ResetRequest
+from ..restore import for_cluster
 from ..select_groups import Selection
 from . import answers
 from .asking import Refused
@@ -45,6 +46,10 @@ class Acts:
     """What an AdminClient can change; how it is asked is the client's matter."""
 
     # What the client has, for questions too.
+
+    @property
+    @abstractmethod
+    def cluster_id(self) -> str | None: ...
 
     @abstractmethod
     async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[answers.Pair]: ...
@@ -82,7 +87,11 @@ class Acts:
     # Acts.
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
-        return await make_plan(self, request)
+        request, notices = for_cluster(request, self.cluster_id)
+        return (await make_plan(self, request)).with_failures((), notices)
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
+        return {name: entry.topic_id for name, entry in (await self.topics(topics)).items() if entry.topic_id}
 
     async def still_true(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False

@@ -124,7 +124,16 @@ def leaders_of(description: Any) -> TopicLeaders:
         entry.id: kafka_error(Code.leader_not_available) if entry.leader is None else entry.leader.id
         for entry in description.partitions
     }
-    return TopicLeaders(description.name, None, leaders)
+    return TopicLeaders(description.name, None, leaders, _number(getattr(description, "topic_id", None)))
+
+
+def _number(topic_id: Any) -> int:
+    """Return a topic ID's 128 bits, 0 where it is unknown; confluent-kafka has them as two signed numbers."""
+    if topic_id is None:
+        return 0
+    halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
+    high, low = (half & (2**64 - 1) for half in halves)
+    return int(high << 64 | low)
 
 
 def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:

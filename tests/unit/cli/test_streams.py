@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.model.plan_file import parse_plan
 from tests.fakes.streams_shop import IDLE, OTHER, RUNNING, open_shop
 
 Run = Callable[..., tuple[int, str, str]]
@@ -163,7 +164,7 @@ def test_groups_go_with_their_topics(ask: Run, served: Any) -> None:
     assert (code, [row[-1] for row in table(out)]) == (1, ["applied"] * 3 + ["failed"] * 3)
     assert not set(INTERNAL) & served.world.topics.keys()
     assert f"{OTHER}-x-changelog" in served.world.topics
-    assert json.loads(Path("undo.json").read_text())
+    assert parse_plan(Path("undo.json").read_text(), "undo").rows
 
 
 def test_an_export_cannot_say_that_topics_go(ask: Run) -> None:

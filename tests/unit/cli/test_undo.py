@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shlex
 from collections.abc import Callable
@@ -11,8 +12,9 @@ from typing import Any
 
 import click
 import pytest
+from kio.schema.errors import ErrorCode
 
-from kgroups.cli import progress
+from kgroups.cli import progress, undo_file
 from kgroups.model.offsets import Commit
 from tests.fakes.broker import FakeCluster
 
@@ -172,3 +174,205 @@ def test_progress_line_is_cleared_before_other_text(capsys: pytest.CaptureFixtur
     progress.wipe()
     assert capsys.readouterr().err == "\r\x1b[K"
     assert not progress._shown
+
+
+# What a file is checked against: cluster, topics, and groups as they are now.
+
+
+def undo_of(ask: Run, *words: str) -> str:
+    """Runs a command; gives the name of the undo file that it has written."""
+    code, _, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json")
+    assert code in (0, 1) and "the old offsets are in undo.json" in err, err
+    return "undo.json"
+
+
+def restore(ask: Run, file: str, *words: str) -> tuple[int, str, str]:
+    return ask("reset-offsets", "--from-file", file, "--execute", "--yes", "-o", "json", *words)
+
+
+def offsets(served: Any, group: str) -> dict[tuple[str, int], int]:
+    commits = served.world.groups[group].commits
+    return {pair: each.offset if isinstance(each, Commit) else each for pair, each in commits.items()}
+
+
+def test_undo_file_tells_where_it_comes_from_and_what_was_applied(ask: Run, served: Any, tmp_path: Path) -> None:
+    served.world.fail("OffsetCommit", "t-1", ErrorCode.offset_metadata_too_large)
+    undo_of(ask, *RESET, "-X", "client.id=me", "-X", "sasl.password=hunter2")
+    header, *rest = map(json.loads, (tmp_path / "undo.json").read_text().splitlines())
+    assert header["schema"] == "kgroups/undo/v2" and header["cluster_id"] == "fake-cluster" and header["offsets"] == 2
+    assert header["bootstrap"] == served.bootstrap and header["topic_ids"] == {"t": "AAAAAAAAAAAAAAAAAAAAAQ"}
+    assert "hunter2" not in str(header) and "sasl.password=****" in header["command"]
+    assert header["command"].startswith(f"kgroups reset-offsets -b {served.bootstrap} a --all-topics --to-latest")
+    assert [(row["old_offset"], row["new_offset"]) for row in rest[:2]] == [(50, 100), (51, 100)]
+    assert {row["result"]: row["offsets"] for row in rest[2:]} == {"applied": [1], "failed": [2]}
+
+
+@pytest.mark.parametrize("export", [False, True])
+def test_file_of_another_cluster_is_rejected(ask: Run, served: Any, tmp_path: Path, export: bool) -> None:
+    if export:
+        code, out, _ = ask(*RESET, "--export", "-o", "json")
+        assert code == 0 and json.loads(out)["cluster_id"] == "fake-cluster"
+        (tmp_path / "undo.json").write_text(out)
+    else:
+        undo_of(ask, *RESET)
+    before = offsets(served, "a")
+    sent = len(written(served))
+    served.world.cluster_id = "another"
+    code, out, err = restore(ask, "undo.json")
+    assert (code, out) == (2, "") and len(written(served)) == sent
+    assert "undo.json belongs to cluster fake-cluster (" in err and "and this is cluster another: nothing was" in err
+    assert "--accept-mismatch cluster" in err and offsets(served, "a") == before
+    served.world.topics["t"].topic_id = 2  # of course
+    code, _, err = restore(ask, "undo.json", "--accept-mismatch", "cluster")
+    assert code == 0 and "applied because of --accept-mismatch cluster" in err
+    assert offsets(served, "a") == ({("t", 0): 100, ("t", 1): 100} if export else {("t", 0): 50, ("t", 1): 51})
+
+
+def test_file_of_the_first_format_is_restored_and_its_cluster_is_said_to_be_unknown(
+    ask: Run, served: Any, tmp_path: Path
+) -> None:
+    items = [{"group": "a", "topic": "t", "partition": 0, "offset": 40}]
+    (tmp_path / "old.json").write_text(json.dumps({"schema": "kgroups/undo/v1", "items": items}))
+    code, _, err = restore(ask, "old.json")
+    assert code == 0 and "old.json does not name its cluster" in err
+    assert offsets(served, "a") == {("t", 0): 40, ("t", 1): 51}
+
+
+def test_recreated_topic_is_not_written(ask: Run, served: Any) -> None:
+    undo_of(ask, *RESET)
+    served.world.topics["t"].topic_id = 2
+    code, out, err = restore(ask, "undo.json")
+    assert code == 1 and json.loads(out)["items"] == []
+    assert "offset 50 is not restored: the topic was deleted and recreated after undo.json was written" in err
+    assert offsets(served, "a") == {("t", 0): 100, ("t", 1): 100}
+    assert restore(ask, "undo.json", "--accept-mismatch", "topic")[0] == 0
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_undo_beyond_the_log_end_is_never_silent(ask: Run, served: Any, ids: bool) -> None:
+    """Without topic IDs, as before Kafka 2.8, it is not even written."""
+    topic = served.world.topics["t"]
+    topic.topic_id = 1 if ids else 0
+    undo_of(ask, *RESET)
+    topic.start, topic.end = 0, 30
+    code, out, err = restore(ask, "undo.json", "--undo-file", "1")
+    if ids:
+        assert code == 0 and [row["note"] for row in json.loads(out)["items"]] == ["beyond the end, and left there"] * 2
+        return
+    assert code == 1 and "offset 50 is not restored: it is beyond the log end offset 30, so the topic may have" in err
+    assert offsets(served, "a") == {("t", 0): 100, ("t", 1): 100}
+    code, out, _ = restore(ask, "undo.json", "--accept-mismatch", "topic")
+    assert code == 0 and [row["note"] for row in json.loads(out)["items"]] == ["beyond the end, and left there"] * 2
+
+
+def test_what_was_beyond_the_log_end_before_is_restored_also_without_topic_ids(ask: Run, served: Any) -> None:
+    served.world.topics["t"].topic_id = 0
+    served.world.groups["a"].commits["t", 0] = 400
+    undo_of(ask, *RESET)
+    code, out, err = restore(ask, "undo.json")
+    assert code == 0, err
+    assert [row["note"] for row in json.loads(out)["items"]] == ["beyond the end, and left there", None]
+    assert offsets(served, "a") == {("t", 0): 400, ("t", 1): 51}
+
+
+def test_log_end_that_is_unknown_is_noted(ask: Run, served: Any) -> None:
+    undo_of(ask, *RESET)
+    served.world.fail("ListOffsets", "t-1", ErrorCode.topic_authorization_failed)
+    code, out, err = restore(ask, "undo.json")
+    assert code == 0, err
+    assert [row["note"] for row in json.loads(out)["items"]] == [None, "log end offset unknown"]
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+
+
+def test_group_that_has_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
+    undo_of(ask, *RESET)
+    served.world.groups["a"].commits["t", 0] = 101
+    code, out, err = restore(ask, "undo.json", "--undo-file", "second.json")
+    assert code == 1 and [(row["partition"], row["result"]) for row in json.loads(out)["items"]] == [(1, "applied")]
+    assert "group 'a': offset 50 is not restored: the group has moved on from offset 100, which was written, to" in err
+    assert offsets(served, "a") == {("t", 0): 101, ("t", 1): 51}
+    code, out, err = restore(ask, "undo.json", "--accept-mismatch", "offset")
+    assert code == 0 and "1 offset is already as undo.json says" in err
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+
+
+def test_what_was_never_written_is_not_rewound(ask: Run, served: Any) -> None:
+    """The group whose reset failed has gone on by itself."""
+    served.world.fail("OffsetCommit", "b", ErrorCode.group_authorization_failed, 1)
+    undo_of(ask, "reset-offsets", "a", "b", "--all-topics", "--to-latest")
+    served.world.groups["b"].commits["t", 0] = 45
+    code, _, err = restore(ask, "undo.json", "--undo-file", "second.json")
+    assert code == 0, err
+    assert "group 'b': 1 offset not restored: undo.json says that it was never written" in err
+    assert (offsets(served, "a"), offsets(served, "b")) == ({("t", 0): 50, ("t", 1): 51}, {("t", 0): 45})
+    assert restore(ask, "undo.json", "--accept-mismatch", "offset")[0] == 0
+    assert offsets(served, "b") == {("t", 0): 5}
+
+
+def test_what_is_unknown_is_compared_with_what_the_group_has(ask: Run, served: Any, tmp_path: Path) -> None:
+    """As after kill -9: one group was written, one was not, and one has gone on."""
+    served.world.group("c", 1, commits={("t", 0): 7})
+    undo_of(ask, "reset-offsets", "a", "b", "c", "--all-topics", "--to-latest")
+    lines = (tmp_path / "undo.json").read_text().splitlines()
+    (tmp_path / "undo.json").write_text("\n".join(line for line in lines if '"result"' not in line) + "\n")
+    served.world.groups["b"].commits["t", 0] = 5
+    served.world.groups["c"].commits["t", 0] = 8
+    code, out, err = restore(ask, "undo.json")
+    assert code == 1 and {row["group"] for row in json.loads(out)["items"]} == {"a"}
+    assert "1 offset is already as undo.json says" in err and "group 'c': offset 7 is not restored" in err
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+    assert (offsets(served, "b"), offsets(served, "c")) == ({("t", 0): 5}, {("t", 0): 8})
+
+
+def test_undo_twice_has_nothing_to_do(ask: Run, served: Any) -> None:
+    undo_of(ask, *RESET)
+    assert restore(ask, "undo.json")[0] == 0
+    sent = len(written(served))
+    code, _, err = restore(ask, "undo.json")
+    assert code == 0 and "2 offsets are already as undo.json says" in err and len(written(served)) == sent
+
+
+def test_mismatch_is_accepted_of_files_only(ask: Run) -> None:
+    code, _, err = ask(*RESET, "--accept-mismatch", "topic")
+    assert code == 2 and "--accept-mismatch requires --from-file" in err
+
+
+def test_group_type_that_is_lost_is_said(ask: Run, served: Any) -> None:
+    served.world.group("modern", 0, type="Consumer", commits={("t", 0): 60})
+    undo_of(ask, "delete", "modern")
+    code, _, err = restore(ask, "undo.json")
+    assert code == 0 and "group 'modern' had the group type Consumer (KIP-848): the commit makes a Classic group" in err
+    assert offsets(served, "modern") == {("t", 0): 60}
+
+
+def test_group_that_the_reset_created_is_said_to_stay(ask: Run, served: Any) -> None:
+    undo_of(ask, "reset-offsets", "new", "--create-group", "--topic", "t", "--to-latest")
+    code, _, err = restore(ask, "undo.json")
+    assert code == 0 and "group 'new' will have no offsets left and stays in the list until Kafka removes it" in err
+    assert "kgroups delete removes it now" in err and offsets(served, "new") == {}
+
+
+def test_results_that_cannot_be_appended_are_said_and_do_not_stop_the_run(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    whole = undo_file._write_whole
+
+    def full(file: Any, data: bytes) -> None:
+        if data.startswith(b'{"result"'):
+            file.write(data[:5])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        whole(file, data)
+
+    monkeypatch.setattr(undo_file, "_write_whole", full)
+    code, _, err = ask(*RESET, "--execute", "--yes", "--undo-file", "undo.json")
+    assert code == 0 and "cannot append results to undo.json: No space left on device" in err
+    assert (tmp_path / "undo.json").read_text().endswith('{"res')
+    assert restore(ask, "undo.json")[0] == 0
+    assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
+
+
+def test_group_to_copy_from_is_the_one_without_commits(ask: Run, served: Any) -> None:
+    code, _, err = ask("reset-offsets", "a", "--to-group", "b", "--topic", "t:1")
+    assert code == 0 and "--to-group: group 'b' has no commits on the selected partitions" in err
+    assert "group 'a'" not in err

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kgroups.errors import UsageError
+from kgroups.model.acts import Result
 from kgroups.model.offsets import Commit
-from kgroups.model.plan_file import PLAN, UNDO, java_csv, json_plan, json_undo, parse_plan
+from kgroups.model.origin import Mismatch, Source
+from kgroups.model.plan_file import PLAN, UNDO, java_csv, json_plan, parse_plan
 from kgroups.model.reset import FromPlan, PlannedOffset
+from kgroups.model.undo import result_line, undo_lines
 
 PLANNED = [
     PlannedOffset("a, b", "t", 0, Commit(0, 5, 2, "mé"), Commit(0, 7)),
@@ -120,14 +125,14 @@ def test_java_s_export() -> None:
 def test_an_undo_is_short_and_always_utf_8() -> None:
     for text in ("mé😀", "\ud800", "\x00\u2028"):
         planned = [PlannedOffset("g", "t", 0, Commit(0, 5, None, text), None)]
-        lines = "\n".join(json_undo(planned))
-        assert len(lines.encode()) < 140 and json.loads(lines)["items"][0]["metadata"] == text
-    assert "mé" in "\n".join(json_undo(PLANNED))
+        _, line = undo_lines(planned, Source())
+        assert len(line.encode()) < 140 and json.loads(line)["old_metadata"] == text
+    assert "mé" in "\n".join(undo_lines(PLANNED, Source()))
     assert "\n".join(json_plan([PlannedOffset("é", "t", 0, None, Commit(0, 5))])).isascii(), "for any stdout"
 
 
 def test_a_plan_and_an_undo_come_back_as_they_were() -> None:
-    plan, undo = moves("\n".join(json_plan(PLANNED))), moves("\n".join(json_undo(PLANNED)))
+    plan, undo = moves("\n".join(json_plan(PLANNED))), moves("\n".join(undo_lines(PLANNED, Source())))
     assert plan.moves == {entry.key: entry.after for entry in PLANNED} and not plan.exact
     assert undo.moves == {entry.key: entry.before for entry in PLANNED} and undo.exact
 
@@ -135,8 +140,105 @@ def test_a_plan_and_an_undo_come_back_as_they_were() -> None:
 def test_an_undo_says_what_a_group_is_made_as_that_no_commit_makes() -> None:
     share = PlannedOffset("s", "t", 0, Commit(0, 5), None, kind="Share")
     classic = PlannedOffset("c", "t", 0, Commit(0, 5), None, kind="Classic")
-    text = "\n".join(json_undo([classic, share]))
+    text = "\n".join(undo_lines([classic, share], Source()))
     assert text.count("type") == 1
     assert parse_plan(text, "f").scenario(None).kinds == {"s": "Share"}
-    with pytest.raises(UsageError, match="f, item 2: its type is none of Classic, "):
+    with pytest.raises(UsageError, match="f, line 3: its type is none of Classic, "):
         parse_plan(text.replace('"Share"', '"Shard"'), "f")
+
+
+HERE = Path(__file__).parent
+
+
+def test_files_of_the_first_format_are_still_read() -> None:
+    undo = parse_plan((HERE / "undo-v1.json").read_text(), "undo.json").scenario(None)
+    assert undo.exact and undo.kinds == {"s": "Share"}
+    assert undo.moves == {
+        ("a, b", "t", 0): Commit(0, 5, 2, "mé"),
+        ("g", "t", 1): None,
+        ("s", "u", 0): Commit(0, 9),
+    }
+    assert undo.origin and undo.origin.source.cluster_id is None and not undo.origin.written
+    plan = parse_plan((HERE / "plan-v1.json").read_text(), "plan.json").scenario(None)
+    assert not plan.exact and plan.origin is None
+    assert plan.moves == {
+        ("a, b", "t", 0): Commit(0, 7),
+        ("g", "t", 1): Commit(1, 0, 3, "mé"),
+        ("g", "u", 0): None,
+    }
+    table = parse_plan((HERE / "plan-v1.csv").read_text(), "plan.csv").scenario(None)
+    assert table.origin is None and table.moves == {("a, b", "t", 0): Commit(0, 7), ("g", "t", 1): Commit(1, 0)}
+
+
+SOURCE = Source(
+    "cluster-1", "host:9092", {"t": 5, "u": 2**128 - 1}, "kgroups reset-offsets g", "2026-01-01T00:00:00Z", "1"
+)
+
+
+@pytest.mark.parametrize("lines", [undo_lines, json_plan])
+def test_a_file_knows_where_it_comes_from(lines: Any) -> None:
+    text = "\n".join(lines(PLANNED, SOURCE))
+    origin = parse_plan(text, "f").scenario(None, [Mismatch.TOPIC]).origin
+    assert origin and origin.source == SOURCE and origin.name == "f" and origin.accepted == {Mismatch.TOPIC}
+    assert '"t": "AAAAAAAAAAAAAAAAAAAABQ"' in text, "as Kafka's tools print it"
+
+
+def test_results_are_appended_and_read_back() -> None:
+    beyond = PLANNED[0]._replace(beyond_end=True)
+    text = "\n".join(undo_lines([beyond, *PLANNED[1:]], SOURCE)) + "\n"
+    keys = [entry.key for entry in PLANNED]
+    origin = parse_plan(text, "f").scenario(None).origin
+    assert origin and origin.written == {entry.key: entry.after for entry in PLANNED}
+    assert not origin.results and origin.beyond_end == {keys[0]}
+    text += result_line(Result.APPLIED, [1, 3]) + "\n"
+    text += result_line(Result.UNKNOWN, [2], "no answer") + "\n"
+    origin = parse_plan(text, "f").scenario(None).origin
+    applied, unknown = Result.APPLIED, Result.UNKNOWN
+    assert origin and origin.results == {keys[0]: applied, keys[1]: unknown, keys[2]: applied}
+    cut = parse_plan(text + '{"result": "fai', "f").scenario(None).origin
+    assert cut and cut.results == origin.results, "killed while the line was written"
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "new", "reason"),
+    [
+        (1, '"offsets": 3', '"offsets": "3"', "line 1: its number of offsets is missing"),
+        (1, '"offsets": 3', '"offsets": 9', "line 5: cut off: 3 of 9 offsets are readable"),
+        (1, '"cluster_id": "c', '"cluster_id": 3, "x": "c', "line 1: its cluster_id is not a string"),
+        (1, "AAAAAA", "A-A", "line 1: its topic_ids hold a value that is not a topic ID"),
+        (1, '"topic_ids": {', '"topic_ids": 5, "x": {', "line 1: its topic_ids are not an object"),
+        (
+            3,
+            "}",
+            "",
+            "line 3: cut off: 1 of 3 offsets are readable; the run that wrote the file changes nothing",
+        ),
+        (3, '"topic"', '"topics"', "line 3: its topic is missing"),
+        (4, "new_", "knew_", "line 4: its old_offset or new_offset is missing"),
+        (4, "9", "-9", "line 4: old_offset -9 cannot be"),
+    ],
+)
+def test_damaged_undo_file_is_named_with_its_line(number: int, old: str, new: str, reason: str) -> None:
+    lines = list(undo_lines(PLANNED, SOURCE))
+    assert old in lines[number - 1]
+    lines[number - 1] = lines[number - 1].replace(old, new)
+    with pytest.raises(UsageError) as caught:
+        parse_plan("\n".join(lines), "f")
+    assert f"f, {reason}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("nonsense", "not a JSON object"),
+        ('{"result": "perhaps", "offsets": [1]}', "not a result: applied, failed, unknown, with the numbers"),
+        ('{"result": "applied", "offsets": [4]}', "4 is not the number of an offset, from 1 to 3"),
+        ('{"result": "applied", "offsets": [true]}', "True is not the number of an offset"),
+        ('{"result": "applied"}', "not a result"),
+    ],
+)
+def test_damaged_result_is_named_with_its_line(line: str, reason: str) -> None:
+    lines = [*undo_lines(PLANNED, SOURCE), line, result_line(Result.APPLIED, [1])]
+    with pytest.raises(UsageError) as caught:
+        parse_plan("\n".join(lines), "f")
+    assert f"f, line 5: {reason}" in str(caught.value)

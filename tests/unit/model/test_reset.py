@@ -86,7 +86,8 @@ def test_an_undo_is_exact() -> None:
     unknown = plan_partition(FromPlan({KEY: Commit(3, 7)}, exact=True), KEY, Facts(None))
     assert isinstance(unknown, PlannedOffset) and unknown.new == 7 and unknown.distance is None
     outside = planned(FromPlan({KEY: Commit(3, 7)}, exact=True))
-    assert (outside.clamp, outside.note) == (None, None), "nothing is said of a log that nobody asked about"
+    assert (outside.clamp, outside.note) == (None, "below log start, and left there")
+    assert isinstance(unknown, PlannedOffset) and unknown.note is None
     assert not needs_log(FromPlan({}, exact=True)) and needs_log(FromPlan({}))
 
 
