@@ -51,6 +51,7 @@ class AsyncCluster:
         timeout: float | None = None,
         broker_timeout: float | None = None,
         transport: str | None = None,
+        config_providers: bool | None = None,
     ) -> None:
         """What is not given is looked for as the commands do: in the environment, in the profile, in the file.
 
@@ -60,6 +61,9 @@ class AsyncCluster:
         :param timeout: seconds for the whole of each question; 30 by default.
         :param broker_timeout: of these, seconds that one broker may cost; 10 by default.
         :param transport: ``wire`` or ``librdkafka``.
+        :param config_providers: whether ``${env:NAME}``, ``${file:PATH:KEY}``, and ``${directory:PATH:FILE}`` are
+            resolved and a token may come from a ``file:`` URL. Default: in files, but not in ``properties``, because
+            whoever writes those could read the files and variables of this machine. ``False``: nowhere.
         :raises UsageError: when nobody says where the cluster is, or something cannot be right.
         :raises ConfigError: for a file or profile that cannot be right.
         """
@@ -72,6 +76,7 @@ class AsyncCluster:
             arguments.seconds("broker_timeout", broker_timeout),
             arguments.transport(transport),
             tuple((key, str(value)) for key, value in (properties or {}).items()),
+            config_providers,
         )
         loaded = load_settings(flags, os.environ)
         self.settings = loaded.settings

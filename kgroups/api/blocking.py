@@ -39,6 +39,7 @@ class Cluster:
         timeout: float | None = None,
         broker_timeout: float | None = None,
         transport: str | None = None,
+        config_providers: bool | None = None,
     ) -> None:
         self._cluster = AsyncCluster(
             bootstrap,
@@ -48,6 +49,7 @@ class Cluster:
             timeout=timeout,
             broker_timeout=broker_timeout,
             transport=transport,
+            config_providers=config_providers,
         )
 
     @property

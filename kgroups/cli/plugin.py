@@ -33,6 +33,20 @@ class Plugin(click.Command):
         except KgroupsError as error:
             _no_answer(str(error), ctx.params["output"])
             return EXIT_UNKNOWN
+        except (OSError, click.ClickException, click.exceptions.Exit, click.Abort):
+            raise  # about the place that is written to, or a command line: they have their own ends
+        except Exception as error:  # exit code 1 would be a WARNING about the group
+            _no_answer(f"a bug in kgroups: {_where(error)}", ctx.params["output"])
+            return EXIT_UNKNOWN
+
+
+def _where(error: Exception) -> str:
+    """What was raised, and in which line of ours; its words may be anybody's."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "kgroups" in frame.filename] or frames
+    return f"{type(error).__name__} in {ours[-1].filename.rpartition('kgroups/')[2]}, line {ours[-1].lineno}"
 
 
 def _no_answer(why: str, output: str) -> None:

@@ -13,7 +13,7 @@ from .understood import Understood, shown
 
 _SECRET = re.compile(
     r"password|passphrase|passwd|secret|token$|jaas\.config|private|ssl\.keystore\.key$|ssl\.key\.pem|assertion|user\.info$"
-    r"|credential$|access\.?key|api\.?key",
+    r"|credential$|access\.?key|api\.?key|extensions$|oauthbearer\.config$",
     re.I,
 )
 
@@ -37,7 +37,7 @@ class Setting(NamedTuple):
         return self.origin if self.written == "" else f"{self.origin}: {self.name}"
 
     def __repr__(self) -> str:
-        return f"Setting({self.place})"  # many values are passwords
+        return f"Setting({self.origin})"  # many values are passwords, and by mistake some keys
 
     @property
     def secret(self) -> Secret:
@@ -115,7 +115,7 @@ class Given:
         if found is None:
             return None
         if not re.fullmatch("0{0,99}[1-9][0-9]{0,11}", found.value.strip()):
-            raise found.wrong(f"is {found.value.strip()!r}, which is no number of milliseconds above zero")
+            raise found.wrong("is no number of milliseconds above zero")
         if found.written is not None:  # a flag, or a profile's word, which count in seconds
             self.understood[-1] = self.understood[-1]._replace(value=f"{int(found.value)} ms")
         return int(found.value) / 1000

@@ -12,6 +12,16 @@ from typing import NamedTuple
 
 FLAGS = ("required", "requisite", "sufficient", "optional")
 
+OPTIONS = frozenset({
+    "username", "password", "tokenauth", "serviceName", "principal", "keyTab", "ticketCache", "useKeyTab",
+    "useTicketCache", "storeKey", "renewTGT", "doNotPrompt", "debug", "refreshKrb5Config", "isInitiator",
+    "useDefaultCcache", "useCcache", "credsType", "clearPass", "tryFirstPass", "useFirstPass", "storePass",
+    "clientId", "clientSecret", "scope", "awsStsRegion", "awsRegion", "awsProfileName", "awsRoleArn",
+    "awsRoleSessionName", "awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs", "awsRoleExternalId",
+    "oauth.access.token", "oauth.token.endpoint.uri", "oauth.client.id", "oauth.client.secret", "oauth.scope",
+})  # fmt: skip
+"""Options of the login modules that there are. Other words of a line are not shown: they may be half of a password."""
+
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\r\n]*|/\*.*?\*/)
@@ -34,7 +44,7 @@ class LoginModule(NamedTuple):
         return self.name.rpartition(".")[2]
 
     def __repr__(self) -> str:
-        return f"LoginModule({self.name})"  # options hold passwords
+        return "LoginModule()"  # options hold passwords, and a line that is none may begin with one
 
 
 class _Token(NamedTuple):
@@ -51,13 +61,13 @@ def parse_jaas(line: str) -> LoginModule:
     if not tokens:
         raise ValueError('is empty: it must be MODULE required NAME="VALUE" ...;')
     name = _expect_word(tokens, 0, "must begin with the name of a login module")
-    flag = _expect_word(tokens, 1, f"needs one of {', '.join(FLAGS)} behind {name}")
+    flag = _expect_word(tokens, 1, f"needs one of {', '.join(FLAGS)} behind the login module's name")
     if flag.lower() not in FLAGS:
-        raise ValueError(f"needs one of {', '.join(FLAGS)} behind {name}")
+        raise ValueError(f"needs one of {', '.join(FLAGS)} behind the login module's name")
     options: dict[str, str] = {}
     at = 2
     while at < len(tokens) and tokens[at] != _Token(";", True):
-        key = _expect_word(tokens, at, f"has no option's name where one must be, behind {_last(options, name)}")
+        key = _expect_word(tokens, at, f"has no option's name where one must be, behind {_last(options)}")
         if at + 1 >= len(tokens) or tokens[at + 1] != _Token("=", True):
             raise ValueError(f"has no value for {_seemly(key)}" + _unended(tokens, at + 1))
         options[key] = _expect_word(tokens, at + 2, f"has no value for {_seemly(key)}")
@@ -100,10 +110,9 @@ def _unended(tokens: list[_Token], at: int) -> str:
     return ": is the line cut short?" if at >= len(tokens) else ""
 
 
-def _last(options: Mapping[str, str], name: str) -> str:
-    return list(options)[-1] if options else name
+def _last(options: Mapping[str, str]) -> str:
+    return _seemly(list(options)[-1]) if options else "the flag"
 
 
 def _seemly(key: str) -> str:
-    """A name to show: what stands where one belongs may be half of somebody's password."""
-    return key if re.fullmatch(r"[A-Za-z][\w.-]{0,60}", key) and len(key) < 40 else "an option"
+    return key if key in OPTIONS else "an option"

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
-from pathlib import Path
 
 from .given import Setting
+from .seemly import harmless, shown_key
 
 _UNUSED = ("sasl.login.", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.client.callback", "sasl.server.callback")
 _NAMED = 12
 """Keys that a remark names; the others it counts."""
-
-
-@cache
-def _harmless() -> frozenset[str]:
-    lines = Path(__file__).with_name("known_keys.txt").read_text(encoding="ascii").splitlines()
-    return frozenset(line for line in lines if not line.startswith("#"))
 
 
 def remarks_on(left: Iterable[Setting], protocol: str) -> Iterator[str]:
@@ -24,7 +17,7 @@ def remarks_on(left: Iterable[Setting], protocol: str) -> Iterator[str]:
     without: list[Setting] = []
     unknown: list[Setting] = []
     for setting in left:
-        if setting.key in _harmless() or setting.key.startswith(_UNUSED):
+        if setting.key in harmless() or setting.key.startswith(_UNUSED):
             continue
         idle = (setting.key.startswith(("ssl.", "enable.ssl.", "https.")) and "SSL" not in protocol) or (
             setting.key.startswith(("sasl.", "enable.sasl.")) and "SASL" not in protocol
@@ -38,6 +31,6 @@ def remarks_on(left: Iterable[Setting], protocol: str) -> Iterator[str]:
 
 def _named(settings: list[Setting]) -> str:
     """Keys under where they were given: ``a.properties, line 2: retires; line 5: x``."""
-    told = [f"{setting.key[:100]} ({setting.origin})" for setting in settings[:_NAMED]]
+    told = [f"{shown_key(setting.key)} ({setting.origin})" for setting in settings[:_NAMED]]
     more = f" and {len(settings) - _NAMED} more" if len(settings) > _NAMED else ""
     return ", ".join(told) + more

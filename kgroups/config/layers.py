@@ -22,16 +22,17 @@ from .load import (
 )
 from .overrides import settings_of_overrides
 from .properties import read_properties
-from .providers import filled_in
+from .providers import PROGRAM, filled_in
 from .rivals import SERVERS, in_force
 from .security import Security
+from .seemly import told
 from .settings import ClientSettings, Transport, parse_bootstrap
 
 if TYPE_CHECKING:
     from .profiles import Profile
 
 _TRANSPORT = "--transport"
-_PROGRAM = "properties"
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loaded:
@@ -45,14 +46,20 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
         profile.settings if profile else (),
         _of_environment(ours),
         settings_of_overrides(flags.overrides, remarks),
-        [Setting(key, value, _PROGRAM) for key, value in flags.properties],
+        [Setting(key, value, PROGRAM) for key, value in flags.properties],
         _of_flags(flags),
     )
-    given = Given(filled_in(Given(in_force(layers)), environ, _note(remarks, "secrets")))
+    given = Given(filled_in(Given(in_force(layers)), environ, _note(remarks, "secrets"), flags.config_providers))
     remarks += _overridden(layers, given)
     if profile:
         remarks += profile.remarks
     settings = _settings(given, remarks)
+    if settings.security and settings.security.sasl:
+        from .clear import in_the_clear
+        from .token_urls import check_token_url
+
+        check_token_url(settings.security.sasl, given, environ, flags.config_providers)
+        remarks += in_the_clear(settings.security, settings.bootstrap)
     secret = [setting for setting in given if is_secret(setting.key) and setting.value]
     if file and any(setting.origin.startswith(f"{file}, ") for setting in secret):
         remarks += filter(None, [exposure(file, "secrets")])
@@ -108,7 +115,7 @@ def _servers(setting: Setting | None) -> tuple[tuple[str, int], ...]:
     try:
         return parse_bootstrap(setting.value, setting.place)
     except UsageError as error:
-        if setting.written == "" or setting.origin in (BOOTSTRAP_ENV, "-X", _PROGRAM):
+        if setting.written == "" or setting.origin in (BOOTSTRAP_ENV, "-X", PROGRAM):
             raise
         raise ConfigError(str(error)) from None
 
@@ -116,8 +123,9 @@ def _servers(setting: Setting | None) -> tuple[tuple[str, int], ...]:
 def _security(given: Given, remarks: list[str]) -> Security | None:
     found = given.take("security.protocol", means="TLS, SASL, both or neither")
     protocol = (found.value.strip().upper() if found else "") or "PLAINTEXT"
-    if found and protocol not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
-        raise found.wrong(f"is {protocol[:40]!r}: there are PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
+    if found and protocol not in _PROTOCOLS:
+        word = told(found.value, (*_PROTOCOLS, "TLS", "SASL_TLS"))
+        raise found.wrong(f"{word}: there are {', '.join(_PROTOCOLS)}")
     if protocol == "PLAINTEXT":
         return None
     tls = sasl = None

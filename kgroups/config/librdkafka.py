@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgroups.errors import AuthenticationFailed, ConfigError, KgroupsError
 
+from .given import is_secret
+from .secret import MASK
 from .settings import ClientSettings
 
 if TYPE_CHECKING:
@@ -16,17 +18,25 @@ if TYPE_CHECKING:
 Client = TypeVar("Client")
 
 
+class Options(dict[str, Any]):
+    """What librdkafka is told, passwords and keys among it: nothing of it is in its ``repr``."""
+
+    def __repr__(self) -> str:
+        return f"Options({', '.join(self)})"
+
+    def __or__(self, other: Mapping[str, Any]) -> Options:  # type: ignore[override]
+        return Options({**self, **other})
+
+
 def librdkafka_options(settings: ClientSettings) -> dict[str, Any]:
     """What every client of librdkafka needs to reach the cluster. Its own log stays silent: errors come as such.
 
     :raises ConfigError: for GSSAPI, which the builds that Python gets do not have.
     :raises AuthenticationFailed: for a token whose life is over.
     """
-    options: dict[str, Any] = {
-        "bootstrap.servers": settings.bootstrap_servers,
-        "client.id": settings.client_id,
-        "log_level": 0,
-    }
+    options = Options(
+        {"bootstrap.servers": settings.bootstrap_servers, "client.id": settings.client_id, "log_level": 0}
+    )
     if settings.security:
         options |= _security(settings.security, settings.bootstrap[0][0])
     return options
@@ -53,7 +63,15 @@ def made_client(kind: Callable[[dict[str, Any]], Client], options: dict[str, Any
         told = error.args[0].str() if error.args and hasattr(error.args[0], "str") else type(error).__name__
         if "OAuth token not set" in told:
             raise AuthenticationFailed(f"OAUTHBEARER: {told}") from None
-        raise ConfigError(f"librdkafka does not take these settings: {told}") from None
+        raise ConfigError(f"librdkafka does not take these settings: {_masked(told, options)}") from None
+
+
+def _masked(told: str, options: Mapping[str, Any]) -> str:
+    """Librdkafka's words, which may repeat a value, without those that are secret."""
+    for key, value in options.items():
+        if is_secret(key) and value:
+            told = told.replace(str(value), MASK)
+    return told
 
 
 def _security(security: Security, host: str) -> dict[str, Any]:

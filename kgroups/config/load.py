@@ -36,6 +36,14 @@ class Flags(NamedTuple):
     properties: tuple[tuple[str, str], ...] = ()
     """Of a program: keys and values as they are, where an override's ``@`` would name a file."""
 
+    config_providers: bool | None = None
+    """Whether ``${env:...}`` and the like are filled in; ``None``: not in ``properties``."""
+
+    def __repr__(self) -> str:
+        """Without overrides and properties, which hold passwords."""
+        shown = self._asdict() | {"overrides": len(self.overrides), "properties": len(self.properties)}
+        return f"Flags({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
 
 class Loaded(NamedTuple):
     """What a command goes by."""

@@ -9,11 +9,14 @@ from kgroups.errors import ConfigError
 from .given import Given, Setting, path_of_url
 from .jaas import LoginModule, parse_jaas
 from .security import AwsIam, Credentials, Kerberos, Mechanism, Password, Sasl
+from .seemly import told
 from .tls import FileNote, Remark
 
 JAAS = "sasl.jaas.config"
 _MECHANISM = ("sasl.mechanism", "sasl.mechanisms")
 _AWS = "AWS_MSK_IAM"
+_OTHERS = ("CRAM-MD5", "DIGEST-MD5", "NTLM")
+"""Mechanisms of SASL that Kafka does not have."""
 _MODULES = {
     "PlainLoginModule": (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512),
     "ScramLoginModule": (Mechanism.PLAIN, Mechanism.SCRAM_SHA_256, Mechanism.SCRAM_SHA_512),
@@ -53,7 +56,7 @@ class Line:
         serves = _MODULES.get(self.module.short)
         if serves is None:
             known = ", ".join(_MODULES)
-            raise self.setting.wrong(f"names the login module {self.module.name[:80]}, which is none of {known}")
+            raise self.setting.wrong(f"names a login module that is none of {known}")
         if mechanism not in serves:
             raise self.setting.wrong(f"names {self.module.short}, which does not serve {mechanism}")
 
@@ -70,8 +73,9 @@ def sasl_of(given: Given, remark: Remark, note: FileNote) -> Sasl:
     credentials = _credentials(mechanism, given, line, remark, note)
     given.understood += line.given.understood
     given.take_all("sasl.login.", means="of the JVM's login, without effect here")
-    if unknown := [setting.key for setting in line.given.left()]:
-        remark(f"{line.given.left()[0].origin}: {JAAS}: not understood, and ignored: {', '.join(sorted(unknown))}")
+    if unknown := line.given.left():
+        what = "an option" if len(unknown) == 1 else f"{len(unknown)} options"
+        remark(f"{unknown[0].origin}: {JAAS}: {what} not understood, and ignored")
     return Sasl(Mechanism.OAUTHBEARER.value if mechanism == _AWS else mechanism, credentials)
 
 
@@ -80,7 +84,8 @@ def _mechanism(wanted: Setting | None) -> str:
         return Mechanism.GSSAPI.value  # Java's default, and librdkafka's
     word = wanted.value.strip().upper()
     if word != _AWS and word not in set(Mechanism):
-        raise wanted.wrong(f"is {wanted.value.strip()[:40]!r}: there are {', '.join(Mechanism)}, {_AWS}")
+        known = (*Mechanism, _AWS)
+        raise wanted.wrong(f"{told(wanted.value, (*known, *_OTHERS))}: there are {', '.join(known)}")
     return word
 
 
@@ -116,7 +121,7 @@ def _kerberos(given: Given, line: Line, note: FileNote) -> Kerberos:
     own = line.given.text("serviceName", means=means)
     if service and own and service != own:
         assert line.setting
-        raise line.setting.wrong(f"has serviceName={own!r}, and sasl.kerberos.service.name is {service!r}")
+        raise line.setting.wrong("has another serviceName than sasl.kerberos.service.name is")
     if not (service or own):
         raise needs(given, line, "GSSAPI", "the brokers' service name", "sasl.kerberos.service.name")
     options = line.given

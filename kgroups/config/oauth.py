@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from .given import Given, Setting, path_of_url
 from .properties import read_bounded
+from .secret import Veiled
 from .security import AwsIam, ClientCredentials, StaticToken, Tls, TokenFile, UnsecuredToken
 from .tls import FileNote, Remark, tls_of
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .login import Line
 
 _ENCODE = "sasl.oauthbearer.header.urlencode"
-_URL = "sasl.oauthbearer.token.endpoint.url"
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
 _HANDLER = "sasl.login.callback.handler.class"
 _HANDLERS = (
     "OAuthBearerLoginCallbackHandler",
@@ -48,7 +49,7 @@ def oauth_of(given: Given, line: Line, remark: Remark, note: FileNote) -> OAuth:
     static = static or line.given.take("oauth.access.token", means="the token", secret=True)
     if static:
         return StaticToken(static.secret, extensions)
-    endpoint = given.take(_URL, means="where tokens come from")
+    endpoint = given.take(ENDPOINT, means="where tokens come from")
     endpoint = endpoint or line.given.take("oauth.token.endpoint.uri", means="where tokens come from")
     if endpoint is None or not endpoint.value.strip():
         from .unsecured import unsecured_of
@@ -58,7 +59,7 @@ def oauth_of(given: Given, line: Line, remark: Remark, note: FileNote) -> OAuth:
             from .login import needs
 
             raise needs(
-                given, line, "OAUTHBEARER", "to know where tokens come from", f"{_URL} or sasl.oauthbearer.token"
+                given, line, "OAUTHBEARER", "to know where tokens come from", f"{ENDPOINT} or sasl.oauthbearer.token"
             )
         return unsecured
     for prefix in _QUIET:
@@ -91,7 +92,7 @@ def _client(
     encode = given.flag(_ENCODE, otherwise=False, means="whether id and secret are URL-encoded in the header")
     method = given.text("sasl.oauthbearer.method", means="how tokens are got")
     if method and method.lower() not in ("oidc", "default"):
-        raise endpoint.wrong(f"goes with sasl.oauthbearer.method=oidc, not {method[:40]!r}")
+        raise endpoint.wrong("goes with sasl.oauthbearer.method=oidc, and another is given")
     grant = given.peek("sasl.oauthbearer.grant.type")
     if grant and grant.value.strip() not in ("", "client_credentials"):
         raise grant.wrong("is not spoken: client_credentials is")
@@ -142,9 +143,9 @@ def _token_file(endpoint: Setting, extensions: Mapping[str, str], note: FileNote
 
 def _extensions(given: Given, line: Line) -> dict[str, str]:
     means = "tells the broker more of us (KIP-342)"
-    found = {}
+    found = Veiled()
     for prefix in ("extension_", "unsecuredLoginExtension_"):
-        for key, setting in line.given.take_all(prefix, means=means).items():
+        for key, setting in line.given.take_all(prefix, means=means, secret=True).items():
             found[key] = setting.value
     theirs = given.take("sasl.oauthbearer.extensions", means=means)
     for pair in (theirs.value if theirs else "").split(","):
@@ -166,5 +167,5 @@ def _class(given: Given, key: str, known: tuple[str, ...], means: str) -> str | 
         return None
     short = found.value.strip().rpartition(".")[2]
     if short not in known:
-        raise found.wrong(f"is {found.value.strip()[:80]}, which is none of {', '.join(known)}")
+        raise found.wrong(f"names a class that is none of {', '.join(known)}")
     return short

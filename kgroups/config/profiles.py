@@ -27,6 +27,7 @@ from kgroups.errors import ConfigError, UsageError
 from .given import Setting
 from .load import CONFIG_ENV, PROFILE_ENV, Flags
 from .properties import read_bounded
+from .seemly import shown_key, told
 from .settings import Transport
 
 _KEYS = {
@@ -37,6 +38,9 @@ _KEYS = {
     "client-id": "client.id",
 }
 _COMMAND_CONFIG = "command-config"
+_WORDS = (*_KEYS, _COMMAND_CONFIG, "properties")
+_DEEPEST = 32
+"""Tables in tables: ``properties`` have as many as a key has dots."""
 _UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
@@ -99,6 +103,11 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
         raise ConfigError(f"{file}: it is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}{_place(str(error))}") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: it is nested too deeply") from None
+    except ValueError:  # of Python, which reads no number of thousands of digits
+        raise ConfigError(f"{file}: it holds a number that is too long") from None
+    _check_size(tree, file)
     tables = tree.get("profiles", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise ConfigError(f"{file}, line {_line_of(text, ('profiles',))}: profiles must be tables: [profiles.NAME]")
@@ -106,6 +115,19 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
     if default is not None and not isinstance(default, str):
         raise ConfigError(f"{file}, line {_line_of(text, ('default',))}: default must be a profile's name")
     return Profiles(file, text, default, tables)
+
+
+def _check_size(tree: object, file: Path) -> None:
+    """:raises ConfigError: for what TOML's grammar allows, and no profile has."""
+    left = [(tree, 0)]
+    while left:
+        value, depth = left.pop()
+        if depth > _DEEPEST:
+            raise ConfigError(f"{file}: it is nested too deeply")
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise ConfigError(f"{file}: it holds a number that is too long")
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        left += [(each, depth + 1) for each in inner]
 
 
 def chosen_profile(flags: Flags, environ: Mapping[str, str]) -> Profile | None:
@@ -131,12 +153,12 @@ def _profile(profiles: Profiles, name: str) -> Profile:
         elif key in _KEYS:
             text = _milliseconds(value, f"{origin}: {key}") if "timeout" in key else _text(value, f"{origin}: {key}")
             if key == "transport" and text not in list(Transport):
-                raise ConfigError(f"{origin}: {key} is {text[:40]!r}: there are {', '.join(Transport)}")
+                raise ConfigError(f"{origin}: {key} {told(text, Transport)}: there are {', '.join(Transport)}")
             settings.append(Setting(_KEYS[key], text, origin, written=key))
         else:
-            unknown.append(key)
+            unknown.append(f"{shown_key(key, _WORDS)} (line {profiles.line('profiles', name, key)})")
     place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name)})"
-    known = ", ".join((*_KEYS, _COMMAND_CONFIG, "properties"))
+    known = ", ".join(_WORDS)
     remarks = (f"{place}: not understood, and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
     return Profile(name, profiles.file, command_config, tuple(settings), remarks)
 
@@ -147,7 +169,7 @@ def _properties(profiles: Profiles, name: str, value: object, origin: str) -> It
     for key, text in _flat(value):
         line = profiles.line("profiles", name, "properties", key)
         at = f"profile {name} ({profiles.file}, line {line})"
-        yield Setting(key, _text(text, f"{at}: {key}"), at)
+        yield Setting(key, _text(text, f"{at}: {shown_key(key)}"), at)
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -178,7 +200,8 @@ def _milliseconds(value: object, place: str) -> str:
 
 
 def _place(error: str) -> str:
-    """``..., line 3: ...`` of tomllib's ``... (at line 3, column 5)``, which tells nothing of values."""
+    """``..., line 3: ...`` of tomllib's ``... (at line 3, column 5)``, which tells nothing of values, but keys."""
+    error = re.sub(r" (?:\('.*\)|'.{3,}')", "", error, flags=re.DOTALL)
     found = re.search(r"\(at line (\d+), column \d+\)$", error)
     return f", line {found[1]}: {error[: found.start()].strip()}" if found else f": {error}"
 

@@ -25,6 +25,9 @@ class Property(NamedTuple):
     value: str
     line: int
 
+    def __repr__(self) -> str:
+        return f"Property(line {self.line})"  # many values are passwords
+
 
 def read_properties(path: Path) -> Iterator[Property]:
     """The settings in the order of the file; where a key comes twice, Java goes by the last.

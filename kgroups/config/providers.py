@@ -1,30 +1,40 @@
 """Config providers: ``${env:NAME}``, ``${file:PATH:KEY}`` and ``${directory:PATH:FILE}`` in values (KIP-297, 421, 887).
 
-Java's clients know only those that ``config.providers`` declares. Here these three go by their names without it, and
-what is declared besides goes by its class; ``${`` of any other name stays as it is, as with Java. A value that is not
-there is an error, where Java would send the placeholder as the password.
+Java's clients know only those that ``config.providers`` declares. Where nothing is declared, these three go by their
+names here; where something is, only that, by its class. ``${`` of any other name stays as it is, as with Java. A value
+that is not there is an error, where Java would send the placeholder as the password.
+
+Whoever writes such a value reads this machine's files and variables, and may send them to a broker of his: see
+CVE-2024-31141. So a program's ``properties`` fill in nothing unless the program says so, and KGROUPS_CONFIG_PROVIDERS
+turns providers off, as Java's ``org.apache.kafka.automatic.config.providers`` does.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from kgroups.errors import ConfigError
+from kgroups.errors import ConfigError, UsageError
 
 from .given import Given, Setting
 from .properties import read_bounded, read_properties
+from .seemly import shown_key
 
-_PLACE = re.compile(r"\$\{([^}:]*):(?:([^}]*?):)?([^}]*)\}")
-"""``${NAME:KEY}`` or ``${NAME:PATH:KEY}``: Java's pattern."""
+PROVIDERS_ENV = "KGROUPS_CONFIG_PROVIDERS"
+"""``off``, or a comma list of ``env``, ``file`` and ``directory``: which may be used at all."""
+
+PROGRAM = "properties"
+"""The origin of settings that a program passes."""
 
 _CLASSES = {
     "EnvVarConfigProvider": "env",
     "FileConfigProvider": "file",
     "DirectoryConfigProvider": "directory",
 }
+_KINDS = tuple(_CLASSES.values())
 DECLARED = "config.providers"
 
 _BLANKS = "".join(map(chr, range(33)))
@@ -35,26 +45,60 @@ Note = Callable[[Path, str], None]
 """Told of each file that secrets come from, and of who asked for it."""
 
 
+class _Place(NamedTuple):
+    """``${NAME:KEY}`` or ``${NAME:PATH:KEY}``: where it stands in a value, and its parts."""
+
+    start: int
+    end: int
+    name: str
+    path: str | None
+    key: str
+
+
+def _places(text: str) -> Iterator[_Place]:
+    """What Java's pattern ``\\$\\{([^}]*?):(([^}]*?):)?([^}]*?)\\}`` finds, in one pass."""
+    start = text.find("${")
+    while start >= 0:
+        end = text.find("}", start)
+        if end < 0:
+            return
+        name, colon, rest = text[start + 2 : end].partition(":")
+        if colon:
+            path, second, key = rest.partition(":")
+            yield _Place(start, end + 1, name, path if second else None, key if second else rest)
+        start = text.find("${", end)
+
+
 class Providers:
     """The providers that settings may name."""
 
-    def __init__(self, given: Given, environ: Mapping[str, str], note: Note) -> None:
-        """:raises ConfigError: never; a class that nobody knows is an error where it is used."""
+    def __init__(self, given: Given, environ: Mapping[str, str], note: Note, trusted: bool | None = None) -> None:
+        """
+        :param trusted: whether values are filled in at all; ``None``: those of a program's properties are not.
+        :raises UsageError: for a KGROUPS_CONFIG_PROVIDERS that is none.
+        :raises ConfigError: for a program's declaration of providers where it is not trusted; a class that nobody knows
+            is an error where it is used.
+        """
         self._environ = environ
         self._note = note
-        self._kinds = {kind: kind for kind in _CLASSES.values()}
-        self._unknown: dict[str, str] = {}
+        self._trusted = trusted
+        self._permitted = _permitted(environ)
+        self._unknown: set[str] = set()
         self._allowed: dict[str, str] = {}
         self._files: dict[str, dict[str, str]] = {}
-        for name in _names(given.text(DECLARED, means="who fills in ${...}")):
+        declaration = given.peek(DECLARED)
+        if declaration and declaration.origin == PROGRAM and not trusted:
+            raise declaration.wrong("is not followed in a program's properties: config_providers=True allows it")
+        declared = _names(given.text(DECLARED, means="who fills in ${...}"))
+        self._kinds = {} if declared else {kind: kind for kind in _KINDS}
+        for name in declared:
             self._declare(given, name)
 
     def _declare(self, given: Given, name: str) -> None:
         made = given.text(f"{DECLARED}.{name}.class", means=f"who fills in ${{{name}:...}}") or ""
         kind = _CLASSES.get(made.rpartition(".")[2])
         if kind is None:
-            self._unknown[name] = made
-            self._kinds.pop(name, None)
+            self._unknown.add(name)
         else:
             self._kinds[name] = kind
         params = given.take_all(f"{DECLARED}.{name}.param.", means="which values may be filled in")
@@ -67,23 +111,35 @@ class Providers:
 
         :raises ConfigError: when one of them stands for nothing; it names file and line, and no value.
         """
-        if "${" not in setting.value:
-            return setting.value
-        return _PLACE.sub(lambda found: self._value(setting, found), setting.value)
+        parts, at = [], 0
+        for place in _places(setting.value):
+            parts += [setting.value[at : place.start], self._value(setting, place)]
+            at = place.end
+        return "".join((*parts, setting.value[at:]))
 
-    def _value(self, setting: Setting, found: re.Match[str]) -> str:
-        name, path, key = found.groups()
-        if name in self._unknown:
-            raise setting.wrong(f"asks for ${{{name}:...}} of {self._unknown[name] or 'no class'}, which kgroups lacks")
+    def _value(self, setting: Setting, place: _Place) -> str:
+        name, path, key = place.name, place.path, place.key
         kind = self._kinds.get(name)
+        if kind is None and name not in self._unknown and name not in _KINDS:
+            return setting.value[place.start : place.end]
+        self._check_trust(setting, name)
+        if name in self._unknown:
+            raise setting.wrong(f"asks for ${{{name}:...}} of a class that kgroups lacks")
         if kind is None:
-            return found[0]
+            raise setting.wrong(f"asks for ${{{name}:...}}, which {DECLARED} does not declare")
+        if kind not in self._permitted:
+            raise setting.wrong(f"asks for ${{{name}:...}}, which {PROVIDERS_ENV} does not allow")
         if kind == "env":
             return self._variable(setting, name, f"{path}:{key}" if path else key)
         if not path:
             raise setting.wrong(f"has ${{{name}:...}} without a key: it is ${{{name}:PATH:KEY}}")
         self._check_allowed(setting, name, path)
         return self._of_file(setting, path, key) if kind == "file" else self._of_folder(setting, path, key)
+
+    def _check_trust(self, setting: Setting, name: str) -> None:
+        trusted = setting.origin != PROGRAM if self._trusted is None else self._trusted
+        if not trusted:
+            raise setting.wrong(f"asks for ${{{name}:...}}, and is not filled in: config_providers=True allows it")
 
     def _variable(self, setting: Setting, name: str, key: str) -> str:
         pattern = self._allowed.get(name)
@@ -127,20 +183,38 @@ class Providers:
             raise setting.wrong(f"may not ask for {path}: {DECLARED}.{name}.param.allowed.paths is {allowed}")
 
 
-def filled_in(given: Given, environ: Mapping[str, str], note: Note) -> list[Setting]:
+def filled_in(given: Given, environ: Mapping[str, str], note: Note, trusted: bool | None = None) -> list[Setting]:
     """All settings with their values, those of ``config.providers`` left out.
 
     Blanks around a value are not part of it, nor is the line's end in a file that a placeholder stands for: Java's
     ConfigDef has it so, of passwords too. librdkafka's user name and password, which Java does not know, stay.
 
-    :raises ConfigError: see :meth:`Providers.fill_in`.
+    :raises UsageError: see :class:`Providers`.
+    :raises ConfigError: see :class:`Providers` and :meth:`Providers.fill_in`.
     """
-    providers = Providers(given, environ, note)
-    return [_trimmed(setting._replace(value=providers.fill_in(setting))) for setting in given.left()]
+    providers = Providers(given, environ, note, trusted)
+    return [_trimmed(setting._replace(value=providers.fill_in(_told(setting)))) for setting in given.left()]
+
+
+def _told(setting: Setting) -> Setting:
+    """The setting as errors name it: nobody knows yet whether there is such a key."""
+    return setting if setting.written is not None else setting._replace(written=shown_key(setting.key))
 
 
 def _trimmed(setting: Setting) -> Setting:
     return setting if setting.key in _AS_IT_IS else setting._replace(value=setting.value.strip(_BLANKS))
+
+
+def _permitted(environ: Mapping[str, str]) -> frozenset[str]:
+    said = environ.get(PROVIDERS_ENV)
+    if said is None:
+        return frozenset(_KINDS)
+    words = _names(said)
+    if words == ["off"]:
+        return frozenset()
+    if not words or not {*words} <= {*_KINDS}:
+        raise UsageError(f"{PROVIDERS_ENV}: it is off, or a list of {', '.join(_KINDS)}")
+    return frozenset(words)
 
 
 def _names(text: str | None) -> list[str]:

@@ -5,6 +5,13 @@ from __future__ import annotations
 MASK = "****"
 
 
+class Veiled(dict[str, str]):
+    """A dict that shows its keys, and of its values nothing."""
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(f'{key}: {MASK}' for key in self)}}}"
+
+
 class Secret:
     """Holds a text and shows it to nobody who does not ask by name: not to ``repr``, ``str``, ``format``, logs, JSON.
 

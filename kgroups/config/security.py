@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from .secret import Secret
+from .understood import shown
 
 
 class Mechanism(StrEnum):
@@ -83,6 +84,10 @@ class ClientCredentials(NamedTuple):
     url_encode: bool = False
     """Whether id and secret are URL-encoded on their way into the header, as RFC 6749 has it and Java does only when
     told so: ``sasl.oauthbearer.header.urlencode``."""
+
+    def __repr__(self) -> str:
+        shown_endpoint = shown(self.endpoint, secret=False)  # it may hold a name and a password, or a key
+        return f"ClientCredentials({shown_endpoint}, {self.client_id}, {self.client_secret})"
 
 
 class UnsecuredToken(NamedTuple):

@@ -44,7 +44,9 @@ def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tupl
     :param source: who said so, for errors.
     :raises UsageError: when there is no server in it, or a port that cannot be.
     """
-    servers = tuple(_server(part.strip(), source) for part in text.split(",") if part.strip())
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    servers = tuple(_server(part, f"{source}, address {number}" if len(parts) > 1 else source)
+                    for number, part in enumerate(parts, 1))  # fmt: skip
     if not servers:
         raise UsageError(
             "no bootstrap server: give --bootstrap-server HOST:PORT, set KGROUPS_BOOTSTRAP_SERVER, or name a --profile"
@@ -53,20 +55,24 @@ def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tupl
 
 
 def _server(text: str, source: str) -> tuple[str, int]:
+    """What cannot be an address is not shown whole: there may be a name and a password in it."""
     address = text.rpartition("://")[2]  # Java's listeners are often pasted with their protocol in front
+    if "@" in address:
+        raise UsageError(f"{source}: there is an @ in the address: a name and a password do not belong into it")
     if address.startswith("["):
         host, bracket, rest = address[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise UsageError(f"{source}: {text!r} is not [ADDRESS]:PORT")
+            raise UsageError(f"{source}: it is not [ADDRESS]:PORT")
         port = rest.removeprefix(":")
     else:
         host, colon, port = address.rpartition(":")
         if not colon:
             host, port = address, ""
     if not host or (":" in host and not address.startswith("[")):
-        raise UsageError(f"{source}: {text!r} is not HOST:PORT (an IPv6 address goes in brackets)")
+        raise UsageError(f"{source}: it is not HOST:PORT (an IPv6 address goes in brackets)")
     if not port:
         return host, DEFAULT_PORT
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise UsageError(f"{source}: {port!r} in {text!r} is not a port")
+    if not (port.isascii() and port.isdigit() and 0 < int(port[:9]) < 65536):
+        shown = f" {port!r}" if port.isascii() and port.isdigit() and len(port) < 9 else ""
+        raise UsageError(f"{source}: the port{shown} of host {host!r} is not a number from 1 to 65535")
     return host, int(port)

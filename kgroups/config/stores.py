@@ -15,12 +15,14 @@ from kgroups.errors import ConfigError
 from . import jks, pem
 from .properties import read_bounded
 from .secret import Secret
+from .seemly import nearly
 
 if TYPE_CHECKING:
     from .keys import PrivateKey
 
 _NOT_OURS = {"JCEKS": b"\xce\xce\xce\xce"}
 TYPES = ("JKS", "PKCS12", "PEM")
+_OTHERS = ("JCEKS", "BCFKS", "BKS", "UBER", "PKCS11", "DKS", "WINDOWS-ROOT", "KEYCHAINSTORE", *TYPES)
 
 
 class Identity(NamedTuple):
@@ -138,8 +140,9 @@ def _opened(path: Path, kind: str, place: str) -> tuple[bytes, str]:
     """A store's bytes, and what it is."""
     named = kind.strip().upper()
     if named not in TYPES:
+        shown = f"type {kind.strip()!r}" if nearly(named, _OTHERS) else "this type"
         raise ConfigError(
-            f"{place}: keystores of type {kind.strip()[:40]!r} cannot be read, those of {', '.join(TYPES)} can: "
+            f"{place}: keystores of {shown} cannot be read, those of {', '.join(TYPES)} can: "
             "keytool -importkeystore -deststoretype PKCS12 makes one"
         )
     data = read_bounded(path, place)

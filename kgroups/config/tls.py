@@ -15,6 +15,7 @@ from .given import Given, Setting
 from .properties import read_bounded
 from .secret import Secret
 from .security import Tls
+from .seemly import told
 
 T = TypeVar("T")
 Remark = Callable[[str], None]
@@ -141,7 +142,7 @@ def _check_name(given: Given, remark: Remark) -> bool:
         remark(f"{found.place} is {word or 'empty'}: a certificate of any host is taken for the broker's")
         return False
     if word != "https":
-        raise found.wrong(f"is {word[:40]!r}: it is https, or empty (librdkafka: none)")
+        raise found.wrong(f"{told(word, ('https', 'none'))}: it is https, or empty (librdkafka: none)")
     return True
 
 
@@ -161,7 +162,7 @@ def _known(setting: Setting) -> list[str]:
     words = [word.strip() for word in setting.value.split(",") if word.strip()]
     for word in words:
         if word not in _VERSIONS:
-            raise setting.wrong(f"is {word[:40]!r}: there are {', '.join(_VERSIONS)}")
+            raise setting.wrong(f"{told(word, _VERSIONS)}: there are {', '.join(_VERSIONS)}")
     return words
 
 
@@ -176,7 +177,7 @@ def _ciphers(given: Given, versions: tuple[str, ...], remark: Remark) -> tuple[t
         return ("TLSv1.3",), ()
     names = {word: openssl_name(word) for word in older}
     known = [name for name in names.values() if name]
-    unknown = [word[:60] for word, name in names.items() if not name]
+    unknown = [_shown_suite(word) for word, name in names.items() if not name]
     if not known:
         raise found.wrong(f"has no suite that OpenSSL knows: {', '.join(unknown[:5])}")
     if unknown:
@@ -184,3 +185,7 @@ def _ciphers(given: Given, versions: tuple[str, ...], remark: Remark) -> tuple[t
     if all("_WITH_" in word for word in words):  # a list of Java's without a suite of 1.3: then there is no 1.3
         versions = tuple(word for word in versions or _VERSIONS[2:] if word != "TLSv1.3") or versions
     return versions, tuple(known)
+
+
+def _shown_suite(word: str) -> str:
+    return word if re.fullmatch("(TLS|SSL)_[A-Z0-9_]{1,60}", word) else "a word that names none"

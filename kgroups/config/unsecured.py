@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .given import Given, Setting
+from .secret import Veiled
 from .security import UnsecuredToken
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _librdkafkas(config: Setting | None, extensions: Mapping[str, str]) -> Unsec
         raise config.wrong("is not principal=NAME [scope=A,B] [lifeSeconds=N]")
     more = {key.removeprefix("extension_"): word for key, word in words.items() if key.startswith("extension_")}
     who = words.get("principalClaimName", "sub")
-    return UnsecuredToken(words.get("principal", ""), who, float(life), claims, {**extensions, **more})
+    return UnsecuredToken(words.get("principal", ""), who, float(life), claims, Veiled({**extensions, **more}))
 
 
 def _free(claim: str, setting: Setting) -> str:

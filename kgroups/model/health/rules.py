@@ -62,9 +62,17 @@ def parse_rules(text: str, where: str) -> tuple[Rule, ...]:
     :raises ConfigError: when it is not TOML, or says what cannot be; with the file, the line and the key.
     """
     try:
-        document = tomllib.loads(text)
+        return _rules(text, where)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{where}: it is nested too deeply") from None
+    except ValueError:  # of Python, which neither reads nor writes a number of thousands of digits
+        raise ConfigError(f"{where}: it holds a number that is too long") from None
+
+
+def _rules(text: str, where: str) -> tuple[Rule, ...]:
+    document = tomllib.loads(text)
     tables = document.pop("rule", None)
     if document:
         raise ConfigError(f"{where}: '{next(iter(document))}' is not known: a file of rules has [[rule]] tables")
@@ -88,6 +96,7 @@ def _rule(table: object, place: str) -> Rule:
         if key not in _KEYS:
             raise ConfigError(f"{place}: '{key}' is not known; a rule may have groups, {', '.join(_KEYS)}")
         field, read, kind = _KEYS[key]
+        _check_size(value)
         try:
             said[field] = read(value)
         except ValueError as error:
@@ -95,6 +104,13 @@ def _rule(table: object, place: str) -> Rule:
     if not groups:
         raise ConfigError(f'{place}: which groups? Say groups = ["name", "glob-*"]')
     return Rule(groups, Limits(**said))
+
+
+def _check_size(value: object) -> None:
+    """:raises ValueError: for a number beyond those of TOML."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, int) and not -(1 << 63) <= each < 1 << 63:
+            raise ValueError
 
 
 def _words(value: object) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def _prepare(store: Store, plan: Plan) -> int:
     store.create(identity)
     if not store.has_checkpoint() and any(name.startswith(BATCH) for name in store.names()):
         raise HistoryError(
-            f"store {store.location} has batches, but its {store.checkpoint} is gone: nobody can tell how far was "
+            f"store {store.shown} has batches, but its checkpoint is gone: nobody can tell how far was "
             "read; put it back, or collect into a new store"
         )
     return offsets

@@ -70,7 +70,7 @@ def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = 
                 _write(kept, store, table, name)
                 tables.append(table.name)
     except PySparkException as error:
-        raise HistoryError(f"store {store.location}: {reason(error)}; nothing was changed") from None
+        raise HistoryError(f"store {store.shown}: {reason(error)}; nothing was changed") from None
     replaced = tuple(entry.name for entry in entries)
     entry = Entry(name, tuple(tables), sum(entry.records for entry in entries), replaced)
     store.commit(entry)

@@ -66,10 +66,17 @@ class Store:
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/") or "/"
+        self.shown = shown_location(self.location)
+        """The location for messages: a URI may hold the keys of an object store."""
         try:
             self._files, self._root = _filesystem(self.location)
         except (pa.ArrowInvalid, OSError) as error:
-            raise HistoryError(f"store {location}: {error}") from None
+            # Arrow's words repeat the URI, in parts and otherwise quoted.
+            reason = type(error).__name__ if self.shown != self.location else error
+            raise HistoryError(f"store {self.shown}: {reason}") from None
+
+    def __repr__(self) -> str:
+        return f"Store({self.shown})"
 
     # What it is.
 
@@ -79,15 +86,15 @@ class Store:
         """
         data = self._read_json(IDENTITY)
         if data is None:
-            raise HistoryError(f"{self.location} holds no history; begin one with: kgroups history collect --store …")
+            raise HistoryError(f"{self.shown} holds no history; begin one with: kgroups history collect --store …")
         known = {key: value for key, value in data.items() if key in Identity._fields}
         try:
             found = Identity(**known)
         except TypeError:
-            raise HistoryError(f"{self.location}/{IDENTITY} is damaged; it cannot be told what the store is") from None
+            raise HistoryError(f"{self.shown}/{IDENTITY} is damaged; it cannot be told what the store is") from None
         if (found.format, found.schema) != (FORMAT, SCHEMA_VERSION):
             raise HistoryError(
-                f"store {self.location} has format {found.format} and schema {found.schema}, this version reads format "
+                f"store {self.shown} has format {found.format} and schema {found.schema}, this version reads format "
                 f"{FORMAT} and schema {SCHEMA_VERSION}; its records table can be decoded anew into a new store"
             )
         return found
@@ -99,20 +106,18 @@ class Store:
         """
         if self._read_json(IDENTITY) is None:
             if self._files.get_file_info(self._path(MANIFEST)).type != fs.FileType.NotFound:
-                raise HistoryError(
-                    f"{self.location} has a manifest, but no {IDENTITY}: it is half a store; take another"
-                )
+                raise HistoryError(f"{self.shown} has a manifest, but no {IDENTITY}: it is half a store; take another")
             self._files.create_dir(self._path(MANIFEST), recursive=True)
             self._write_json(IDENTITY, identity._asdict())
             return identity
         found = self.identity()
         if found.cluster_id and identity.cluster_id and found.cluster_id != identity.cluster_id:
             raise HistoryError(
-                f"store {self.location} holds history of cluster {found.cluster_id}, this is cluster "
+                f"store {self.shown} holds history of cluster {found.cluster_id}, this is cluster "
                 f"{identity.cluster_id}; give each cluster a store of its own"
             )
         if found.topic != identity.topic:
-            raise HistoryError(f"store {self.location} holds history of topic {found.topic}, not {identity.topic}")
+            raise HistoryError(f"store {self.shown} holds history of topic {found.topic}, not {identity.topic}")
         return found
 
     # What is in it.
@@ -149,7 +154,7 @@ class Store:
                 int(data.get("undecoded", 0)),
             )
         except (KeyError, TypeError, ValueError):
-            raise HistoryError(f"{self.location}/{MANIFEST}/{name}.json is damaged") from None
+            raise HistoryError(f"{self.shown}/{MANIFEST}/{name}.json is damaged") from None
 
     @property
     def records(self) -> int:
@@ -220,11 +225,11 @@ class Store:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise HistoryError(f"{self.location}/{name}: {error}") from None
+            raise HistoryError(f"{self.shown}/{name}: {error}") from None
         except ValueError:
             data = None
         if not isinstance(data, dict):
-            raise HistoryError(f"{self.location}/{name} is damaged: it is not JSON")
+            raise HistoryError(f"{self.shown}/{name} is damaged: it is not JSON")
         return data
 
     def _write_json(self, name: str, data: Mapping[str, Any]) -> None:
@@ -237,6 +242,15 @@ class Store:
     def _delete_file(self, name: str) -> None:
         if self._files.get_file_info(self._path(name)).type == fs.FileType.File:
             self._files.delete_file(self._path(name))
+
+
+def shown_location(location: str) -> str:
+    """A store's location without the user, the password and the options that a URI may hold."""
+    scheme, separator, rest = location.partition("://")
+    if not separator:
+        return location
+    user, _, place = rest.partition("?")[0].rpartition("@")  # a key may have slashes in it
+    return f"{scheme}://{'****@' if user else ''}{place}"
 
 
 def _filesystem(location: str) -> tuple[fs.FileSystem, str]:

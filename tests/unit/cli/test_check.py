@@ -222,3 +222,16 @@ def test_wait_looks_again(run_cli: Run, serve: Callable) -> None:
     later.start()
     assert run_cli(*words, "--wait", "30s")[0] == 0
     later.join()
+
+
+def test_whatever_goes_wrong_is_unknown(run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 1, Python's own for an exception, would be a WARNING about the groups."""
+    served = serve(world=lambda fake: fake.world.group("a", 0))
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret words")
+
+    monkeypatch.setattr("kgroups.cli.check.Judged.report", fail)
+    for fmt in ("text", "json", "junit", "openmetrics"):
+        code, out, err = run_cli("check", "a", "-b", served.bootstrap, "--max-lag", "1", "-o", fmt)
+        assert code == 3 and "ZeroDivisionError" in out + err and "secret words" not in out + err

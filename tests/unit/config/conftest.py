@@ -101,7 +101,7 @@ def load(tmp_path: Path) -> Iterator[Load]:
         path = tmp_path / "client.properties"
         path.write_text(text, encoding="latin-1", newline="")
         path.chmod(0o600)
-        given = {"bootstrap": "h:1", "command_config": str(path), **flags}
+        given = {"bootstrap": "localhost:1", "command_config": str(path), **flags}
         return load_settings(Flags(**given), environ or {})  # type: ignore[arg-type]
 
     yield load

@@ -168,7 +168,7 @@ def test_which_type_is_wrong(keys: Keys, tmp_path: Path) -> None:
 def test_a_program_s_values_are_taken_as_they_are() -> None:
     """No file is meant by their ``@``, and no list of processes shows them."""
     given = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "u"}
-    loaded = load_settings(Flags("h:1", properties=(*given.items(), ("sasl.password", "@hush"))), {})
+    loaded = load_settings(Flags("localhost:1", properties=(*given.items(), ("sasl.password", "@hush"))), {})
     assert loaded.settings.security and loaded.settings.security.sasl
     assert loaded.settings.security.sasl.credentials == Password("u", Secret("@hush"))
     assert loaded.remarks == ()

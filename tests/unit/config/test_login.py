@@ -155,7 +155,7 @@ def test_kerberos(load: Load, tmp_path: Path) -> None:
     assert "everybody on this machine may read it" in remark
     for wrong, said in (
         (jaas(krb5, *options), "GSSAPI needs the brokers' service name"),
-        (service + jaas(krb5, "serviceName=other"), "has serviceName='other', and sasl.kerberos.service.name is"),
+        (service + jaas(krb5, "serviceName=other"), "has another serviceName than sasl.kerberos.service.name is"),
         (service + jaas(krb5, "useKeyTab=true", "keyTab='/nowhere/k'"), "/nowhere/k: there is no such file"),
     ):
         with pytest.raises(ConfigError, match=said):
@@ -175,7 +175,7 @@ def test_aws(load: Load) -> None:
 def test_what_nobody_understands_in_a_line(load: Load) -> None:
     text = f"sasl.mechanism=PLAIN\n{jaas('x.PlainLoginModule', 'username=u', 'password=hush', 'hush=hush', 'user_x=y')}"
     (remark,) = load(f"security.protocol=SASL_PLAINTEXT\n{text}\n").remarks
-    assert remark.endswith("line 3: sasl.jaas.config: not understood, and ignored: hush, user_x")
+    assert remark.endswith("line 3: sasl.jaas.config: 2 options not understood, and ignored")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_what_nobody_understands_in_a_line(load: Load) -> None:
         (f"{URL}https://idp/t\n{jaas(OAUTH, 'clientId=c')}", "needs a client's id and its secret"),
         (f"{URL}ftp://idp/t\n{jaas(OAUTH)}", "is no URL that begins with https://"),
         (f"{URL}file:///nowhere/token\n{jaas(OAUTH)}", "cannot read /nowhere/token"),
-        (f"{HANDLER}com.example.Mine\n{jaas(OAUTH)}", "is com.example.Mine, which is none of"),
+        (f"{HANDLER}com.example.Mine\n{jaas(OAUTH)}", "names a class that is none of"),
         (jaas(OAUTH, "unsecuredLoginStringClaim_sub=me", "unsecuredLoginNumberClaim_n=x"), "is no number"),
         (
             jaas(OAUTH, "unsecuredLoginStringClaim_sub=me", "unsecuredLoginNumberClaim_exp=9"),

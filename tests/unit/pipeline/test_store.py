@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.store import Entry, Identity, Store
+from kgroups.pipeline.load.store import Entry, Identity, Store, shown_location
 from kgroups.pipeline.tables import HEADS, arrow_schema
 
 IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00")
@@ -132,3 +132,26 @@ def test_half_a_store_is_refused(store: Store) -> None:
 def test_a_place_that_arrow_does_not_know() -> None:
     with pytest.raises(HistoryError, match="nowhere://x"):
         Store("nowhere://x")
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("/tmp/store", "/tmp/store"),
+        ("s3://bucket/path", "s3://bucket/path"),
+        ("s3://KEY:SECRET@bucket/path", "s3://****@bucket/path"),
+        ("s3://KEY:SE/CRET@bucket/path?region=x", "s3://****@bucket/path"),
+        ("s3://bucket/path?secret_key=SECRET", "s3://bucket/path"),
+    ],
+)
+def test_a_location_is_shown_without_keys(location: str, shown: str) -> None:
+    assert shown_location(location) == shown
+
+
+@pytest.mark.parametrize(
+    "location", ["mock://KEY:SECRET@x/y", "s3://KEY:SECRET@bucket?bad_option=SECRET", "x://me:SECRET@y/z"]
+)
+def test_no_error_of_a_store_shows_its_keys(location: str) -> None:
+    with pytest.raises(HistoryError) as caught:
+        Store(location).identity()
+    assert "SECRET" not in str(caught.value) + repr(caught.value)

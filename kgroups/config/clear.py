@@ -1,0 +1,34 @@
+"""Warns where what is secret goes over the network as it is."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from .security import ClientCredentials, Mechanism, Security, UnsecuredToken
+
+
+def in_the_clear(security: Security, bootstrap: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """A remark for each secret that anybody on the way can read; this machine's own addresses are no way."""
+    if security.sasl is None:
+        return
+    plain = {Mechanism.PLAIN: "the password", Mechanism.OAUTHBEARER: "the token"}
+    what = plain.get(Mechanism(security.sasl.mechanism)) if security.sasl.mechanism in set(Mechanism) else None
+    secret = what and not isinstance(security.sasl.credentials, UnsecuredToken)
+    if secret and security.tls is None and not all(_is_here(host) for host, _ in bootstrap):
+        yield f"security.protocol is SASL_PLAINTEXT: {what} goes over the network unencrypted; SASL_SSL encrypts it"
+    credentials = security.sasl.credentials
+    if isinstance(credentials, ClientCredentials) and credentials.endpoint.casefold().startswith("http:"):
+        host = urlsplit(credentials.endpoint).hostname or ""
+        if not _is_here(host):
+            yield "the token endpoint begins with http:// : the client's secret goes over the network unencrypted"
+
+
+def _is_here(host: str) -> bool:
+    if host.casefold() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

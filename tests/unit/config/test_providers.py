@@ -1,0 +1,201 @@
+"""Who may have this machine's variables and files filled into settings, and sent to a broker."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgroups import Cluster
+from kgroups.config.load import Flags, load_settings
+from kgroups.config.properties import read_properties
+from kgroups.config.providers import PROVIDERS_ENV, _places
+from kgroups.config.security import StaticToken, TokenFile
+from kgroups.config.token_urls import URLS_ENV
+from kgroups.errors import ConfigError, UsageError
+
+PW = "hush"
+JAVAS = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
+"""The pattern of Kafka's ConfigTransformer."""
+OAUTH = {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}
+
+
+def written(folder: Path, text: str) -> str:
+    file = folder / "client.properties"
+    file.write_text(text)
+    file.chmod(0o600)
+    return str(file)
+
+
+def stolen(folder: Path) -> dict[str, str]:
+    """Properties that read what is none of their business, each in its own way."""
+    (folder / "secret").write_text("k=hush\n")
+    return {
+        "env": "${env:PW}",
+        "file": f"${{file:{folder}/secret:k}}",
+        "directory": f"${{directory:{folder}:secret}}",
+        "in the middle": "a${env:PW}b",
+    }
+
+
+@pytest.mark.parametrize("way", ["env", "file", "directory", "in the middle"])
+def test_a_program_s_properties_fill_in_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.setenv("PW", PW)
+    value = stolen(tmp_path)[way]
+    with pytest.raises(ConfigError, match=r"^properties: client\.id asks for .* config_providers=True allows it$"):
+        Cluster("b:1", properties={"client.id": value})
+    assert PW in Cluster("b:1", properties={"client.id": value}, config_providers=True).settings.client_id
+    declared = {"config.providers": "env", "config.providers.env.class": "x.EnvVarConfigProvider"}
+    with pytest.raises(ConfigError, match=r"^properties: config\.providers is not followed"):
+        Cluster("b:1", properties=declared)
+    assert Cluster("b:1", properties={"client.id": "${vault:x}"}).settings.client_id == "${vault:x}"
+
+
+def test_a_file_s_values_are_filled_in_for_a_program_unless_it_says_no(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PW", PW)
+    file = written(tmp_path, "client.id=${env:PW}\n")
+    assert Cluster("b:1", command_config=file).settings.client_id == PW
+    with pytest.raises(ConfigError, match=r"line 1: client\.id asks for"):
+        Cluster("b:1", command_config=file, config_providers=False)
+
+
+@pytest.mark.parametrize("said", ["off", "file", "file, directory"])
+def test_a_variable_turns_providers_off(tmp_path: Path, said: str) -> None:
+    file = written(tmp_path, "client.id=${env:PW}\n")
+    for own in (True, False):  # of Kafka's commands too
+        with pytest.raises(ConfigError, match=f"which {PROVIDERS_ENV} does not allow"):
+            load_settings(Flags("b:1", file), {"PW": PW, PROVIDERS_ENV: said}, own=own)
+    declared = "config.providers=env\nconfig.providers.env.class=x.EnvVarConfigProvider\n"
+    with pytest.raises(ConfigError, match=f"which {PROVIDERS_ENV} does not allow"):
+        load_settings(
+            Flags("b:1", written(tmp_path, f"{declared}client.id=${{env:PW}}")), {"PW": PW, PROVIDERS_ENV: said}
+        )
+
+
+@pytest.mark.parametrize("said", ["", " ", "on", "off,env", "env;file"])
+def test_a_variable_that_is_none_is_an_error(tmp_path: Path, said: str) -> None:
+    with pytest.raises(UsageError, match=f"^{PROVIDERS_ENV}: it is off, or a list of env, file, directory$"):
+        load_settings(Flags("b:1", written(tmp_path, "acks=all\n")), {PROVIDERS_ENV: said})
+
+
+def test_what_is_declared_is_all_there_is(tmp_path: Path) -> None:
+    """An allowlist of one provider would be no use beside others that nobody declared."""
+    stolen(tmp_path)
+    declared = (
+        "config.providers=env\nconfig.providers.env.class=x.EnvVarConfigProvider\n"
+        "config.providers.env.param.allowlist.pattern=KAFKA_.*\n"
+    )
+    environ = {"KAFKA_ID": "me", "PW": PW}
+    assert load_settings(Flags("b:1", written(tmp_path, declared + "client.id=${env:KAFKA_ID}")), environ)
+    for value, why in (
+        ("${env:PW}", "may not ask for the environment variable PW"),
+        (f"${{file:{tmp_path}/secret:k}}", "which config.providers does not declare"),
+        (f"${{directory:{tmp_path}:secret}}", "which config.providers does not declare"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            load_settings(Flags("b:1", written(tmp_path, f"{declared}client.id={value}")), environ)
+
+
+def test_a_token_s_file_is_followed_for_whoever_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a file holds would be sent to a broker as the token."""
+    token = tmp_path / "to ken"
+    token.write_text("x")
+    token.chmod(0o600)
+    url = f"file://{tmp_path}/to%20ken"
+    key = "sasl.oauthbearer.token.endpoint.url"
+    properties = {**OAUTH, key: url}
+    jaas = f'org.apache.kafka.OAuthBearerLoginModule required oauth.token.endpoint.uri="{url}";'
+    for each in (properties, {**OAUTH, "sasl.jaas.config": jaas}):
+        with pytest.raises(ConfigError, match="names a file: URL, which is not followed in a program's properties"):
+            Cluster("b:1", properties=each)
+        security = Cluster("b:1", properties=each, config_providers=True).settings.security
+        assert security and security.sasl and security.sasl.credentials == TokenFile(str(token))
+    file = written(tmp_path, "\n".join(f"{name}={value}" for name, value in properties.items()))
+    assert Cluster("b:1", command_config=file).settings.security == security
+    monkeypatch.setenv(URLS_ENV, f"https://idp/t, {url}")
+    assert Cluster("b:1", properties=properties).settings.security == security
+    monkeypatch.setenv(URLS_ENV, "https://idp/t")
+    with pytest.raises(ConfigError, match=f"names a token URL that is not in {URLS_ENV}"):
+        Cluster("b:1", command_config=file)
+    client = {"sasl.oauthbearer.client.id": "c", "sasl.oauthbearer.client.secret": "s"}
+    assert Cluster("b:1", properties={**OAUTH, **client, key: "https://idp/t"}).settings.security
+    with pytest.raises(ConfigError, match=f"names a token URL that is not in {URLS_ENV}"):
+        Cluster("b:1", properties={**OAUTH, **client, key: "https://idp/t/2"})
+    assert isinstance(
+        Cluster("b:1", properties={**OAUTH, "sasl.oauthbearer.token": "x"}).settings.security.sasl.credentials,
+        StaticToken,
+    )
+
+
+@given(st.text(st.sampled_from("${}:ab/"), max_size=40))
+def test_placeholders_are_found_as_java_finds_them(text: str) -> None:
+    found = [(place.start, place.end, place.name, place.path, place.key) for place in _places(text)]
+    assert found == [
+        (match.start(), match.end(), match[1], match[3] if match[2] else None, match[4])
+        for match in JAVAS.finditer(text)
+    ]
+
+
+@pytest.mark.parametrize("text", ["${a:" * 200_000, "${" * 400_000, "${a:b" * 200_000 + "}", "${}" * 200_000])
+def test_a_long_value_is_read_in_one_pass(text: str) -> None:
+    """Java's pattern takes time that grows with the cube: days for these."""
+    assert len(list(_places(text))) <= 1
+
+
+@pytest.mark.parametrize(
+    ("servers", "lines", "said"),
+    [
+        ("b:1", "sasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=p", ["the password goes"]),
+        ("localhost:1,b:1", "sasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=p", ["the password goes"]),
+        ("localhost:1,127.0.0.9:1,[::1]:2", "sasl.mechanism=PLAIN\nsasl.username=u\nsasl.password=p", []),
+        ("b:1", "sasl.mechanism=OAUTHBEARER\nsasl.oauthbearer.token=t", ["the token goes"]),
+        ("b:1", "sasl.mechanism=SCRAM-SHA-256\nsasl.username=u\nsasl.password=p", []),
+        (
+            "localhost:1",
+            "sasl.mechanism=OAUTHBEARER\nsasl.oauthbearer.client.id=c\nsasl.oauthbearer.client.secret=s\n"
+            "sasl.oauthbearer.token.endpoint.url=http://idp/t",
+            ["the client's secret goes"],
+        ),
+        (
+            "localhost:1",
+            "sasl.mechanism=OAUTHBEARER\nsasl.oauthbearer.client.id=c\nsasl.oauthbearer.client.secret=s\n"
+            "sasl.oauthbearer.token.endpoint.url=http://127.0.0.1:80/t",
+            [],
+        ),
+    ],
+)
+def test_a_secret_in_the_clear_is_remarked_on(tmp_path: Path, servers: str, lines: str, said: list[str]) -> None:
+    file = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}\n")
+    remarks = load_settings(Flags(servers, file), {}).remarks
+    assert len(remarks) == len(said) and all(word in remark for word, remark in zip(said, remarks, strict=True))
+    secure = written(tmp_path, f"security.protocol=SASL_SSL\n{lines}\n")
+    assert not [each for each in load_settings(Flags(servers, secure), {}).remarks if "SASL_PLAINTEXT" in each]
+
+
+def test_a_property_s_repr_does_not_show_it(tmp_path: Path) -> None:
+    (found,) = read_properties(Path(written(tmp_path, "sasl.password=hush")))
+    assert "hush" not in repr(found)
+
+
+HOSTILE_TOML = {
+    "nested arrays": "x = " + "[" * 100_000,
+    "nested tables": "x = " + "{a = " * 100_000,
+    "a long key": ".".join("a" * 5000) + " = 1",
+    "a long number": "x = " + "9" * 10_000,
+    "a long hexadecimal number": "x = 0x" + "f" * 10_000,
+    "a deep table": "[profiles.p.properties." + ".".join("a" * 5000) + "]\nx = 1",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE_TOML)
+def test_toml_that_goes_too_far_is_one_line(tmp_path: Path, case: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('default = "p"\n[profiles.p]\nbootstrap = "h:1"\n' + HOSTILE_TOML[case])
+    with pytest.raises(ConfigError, match=r"nested too deeply|number that is too long|line 4") as caught:
+        load_settings(Flags(), {"KGROUPS_CONFIG": str(file)})
+    assert len(str(caught.value)) < 300
