@@ -1,0 +1,398 @@
+"""A simulated cluster: many brokers, groups, and partitions, answered from bytes that were made before.
+
+Real brokers share the cores of this machine with the client, and 100 of them do not fit on it. These answer as Kafka
+4.3 does to what list, describe, lag, check, watch, and exporter ask, for classic groups, and cost next to nothing.
+
+    python -m bench.simulated --groups 101000 --partitions 10 -- kgroups describe --all-groups
+
+runs a command with KGROUPS_BOOTSTRAP_SERVER set, prints its time and memory, and takes the brokers down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import multiprocessing
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing.synchronize import Semaphore
+from pathlib import Path
+from typing import NamedTuple
+
+from kgroups.protocol.apis import (
+    api_versions,
+    describe_groups,
+    find_coordinator,
+    list_groups,
+    list_offsets,
+    metadata,
+    offset_fetch,
+)
+from kgroups.protocol.framing import FrameReader
+from kgroups.protocol.reader import FlexibleReader
+from kgroups.protocol.writer import compact_array, compact_binary, compact_string
+
+CLUSTER_ID = "simulated"
+OFFSETS_TOPIC = "__consumer_offsets"
+OFFSETS_PARTITIONS = 50
+LOG_END = 1_000_000
+
+SPOKEN = {
+    api.key: api.newest
+    for api in (
+        api_versions.API,
+        metadata.API,
+        find_coordinator.API,
+        list_groups.API,
+        describe_groups.API,
+        offset_fetch.API,
+        list_offsets.API,
+    )
+}
+"""API key -> the one version that these brokers speak: the newest that kgroups speaks."""
+
+_NONE = b"\0"
+_OK = b"\0\0"
+_THROTTLE = b"\0\0\0\0"
+
+
+class World(NamedTuple):
+    """``groups`` groups, each with commits on all ``partitions`` of one of ``topics`` topics; the fraction ``stable``
+    of them has a member that holds these."""
+
+    brokers: int = 3
+    groups: int = 1_000
+    partitions: int = 10
+    topics: int = 10
+    stable: float = 0.5
+    latency: float = 0.0
+    """Seconds before each answer."""
+    hung: frozenset[int] = frozenset()
+    """Brokers (from 1) that accept connections and never answer."""
+
+    def name(self, number: int) -> str:
+        return f"{'stable' if number < self.groups * self.stable else 'empty'}-{number:07}"
+
+    def coordinator(self, number: int) -> int:
+        return number * 2_654_435_761 % 2**32 % self.brokers + 1
+
+    def topic(self, number: int) -> str:
+        return f"load-{number % self.topics}"
+
+    def committed(self, number: int, partition: int) -> int:
+        return LOG_END - (7 * number + 3 * partition) % 1_000
+
+    def leader(self, partition: int) -> int:
+        return partition % self.brokers + 1
+
+
+def _int32(value: int) -> bytes:
+    return value.to_bytes(4, "big", signed=True)
+
+
+def _int64(value: int) -> bytes:
+    return value.to_bytes(8, "big", signed=True)
+
+
+class Broker:
+    """One broker's answers."""
+
+    def __init__(self, world: World, number: int, ports: Sequence[int]) -> None:
+        self._world = world
+        self._number = number
+        self._ports = ports
+        self._described: dict[str, bytes] = {}
+        self._committed: dict[str, bytes] = {}
+        listed = []
+        held = _assignment_of(world)
+        for group in range(world.groups):
+            if world.coordinator(group) == number:
+                name = compact_string(world.name(group))
+                stable = group < world.groups * world.stable
+                state = compact_string("Stable" if stable else "Empty")
+                listed.append(name + compact_string("consumer") + state + compact_string("classic") + _NONE)
+                key = world.name(group)
+                self._described[key] = _OK + _NONE + name + state + _members(world, group, stable, held)
+                self._committed[key] = name + _commits(world, group)
+        self._list = _THROTTLE + _OK + compact_array(listed) + _NONE
+        self._metadata: dict[str, bytes] = {}
+        self._answers: dict[int, Callable[[FlexibleReader], bytes]] = {
+            metadata.API.key: self._of_metadata,
+            find_coordinator.API.key: self._coordinators,
+            list_groups.API.key: lambda reader: self._list,
+            describe_groups.API.key: self._describe,
+            offset_fetch.API.key: self._commits,
+            list_offsets.API.key: self._offsets,
+        }
+
+    def answer(self, frame: bytes) -> bytes:
+        """The response to a request, with its length."""
+        key, version, correlation_id = struct.unpack_from(">hhi", frame)
+        if key == api_versions.API.key:
+            spoken = [struct.pack(">hhh", each, newest, newest) + _NONE for each, newest in SPOKEN.items()]
+            known = version == SPOKEN[key]
+            array = compact_array(spoken) + _THROTTLE + _NONE
+            old = _int32(len(spoken)) + b"".join(each[:-1] for each in spoken)
+            body = _OK + array if known else b"\0\x23" + old
+            return _framed(_int32(correlation_id) + body)
+        reader = FlexibleReader("request", frame, 8)
+        reader.skip(max(0, int.from_bytes(frame[8:10], "big", signed=True)) + 2)
+        reader.tags()
+        return _framed(_int32(correlation_id) + _NONE + self._answers[key](reader))
+
+    def _of_metadata(self, reader: FlexibleReader) -> bytes:
+        topics = []
+        for _ in range(reader.count()):
+            reader.skip(16)
+            topics.append(self._topic(reader.string()))
+            reader.tags()
+        nodes = compact_array(
+            _int32(at + 1) + compact_string("127.0.0.1") + _int32(port) + _NONE + _NONE
+            for at, port in enumerate(self._ports)
+        )
+        return (
+            _THROTTLE
+            + nodes
+            + compact_string(CLUSTER_ID)
+            + _int32(1)
+            + compact_array(topics)
+            + _int32(-1 << 31)
+            + _NONE
+        )
+
+    def _topic(self, name: str) -> bytes:
+        if name not in self._metadata:
+            count = OFFSETS_PARTITIONS if name == OFFSETS_TOPIC else self._world.partitions
+            partitions = []
+            for at in range(count):
+                leader = _int32(self._world.leader(at))
+                alone = compact_array([leader])
+                partitions.append(_OK + _int32(at) + leader + _int32(0) + alone + alone + compact_array([]) + _NONE)
+            head = _OK + compact_string(name) + bytes(15) + b"\1" + _NONE
+            self._metadata[name] = head + compact_array(partitions) + _int32(-1 << 31) + _NONE
+        return self._metadata[name]
+
+    def _coordinators(self, reader: FlexibleReader) -> bytes:
+        reader.skip(1)
+        found = []
+        for _ in range(reader.count()):
+            name = reader.string()
+            number = name.rpartition("-")[2]
+            node = self._world.coordinator(int(number) if number.isdecimal() else 0)
+            place = _int32(node) + compact_string("127.0.0.1") + _int32(self._ports[node - 1])
+            found.append(compact_string(name) + place + _OK + _NONE + _NONE)
+        return _THROTTLE + compact_array(found) + _NONE
+
+    def _describe(self, reader: FlexibleReader) -> bytes:
+        unknown = b"\0\x45" + _NONE
+        names = [reader.string() for _ in range(reader.count())]
+        missing = compact_string("Dead") + compact_string("") * 2 + compact_array([]) + _int32(-1 << 31) + _NONE
+        return (
+            _THROTTLE
+            + compact_array(self._described.get(name) or unknown + compact_string(name) + missing for name in names)
+            + _NONE
+        )
+
+    def _commits(self, reader: FlexibleReader) -> bytes:
+        answers = []
+        for _ in range(reader.count()):
+            name = reader.string()
+            answers.append(self._committed.get(name) or compact_string(name) + compact_array([]) + _OK + _NONE)
+            reader.nullable_string()  # member id
+            reader.skip(4)
+            reader.skip(1)  # all topics
+            reader.tags()
+        return _THROTTLE + compact_array(answers) + _NONE
+
+    def _offsets(self, reader: FlexibleReader) -> bytes:
+        reader.skip(5)
+        topics = []
+        for _ in range(reader.count()):
+            name = reader.string()
+            partitions = []
+            for _ in range(reader.count()):
+                partition = reader.int32()
+                reader.skip(4)
+                offset = LOG_END if reader.int64() == -1 else 0
+                partitions.append(_int32(partition) + _OK + _int64(-1) + _int64(offset) + _int32(0) + _NONE)
+                reader.tags()
+            topics.append(compact_string(name) + compact_array(partitions) + _NONE)
+            reader.tags()
+        return _THROTTLE + compact_array(topics) + _NONE
+
+
+def _framed(payload: bytes) -> bytes:
+    return _int32(len(payload)) + payload
+
+
+def _assignment_of(world: World) -> list[bytes]:
+    """The assignment of all partitions of each topic, in ConsumerProtocol v1."""
+    held = b"".join(map(_int32, range(world.partitions)))
+    made = []
+    for at in range(world.topics):
+        name = f"load-{at}".encode()
+        topic = struct.pack(">h", len(name)) + name + _int32(world.partitions) + held
+        made.append(struct.pack(">h", 1) + _int32(1) + topic + _int32(-1))
+    return made
+
+
+def _members(world: World, group: int, stable: bool, held: Sequence[bytes]) -> bytes:
+    """What follows the state of a described group."""
+    end = _int32(-1 << 31) + _NONE
+    if not stable:
+        return compact_string("consumer") + compact_string("") + compact_array([]) + end
+    topic = world.topic(group).encode()
+    subscription = struct.pack(">hi", 1, 1) + struct.pack(">h", len(topic)) + topic + _int32(-1) + _int32(0)
+    member = (
+        compact_string(f"load-{group:08x}-1234-1234-1234-{group:012x}")
+        + _NONE
+        + compact_string("load")
+        + compact_string("/127.0.0.1")
+        + compact_binary(subscription)
+        + compact_binary(held[group % world.topics])
+        + _NONE
+    )
+    return compact_string("consumer") + compact_string("range") + compact_array([member]) + end
+
+
+def _commits(world: World, group: int) -> bytes:
+    """What follows the name of a group in an answer to OffsetFetch."""
+    partitions = compact_array(
+        _int32(at) + _int64(world.committed(group, at)) + _int32(0) + compact_string("") + _OK + _NONE
+        for at in range(world.partitions)
+    )
+    return compact_array([compact_string(world.topic(group)) + partitions + _NONE]) + _OK + _NONE
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, broker: Broker | None, latency: float) -> None:
+        self._broker = broker
+        self._latency = latency
+        self._frames = FrameReader()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._broker is None:
+            return
+        for frame in self._frames.feed(data):
+            answer = self._broker.answer(frame)
+            if self._latency:
+                asyncio.get_running_loop().call_later(self._latency, self._write, answer)
+            else:
+                self._write(answer)
+
+    def _write(self, answer: bytes) -> None:
+        assert isinstance(self._transport, asyncio.Transport)
+        if not self._transport.is_closing():
+            self._transport.write(answer)
+
+
+def _serve(
+    world: World, mine: Sequence[int], ports: Sequence[int], sockets: Sequence[socket.socket], ready: Semaphore
+) -> None:
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+        for number in mine:
+            broker = None if number in world.hung else Broker(world, number, ports)
+            await loop.create_server(partial(_Connection, broker, world.latency), sock=sockets[number - 1])
+        ready.release()
+        await asyncio.Event().wait()
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(run())
+
+
+@contextmanager
+def simulated(world: World, processes: int = 3) -> Iterator[str]:
+    """Brokers that are up inside the block; gives the bootstrap servers."""
+    sockets = []
+    for _ in range(world.brokers):
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(100)
+        sockets.append(listener)
+    ports = [listener.getsockname()[1] for listener in sockets]
+    context = multiprocessing.get_context("fork")
+    ready = context.Semaphore(0)
+    shares = [range(1 + at, world.brokers + 1, processes) for at in range(min(processes, world.brokers))]
+    children = [
+        context.Process(target=_serve, args=(world, share, ports, sockets, ready), daemon=True) for share in shares
+    ]
+    for child in children:
+        child.start()
+    try:
+        for _ in children:
+            ready.acquire()
+        yield ",".join(f"127.0.0.1:{port}" for port in ports[:3])
+    finally:
+        for child in children:
+            child.kill()
+            child.join()
+        for listener in sockets:
+            listener.close()
+
+
+class Run(NamedTuple):
+    """What one command took: seconds of wall clock and CPU, and at most so many MB of memory."""
+
+    code: int
+    seconds: float
+    cpu: float
+    megabytes: float
+
+
+def measure(command: Sequence[str], bootstrap: str, output: Path) -> Run:
+    """Runs a command against the cluster, its stdout into a file."""
+    environment = {**os.environ, "KGROUPS_BOOTSTRAP_SERVER": bootstrap}
+    began = time.monotonic()
+    with output.open("wb") as stream:
+        child = subprocess.Popen(command, env=environment, stdout=stream)
+        _, status, used = os.wait4(child.pid, 0)
+    seconds = time.monotonic() - began
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return Run(child.returncode, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.simulated", description="A command against a simulated cluster."
+    )
+    parser.add_argument("--brokers", type=int, default=3)
+    parser.add_argument("--groups", type=int, default=1_000)
+    parser.add_argument("--partitions", type=int, default=10, help="of each topic, and of each group")
+    parser.add_argument("--topics", type=int, default=10)
+    parser.add_argument("--stable", type=float, default=0.5, help="which fraction of the groups has a member")
+    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="before each answer")
+    parser.add_argument("--hung", type=int, action="append", default=[], help="a broker, from 1, that never answers")
+    parser.add_argument("--processes", type=int, default=3, help="that share the brokers")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--output", type=Path, default=Path(os.devnull), help="where the command's stdout goes")
+    parser.add_argument("command", nargs="+", help="to run, after --")
+    given = parser.parse_args()
+    world = World(
+        given.brokers, given.groups, given.partitions, given.topics, given.stable, given.latency, frozenset(given.hung)
+    )
+    with simulated(world, given.processes) as bootstrap:
+        for _ in range(given.runs):
+            run = measure(given.command, bootstrap, given.output)
+            print(
+                f"exit {run.code}  {run.seconds:.2f} s  {run.cpu:.2f} CPU s  {run.megabytes:.0f} MB",
+                file=sys.stderr,
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
