@@ -14,6 +14,7 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_GROUPS, Acl
 from kgroups.net.connection import Observer
+from kgroups.net.links import DIALS
 from kgroups.net.probe import Prober, Stride
 from kgroups.protocol.apis.metadata import ClusterMetadata
 
@@ -66,7 +67,13 @@ async def _probed(prober: Prober, servers: Sequence[Server]) -> list[tuple[Serve
         return []
     head, *rest = servers
     found = [(head, await prober.probe(head.host, head.port, head.name))]
-    strides = await asyncio.gather(*(prober.probe(server.host, server.port, server.name) for server in rest))
+    gate = asyncio.Semaphore(DIALS)
+
+    async def probe(server: Server) -> list[Stride]:
+        async with gate:
+            return await prober.probe(server.host, server.port, server.name)
+
+    strides = await asyncio.gather(*map(probe, rest))
     return [*found, *zip(rest, strides, strict=True)]
 
 

@@ -9,14 +9,65 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from kgroups.errors import BrokerUnavailable
+
 T = TypeVar("T")
+Run = Callable[[], None]
 
 
-async def aside(work: Callable[[], T], name: str) -> T:
-    """What the work gives, or raises. Who gives up waiting leaves it to itself."""
+class Crew:
+    """Threads of the whole process, at most so many; further work waits for one of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._working = 0
+        self._waiting: deque[Run] = deque()
+
+    def start(self, run: Run, name: str) -> None:
+        """Run it, now or later.
+
+        :raises RuntimeError: when no thread can be started, and none is there.
+        """
+        with self._lock:
+            if self._working >= self._most:
+                self._waiting.append(run)
+                return
+            self._working += 1
+        try:
+            threading.Thread(target=self._work, args=(run,), name=name, daemon=True).start()
+        except RuntimeError:
+            with self._lock:
+                self._working -= 1
+                if self._working:
+                    self._waiting.append(run)
+                    return
+            raise
+
+    def _work(self, run: Run | None) -> None:
+        while run:
+            run()
+            with self._lock:
+                run = self._waiting.popleft() if self._waiting else None
+                if run is None:
+                    self._working -= 1
+
+
+def _start(run: Run, name: str) -> None:
+    threading.Thread(target=run, name=name, daemon=True).start()
+
+
+async def aside(work: Callable[[], T], name: str, crew: Crew | None = None) -> T:
+    """What the work gives, or raises. Who gives up waiting leaves it to itself.
+
+    :param name: of the work, with a verb: "resolve kafka-1".
+    :param crew: whose threads do it; without one, a new thread does.
+    :raises BrokerUnavailable: when no thread can be started.
+    """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 
@@ -29,6 +80,8 @@ async def aside(work: Callable[[], T], name: str) -> T:
             answer.set_result(found)  # type: ignore[arg-type]  # None is what the work gave
 
     def run() -> None:
+        if answer.done():
+            return
         found, failed = None, None
         try:
             found = work()
@@ -37,5 +90,8 @@ async def aside(work: Callable[[], T], name: str) -> T:
         with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(done, found, failed)
 
-    threading.Thread(target=run, name=name, daemon=True).start()
+    try:
+        (crew.start if crew else _start)(run, name)
+    except RuntimeError as error:
+        raise BrokerUnavailable(f"cannot start a thread to {name}: {error}") from None
     return await answer

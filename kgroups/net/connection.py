@@ -98,6 +98,11 @@ class Connection(asyncio.Protocol):
         """Accept large responses: the peer is authenticated, or at least a Kafka broker where nobody has to be."""
         self._frames.limit = MAX_FRAME
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits for an answer, or to be sent."""
+        return not self._waiting and not self._held
+
     async def call(
         self, call: Call[T], version: int, timeout: float, *, ahead: bool = False, deadline: Deadline | None = None
     ) -> T:

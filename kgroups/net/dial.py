@@ -37,6 +37,8 @@ async def dial(
         raise Overdue(f"{name}: no connection", timeout) from None
     except TlsRefused as error:
         raise TlsRefused(f"{name}: {error}") from error
+    except BrokerUnavailable as error:  # no thread for its name
+        raise BrokerUnavailable(f"{name}: {error}") from error
     except OSError as error:
         raise BrokerUnavailable(f"{name}: {reason_of(error)}") from error
     except (ValueError, OverflowError) as error:  # brokers advertise what they were told

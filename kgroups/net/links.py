@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError
+from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, NotRequested
 
-from .connection import ConnectionLost, Observer, Overdue
+from .connection import Connection, ConnectionLost, Observer, Overdue
 from .deadline import Deadline
 from .gate import Gate, Link
 
@@ -23,6 +23,16 @@ three replicas, none with one; the further away the replicas, the more."""
 
 SILENCE = 0.05
 """Seconds without any answer after which another broker is asked what any broker can answer."""
+
+DIALS = 64
+"""Brokers that are connected to at a time. Metadata may name any number of hosts, and a hostile one does."""
+
+MOST_OPEN = 512
+"""Connections of one command: half of the file descriptors that Linux gives a process by default. Where more brokers
+are asked, idle connections are closed."""
+
+FULL_PAUSE = 0.02
+"""Seconds between two looks for an idle connection."""
 
 Address = tuple[str, int]
 """Host and port."""
@@ -44,6 +54,7 @@ class Links:
         self._condemned: dict[Address, KgroupsError] = {}
         self._names: dict[Address, str] = {}
         self._gate = Gate(settings, observer)
+        self._dials = asyncio.Semaphore(DIALS)
 
     async def to(self, host: str, port: int, name: str, number: int = 0) -> Link:
         """A connection that can be used.
@@ -70,15 +81,42 @@ class Links:
             raise self.condemn(address, error) from None
 
     async def _open(self, host: str, port: int, name: str) -> Link:
-        allowed = Deadline(self._deadline.bound(self._settings.broker_timeout))
         try:
+            async with asyncio.timeout(self._deadline.remaining()):
+                await self._dials.acquire()
+        except TimeoutError:
+            raise NotRequested(f"{name}: not contacted: --timeout ({self._deadline.seconds:g} s) was over") from None
+        try:
+            await self._make_room()
+            allowed = Deadline(self._deadline.bound(self._settings.broker_timeout))
             link = await self._gate.link(host, port, name, allowed)
         except KgroupsError as error:
             if (learned := self._names.get((host, port))) and str(error).startswith(name):
                 error.args = (learned + str(error).removeprefix(name),)
             raise
+        finally:
+            self._dials.release()
         link.connection.name = self._names.get((host, port), name)
         return link
+
+    async def _make_room(self) -> None:
+        """Close the idle connection that was made first, where too many are open; wait for one where none is idle.
+
+        :raises NotRequested: when the command's time is used up.
+        """
+        while len(self._made) >= MOST_OPEN and len(live := self._live()) >= MOST_OPEN:
+            idle = next((lane for lane, connection in live.items() if connection.idle), None)
+            if idle is None:
+                self._deadline.bound(FULL_PAUSE)
+                await asyncio.sleep(FULL_PAUSE)
+            else:
+                del self._made[idle]
+                live[idle].fail(ConnectionLost(f"{live[idle].name}: closed while idle, for other brokers"))
+
+    def _live(self) -> dict[Lane, Connection]:
+        done = {lane: task for lane, task in self._made.items() if task.done() and not task.cancelled()}
+        links = {lane: task.result().connection for lane, task in done.items() if task.exception() is None}
+        return {lane: connection for lane, connection in links.items() if connection.usable}
 
     @contextmanager
     def free_lane(self, host: str, port: int) -> Iterator[int]:

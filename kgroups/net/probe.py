@@ -175,6 +175,7 @@ class _Way:
 
     async def _ask(self) -> metadata.ClusterMetadata:
         assert self._connection
+        self._connection.trust()
         version = self._versions.pick(metadata.API)
         return await self._connection.call(
             metadata.Metadata(operations=True), version, self._prober.patience().remaining()

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .aside import Crew
+
+LOOKUPS = 16
+"""Names that are looked up at a time: a broker may name any number of others."""
 
 
 async def addresses(host: str, port: int) -> list[str]:
@@ -11,13 +19,21 @@ async def addresses(host: str, port: int) -> list[str]:
 
     :raises OSError: when it cannot be resolved.
     :raises ValueError: when it cannot be a name.
+    :raises BrokerUnavailable: when no thread can be started for it.
     """
     if _is_address(host):
         return [host]
     from .aside import aside
 
-    found = await aside(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), f"resolve {host}")
+    found = await aside(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), f"resolve {host}", _crew())
     return list(dict.fromkeys(str(entry[4][0]) for entry in found or ()))
+
+
+@cache
+def _crew() -> Crew:
+    from .aside import Crew
+
+    return Crew(LOOKUPS)
 
 
 def _is_address(host: str) -> bool:

@@ -188,7 +188,7 @@ class SignIn:
             if self._sasl.mechanism != Mechanism.GSSAPI:
                 return step()
             async with asyncio.timeout(allowed.remaining()):
-                return await aside(step, "kerberos")
+                return await aside(step, "authenticate with Kerberos")
         except TimeoutError:
             raise AuthenticationFailed(f"{connection.name}: {self._we.who}: no answer from Kerberos in time") from None
         except (AuthenticationFailed, ProtocolError) as error:

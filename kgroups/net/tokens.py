@@ -128,5 +128,5 @@ async def _signed(wanted: AwsIam, host: str) -> Token:
 
     from .aside import aside
 
-    token, ends = await aside(lambda: signed_token(wanted, host), "aws token")
+    token, ends = await aside(lambda: signed_token(wanted, host), "sign a token for AWS")
     return Token(token, max(0.0, ends - time.time()))

@@ -115,7 +115,7 @@ class RdkafkaAdmin(Acts):
         await self.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
-                await aside(held.clear, "the end of librdkafka")
+                await aside(held.clear, "close librdkafka")
 
     async def _reach(self, told: list[KafkaError]) -> None:
         patience = self._patience()

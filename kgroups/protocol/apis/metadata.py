@@ -28,6 +28,8 @@ _CLUSTER_ID, _THROTTLE, _NO_CREATION, _OFFLINE, _EPOCHS, _OPERATIONS = 2, 3, 4, 
 _TOPIC_IDS = 10
 """The first version that has each."""
 
+MOST_BROKERS = 5_000
+
 _NO, _YES = b"\0", b"\1"
 _NO_ID = bytes(16)
 
@@ -88,7 +90,7 @@ class Metadata(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            nodes = sorted([_node(reader) for _ in reader.turns(reader.count())])
+            nodes = sorted([_node(reader) for _ in reader.turns(_believed(reader.count()))])
             cluster_id = reader.nullable_string() if version >= _CLUSTER_ID else None
             controller = reader.int32()
             topics = [_topic(reader, version) for _ in reader.turns(reader.count())]
@@ -96,6 +98,13 @@ class Metadata(NamedTuple):
             reader.tags()
             reader.end()
         return ClusterMetadata(cluster_id, tuple(nodes), tuple(topics), operations, controller)
+
+
+def _believed(brokers: int) -> int:
+    """:raises ValueError: for more brokers than any cluster has: each would be connected to."""
+    if brokers > MOST_BROKERS:
+        raise ValueError(f"it names {brokers:,} brokers; kgroups accepts at most {MOST_BROKERS:,}")
+    return brokers
 
 
 def _node(reader: Reader) -> Node:
