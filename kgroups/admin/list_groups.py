@@ -96,7 +96,7 @@ async def _list(cluster: Cluster, node: Node, wanted: ListFilter) -> Outcome[Lis
     knows_states = versions.speaks(list_groups.API, list_groups.STATES)
     knows_types = versions.speaks(list_groups.API, list_groups.TYPES)
     if wanted.types and not knows_types:
-        return Outcome(failures=(_broker_failure(node, f"cannot filter by type: {_TYPELESS}"),))
+        return Outcome(failures=(_broker_failure(node, f"cannot filter by type: this broker {_TYPELESS}"),))
     notices = (f"{node} {_TYPELESS}; TYPE is unknown",) if wanted.with_types and not knows_types else ()
     listed = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types))
     cluster.progress.advance("brokers listed")
@@ -105,7 +105,7 @@ async def _list(cluster: Cluster, node: Node, wanted: ListFilter) -> Outcome[Lis
     return listed.with_failures((), notices)
 
 
-_TYPELESS = "does not tell the types of groups (ListGroups v5, Kafka 3.8)"
+_TYPELESS = "does not report group types (ListGroups v5, Kafka 3.8)"
 
 
 _name = attrgetter("group_id")

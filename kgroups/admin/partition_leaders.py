@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.places import place_name
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import metadata
@@ -90,4 +91,4 @@ def unreachable(pair: TopicPartition, message: str, api: str, broker: int | None
 
 
 def partition_name(pair: TopicPartition) -> str:
-    return f"{pair[0]}-{pair[1]}"
+    return place_name(*pair)

@@ -72,7 +72,7 @@ def test_type_alone_shows_the_column(world: World) -> None:
         assert told.err == ""
     else:
         assert set(types.values()) == {"-"}
-        assert re.fullmatch(r"kgroups: note: broker 1 \(\S+\) does not tell the types of groups .*\n", told.err)
+        assert re.fullmatch(r"kgroups: note: broker 1 \(\S+\) does not report group types .*\n", told.err)
 
 
 @pytest.mark.parametrize("word", ["classic", "Consumer", "CLASSIC,consumer"])
@@ -87,7 +87,7 @@ def test_type_filters(world: World, word: str) -> None:
     else:  # it cannot know, and does not guess
         assert (told.code, told.items) == (1, [])
         assert [(failure["scope"], failure["api"]) for failure in told.failures] == [("broker", "ListGroups")]
-        assert "cannot filter by type: does not tell the types of groups (ListGroups v5, Kafka 3.8)" in told.err
+        assert "cannot filter by type: this broker does not report group types (ListGroups v5, Kafka 3.8)" in told.err
 
 
 @pytest.mark.parametrize("words", ["consumer", "connect", "consumer,connect"])

@@ -406,7 +406,7 @@ def test_types_of_old_brokers(world: World) -> None:
         assert None not in {row["type"] for row in told.items}
         return
     assert {row["type"] for row in told.items} == {None}
-    assert "does not tell the types of groups" in told.err
+    assert "does not report group types" in told.err
     assert {row["TYPE"] for row in world.java("--list", "--type", version=NEWEST).rows} == {"Unknown"}
     # It lets "classic" through, and lists everything; any other type is more than ListGroups can ask for.
     said = world.java("--list", "--type", "classic", version=NEWEST)

@@ -100,6 +100,13 @@ def _describe(given: Given) -> int:
     return tell(settings_of(given), ask, write)
 
 
+def _other_kind(group: Group) -> str:
+    """What a group is that is not one of consumers."""
+    if group.protocol_type in ("share", "streams"):
+        return f"it is a {group.protocol_type} group, not a consumer group"
+    return f"it is a group of protocol type '{group.protocol_type}', not a consumer group"
+
+
 def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
     """The items whose groups are of consumers; each other one, which was named, is a failure."""
     from kgroups.model.groups import CONSUMER_GROUPS
@@ -109,7 +116,7 @@ def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[A
         if group.protocol_type in CONSUMER_GROUPS:
             kept.append(item)
         else:
-            message = f"it is not a consumer group, but one of {group.protocol_type}"
+            message = _other_kind(group)
             failures.append(Failure(Scope.GROUP, group.group_id, message))
     return outcome.with_items(kept).with_failures(failures)
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kgroups.model.assignors.shape import TopicPartition
-from kgroups.model.groups import GroupState
+from kgroups.model.groups import GroupState, Member
+from kgroups.model.places import place_name
 
 from .facts import GroupFacts, wanted_topics
 from .findings import Finding, counted, info, problem, some, warning
@@ -22,9 +23,24 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     held = Counter(pair for member in facts.members for pair in member.assignment.pairs())
     yield from _twice(facts, held)
     yield from _gone(facts, held)
-    yield from _without_member(facts, every, held)
+    opaque = [member for member in facts.members if member.assignment.raw]
+    if opaque:
+        yield _undecoded(facts, opaque)
+    else:
+        yield from _without_member(facts, every, held)
+        yield from _as_the_assignor_gives(facts)
     yield from _idle(facts, len(every))
-    yield from _as_the_assignor_gives(facts)
+
+
+def _undecoded(facts: GroupFacts, opaque: list[Member]) -> Finding:
+    names = [member.member_id for member in opaque]
+    reason = opaque[0].assignment.raw.reason if opaque[0].assignment.raw else ""
+    return warning(
+        "undecoded-assignments",
+        f"the assignment of {len(names):,} of {counted(len(facts.members), 'member')} cannot be decoded "
+        f"({some(names)}: {reason}): which partitions have a member is unknown",
+        names,
+    )
 
 
 def _numbers(facts: GroupFacts, topic: str) -> range:
@@ -50,7 +66,7 @@ def _topics(names: list[str]) -> str:
 
 
 def _names(pairs: list[TopicPartition]) -> list[str]:
-    return [f"{topic}-{number}" for topic, number in pairs]
+    return [place_name(topic, number) for topic, number in pairs]
 
 
 def _twice(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]:
@@ -98,11 +114,12 @@ def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
     idle = [
         member.member_id
         for member in facts.members
-        if not member.assignment.size and not (member.target and member.target.size)
+        if member.assignment.size == 0 and not (member.target and member.target.size)
     ]
     if not idle:
         return
-    text = f"{len(idle):,} of {counted(len(facts.members), 'member')} hold nothing ({some(idle)})"
+    verb = "holds" if len(idle) == 1 else "hold"
+    text = f"{len(idle):,} of {counted(len(facts.members), 'member')} {verb} nothing ({some(idle)})"
     if len(facts.members) > partitions:
         why = f"of {counted(partitions, 'partition')}, each goes to one member only"
     elif facts.group.protocol == "range":

@@ -21,18 +21,24 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
     if not static:
         return
     if len(static) == len(facts.members):
+        whole = "its only member is" if len(static) == 1 else f"all {len(static):,} members are"
         yield info(
             "static-members",
-            f"all {counted(len(static), 'member')} are static: one that restarts within its session timeout comes back "
+            f"{whole} static: one that restarts within its session timeout comes back "
             "to what it had, and moves nothing",
         )
     else:
         yield warning(
             "static-members",
-            f"{len(static):,} of {counted(len(facts.members), 'member')} are static ({some(static)}); each restart of "
+            f"{_of(len(static), facts, 'is', 'are')} static ({some(static)}); each restart of "
             "one of the others is a rebalance",
             static,
         )
+
+
+def _of(number: int, facts: GroupFacts, one: str, many: str) -> str:
+    """Return ``1 of 3 members is``, or ``2 of 3 members are``."""
+    return f"{number:,} of {counted(len(facts.members), 'member')} {one if number == 1 else many}"
 
 
 def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
@@ -41,7 +47,7 @@ def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
     if classic:
         yield warning(
             "upgrade-under-way",
-            f"{len(classic):,} of {counted(len(facts.members), 'member')} still speak the classic protocol: an upgrade "
+            f"{_of(len(classic), facts, 'still speaks', 'still speak')} the classic protocol: an upgrade "
             f"to KIP-848, or its way back, is under way ({some(classic)})",
             classic,
         )
@@ -58,8 +64,8 @@ def _reconciling(facts: GroupFacts) -> Iterator[Finding]:
     if late:
         yield warning(
             "reconciling",
-            f"{len(late):,} of {counted(len(facts.members), 'member')} do not yet hold what they are meant to "
-            f"({some(late)}): they give up partitions, or wait for others to do so; the group is at epoch "
+            f"{_of(len(late), facts, 'does', 'do')} not yet hold the target assignment "
+            f"({some(late)}): partitions are being given up, or waited for; the group is at epoch "
             f"{group.group_epoch}",
             late,
         )

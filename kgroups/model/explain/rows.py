@@ -49,7 +49,9 @@ def explained_members(facts: GroupFacts) -> Iterator[ExplainedMember]:
 
 
 def _notes(facts: GroupFacts, member: Member) -> Iterator[str]:
-    if facts.told_its_members and not member.assignment.size:
+    if member.assignment.raw:
+        yield f"its assignment cannot be decoded: {member.assignment.raw.reason}"
+    elif facts.told_its_members and not member.assignment.size:
         yield "holds nothing"
     if member.upgraded is False:
         yield "speaks the classic protocol"

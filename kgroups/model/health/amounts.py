@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..duration import Milliseconds
 from ..groups import Group, GroupId
 from ..lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
+from ..places import place_name
 from ..rows import OffsetRow
 from .findings import Finding, Place
 from .severity import Severity, Threshold
@@ -135,7 +136,7 @@ def largest(
         return Finding(group, check, severity, said, unit=unit, limit=limit)
     topic, partition = place = max(known, key=lambda each: known[each])
     value = known[place]
-    said = f"{topic}-{partition}: {word} {number(value, unit)}{over(limit, value, unit)}"
+    said = f"{place_name(topic, partition)}: {word} {number(value, unit)}{over(limit, value, unit)}"
     if gap:
         said += f", {gap}"
     severity = _unless_unknown(limit.judge(value), bool(gap))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..duration import Milliseconds
 from ..groups import GroupType
 from ..lag_summary import By, reads_on_at, shares
+from ..places import place_name
 from ..rows import OffsetRow
 from ..time_lag import Position
 from .amounts import NO_COMMIT, Unread, committed, largest, number, over, some, without_any
@@ -53,7 +54,7 @@ def _at_least(finding: Finding, seen: Seen, place: Place, limit: Threshold) -> F
     topic, partition = place
     least = None if seen.commits_before is None else max(0, seen.now - seen.commits_before)
     if least is not None and limit.judge(least) is Severity.CRITICAL:
-        said = f"{topic}-{partition}: commit age at least {number(least, 'ms')}{over(limit, least, 'ms')}"
+        said = f"{place_name(topic, partition)}: commit age at least {number(least, 'ms')}{over(limit, least, 'ms')}"
         return finding._replace(severity=Severity.CRITICAL, message=said, value=least)
     return finding
 
@@ -121,7 +122,7 @@ def _told(seen: Sequence[Seen], judged: Mapping[Place, _Judged]) -> str:
         return f"{bad.value} in {seconds}"
     if bad is Verdict.UNKNOWN and doubts:
         return _doubted(doubts, f" in {seconds}: ")
-    faults = sorted(f"{topic}-{partition}" for (topic, partition), (found, _) in judged.items() if found is bad)
+    faults = sorted(place_name(*place) for place, (found, _) in judged.items() if found is bad)
     said = f"{bad.value} in {seconds}: {some(faults)}"
     why = seen[-1].commits_unread
     if why and not _read_over(seen) and bad in (Verdict.STALL, Verdict.STOP):
@@ -133,7 +134,7 @@ def _doubted(doubts: Mapping[Place, Doubt], when: str) -> str:
     """Name the worst verdict that may be right, its partitions, and why nobody knows."""
     bad = max((doubt.verdict for doubt in doubts.values()), key=list(Verdict).index)
     places = sorted(place for place, doubt in doubts.items() if doubt.verdict is bad)
-    names = [f"{topic}-{partition}" for topic, partition in places]
+    names = [place_name(*place) for place in places]
     return f"{bad.value}?{when}{some(names)}; {doubts[places[0]].reason}"
 
 

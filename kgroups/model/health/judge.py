@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 
 from ..groups import GroupId, GroupType
 from ..lag_summary import By, shares, time_of
+from ..places import place_name
 from ..rows import GroupOffsets, OffsetRow
 from .amounts import Unread, committed, largest, so_many, some, total, undecoded, unread_of
 from .commits import commit_ages, trend
-from .findings import Finding, Seen
+from .findings import Finding, Place, Seen
 from .limits import Limits
 from .severity import Severity
 
@@ -80,12 +81,16 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     claims = (
         _shared(offsets)
         if sharing
-        else Counter((row.topic, row.partition) for row in rows if row.topic is not None and row.consumer_id)
+        else Counter(
+            (row.topic, row.partition)
+            for row in rows
+            if row.topic is not None and row.partition is not None and row.consumer_id
+        )
     )
-    places = {(row.topic, row.partition) for row in rows if row.topic is not None}
+    places = {(row.topic, row.partition) for row in rows if row.topic is not None and row.partition is not None}
     opaque = undecoded(offsets.group)
-    alone = [] if opaque else sorted(f"{topic}-{partition}" for topic, partition in places - claims.keys())
-    twice = sorted(f"{topic}-{partition}" for (topic, partition), count in claims.items() if count > 1 and not sharing)
+    alone = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
+    twice = sorted(place_name(*each) for each, count in claims.items() if count > 1 and not sharing)
     faults = [
         *([f"{so_many(len(alone), 'partition')} without a member: {some(alone)}"] if alone else ()),
         *([f"{so_many(len(twice), 'partition')} claimed twice: {some(twice)}"] if twice else ()),
@@ -105,7 +110,7 @@ _WITH_PARTITIONS = frozenset({"consumer", "share", "streams"})
 """Protocol types whose members hold partitions of topics."""
 
 
-def _shared(offsets: GroupOffsets) -> Counter[tuple[str | None, int | None]]:
+def _shared(offsets: GroupOffsets) -> Counter[Place]:
     """How many members of a share group have each partition: no row of its offsets names one."""
     members = offsets.group.members or ()
     return Counter((entry.topic, at) for each in members for entry in each.assignment.topics for at in entry.partitions)

@@ -68,7 +68,7 @@ def test_a_group_that_vanishes_before_it_is_described_is_no_longer_listed() -> N
 def test_a_type_filter_on_brokers_that_know_no_types_is_a_failure_of_each() -> None:
     answer = list_groups(cluster("2.8.2"), ListFilter(types=("Consumer",)))
     assert not answer.items
-    assert [(failure.broker, "does not tell the types" in failure.message) for failure in answer.failures] == [
+    assert [(failure.broker, "does not report group types" in failure.message) for failure in answer.failures] == [
         (0, True),
         (1, True),
     ]

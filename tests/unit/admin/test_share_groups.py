@@ -137,7 +137,7 @@ def test_brokers_of_before_cannot_be_asked_and_it_is_said() -> None:
     old = ask(shop("3.9.1"), lambda admin: admin.list_groups(SHARERS))
     assert names(old) == ["idle", "live"], "of those that a fake has, which no such broker would"
     older = ask(FakeCluster(1, "2.8.2"), lambda admin: admin.list_groups(SHARERS))
-    assert "does not tell the types of groups" in older.failures[0].message
+    assert "does not report group types" in older.failures[0].message
 
 
 # Acts.

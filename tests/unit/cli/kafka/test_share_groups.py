@@ -136,7 +136,7 @@ def test_old_brokers_have_no_share_groups(run_tool: Run, serve: Callable) -> Non
     old = serve(brokers=1, versions="2.8.2")
     code, out, err = run_tool(TOOL, "--bootstrap-server", old.bootstrap, "--list")
     assert (code, out) == (1, "")
-    assert "does not tell the types of groups (ListGroups v5, Kafka 3.8)" in err
+    assert "does not report group types (ListGroups v5, Kafka 3.8)" in err
 
 
 def test_help_usage_and_version(run_tool: Run) -> None:

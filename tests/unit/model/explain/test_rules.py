@@ -51,11 +51,32 @@ def test_idle_members_and_why() -> None:
     assert found(few)["idle-members"].subjects == ("b",)
     assert (
         found(few)["idle-members"].text
-        == "1 of 2 members hold nothing (b): of 1 partition, each goes to one member only"
+        == "1 of 2 members holds nothing (b): of 1 partition, each goes to one member only"
     )
     both = ("t", "u")
     ranged = facts(member("a", {"t": (0,), "u": (0,)}, both), member("b", topics=both), partitions={"t": 1, "u": 1})
     assert "range hands out each topic by itself" in found(ranged)["idle-members"].text
+
+
+def test_assignments_that_cannot_be_decoded() -> None:
+    """Nobody knows what their members hold: neither that it is nothing, nor that partitions have no member."""
+    raw = Raw(b"?", "it ends too soon")
+    odd = facts(member("a")._replace(assignment=Assignment(raw=raw)), partitions=6)
+    assert notable(odd) == {"undecoded-assignments": Severity.WARNING}
+    assert found(odd)["undecoded-assignments"].text == (
+        "the assignment of 1 of 1 member cannot be decoded (a: it ends too soon): which partitions have a member is "
+        "unknown"
+    )
+    (row,) = explained_members(odd)
+    assert (row.note, row.partitions) == ("its assignment cannot be decoded: it ends too soon", None)
+
+
+def test_one_member_is_one() -> None:
+    alone = facts(member("a", {"t": (0, 1, 2, 3)}, instance_id="one"))
+    assert found(alone)["static-members"].text.startswith("its only member is static: ")
+    twice = facts(member("a", {"t": (0,)}, instance_id="one"), member("b"), partitions=1)
+    assert found(twice)["static-members"].text.startswith("1 of 2 members is static (one); ")
+    assert found(twice)["idle-members"].text.startswith("1 of 2 members holds nothing (b): ")
 
 
 def test_partitions_without_a_member() -> None:

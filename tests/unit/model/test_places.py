@@ -1,0 +1,12 @@
+"""Partitions in text."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.places import place_name
+
+
+@pytest.mark.parametrize(("partition", "text"), [(0, "t-0"), (12, "t-12"), (-1, "t partition -1")])
+def test_names(partition: int, text: str) -> None:
+    assert place_name("t", partition) == text
