@@ -62,8 +62,8 @@ class GroupAdmin(Protocol):
         self, groups: Sequence[GroupId]
     ) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]: ...
 
-    async def pause(self, seconds: float) -> None:
-        """Sleep; that time does not count toward the deadline."""
+    async def pause(self, seconds: float, passed: float = 0.0) -> None:
+        """Sleep; that time does not count toward the deadline, nor do the seconds that have ``passed`` before."""
 
     # The acts. Plans change nothing; what is written is what a plan says.
 

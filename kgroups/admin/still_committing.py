@@ -48,12 +48,14 @@ async def still_committing(
     *,
     window: float = WINDOW,
     watch: bool = True,
+    sample: bool = True,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Committing:
     """Check groups without members. The time that it waits does not count toward ``--timeout``.
 
     :param committed: the groups, and what each had committed when it was planned.
     :param window: seconds of the log that are read.
+    :param sample: whether groups whose log cannot be read are looked at twice.
     :param watch: whether to wait where that is needed; else the records alone are looked at.
     :param tell: told for how long it waits, if that is longer than a moment.
     """
@@ -67,10 +69,11 @@ async def still_committing(
         if (rhythm := rhythm_of(made, now, window)) is not None
     }
     wait = min(SAMPLE, window)
-    notices = (*_unread_notices(recent, wait if watch else None), *_cut_notices(recent, now, window))
+    sample = sample and watch
+    notices = (*_unread_notices(recent, wait if sample else None), *_cut_notices(recent, now, window))
     if not watch:
         return Committing({}, {group: rhythm_words(rhythm, now) for group, rhythm in rhythms.items()}, notices)
-    unread = {group: committed[group] for group in recent.unread}
+    unread = {group: committed[group] for group in recent.unread if sample}
     longest = max([wait] * bool(unread) + [rhythm.wait(now) for rhythm in rhythms.values()], default=0)
     if longest > MOMENT:
         groups = count(len(unread) + len(rhythms), "group")

@@ -141,8 +141,8 @@ class WireAdmin:
 
         return (await WireLookups(self.cluster).groups(Selection(tuple(groups))))[1]
 
-    async def pause(self, seconds: float) -> None:
-        self.cluster.deadline.extend(seconds)
+    async def pause(self, seconds: float, passed: float = 0.0) -> None:
+        self.cluster.deadline.extend(seconds + passed)
         await asyncio.sleep(seconds)
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:

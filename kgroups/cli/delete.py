@@ -19,7 +19,7 @@ from .perform import Act, perform
 from .safety import Safety, safety_options
 from .undo_file import UndoFile, run_source, undo_option
 from .which_groups import Chosen, group_options
-from .write_offsets import GROUPS_AT_ONCE, chunks, unchecked
+from .write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -61,6 +61,7 @@ def delete(
             "--empty-for: Kafka's API does not tell since when a group is empty; kgroups history stale tells it from "
             "the records of __consumer_offsets"
         )
+    safety.check(consent)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
     from kgroups.admin.kinds import KEEPERS
@@ -70,7 +71,7 @@ def delete(
     from kgroups.render.act_views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
-        planned = await admin.plan_delete(selection)
+        planned = await safety.plan(admin, lambda: admin.plan_delete(selection))
         committed = {each.group.group_id: each.commits for each in planned.items if each.group.type not in KEEPERS}
         screened = await safety.screen(
             admin, planned, committed, lambda each: each.group.group_id, execute=consent.execute
@@ -80,7 +81,7 @@ def delete(
     async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup | DoomedTopic]) -> Outcome[Any]:
         groups = [doomed for doomed in planned if isinstance(doomed, DoomedGroup)]
         topics = [doomed for doomed in planned if isinstance(doomed, DoomedTopic)]
-        results, failures = await _delete(admin, groups, undo, force=safety.force)
+        results, failures = await _delete(admin, groups, undo, force=safety.force, together=safety.together)
         rows = [delete_row(doomed, told(*results[doomed.group.group_id])) for doomed in groups]
         gone = [name for name, (result, _) in results.items() if result is Result.APPLIED]
         more, refused = await delete_topics(admin, topics, gone, delete_topic_row) if topics else ([], [])
@@ -100,7 +101,7 @@ def delete(
 
 
 async def _delete(
-    admin: GroupAdmin, groups: Sequence[DoomedGroup], undo: UndoFile, *, force: bool
+    admin: GroupAdmin, groups: Sequence[DoomedGroup], undo: UndoFile, *, force: bool, together: bool
 ) -> tuple[dict[str, tuple[Result, Failure | None]], list[Failure]]:
     """Delete some hundred groups at a time, each checked again right before; group -> what became of it."""
     from kgroups.admin.delete_groups import still_as_shown
@@ -108,6 +109,12 @@ async def _delete(
     from kgroups.model.acts import Result
     from kgroups.model.outcome import Outcome
 
+    everyone = tuple(doomed.group.group_id for doomed in groups)
+    if together and (
+        changed := still_as_shown(groups, await admin.plan_delete(Selection(everyone)), force=force).failures
+    ):
+        held = not_together(changed, everyone)
+        return {name: (Result.FAILED, held[name]) for name in everyone}, list(held.values())
     results: dict[str, tuple[Result, Failure | None]] = {}
     failures: list[Failure] = []
     parts = list(chunks(groups, GROUPS_AT_ONCE))

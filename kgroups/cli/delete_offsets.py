@@ -60,6 +60,7 @@ def delete_offsets(
     if not topics:
         raise UsageError("which commits? Say --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
+    safety.check(consent)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
     from kgroups.admin.reset_plan import IDLE
@@ -68,14 +69,16 @@ def delete_offsets(
     from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        planned = await admin.plan_delete_offsets(selection, scope)
+        planned = await safety.plan(admin, lambda: admin.plan_delete_offsets(selection, scope))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await admin.describe(Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in IDLE]
         return await safety.screen_offsets(admin, planned, execute=consent.execute, members=members)
 
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
-        applied = await write_offsets(admin, planned, undo, force=safety.force, with_members=True)
+        applied = await write_offsets(
+            admin, planned, undo, force=safety.force, with_members=True, together=safety.together
+        )
         rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 

@@ -56,7 +56,7 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
     rows = planned.with_items(map(act.row, planned.items))
     if not consent.execute or not planned.items:
         dry = f"dry run on {cluster}: nothing was changed; add --execute to apply"
-        remark = dry if planned.items else f"{NOTHING} on {cluster}"
+        remark = dry if planned.items else f"{_nothing(planned)} on {cluster}"
         return show(rows.with_failures((), (remark,)), cluster_id, shape, act.view)
     _preview(rows, shape, act.view)
     if not _agreed(consent, f"{act.question(planned.items)} on {cluster}?"):
@@ -68,6 +68,10 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
 
     done, cluster_id = _put(connection, act, do)
     return show(done.after(planned), cluster_id, shape, act.view)
+
+
+def _nothing(planned: Outcome[Any]) -> str:
+    return "nothing was changed" if planned.failures else NOTHING
 
 
 def _agreed(consent: Consent, question: str) -> bool:
@@ -97,7 +101,7 @@ def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
     async def both(admin: GroupAdmin) -> Outcome[Any]:
         planned = await act.plan(admin)
         if not planned.items:
-            return planned.with_failures((), (f"{NOTHING} on {connection.cluster(admin.cluster_id)}",))
+            return planned.with_failures((), (f"{_nothing(planned)} on {connection.cluster(admin.cluster_id)}",))
         done = await act.do(admin, planned.items)
         return done.after(planned)
 

@@ -79,6 +79,7 @@ def reset_offsets(
     """
     request, remarks = _request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
+    safety.check(consent)
     if export:
         if consent.execute:
             raise UsageError("--export and --execute exclude each other")
@@ -93,7 +94,8 @@ def reset_offsets(
     from kgroups.render.act_views import RESET_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | DoomedTopic]:
-        planned = (await admin.plan_reset(request)).with_failures((), remarks)
+        planned = await safety.plan(admin, lambda: admin.plan_reset(request))
+        planned = planned.with_failures((), remarks)
         planned = await safety.screen_offsets(admin, planned, execute=consent.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
@@ -102,7 +104,7 @@ def reset_offsets(
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | DoomedTopic]) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, DoomedTopic)]
-        applied = await write_offsets(admin, offsets, undo, force=safety.force)
+        applied = await write_offsets(admin, offsets, undo, force=safety.force, together=safety.together)
         rows = [reset_row(each.planned, told(each.result, each.failure)) for each in applied.items]
         undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - undone

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from kgroups.errors import UsageError
+
+from .confirm import Consent
 from .options import Duration, collected
 
 if TYPE_CHECKING:
@@ -34,6 +37,12 @@ _OPTIONS = (
         help="Look for such commits this far back; finds clients that commit at least every half of it.  "
         "[default: 90s]",
     ),
+    click.option(
+        "--when-empty",
+        type=Duration(),
+        help="Wait at most this long until the members of all groups have left, then act at once. If they do not "
+        "leave, or return first, nothing is written.",
+    ),
 )
 
 
@@ -42,6 +51,25 @@ class Safety(NamedTuple):
 
     force: bool = False
     window: float = _WINDOW
+    when_empty: float | None = None
+
+    def check(self, consent: Consent) -> None:
+        """:raises UsageError: if it would have to wait, and then to ask."""
+        if self.when_empty is not None and not (consent.execute and consent.yes):
+            raise UsageError("--when-empty acts as soon as the members have left: add --execute --yes")
+
+    @property
+    def together(self) -> bool:
+        """Whether all groups are changed, or none."""
+        return self.when_empty is not None
+
+    async def plan(self, admin: GroupAdmin, make: Callable[[], Awaitable[Outcome[P]]]) -> Outcome[P]:
+        """Return the plan; with ``--when-empty`` the first one that finds no members, or one that changes nothing."""
+        if self.when_empty is None:
+            return await make()
+        from kgroups.admin.wait_until_empty import wait_until_empty
+
+        return await wait_until_empty(admin, make, self.when_empty, _note)
 
     async def screen(
         self,
@@ -64,7 +92,8 @@ class Safety(NamedTuple):
         from kgroups.model.outcome import Failure, Scope
 
         watch = execute and not self.force
-        told = await still_committing(admin, committed, window=self.window, watch=watch, tell=_note)
+        sample = self.when_empty is None  # else their members have left right now, and nobody is to wait any longer
+        told = await still_committing(admin, committed, window=self.window, watch=watch, sample=sample, tell=_note)
         perhaps = "changed all the same (--force)" if self.force and execute else "--execute checks whether it goes on"
         remarks = [f"group '{name}': not by a member: {words}; {perhaps}" for name, words in told.perhaps.items()]
         failures = [Failure(Scope.GROUP, name, f"{words}; {WAY_OUT}") for name, words in told.found.items()]
@@ -106,5 +135,5 @@ def safety_options(command: F) -> F:
     return collected(command, _OPTIONS, "safety", _safety)
 
 
-def _safety(force: bool, commit_window: float | None) -> Safety:
-    return Safety(force, _WINDOW if commit_window is None else commit_window)
+def _safety(force: bool, commit_window: float | None, when_empty: float | None) -> Safety:
+    return Safety(force, _WINDOW if commit_window is None else commit_window, when_empty)

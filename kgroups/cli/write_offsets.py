@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -28,16 +28,23 @@ async def write_offsets(
     *,
     force: bool = False,
     with_members: bool = False,
+    together: bool = False,
 ) -> Outcome[AppliedOffset]:
     """Write the new offsets, some hundred groups at a time.
 
     Right before its part is written, each group is checked again; one that changed is left alone and named. The undo
     file is written before the first change.
+
+    :param together: all groups are checked before the first one is written; if one has changed, none is.
     """
     from kgroups.admin.reset_plan import by_group
     from kgroups.model.acts import AppliedOffset, Result
     from kgroups.model.outcome import Outcome
 
+    if together and (changed := (await admin.still_true(planned, with_members=with_members, force=force)).failures):
+        held = not_together(changed, (entry.group_id for entry in planned))
+        alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id]) for entry in planned)
+        return Outcome(tuple(alone), tuple(held.values()))
     done: list[AppliedOffset] = []
     failures: list[Failure] = []
     parts = list(chunks(list(by_group(planned)), GROUPS_AT_ONCE))
@@ -74,6 +81,15 @@ def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Yield parts of at most this size."""
     for at in range(0, len(items), size):
         yield items[at : at + size]
+
+
+def not_together(changed: Iterable[Failure], groups: Iterable[str]) -> dict[str, Failure]:
+    """Group -> why it is left alone, because it changed or because another one did."""
+    from kgroups.model.outcome import Failure, Scope
+
+    message = "not changed: the members of another group have returned, or its offsets have changed"
+    others = {name: Failure(Scope.GROUP, name, message) for name in groups}
+    return {**others, **{failure.name: failure for failure in changed}}
 
 
 def unchecked(group: str, error: KgroupsError) -> Failure:

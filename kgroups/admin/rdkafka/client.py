@@ -219,8 +219,8 @@ class RdkafkaAdmin(Acts):
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
         return (await self.groups(Selection(tuple(groups))))[1]
 
-    async def pause(self, seconds: float) -> None:
-        self._deadline.extend(seconds)
+    async def pause(self, seconds: float, passed: float = 0.0) -> None:
+        self._deadline.extend(seconds + passed)
         await asyncio.sleep(seconds)
 
     # Below: groups.

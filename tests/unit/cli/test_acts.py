@@ -557,3 +557,64 @@ def test_group_that_cannot_be_checked_again_is_not_written(
     code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
     assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: it could not be checked again" in err
+
+
+def _leaves(served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, rounds: list[tuple[Any, ...]]) -> None:
+    """Before each plan the group 'busy' gets the next members of these."""
+    make = getattr(WireAdmin, plan)
+
+    async def planned(*asked: Any) -> Any:
+        if rounds:
+            busy = served.world.groups["busy"]
+            busy.members = rounds.pop(0)
+            busy.state = "Stable" if busy.members else "Empty"
+        return await make(*asked)
+
+    monkeypatch.setattr(WireAdmin, plan, planned)
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("plan_reset", ("reset-offsets", "busy", "a", "--all-topics", "--to-latest")),
+        ("plan_delete", ("delete", "busy", "a")),
+        ("plan_delete_offsets", ("delete-offsets", "busy", "a", "--topic", "t")),
+    ],
+)
+def test_when_empty_acts_as_soon_as_the_members_have_left(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, words: tuple[str, ...]
+) -> None:
+    _leaves(served, monkeypatch, plan, [(MEMBER,), (MEMBER,), ()])
+    code, out, err = ask(*words, "--when-empty", "30s", "--timeout", "5s", "--execute", "--yes", "-o", "json")
+    assert code == 0, err
+    assert {row["result"] for row in json.loads(out)["items"]} == {"applied"}
+    assert "kgroups: note: waiting for up to 30 s until the members have left" in err
+
+
+def test_when_empty_writes_nothing_at_all_if_members_stay_or_return(
+    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("reset-offsets", "busy", "a", "--all-topics", "--to-latest", "--execute", "--yes", "-o", "json")
+    code, out, err = ask(*words, "--when-empty", "300ms")
+    assert code == 1 and not json.loads(out)["items"] and not written(served) and not list(tmp_path.iterdir())
+    assert "the members did not leave within 0.3 s; no group was changed" in err
+    assert "group 'busy': the group has members, its state is Stable" in err and "nothing to do" not in err
+    still_true = WireAdmin.still_true
+
+    async def returns(*asked: Any, **rest: Any) -> Any:
+        served.world.groups["busy"].members, served.world.groups["busy"].state = (MEMBER,), "Stable"
+        return await still_true(*asked, **rest)
+
+    monkeypatch.setattr(WireAdmin, "still_true", returns)
+    _leaves(served, monkeypatch, "plan_reset", [(MEMBER,), ()])
+    code, out, err = ask(*words, "--when-empty", "30s", "--undo-file", "undo")
+    assert code == 1 and "group 'busy': the group has members" in err
+    assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"busy": "failed", "a": "failed"}
+    assert not written(served) and not list(tmp_path.iterdir())
+    assert "group 'a': not changed: the members of another group have returned" in err
+
+
+def test_when_empty_asks_nobody(ask: Run, served: Any) -> None:
+    for more in ((), ("--execute",)):
+        assert ask("delete", "a", "--when-empty", "5s", *more)[0] == 2 and not served.fake.requests
+    assert "add --execute --yes" in ask("delete", "a", "--when-empty", "5s")[2]

@@ -1,0 +1,58 @@
+"""Wait until the groups that are about to be changed have no members."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from kgroups.errors import KgroupsError, UsageError
+from kgroups.model.outcome import Failure, Outcome
+from kgroups.protocol.error_codes import Code
+
+from .port import GroupAdmin
+
+P = TypeVar("P")
+
+EVERY = 0.25
+"""Seconds between two plans."""
+
+_HELD_BY_MEMBERS = (Code.non_empty_group, Code.group_subscribed_to_topic)
+
+
+async def wait_until_empty(
+    admin: GroupAdmin, make: Callable[[], Awaitable[Outcome[P]]], seconds: float, tell: Callable[[str], None]
+) -> Outcome[P]:
+    """Make the plan again and again until no group is left out because of its members.
+
+    The time does not count toward ``--timeout``. If it is not enough, the plan is empty.
+    """
+    began = time.monotonic()
+    waited = False
+    while True:
+        round_began = time.monotonic()
+        try:
+            planned = await make()
+            held = [failure for failure in planned.failures if failure.code in _HELD_BY_MEMBERS]
+        except UsageError:
+            raise
+        except KgroupsError:
+            if time.monotonic() - began >= seconds:
+                raise
+            held = None
+        if held is not None and not held:
+            return planned
+        left = seconds - (time.monotonic() - began)
+        if left <= 0 and held is not None:
+            said = f"--when-empty: the members did not leave within {seconds:g} s; no group was changed"
+            return planned.with_items(()).with_failures((), (said,))
+        if held and not waited:
+            waited = True
+            tell(f"waiting for up to {seconds:g} s until the members have left: {_names(held)}")
+        await admin.pause(max(0.0, min(EVERY, left)), time.monotonic() - round_began)
+
+
+def _names(held: list[Failure]) -> str:
+    names = list(dict.fromkeys(failure.name for failure in held))
+    more = f", and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
