@@ -22,8 +22,8 @@ from kgroups.protocol.apis.describe_configs import Resource
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
+from .coverage import OFFSETS_TOPIC
 from .describe import describe_located
-from .list_groups import OFFSETS_TOPIC
 from .select_groups import Located, Selection
 from .stream import Stages, collect, stream_answers
 

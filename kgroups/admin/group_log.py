@@ -13,9 +13,9 @@ from kgroups.model.placement import partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 
+from .coverage import OFFSETS_TOPIC
 from .group_log_backwards import Found, PartitionReader
 from .group_log_facts import log_of
-from .list_groups import OFFSETS_TOPIC
 from .log_offsets import fetch_logs
 from .partition_leaders import find_leaders
 from .retention import offsets_retention

@@ -25,7 +25,7 @@ from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.offsets_topic.decode import group_of
 from kgroups.protocol.record_entries import Entry, read_entries
 
-from .list_groups import OFFSETS_TOPIC
+from .coverage import OFFSETS_TOPIC
 
 FIRST_STRETCH = 16
 """Offsets: few, for records of a large group may have a megabyte each. Each stretch is :data:`GROWTH` times as long as

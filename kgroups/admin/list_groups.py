@@ -6,7 +6,7 @@ here. Below v5 (Kafka 3.8) it knows no types, and that cannot be made good: it i
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from operator import attrgetter
@@ -19,13 +19,9 @@ from kgroups.model.outcome import Failure, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import as_answered
 from kgroups.protocol.apis import list_groups
-from kgroups.protocol.apis.metadata import TopicLeaders
-from kgroups.protocol.error_codes import KafkaError
 
+from .coverage import Checked, Coverage, list_checked
 from .pacing import Backoff
-
-OFFSETS_TOPIC = "__consumer_offsets"
-"""Whose partitions' leaders are the coordinators; asked about when connecting, for :func:`missing_coordinators`."""
 
 
 class ListFilter(NamedTuple):
@@ -55,54 +51,49 @@ async def fetch_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> Ou
 async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> AsyncGenerator[Outcome[ListedGroup]]:
     """Yield the matching groups of each broker as soon as its list arrives, each group once, in no order.
 
-    A broker that does not answer yields its failure. The last outcome holds what was held back until all brokers had
-    answered, and what is known to be missing: use it like the others.
+    Where coordinators moved meanwhile, brokers are listed again. The last outcome holds what was held back until then,
+    and what is missing: brokers that failed, and partitions of the offsets topic whose groups no broker listed.
     """
-    nodes = sorted(cluster.nodes.values())
-    cluster.progress.begin("brokers listed", len(nodes))
+    coverage = Coverage(cluster)
+    turns = await coverage.begin()
     yielded: set[GroupId] = set()
     dead: list[ListedGroup] = []
-    async with aclosing(as_answered((node, _list(cluster, node, wanted)) for node in nodes)) as answers:
-        async for node, answer in answers:
-            if isinstance(answer, KgroupsError):
-                yield Outcome(failures=(_broker_failure(node, str(answer)),))
-                continue
-            # A group that two brokers list is moving from one to the other: the one that lets go may call it dead.
-            listed = _matching(answer.items, wanted)
-            dead += [group for group in listed if group.state == GroupState.DEAD]
-            yield answer.with_items(_new(listed, yielded))
-    yield Outcome(tuple(_new(dead, yielded, dead=True)))
+    while turns:
+        cluster.progress.begin("brokers listed", len(turns))
+        jobs = [(node, _list(cluster, node, wanted, coverage.names(turns[node]))) for node in turns]
+        async with aclosing(as_answered(jobs)) as answers:
+            async for node, answer in answers:
+                if isinstance(answer, KgroupsError):
+                    coverage.broken(node, turns[node], _broker_failure(node, str(answer)))
+                    continue
+                coverage.listed(node, turns[node], answer.checked)
+                if answer.checked.lost:
+                    coverage.broken(node, turns[node], _broker_failure(node, str(answer.checked.lost)))
+                # A group that two brokers list is moving: the one that lets go may call it dead.
+                listed = _matching(answer.outcome.items, wanted)
+                dead += [group for group in listed if group.state == GroupState.DEAD]
+                yield answer.outcome.with_items(_new(listed, yielded))
+        turns = await coverage.again()
+    yield Outcome(tuple(_new(dead, yielded, dead=True)), coverage.failures())
 
 
-def missing_coordinators(topics: Iterable[TopicLeaders]) -> tuple[Failure, ...]:
-    """Says which part of the groups no broker keeps at the moment: partitions of the offsets topic without a leader.
-
-    Nobody lists the groups of such a partition, and without this nobody would miss them.
-    """
-    for topic in topics:
-        if topic.topic == OFFSETS_TOPIC and not topic.error:
-            orphans = sorted(index for index, leader in topic.leaders.items() if isinstance(leader, KafkaError))
-            if orphans:
-                message = (
-                    f"{len(orphans)} of {len(topic.leaders)} partitions have no leader: the groups on them have no "
-                    f"coordinator and are not listed (partitions {', '.join(map(str, orphans))})"
-                )
-                return (Failure(Scope.TOPIC, OFFSETS_TOPIC, message, "LEADER_NOT_AVAILABLE", 5, "Metadata"),)
-    return ()
+class _Listed(NamedTuple):
+    outcome: Outcome[ListedGroup]
+    checked: Checked = Checked(list_groups.GroupList(None, ()))
 
 
-async def _list(cluster: Cluster, node: Node, wanted: ListFilter) -> Outcome[ListedGroup]:
+async def _list(cluster: Cluster, node: Node, wanted: ListFilter, names: Mapping[GroupId, int]) -> _Listed:
     versions = await cluster.versions(node)
     knows_states = versions.speaks(list_groups.API, list_groups.STATES)
     knows_types = versions.speaks(list_groups.API, list_groups.TYPES)
     if wanted.types and not knows_types:
-        return Outcome(failures=(_broker_failure(node, f"cannot filter by type: this broker {_TYPELESS}"),))
+        return _Listed(Outcome(failures=(_broker_failure(node, f"cannot filter by type: this broker {_TYPELESS}"),)))
     notices = (f"{node} {_TYPELESS}; TYPE is unknown",) if wanted.with_types and not knows_types else ()
-    listed = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types))
+    listed, checked = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types), names)
     cluster.progress.advance("brokers listed")
     if (wanted.states or wanted.with_states) and not knows_states:
         listed = merge([await _with_states(cluster, node, listed.items), listed.with_items(())])
-    return listed.with_failures((), notices)
+    return _Listed(listed.with_failures((), notices), checked)
 
 
 _TYPELESS = "does not report group types (ListGroups v5, Kafka 3.8)"
@@ -114,19 +105,20 @@ _listed = partial(tuple.__new__, ListedGroup)
 """A group from all of its fields; a third of what a call of the class costs."""
 
 
-async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups) -> Outcome[ListedGroup]:
+async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]) -> _Listed:
     """Asks until the broker has loaded all of its groups; what is there when patience ends comes with a failure."""
     backoff = Backoff(cluster)
     while True:
-        answer = await cluster.call(node, call)
+        checked = await list_checked(cluster, node, call, names)
+        error, entries = checked.groups
         groups = tuple(
-            [_listed((group, protocol_type, node, state, kind)) for group, protocol_type, state, kind in answer.entries]
+            [_listed((group, protocol_type, node, state, kind)) for group, protocol_type, state, kind in entries]
         )
-        if answer.error is None:
-            return Outcome(groups)
-        if not answer.error.code.retriable or not await backoff.wait():
-            failure = answer.error.failure(Scope.BROKER, str(node), api=list_groups.API.name, broker=node.id)
-            return Outcome(groups, (failure,))
+        if error is None:
+            return _Listed(Outcome(groups), checked)
+        if not error.code.retriable or not await backoff.wait():
+            failure = error.failure(Scope.BROKER, str(node), api=list_groups.API.name, broker=node.id)
+            return _Listed(Outcome(groups, (failure,)))
 
 
 async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGroup]) -> Outcome[ListedGroup]:

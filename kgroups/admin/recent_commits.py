@@ -17,7 +17,7 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import NOT_AUTHORIZED, Code, KafkaError
 from kgroups.protocol.record_entries import Entry, read_entries
 
-from .list_groups import OFFSETS_TOPIC
+from .coverage import OFFSETS_TOPIC
 from .log_offsets import fetch_logs_at
 from .partition_leaders import find_leaders
 

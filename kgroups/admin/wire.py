@@ -17,7 +17,8 @@ from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups
 from kgroups.protocol.error_codes import Code
 from kgroups.protocol.versions import BrokerVersions
 
-from .list_groups import OFFSETS_TOPIC, ListFilter, fetch_groups, missing_coordinators
+from .coverage import OFFSETS_TOPIC
+from .list_groups import ListFilter, fetch_groups
 
 if TYPE_CHECKING:
     from kgroups.model.acts import (
@@ -59,18 +60,16 @@ NEEDED = (
 
 
 class WireAdmin:
-    """A cluster, which of its coordinators were missing when it was opened, and whether we see all of its groups."""
+    """A cluster, and whether we see all of its groups."""
 
     def __init__(
         self,
         cluster: Cluster,
-        missing: tuple[Failure, ...],
         hidden_by: tuple[Acl, ...] = (),
         *,
         sees_topics: bool = True,
     ) -> None:
         self.cluster = cluster
-        self._missing = missing
         self._hidden_by = hidden_by
         self._sees_topics = sees_topics
 
@@ -90,8 +89,7 @@ class WireAdmin:
         except BaseException:
             await cluster.close()
             raise
-        missing, hidden_by = missing_coordinators(answer.topics), _hidden_by(answer.operations)
-        return cls(cluster, missing, hidden_by, sees_topics=_sees(answer.topics))
+        return cls(cluster, _hidden_by(answer.operations), sees_topics=_sees(answer.topics))
 
     @property
     def cluster_id(self) -> str | None:
@@ -223,8 +221,7 @@ class WireAdmin:
         return with_hidden_commits(answer, known=known)
 
     def _listed(self, answer: Outcome[T]) -> Outcome[T]:
-        """What was selected from the list of groups, and what is known to be missing in that."""
-        answer = answer.with_failures(self._missing)
+        """What was selected from the list of groups, and whether that may be short for who asks."""
         if not self._hidden_by:
             return answer
         from .hidden import with_hidden_groups

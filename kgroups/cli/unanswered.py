@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgroups.admin.list_groups import OFFSETS_TOPIC
+from kgroups.admin.coverage import OFFSETS_TOPIC
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
 

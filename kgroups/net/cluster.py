@@ -54,6 +54,8 @@ class Cluster:
         self.deadline = Deadline(settings.timeout)
         self.cluster_id: str | None = None
         self.nodes: Mapping[int, Node] = {}
+        self.topics: dict[str, metadata.TopicLeaders] = {}
+        """Those that were asked about when connecting, as last reported."""
         self.progress = Progress()
         self._links = Links(settings, self.deadline, observer)
 
@@ -72,7 +74,9 @@ class Cluster:
         """
         cluster = cls(settings, observer)
         try:
-            return cluster, await cluster._bootstrap(metadata.Metadata(topics, operations=True))
+            answer = await cluster._bootstrap(metadata.Metadata(topics, operations=True))
+            cluster.topics = {entry.topic: entry for entry in answer.topics if entry.topic in topics}
+            return cluster, answer
         except BaseException:
             await cluster.close()
             raise
@@ -151,6 +155,7 @@ class Cluster:
         """The brokers as they are now, and who leads the partitions of some topics. Raises as :meth:`call_any`."""
         answer = await self.call_any(metadata.Metadata(tuple(topics)))
         self._learn(answer)
+        self.topics.update({entry.topic: entry for entry in answer.topics if entry.topic in self.topics})
         return answer
 
     # Below: connections and their beginnings.

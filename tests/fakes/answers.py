@@ -61,6 +61,7 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
             error_code=OK if leader >= 0 else ErrorCode.leader_not_available,
             partition_index=index,
             leader_id=leader,
+            leader_epoch=topic.epochs.get(index, 0) if topic else 0,
             replica_nodes=(0,),
             isr_nodes=(0,),
         )
@@ -93,14 +94,18 @@ def _place(broker: FakeBroker, name: str) -> dict[str, Any]:
     return {"error_code": OK, "error_message": None, "node_id": at.id, "host": "127.0.0.1", "port": at.port}
 
 
+def _lists(broker: FakeBroker, group: FakeGroup) -> bool:
+    if broker.world.coordinators is not None:
+        return not broker.world.hindrance(broker.id, group.name)
+    return broker.id in (group.coordinator, group.dead_on)
+
+
 def list_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
     entry = nested(kind, "ListedGroup")
     states = {word.casefold() for word in getattr(request, "states_filter", ())}
     types = {word.casefold() for word in getattr(request, "types_filter", ())}
     listed = [
-        (g, "Dead" if g.dead_on == broker.id else g.state)
-        for g in broker.world.groups.values()
-        if broker.id in (g.coordinator, g.dead_on)
+        (g, "Dead" if g.dead_on == broker.id else g.state) for g in broker.world.groups.values() if _lists(broker, g)
     ]
     groups = tuple(
         build(entry, group_id=g.name, protocol_type=g.protocol_type, group_state=state, group_type=g.type)
@@ -114,8 +119,8 @@ def list_groups(broker: FakeBroker, request: Any, kind: Any) -> Any:
 def kept(broker: FakeBroker, api: str, name: str) -> tuple[FakeGroup | None, ErrorCode]:
     """A group as this broker knows it, or the error that it gives."""
     group = broker.world.groups.get(name)
-    error = broker.world.error(api, name)
-    if not error and group and group.coordinator != broker.id:
+    error = broker.world.error(api, name) or broker.world.hindrance(broker.id, name)
+    if broker.world.coordinators is None and not error and group and group.coordinator != broker.id:
         error = ErrorCode.not_coordinator
     return (None, error) if error else (group, OK)
 

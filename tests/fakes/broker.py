@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.coverage import PROBE
 from kgroups.config.settings import ClientSettings
 from kgroups.protocol.framing import FrameReader
 from kgroups.protocol.schema import build, read, request_type, response_type, write
@@ -37,6 +38,11 @@ class Request:
     api: str
     version: int
     keys: tuple[str, ...]
+
+
+def is_probe(request: Request) -> bool:
+    """Whether it only checks which partitions of the offsets topic a broker coordinates."""
+    return request.api == "DescribeGroups" and all(name.startswith(PROBE) for name in request.keys)
 
 
 def framed(payload: bytes) -> bytes:

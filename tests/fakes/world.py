@@ -10,6 +10,7 @@ from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
 from kgroups.model.offsets import Commit
+from kgroups.model.placement import partition_of
 from kgroups.model.streams import AssignedTasks, Subtopology
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.schema import build, nested, write
@@ -65,6 +66,8 @@ class FakeTopic:
     """Offset -> its record's time; of partition 0 as of any other."""
     leader_seen: dict[int, list[int]] = field(default_factory=dict)
     """Partition -> what Metadata says next, one an answer, before the truth: a leader that has moved."""
+    epochs: dict[int, int] = field(default_factory=dict)
+    """Partition -> its leader epoch, where that is not 0."""
     logs: dict[int, Sequence[Batch]] = field(default_factory=dict)
     """Partition -> what Fetch finds in it."""
     aborted: Sequence[Aborted] = ()
@@ -82,10 +85,24 @@ class World:
     """Of brokers, by id, and of topics."""
     omitted: set[str] = field(default_factory=set)
     """Groups and topics that brokers leave out of every answer but ListGroups."""
+    coordinators: dict[int, int | None] | None = None
+    """Partition of the offsets topic -> the broker that has its groups loaded, ``None`` where none has; where they are
+    given, no other broker lists or describes such groups, whoever is said to coordinate or to lead."""
+    loading: set[tuple[int, int]] = field(default_factory=set)
+    """Brokers and partitions of the offsets topic that they are loading."""
     unasked: list[str] = field(default_factory=list)
     """Topics that brokers add to every Metadata answer."""
     _errors: dict[tuple[str, str], list[ErrorCode]] = field(default_factory=dict)
     _always: dict[tuple[str, str], ErrorCode] = field(default_factory=dict)
+
+    def hindrance(self, broker: int, name: str) -> ErrorCode:
+        """What a broker says of any group name whose partition it does not coordinate; ``none`` where it does."""
+        if self.coordinators is None:
+            return ErrorCode.none
+        at = partition_of(name, len(self.coordinators))
+        if (broker, at) in self.loading:
+            return ErrorCode.coordinator_load_in_progress
+        return ErrorCode.none if self.coordinators[at] == broker else ErrorCode.not_coordinator
 
     def group(self, name: str, coordinator: int = 0, **rest: object) -> FakeGroup:
         self.groups[name] = FakeGroup(name, coordinator, **rest)  # type: ignore[arg-type]

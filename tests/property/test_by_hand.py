@@ -104,7 +104,12 @@ def leaders_of(topic: Any) -> TopicLeaders:
         else kafka_error(entry.error_code or Code.leader_not_available)
         for entry in topic.partitions
     }
-    return TopicLeaders(topic.name, kafka_error(topic.error_code) if topic.error_code else None, leaders, topic_id)
+    epochs = {entry.partition_index: entry.leader_epoch for entry in topic.partitions if hasattr(entry, "leader_epoch")}
+    out_of_sync = frozenset(
+        entry.partition_index for entry in topic.partitions if len(entry.isr_nodes) != len(entry.replica_nodes)
+    )
+    error = kafka_error(topic.error_code) if topic.error_code else None
+    return TopicLeaders(topic.name, error, leaders, topic_id, epochs, out_of_sync)
 
 
 def fetched_of(response: Any) -> dict[tuple[str, int], Fetched | KafkaError]:

@@ -49,8 +49,9 @@ from kgroups.net.aside import aside
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.metadata import TopicLeaders
 
+from ..coverage import OFFSETS_TOPIC, missing_coordinators
 from ..hidden import hidden_by, with_hidden_commits, with_hidden_groups
-from ..list_groups import OFFSETS_TOPIC, ListFilter, missing_coordinators
+from ..list_groups import ListFilter
 from ..make_plan import Times
 from ..pacing import FIRST_PAUSE
 from ..partition_leaders import LEADER_ROUNDS, partition_name

@@ -3,6 +3,7 @@
 v1  an empty list of topics means none (v0: all)
 v2  cluster id
 v4  topics need not be created by asking (KIP-204, Kafka 0.11)
+v7  leader epochs (KIP-320, Kafka 2.1)
 v8  what the principal may do to the cluster, for who asks (KIP-430, Kafka 2.3)
 v10 topic ids (KIP-516, Kafka 2.8); from v11 on that question is DescribeCluster's, and a request more: we stay here
 
@@ -12,6 +13,7 @@ By hand: asked first in every command, and kio refuses a tag that it does not kn
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kgroups.model.cluster import Node
@@ -36,12 +38,18 @@ _NO_ID = bytes(16)
 
 class TopicLeaders(NamedTuple):
     """Who leads each partition of one topic: a broker id, or the error that stands in its place. ``topic_id`` is its
-    128 bits, 0 where brokers do not tell (before Kafka 2.8)."""
+    128 bits, 0 where brokers do not tell (before Kafka 2.8).
+
+    ``epochs`` are the leader epochs by partition, empty before Kafka 2.1. ``out_of_sync`` are the partitions of which
+    some replica is not in sync.
+    """
 
     topic: str
     error: KafkaError | None
     leaders: Mapping[int, int | KafkaError]
     topic_id: int = 0
+    epochs: Mapping[int, int] = MappingProxyType({})
+    out_of_sync: frozenset[int] = frozenset()
 
 
 class ClusterMetadata(NamedTuple):
@@ -119,19 +127,35 @@ def _topic(reader: Reader, version: int) -> TopicLeaders:
     name = reader.string()
     topic_id = reader.uuid() if version >= _TOPIC_IDS else 0
     reader.skip(1)  # whether it is internal
-    leaders = dict([_leader(reader, version) for _ in reader.turns(reader.count())])
+    partitions = [_partition(reader, version) for _ in reader.turns(reader.count())]
     if version >= _OPERATIONS:
         reader.skip(4)
     reader.tags()
-    return TopicLeaders(name, kafka_error(error) if error else None, leaders, topic_id)
+    return TopicLeaders(
+        name,
+        kafka_error(error) if error else None,
+        {index: leader for index, leader, _, _ in partitions},
+        topic_id,
+        {index: epoch for index, _, epoch, _ in partitions} if version >= _EPOCHS else {},
+        frozenset([index for index, _, _, in_sync in partitions if not in_sync]),
+    )
 
 
-def _leader(reader: Reader, version: int) -> tuple[int, int | KafkaError]:
+def _partition(reader: Reader, version: int) -> tuple[int, int | KafkaError, int, bool]:
+    """Return index, leader, leader epoch, and whether all replicas are in sync."""
     error, partition, leader = Code(reader.int16()), reader.int32(), reader.int32()
-    if version >= _EPOCHS:
-        reader.skip(4)
-    for _ in range(3 if version >= _OFFLINE else 2):  # replicas, those in sync, those that are offline
+    epoch = reader.int32() if version >= _EPOCHS else -1
+    replicas = reader.count()
+    reader.skip(4 * replicas)
+    in_sync = reader.count()
+    reader.skip(4 * in_sync)
+    if version >= _OFFLINE:
         reader.skip(4 * reader.count())
     reader.tags()
     # A replica that is down is an error of the partition too (REPLICA_NOT_AVAILABLE), but its leader can be asked.
-    return partition, leader if leader >= 0 else kafka_error(error or Code.leader_not_available)
+    return (
+        partition,
+        leader if leader >= 0 else kafka_error(error or Code.leader_not_available),
+        epoch,
+        in_sync == replicas,
+    )

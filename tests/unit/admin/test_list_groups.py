@@ -6,7 +6,8 @@ from contextlib import aclosing
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.list_groups import ListFilter, missing_coordinators, stream_groups
+from kgroups.admin.coverage import missing_coordinators
+from kgroups.admin.list_groups import ListFilter, stream_groups
 from kgroups.admin.wire import WireAdmin
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import kafka_error

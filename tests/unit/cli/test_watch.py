@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.list_groups import OFFSETS_TOPIC, missing_coordinators
+from kgroups.admin.coverage import OFFSETS_TOPIC, missing_coordinators
 from kgroups.cli.unanswered import unanswered
 from kgroups.cli.watch_keys import Controls
 from kgroups.model.outcome import Failure, Scope

@@ -1,0 +1,229 @@
+"""Whether a list of groups covers every coordinator: each partition of the offsets topic has one, its leader.
+
+A broker that resigned, and one that became the leader but has not begun to load the groups, list none of them, without
+an error. Metadata does not show it: for up to 90 ms the metadata of all brokers names a new leader that has not begun
+(measured with Kafka 4.3.1; the replicas may all be in sync then). DescribeGroups does: a broker answers NOT_COORDINATOR
+or COORDINATOR_LOAD_IN_PROGRESS for any group name on a partition whose groups it does not have, whether such a group
+exists or not. So a list is framed by two such requests on the same connection, which the broker processes in order:
+where it coordinates a partition before and after, it listed all groups of the partition. No round trip is added.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.placement import partition_of
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import describe_groups, list_groups
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, KafkaError
+
+from .pacing import Backoff
+
+OFFSETS_TOPIC = "__consumer_offsets"
+"""Whose partitions' leaders are the coordinators; asked about when connecting."""
+
+PROBE = "kgroups-probe-"
+"""What the names of groups begin with that are described only to check which partitions a broker coordinates."""
+
+_ABSENT = Code.group_id_not_found
+_REFUSED = Code.group_authorization_failed
+
+
+class Checked(NamedTuple):
+    """A broker's list; why it does not cover some of its partitions; of which partitions that cannot be known; and why
+    the broker could not be asked whether it still coordinates them."""
+
+    groups: list_groups.GroupList
+    uncovered: Mapping[int, KafkaError] = MappingProxyType({})
+    unproven: frozenset[int] = frozenset()
+    lost: KgroupsError | None = None
+
+
+@cache
+def probes(partitions: int) -> tuple[GroupId, ...]:
+    """Return a group name for each partition of an offsets topic with that many. The groups need not exist."""
+    found: dict[int, GroupId] = {}
+    number = 0
+    while len(found) < partitions:
+        name = f"{PROBE}{number}"
+        found.setdefault(partition_of(name, partitions), name)
+        number += 1
+    return tuple(found[at] for at in range(partitions))
+
+
+async def list_checked(
+    cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]
+) -> Checked:
+    """List a broker's groups, and check that it coordinates the partitions of some group names.
+
+    :raises KgroupsError: as :meth:`Cluster.call` does, where the list itself fails.
+    """
+    if not names:
+        return Checked(await cluster.call(node, call))
+    probe = describe_groups.DescribeGroups(tuple(names))
+    before, listed, after = await asyncio.gather(
+        _probe(cluster, node, probe), cluster.call(node, call), _probe(cluster, node, probe)
+    )
+    uncovered: dict[int, KafkaError] = {}
+    unproven: set[int] = set()
+    lost = next(
+        (answer for answer in (before, after) if isinstance(answer, BrokerUnavailable | DeadlineExceeded)), None
+    )
+    for answer in (before, after):
+        for name, partition in names.items():
+            said = None if isinstance(answer, KgroupsError) else answer.get(name)
+            if said is None or (isinstance(said, KafkaError) and said.code == _REFUSED):
+                unproven.add(partition)
+            elif isinstance(said, KafkaError) and said.code != _ABSENT:
+                uncovered[partition] = said
+    return Checked(listed, uncovered, frozenset(unproven), lost)
+
+
+async def _probe(
+    cluster: Cluster, node: Node, probe: describe_groups.DescribeGroups
+) -> Mapping[GroupId, describe_groups.ClassicGroup | KafkaError] | KgroupsError:
+    try:
+        return await cluster.call(node, probe)
+    except KgroupsError as error:
+        return error
+
+
+class Coverage:
+    """Which partitions of the offsets topic no list covers yet, and which brokers to ask for them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._topic = _usable(cluster.topics.get(OFFSETS_TOPIC))
+        """``None`` where it does not exist yet, and where we may not see it: nothing can be checked then."""
+        self._uncovered: dict[int, Node | None] = {}
+        """Partition -> the broker whose list did not cover it; ``None`` where it had no leader to ask."""
+        self._reasons: dict[int, KafkaError] = {}
+        self._unproven: set[int] = set()
+        self._broken: dict[Node, Failure] = {}
+        self._backoff = Backoff(cluster)
+
+    async def begin(self) -> dict[Node, tuple[int, ...]]:
+        """Return the brokers to list, with the partitions that each leads; all brokers where that is unknown."""
+        if OFFSETS_TOPIC not in self._cluster.topics:
+            await self._refresh()
+        topic = self._topic
+        if not topic:
+            return dict.fromkeys(sorted(self._cluster.nodes.values()), ())
+        return self._leaders(topic, topic.leaders)
+
+    def names(self, partitions: Iterable[int]) -> dict[GroupId, int]:
+        """Return group names to check a broker's list by, with the partition of each."""
+        topic = self._topic
+        return {probes(len(topic.leaders))[at]: at for at in partitions} if topic else {}
+
+    def listed(self, node: Node, partitions: Iterable[int], checked: Checked) -> None:
+        """Note what a broker's list covers."""
+        for partition in partitions:
+            self._uncovered.pop(partition, None)
+            self._reasons.pop(partition, None)
+        self._uncovered.update(dict.fromkeys(checked.uncovered, node))
+        self._reasons.update(checked.uncovered)
+        self._unproven.update(checked.unproven)
+
+    def broken(self, node: Node, partitions: Iterable[int], failure: Failure) -> None:
+        """Note that a broker cannot be asked, or no longer; a failure, unless other brokers cover its partitions."""
+        self._broken[node] = failure
+        self._uncovered.update(dict.fromkeys(partitions, node))
+
+    async def again(self) -> dict[Node, tuple[int, ...]]:
+        """Return the brokers to list again, with the partitions that this is for; none when all are covered, and when
+        patience is at its end. Waits for coordinators that move."""
+        if self._unproven:
+            await self._compare()
+        while self._uncovered and await self._backoff.wait():
+            if not await self._refresh() or not self._topic:
+                break
+            turns = self._leaders(self._topic, sorted(self._uncovered))
+            turns = {node: partitions for node, partitions in turns.items() if node not in self._broken}
+            if turns or not self._reasons:
+                return turns
+        return {}
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Return what is missing in the lists: the brokers that failed, and the partitions that did not settle."""
+        topic = self._topic
+        if not topic:
+            return tuple(failure for _, failure in sorted(self._broken.items()))
+        orphans = {at for at, leader in topic.leaders.items() if isinstance(leader, KafkaError)}
+        left = {at: node for at, node in self._uncovered.items() if at not in orphans}
+        failures = [failure for node, failure in sorted(self._broken.items()) if node in left.values()]
+        if unsettled := sorted(at for at, node in left.items() if node not in self._broken):
+            reason = next((self._reasons[at] for at in unsettled if at in self._reasons), None)
+            failures.append(_unsettled(unsettled, len(topic.leaders), reason))
+        return (*failures, *missing_coordinators((topic,)))
+
+    def _leaders(self, topic: TopicLeaders, partitions: Iterable[int]) -> dict[Node, tuple[int, ...]]:
+        """Group partitions by the broker that leads them; those without one are uncovered."""
+        turns: dict[Node, tuple[int, ...]] = {}
+        for partition in partitions:
+            leader = topic.leaders.get(partition)
+            node = self._cluster.nodes.get(leader) if isinstance(leader, int) else None
+            if node:
+                turns[node] = (*turns.get(node, ()), partition)
+            else:
+                self._uncovered[partition] = None
+        return dict(sorted(turns.items()))
+
+    async def _compare(self) -> None:
+        """Without proof, at least the leaders must not have changed since the brokers were chosen."""
+        unproven, self._unproven = self._unproven, set()
+        old = self._topic
+        await self._refresh()
+        new = self._topic
+        if old and new:
+            for at in unproven:
+                if (old.leaders.get(at), old.epochs.get(at)) != (new.leaders.get(at), new.epochs.get(at)):
+                    self._uncovered[at] = None
+                    self._reasons[at] = KafkaError(Code.not_coordinator, "")
+
+    async def _refresh(self) -> bool:
+        try:
+            answer = await self._cluster.refresh((OFFSETS_TOPIC,))
+        except KgroupsError:
+            return False
+        self._topic = next((entry for entry in map(_usable, answer.topics) if entry), None)
+        return self._topic is not None
+
+
+def _usable(topic: TopicLeaders | None) -> TopicLeaders | None:
+    return topic if topic and topic.topic == OFFSETS_TOPIC and not topic.error and topic.leaders else None
+
+
+def missing_coordinators(topics: Iterable[TopicLeaders]) -> tuple[Failure, ...]:
+    """Says which part of the groups no broker keeps at the moment: partitions of the offsets topic without a leader.
+
+    Nobody lists the groups of such a partition, and without this nobody would miss them.
+    """
+    for topic in topics:
+        if topic.topic == OFFSETS_TOPIC and not topic.error:
+            orphans = sorted(index for index, leader in topic.leaders.items() if isinstance(leader, KafkaError))
+            if orphans:
+                message = (
+                    f"{len(orphans)} of {len(topic.leaders)} partitions have no leader: the groups on them have no "
+                    f"coordinator and are not listed (partitions {', '.join(map(str, orphans))})"
+                )
+                return (Failure(Scope.TOPIC, OFFSETS_TOPIC, message, "LEADER_NOT_AVAILABLE", 5, "Metadata"),)
+    return ()
+
+
+def _unsettled(partitions: Collection[int], of: int, reason: KafkaError | None) -> Failure:
+    message = (
+        f"{len(partitions)} of {of} partitions are moving to another broker, and no broker lists their groups yet; "
+        f"groups may be missing (partitions {', '.join(map(str, partitions))}); run the command again"
+    )
+    error, code = (reason.name, int(reason.code)) if reason else (None, None)
+    return Failure(Scope.TOPIC, OFFSETS_TOPIC, message, error, code, list_groups.API.name)
