@@ -79,6 +79,10 @@ def exporter(
     return EXIT_OK
 
 
+MOST_MISSING = 100_000
+"""Groups that are remembered without being seen."""
+
+
 class Looks:
     """The cluster, looked at when it is scraped; scrapes that come together share a look."""
 
@@ -123,8 +127,8 @@ class Looks:
         else:
             seen, up = outcome.items, True
             self._failures.update(failure.scope.value for failure in outcome.failures)
-            self._count(outcome)
             missing = self._missing(outcome)
+            self._count(outcome, missing)
         seconds = time.monotonic() - began
         counts = {each.offsets.group.group_id: self._rebalances.count(each.offsets.group.group_id) for each in seen}
         return Scrape(seen, counts, up, seconds, self._scrapes, dict(self._failures), missing)
@@ -150,15 +154,17 @@ class Looks:
         named = unanswered(outcome.failures)
         missing = self._partitions.keys() if named is None else named
         kept = {name: self._partitions.get(name, 1) for name in missing if name not in seen}
+        for name in list(kept)[MOST_MISSING:]:  # while a broker is down, groups that are gone cannot be told apart
+            del kept[name]
         self._partitions = {**seen, **kept}
         return kept
 
-    def _count(self, outcome: Outcome[Seen]) -> None:
+    def _count(self, outcome: Outcome[Seen], missing: Mapping[GroupId, int]) -> None:
         for each in outcome.items:
             self._rebalances.look(each.offsets.group)
-        if not outcome.failures:
-            for name in self._rebalances.names - {each.offsets.group.group_id for each in outcome.items}:
-                self._rebalances.forget(name)
+        seen = {each.offsets.group.group_id for each in outcome.items}
+        for name in self._rebalances.names - seen - missing.keys():
+            self._rebalances.forget(name)
 
 
 def _partitions(offsets: GroupOffsets) -> int:
@@ -191,16 +197,17 @@ def _serve(looks: Looks, host: str, port: int, partitions: bool) -> int:
     :raises UsageError: when it cannot listen there.
     """
     try:
-        from prometheus_client import CollectorRegistry, start_http_server
+        from prometheus_client import CollectorRegistry
     except ImportError:
         raise MissingPackage("kgroups exporter needs prometheus-client: pip install 'kgroups[exporter]'") from None
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Collector(looks, partitions))
+    from .exporter_server import serve
+
     try:
-        server, _ = start_http_server(port, host, registry)
+        return serve(registry, host, port)
     except OSError as error:
         raise UsageError(f"--listen: cannot listen on {host}:{port}: {error.strerror or error}") from None
-    return int(server.server_port)
 
 
 def _address(text: str) -> tuple[str, int]:

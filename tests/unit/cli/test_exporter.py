@@ -13,11 +13,12 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as classic
 
 from kgroups.admin.select_groups import Selection
+from kgroups.cli import exporter
 from kgroups.cli.exporter import Looks, _serve
 from kgroups.cli.options import Connection
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
-from tests.fakes.broker import FakeCluster
+from tests.fakes.broker import FakeCluster, close
 from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -178,3 +179,30 @@ def test_bad_addresses(run_cli: Run) -> None:
     for text in ("x", "1:", ":1", "h:99999"):
         code, _, err = run_cli("exporter", "-b", "127.0.0.1:1", "--listen", text)
         assert code == 2 and "--listen" in err
+
+
+def test_groups_that_are_gone_are_forgotten_while_others_fail(served: Any) -> None:
+    looks = looks_at(served.bootstrap)
+    served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)  # for good
+    for at in range(30):
+        name = f"passing-{at}"
+        served.world.group(name, 0, commits={("orders", 0): 1})
+        looks.newest()
+        del served.world.groups[name]
+    looks.newest()
+    assert looks._rebalances.names == {"busy", 'odd"\\\n'}
+    assert set(looks._partitions) == {"busy", 'odd"\\\n'}
+
+
+def test_what_is_remembered_while_a_broker_is_down_is_bounded(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporter, "MOST_MISSING", 5)
+    looks = looks_at(served.bootstrap)
+    looks.newest()
+    served.fake.brokers[1].fault("ListGroups", close)
+    for at in range(20):
+        name = f"passing-{at}"
+        served.world.group(name, 0, commits={("orders", 0): 1})
+        looks.newest()
+        del served.world.groups[name]
+    assert len(looks._rebalances.names) <= 1 + 5 + 1
+    assert len(looks._partitions) <= 1 + 5 + 1

@@ -1,0 +1,133 @@
+"""Serve metrics over HTTP, to clients that may be slow, many, or hostile."""
+
+from __future__ import annotations
+
+import io
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+PATHS = ("/metrics", "/")
+
+CONNECTIONS = 16
+"""Connections that are served at a time, each by a thread. Another one is closed at once: Prometheus scrapes again."""
+
+REQUEST_SECONDS = 5.0
+"""Time that a whole request may take to arrive."""
+
+RESPONSE_SECONDS = 30.0
+"""Time that a whole response may take to be read by the client."""
+
+App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+def serve(registry: CollectorRegistry, host: str, port: int) -> int:
+    """Serve on threads of its own, and return the port.
+
+    :raises OSError: when it cannot listen there.
+    """
+    from prometheus_client import make_wsgi_app
+
+    server = _server_class(host)((host, port), _Handler)
+    server.set_app(only_metrics(make_wsgi_app(registry)))
+    threading.Thread(target=server.serve_forever, name="exporter", daemon=True).start()
+    return int(server.server_port)
+
+
+def only_metrics(app: App) -> App:
+    """Answer 404 for any path but :data:`PATHS`: Prometheus's own app serves metrics at each."""
+
+    def filtered(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if environ.get("PATH_INFO") not in PATHS:
+            start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
+            return [b"404: metrics are at /metrics\n"]
+        return app(environ, start_response)
+
+    return filtered
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    request_queue_size = 16
+
+    def __init__(self, *arguments: Any) -> None:
+        self._free = threading.BoundedSemaphore(CONNECTIONS)
+        super().__init__(*arguments)
+
+    def server_bind(self) -> None:
+        # Not HTTPServer's, which looks up the host's name: that may take long.
+        socket.socket.bind(self.socket, self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+        self.setup_environ()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except RuntimeError:  # no thread can be started
+            self._free.release()
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients come and go, and a failed look is a sample of its own."""
+
+
+def _server_class(host: str) -> type[_Server]:
+    family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+    return type("_FamilyServer", (_Server,), {"address_family": family})
+
+
+class _Handler(WSGIRequestHandler):
+    """Reads one request in bounded time."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Arriving(self.request, time.monotonic() + REQUEST_SECONDS))
+
+    def handle(self) -> None:
+        try:
+            super().handle()
+        except OSError:  # it sent no whole request, or read no whole response, in time; or it left
+            self.close_connection = True
+
+    def get_environ(self) -> dict[str, Any]:
+        self.request.settimeout(RESPONSE_SECONDS)  # the request has arrived; sendall() takes no longer in all
+        return super().get_environ()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Log nothing."""
+
+
+class _Arriving(io.RawIOBase):
+    """A socket that is read until a moment, however slowly its bytes come."""
+
+    def __init__(self, connection: socket.socket, until: float) -> None:
+        self._connection = connection
+        self._until = until
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the request took too long to arrive")
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
