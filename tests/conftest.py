@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"
-VERSIONS = ("1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1")
+VERSIONS = ("1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0")
 
 if str(HERE.parent) not in sys.path:  # so that `tests.fakes` is found from wherever pytest was started
     sys.path.insert(0, str(HERE.parent))

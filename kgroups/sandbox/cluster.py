@@ -15,7 +15,7 @@ from typing import Final
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.folders import locked, state_root
-from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.jars import ensure_jars, ensure_tools_jars
 from kgroups.sandbox.java import find_java
 from kgroups.sandbox.process import ProcessState, kill_now, send_signal, spawn, state_of, stop_all
 from kgroups.sandbox.programs import Programs, mark_of
@@ -85,7 +85,8 @@ class Sandbox:
         java = find_java()
         with _locked(name):
             _refuse_running(folder)
-            programs = Programs(folder, java, ensure_jars(kafka, progress))
+            jars, tools = ensure_jars(kafka, progress), ensure_tools_jars(kafka, progress)
+            programs = Programs(folder, java, jars, tools=tools)
             progress(f"starting Kafka {version} with {brokers} broker{'s'[: brokers - 1]}")
             plan = Plan(name, kafka, brokers, properties or {}, listeners or {}, advertised or {}, prepare)
             return cls(folder, start(plan, programs))

@@ -18,7 +18,7 @@ from kgroups.errors import SandboxError
 from kgroups.sandbox.fetch import fetch_by_ivy, fetch_by_maven, find_ivy, find_maven
 from kgroups.sandbox.folders import jar_cache, locked
 from kgroups.sandbox.java import find_java
-from kgroups.sandbox.versions import Coordinate, KafkaVersion
+from kgroups.sandbox.versions import Coordinate, KafkaVersion, tools_version
 
 JARS_VARIABLE = "KGROUPS_KAFKA_JARS"
 _MANIFEST = "SHA256SUMS"  # the format of `sha256sum --check`
@@ -47,11 +47,20 @@ def ensure_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda 
     return _ensure(_broker(version), progress)
 
 
+def ensure_tools_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
+    """Return the folder with the jars of the tools and clients that run beside this version's broker.
+
+    :raises SandboxError: as :func:`ensure_jars`.
+    """
+    return ensure_jars(tools_version(version), progress)
+
+
 def ensure_streams_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
     """The same for what an application of Kafka Streams needs beside the jars of :func:`ensure_jars`.
 
     :raises SandboxError: also where the sandbox runs none of this version.
     """
+    version = tools_version(version)
     if version.streams is None:
         raise SandboxError(f"the sandbox runs no application of Kafka Streams {version.name}")
     name = f"Kafka Streams {version.name}"
@@ -65,6 +74,7 @@ def ensure_connect_jars(version: KafkaVersion, progress: Callable[[str], None] =
 
     :raises SandboxError: also where the sandbox runs none of this version.
     """
+    version = tools_version(version)
     if version.connect is None:
         raise SandboxError(f"the sandbox runs no workers of Kafka Connect {version.name}")
     name = f"Kafka Connect {version.name}"

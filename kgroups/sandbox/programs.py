@@ -43,16 +43,23 @@ def mark_of(folder: Path) -> str:
 
 
 class Programs:
-    def __init__(self, folder: Path, java: str, jars: Path, options: Sequence[str] = ()) -> None:
-        """:param options: for every JVM, beside our own."""
+    def __init__(
+        self, folder: Path, java: str, jars: Path, options: Sequence[str] = (), *, tools: Path | None = None
+    ) -> None:
+        """
+        :param options: for every JVM, beside our own.
+        :param tools: the jars of tools and clients, where they are not those of the broker.
+        """
         self.folder = folder
         self.java = java
         self.jars = jars
+        self.tools = tools or jars
         self._options = tuple(options)
 
     @classmethod
     def of(cls, folder: Path, state: State) -> Programs:
-        return cls(folder, state.java, Path(state.jars), state.options)
+        tools = Path(state.tools) if state.tools else None
+        return cls(folder, state.java, Path(state.jars), state.options, tools=tools)
 
     def settings(self, server: str) -> Path:
         return self.folder / server / "server.properties"
@@ -72,13 +79,14 @@ class Programs:
         as_shipped: bool = False,
         more_jars: Sequence[Path] = (),
     ) -> list[str]:
-        """The command that runs a class of these jars, or a source file; of its log only warnings are shown, on
+        """The command that runs a class of the tools' jars, or a source file; of its log only warnings are shown, on
         standard error.
 
         :param more_jars: folders whose jars it needs beside these.
         """
         options = _AS_SHIPPED if as_shipped else _QUICK
-        return self._command(class_name, args, heap=heap, level="WARN", options=options, more_jars=more_jars)
+        jars = (*more_jars, self.tools)
+        return self._command(class_name, args, heap=heap, level="WARN", options=options, jars=jars)
 
     def spawn_broker(self, number: int) -> int:
         """:raises SandboxError: when Java cannot be executed; whether the broker comes up shows later."""
@@ -94,9 +102,7 @@ class Programs:
         """
         first, *others = (f"broker-{broker.id}" for broker in brokers)
         args = ["format", "--cluster-id", cluster_id, "--config", str(self.settings(first))]
-        done = subprocess.run(
-            self.tool("kafka.tools.StorageTool", args), capture_output=True, text=True, timeout=120, check=False
-        )
+        done = subprocess.run(self._storage_tool(args), capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             said = (done.stdout + done.stderr).splitlines()
             raise SandboxError("\n".join(["Kafka refuses the broker's settings:", *said[-8:]]))
@@ -107,9 +113,15 @@ class Programs:
             text = re.sub(r"(?m)^node\.id=.*$", f"node.id={broker.id}", meta.read_text())
             meta.write_text(re.sub(r"(?m)^directory\.id=.*$", f"directory.id={new_id()}", text))
 
+    def _storage_tool(self, args: Sequence[str]) -> list[str]:
+        # Of the broker's own jars: it writes the broker's own metadata version.
+        tool = "kafka.tools.StorageTool"
+        return self._command(tool, args, heap="256m", level="WARN", options=_QUICK, jars=(self.jars,))
+
     def _spawn_server(self, server: str, class_name: str, *, heap: str) -> int:
         args = [str(self.settings(server))]
-        return spawn(self._command(class_name, args, heap=heap, level="INFO", options=_QUICK), self.log(server))
+        command = self._command(class_name, args, heap=heap, level="INFO", options=_QUICK, jars=(self.jars,))
+        return spawn(command, self.log(server))
 
     def _command(
         self,
@@ -119,7 +131,7 @@ class Programs:
         heap: str,
         level: str,
         options: Sequence[str],
-        more_jars: Sequence[Path] = (),
+        jars: Sequence[Path],
     ) -> list[str]:
         return [
             self.java,
@@ -130,7 +142,7 @@ class Programs:
             f"-Dkgroups.sandbox={mark_of(self.folder)}",
             *write_logging(self.folder, level),
             "-cp",
-            os.pathsep.join(f"{folder}/*" for folder in (*more_jars, self.jars)),
+            os.pathsep.join(f"{folder}/*" for folder in jars),
             class_name,
             *args,
         ]

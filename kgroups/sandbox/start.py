@@ -109,6 +109,7 @@ def _lay_out(plan: Plan, programs: Programs, ports: Sequence[int]) -> State:
         version=plan.version.name,
         java=programs.java,
         jars=str(programs.jars),
+        tools=str(programs.tools) if programs.tools != programs.jars else "",
         cluster_id=None if zookeeper else new_id(),
         bootstrap=bootstrap_address(brokers, "PLAINTEXT"),
         brokers=brokers,

@@ -55,6 +55,8 @@ class State:
     helpers: tuple[Helper, ...] = field(default=())
     options: tuple[str, ...] = ()
     """For the JVMs of brokers and tools."""
+    tools: str = ""
+    """The folder with the jars of tools and clients, where it is not ``jars``."""
 
     @property
     def pids(self) -> list[int]:

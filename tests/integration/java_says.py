@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.sandbox import kafka_version
-from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.jars import ensure_tools_jars
 from kgroups.sandbox.java import find_java
 from tests.integration.resident_tool import resident_tool
 
@@ -89,7 +89,7 @@ class JavaTool:
         kafka = kafka_version(version)
         tool = class_name or kafka.group_command
         self._patient = PATIENT if tool.endswith("GroupCommand") else ()
-        self._tool = resident_tool(folder, find_java(), ensure_jars(kafka), tool, options)
+        self._tool = resident_tool(folder, find_java(), ensure_tools_jars(kafka), tool, options)
 
     def ask(self, bootstrap: str, *words: str, limit: float = 300.0) -> Said:
         """About a cluster; with patience, unless the words say how much."""

@@ -49,6 +49,7 @@ def test_who_plays_the_new_protocol() -> None:
         "2.8.2": set(),
         "3.9.1": {Player.JAVA},
         "4.3.1": {Player.LIBRDKAFKA},
+        "4.4.0": {Player.LIBRDKAFKA},
     }
 
 
