@@ -114,6 +114,11 @@ class WireAdmin:
         )
         return self._whole(selection, answer)
 
+    async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
+        from . import topology_nodes
+
+        return await topology_nodes.describe_nodes(self.cluster, groups)
+
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:

@@ -123,13 +123,14 @@ def _shown(outcome: Outcome[Any], rows: Iterable[Any], kind: type[Any], remarks:
 
 
 def _topology(connection: Connection, shape: Shape, selection: Selection) -> int:
-    from kgroups.model.topology_rows import topology_remark, topology_rows
+    from kgroups.model.topology_rows import nodes_remark, topology_remark, topology_rows
     from kgroups.render.topology_views import TOPOLOGY
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        outcome = await admin.describe(selection)
+        described = await admin.describe(selection)
+        outcome = (await admin.describe_nodes(described.items)).after(described)
         named = [] if selection.needs_list else outcome.items
-        remarks = [remark for group in named if (remark := topology_remark(group))]
+        remarks = [remark for group in named if (remark := topology_remark(group) or nodes_remark(group))]
         rows = chain.from_iterable(map(topology_rows, outcome.items))
         return outcome.with_items(rows).with_failures((), remarks)
 

@@ -20,6 +20,7 @@ class Role:
     REPARTITION_SOURCE = "repartition source"
     REPARTITION_SINK = "repartition sink"
     CHANGELOG = "changelog"
+    GLOBAL_STORE = "global store"
 
 
 class SubtopologyTasks(NamedTuple):
@@ -96,11 +97,70 @@ class Subtopology(NamedTuple):
     changelogs: tuple[InternalTopic, ...] = ()
 
 
+class ProcessingNode(NamedTuple):
+    """A node of a topology, as the application names it. ``type``: see :data:`NODE_TYPES`."""
+
+    name: str
+    type: int
+    source_topics: tuple[str, ...] = ()
+    sink_topic: str | None = None
+    stores: tuple[str, ...] = ()
+    successors: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """``count [counts] -> to-stream``: the node, its topics or stores, and the nodes that follow."""
+        topics = ", ".join((*self.source_topics, *([self.sink_topic] if self.sink_topic else ())))
+        parts = [self.name, topics and f"({topics})", self.stores and f"[{', '.join(self.stores)}]"]
+        parts.append(self.successors and f"-> {', '.join(self.successors)}")
+        return " ".join(part for part in parts if part)
+
+
+NODE_TYPES = {1: "source", 2: "processor", 3: "sink"}
+"""What StreamsGroupDescribe's numbers for a node's type mean."""
+
+
+class Nodes(tuple[ProcessingNode, ...]):
+    """The nodes of one subtopology, in the order of the broker."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self))
+
+
+class GlobalStore(NamedTuple):
+    """A state store that every instance has whole: the node that reads its topic, and the node that fills it."""
+
+    source: ProcessingNode
+    processor: ProcessingNode
+
+
+class TopologyStatus(int):
+    """Whether a broker describes the nodes of a topology; a number that is none of these comes from a newer Kafka."""
+
+    NOT_REQUESTED = 0
+    NOT_STORED = 1
+    ERROR = 2
+    AVAILABLE = 3
+
+
+class TopologyNodes(NamedTuple):
+    """The nodes of a topology, by subtopology, as far as the broker describes them (KIP-1331, Kafka 4.4)."""
+
+    status: TopologyStatus
+    subtopologies: tuple[tuple[str, Nodes], ...] = ()
+    global_stores: tuple[GlobalStore, ...] = ()
+
+
 class Topology(NamedTuple):
-    """``subtopologies`` is ``None`` where it is not ready: a source topic is missing, or its partitions do not fit."""
+    """``subtopologies`` is ``None`` where it is not ready: a source topic is missing, or its partitions do not fit.
+
+    ``nodes`` is ``None`` where the broker is older than Kafka 4.4.
+    """
 
     epoch: int
     subtopologies: tuple[Subtopology, ...] | None
+    nodes: TopologyNodes | None = None
 
     @property
     def sources(self) -> frozenset[str]:

@@ -187,3 +187,6 @@ class Code(int):
     streams_invalid_topology_epoch = _Is(131)
     streams_topology_fenced = _Is(132)
     share_session_limit_reached = _Is(133, RETRIABLE)
+    group_deletion_failed = _Is(134)
+    streams_topology_description_update_failed = _Is(135)
+    controller_id_not_registered = _Is(136)

@@ -127,13 +127,15 @@ def _raw(raw: Raw) -> dict[str, object]:
 
 
 def _of_streams(value: object) -> object:
-    from kgroups.model.streams import Pairs, Tasks  # here: few answers have any
+    from kgroups.model.streams import NODE_TYPES, Nodes, Pairs, Tasks  # here: few answers have any
 
     match value:
         case Pairs():
             return dict(value)
         case Tasks():
             return [{"subtopology": entry.subtopology, "partitions": entry.partitions} for entry in value.subtopologies]
+        case Nodes():
+            return [node._asdict() | {"type": NODE_TYPES.get(node.type, "unknown")} for node in value]
     if type(value).__module__.startswith("kgroups.model.embedded."):
         from .user_data import plain_user_data
 

@@ -20,5 +20,6 @@ TOPOLOGY = View(
         ("#PARTITIONS", "partitions", Align.RIGHT, Tier.VERBOSE, None),
         ("#REPLICAS", "replication", Align.RIGHT, Tier.WIDE, Sooner(Tier.VERBOSE, some_value)),
         ("CONFIGS", "configs", Align.LEFT, Tier.VERBOSE, None),
+        ("NODES", "nodes", Align.LEFT, Tier.WIDE, Sooner(Tier.VERBOSE, some_value)),
     ),
 )

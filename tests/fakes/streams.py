@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -36,9 +37,40 @@ def streams_group_describe(broker: FakeBroker, request: Any, kind: Any) -> Any:
                 assignment_epoch=6,
                 topology=_topology(kind, group) if group else None,
                 members=tuple(_member(kind, each) for each in group.members) if group else (),
+                assignor_name="sticky" if group else None,
+                **_nodes(kind, group if request_has_nodes(request) else None),
             )
         )
     return build(kind, throttle_time=NO_TIME, groups=tuple(described))
+
+
+def request_has_nodes(request: Any) -> bool:
+    return bool(getattr(request, "include_topology_description", False))
+
+
+def _nodes(kind: Any, group: FakeGroup | None) -> dict[str, Any]:
+    """One source node for each subtopology, where they are requested and known to the version."""
+    if group is None or group.subtopologies is None or not hasattr(sys.modules[kind.__module__], "TopologyDescription"):
+        return {}
+    empty: dict[str, Any] = {"sink_topic": None, "stores": (), "successors": ()}
+    parts = tuple(
+        build(
+            nested(kind, "TopologyDescriptionSubtopology"),
+            subtopology_id=part.name,
+            nodes=(
+                build(
+                    nested(kind, "TopologyDescriptionNode"),
+                    name=f"in-{part.name}",
+                    node_type=1,
+                    source_topics=part.sources,
+                    **empty,
+                ),
+            ),
+        )
+        for part in group.subtopologies
+    )
+    described = build(nested(kind, "TopologyDescription"), subtopologies=parts, global_stores=())
+    return {"topology_description": described, "topology_description_status": 3}
 
 
 def _topology(kind: Any, group: FakeGroup) -> Any:

@@ -35,7 +35,7 @@ NAMES = {
     DESCRIBE_CONFIGS: "DescribeConfigs",
 }
 
-Ranges = Mapping[int, tuple[int, int]]
+Ranges = dict[int, tuple[int, int]]
 
 
 def _ranges(*newest: int, oldest: Mapping[int, int] | None = None) -> dict[int, tuple[int, int]]:
@@ -46,7 +46,7 @@ def _ranges(*newest: int, oldest: Mapping[int, int] | None = None) -> dict[int, 
     return {key: ((oldest or {}).get(key, 0), version) for key, version in given if version >= 0}
 
 
-KAFKA: Mapping[str, Ranges] = {
+KAFKA: dict[str, Ranges] = {
     # ApiVersions, Metadata, FindCoordinator, ListGroups, DescribeGroups, OffsetFetch, ListOffsets,
     # ConsumerGroupDescribe, Fetch, OffsetCommit, LeaveGroup, DeleteGroups, OffsetDelete
     "1.1.1": _ranges(1, 5, 1, 1, 1, 3, 2, -1, 7, 3, 1, 0, -1),
@@ -67,3 +67,4 @@ KAFKA: Mapping[str, Ranges] = {
         DESCRIBE_CONFIGS: (1, 4),
     },
 }
+KAFKA["4.4.0"] = KAFKA["4.3.1"] | {API_VERSIONS: (0, 5), DELETE_GROUPS: (0, 3), STREAMS_GROUP_DESCRIBE: (0, 1)}

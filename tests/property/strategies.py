@@ -20,6 +20,7 @@ from kgroups.protocol import apis
 from kgroups.protocol.apis.describe_configs import Resource
 from kgroups.protocol.apis.list_offsets import Where
 from kgroups.protocol.versions import Api
+from tests.fakes import newer_schemas  # noqa: F401  # of versions newer than kio
 
 CALLS: dict[Api, type[Any]] = {}
 """Each API, and the call that its file under ``apis/`` provides."""

@@ -19,17 +19,23 @@ from kgroups.model.offsets import Commit, GroupCommits
 from kgroups.model.outcome import Scope
 from kgroups.model.streams import (
     AssignedTasks,
+    GlobalStore,
     InternalTopic,
+    Nodes,
+    ProcessingNode,
     StreamsMember,
     Subtopology,
     SubtopologyTasks,
     Tasks,
     Topology,
+    TopologyNodes,
+    TopologyStatus,
 )
 from kgroups.protocol.apis import (
     alter_share_group_offsets,
     api_versions,
     consumer_group_describe,
+    delete_groups,
     delete_share_group_offsets,
     delete_topics,
     describe_configs,
@@ -324,9 +330,33 @@ def streams_group_of(group: Any) -> StreamsGroup | KafkaError:
     topology = None
     if group.topology:
         parts = group.topology.subtopologies
-        topology = Topology(group.topology.epoch, None if parts is None else tuple(map(subtopology_of, parts)))
+        topology = Topology(
+            group.topology.epoch, None if parts is None else tuple(map(subtopology_of, parts)), nodes_of_topology(group)
+        )
     members = tuple(map(streams_member_of, group.members))
-    return StreamsGroup(group.group_id, group.group_state, group.group_epoch, group.assignment_epoch, topology, members)
+    told = (group.group_id, group.group_state, group.group_epoch, group.assignment_epoch, topology, members)
+    return StreamsGroup(*told, getattr(group, "assignor_name", None))
+
+
+def nodes_of_topology(group: Any) -> TopologyNodes | None:
+    status = getattr(group, "topology_description_status", None)
+    if status is None:
+        return None
+    described = group.topology_description
+    return TopologyNodes(
+        TopologyStatus(status),
+        tuple((part.subtopology_id, Nodes(map(node_of, part.nodes))) for part in described.subtopologies)
+        if described
+        else (),
+        tuple(GlobalStore(node_of(store.source), node_of(store.processor)) for store in described.global_stores)
+        if described
+        else (),
+    )
+
+
+def node_of(node: Any) -> ProcessingNode:
+    topics, stores, successors = map(tuple, (node.source_topics, node.stores, node.successors))
+    return ProcessingNode(node.name, node.node_type, topics, node.sink_topic, stores, successors)
 
 
 def subtopology_of(part: Any) -> Subtopology:
@@ -390,6 +420,18 @@ def deleted_topics_of(response: Any) -> dict[str, str | KafkaError]:
     }
 
 
+def deleted_groups_of(response: Any) -> dict[str, str | KafkaError]:
+    return {
+        entry.group_id: deletion_error_of(entry) if entry.error_code else entry.group_id for entry in response.results
+    }
+
+
+def deletion_error_of(entry: Any) -> KafkaError:
+    if message := getattr(entry, "error_message", None):
+        return KafkaError(Code(entry.error_code), message)
+    return kafka_error(entry.error_code, words=delete_groups._WORDS)
+
+
 BY_KIO: dict[Api, Callable[[Any], Any]] = {
     alter_share_group_offsets.API: altered_of,
     delete_share_group_offsets.API: forgotten_of,
@@ -408,6 +450,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     sasl_authenticate.API: authentication_of,
     sasl_handshake.API: mechanisms_of,
     streams_group_describe.API: streams_groups_of,
+    delete_groups.API: deleted_groups_of,
 }
 
 WRITTEN_BY_KIO: dict[Api, Callable[[Any], dict[str, Any]]] = {
@@ -415,7 +458,12 @@ WRITTEN_BY_KIO: dict[Api, Callable[[Any], dict[str, Any]]] = {
     describe_groups.API: lambda call: {"groups": call.groups, "include_authorized_operations": False},
     find_coordinator.API: lambda call: {"key": call.groups[0], "key_type": 0, "coordinator_keys": call.groups},
     share_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
-    streams_group_describe.API: lambda call: {"group_ids": call.groups, "include_authorized_operations": False},
+    streams_group_describe.API: lambda call: {
+        "group_ids": call.groups,
+        "include_authorized_operations": False,
+        "include_topology_description": call.nodes,
+    },
+    delete_groups.API: lambda call: {"groups_names": call.groups},
     list_groups.API: lambda call: {"states_filter": call.states, "types_filter": call.types},
     sasl_authenticate.API: lambda call: {"auth_bytes": call.message},
     sasl_handshake.API: lambda call: {"mechanism": call.mechanism},
@@ -439,6 +487,7 @@ ARGUMENTS: dict[Api, tuple[Any, ...]] = {
     describe_configs.API: ({},),
     describe_groups.API: ((),),
     streams_group_describe.API: ((),),
+    delete_groups.API: ((),),
     fetch.API: ({},),
     find_coordinator.API: (("asked",),),
     list_offsets.API: ({},),

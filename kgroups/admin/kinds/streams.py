@@ -23,7 +23,7 @@ def _streams(name: GroupId, node: Node, group: StreamsGroup) -> Group:
         type=GroupType.STREAMS,
         state=group.state,
         protocol_type=STREAMS_PROTOCOL_TYPE,
-        protocol="",
+        protocol=group.assignor or "",
         coordinator=node,
         members=group.members,
         group_epoch=group.group_epoch,

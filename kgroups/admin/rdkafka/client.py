@@ -200,6 +200,9 @@ class RdkafkaAdmin(Acts):
         known = bool(pairs.hidden_by) or not self._sees_topics
         return with_hidden_commits(pairs.with_items(described).with_failures(failures), known=known)
 
+    async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
+        return Outcome(tuple(groups))  # librdkafka describes no streams groups: there is nothing to complete
+
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:

@@ -3,6 +3,7 @@
 v0  Kafka 1.1
 v1  throttling is told before it begins; same shape
 v2  flexible form
+v3  the broker's reason for each error (Kafka 4.4)
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from ..reader import reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(42, "DeleteGroups", 0, 2, flexible=2)
+API = Api(42, "DeleteGroups", 0, 3, flexible=2)
+
+_MESSAGES = 3
+"""The first version with a reason for each error."""
 
 _WORDS = {
     Code.non_empty_group: "the group has members",
@@ -48,8 +52,14 @@ class DeleteGroups(NamedTuple):
             reader.skip(4)  # throttle time
             for _ in reader.turns(reader.count()):
                 group, code = reader.string(), reader.int16()
+                message = reader.nullable_string() if version >= _MESSAGES else None
                 reader.tags()
-                answers[group] = kafka_error(code, words=_WORDS) if code else group
+                answers[group] = _error(code, message) if code else group
             reader.tags()
             reader.end()
         return answers
+
+
+def _error(code: int, message: str | None) -> KafkaError:
+    """The broker's own reason, where it gives one, is more exact than a text for its error code."""
+    return KafkaError(Code(code), message) if message else kafka_error(code, words=_WORDS)

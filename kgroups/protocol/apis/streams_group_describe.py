@@ -1,6 +1,7 @@
 """StreamsGroupDescribe (key 89): state, epochs, topology and tasks of streams groups, many a request (KIP-1071).
 
 v0  Kafka 4.1; a group of another type is GROUP_ID_NOT_FOUND
+v1  the assignor; on request the nodes of the topology, where a plugin of the broker stores them (KIP-1331, Kafka 4.4)
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ from kgroups.model.assignment import Assignment, Subscription
 from kgroups.model.groups import GroupId, Member
 from kgroups.model.streams import (
     AssignedTasks,
+    GlobalStore,
     InternalTopic,
+    Nodes,
     Pairs,
+    ProcessingNode,
     StreamsMember,
     Subtopology,
     SubtopologyTasks,
     Tasks,
     Topology,
+    TopologyNodes,
+    TopologyStatus,
 )
 
 from ..described import best_told
@@ -27,9 +33,12 @@ from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
 
-API = Api(89, "StreamsGroupDescribe", 0, 0, flexible=0)
+API = Api(89, "StreamsGroupDescribe", 0, 1, flexible=0)
 
-_NO_OPERATIONS = b"\0"
+NODES = 1
+"""The first version with the assignor and the nodes of a topology."""
+
+_NO, _YES = b"\0", b"\1"
 _ABSENT, _PRESENT = -1, 1
 
 
@@ -42,12 +51,15 @@ class StreamsGroup(NamedTuple):
     assignment_epoch: int
     topology: Topology | None
     members: tuple[Member, ...]
+    assignor: str | None = None
 
 
 class StreamsGroupDescribe(NamedTuple):
     """What are these streams groups doing, who is in them, and what do they run?"""
 
     groups: tuple[GroupId, ...]
+    nodes: bool = False
+    """Also ask for the nodes of their topologies."""
 
     @property
     def api(self) -> Api:
@@ -59,28 +71,64 @@ class StreamsGroupDescribe(NamedTuple):
 
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
-        return form.array(map(form.string, self.groups)) + _NO_OPERATIONS + form.tags
+        nodes = b"" if version < NODES else _YES if self.nodes else _NO
+        return form.array(map(form.string, self.groups)) + _NO + nodes + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, StreamsGroup | KafkaError]:
         """Group -> its description, or the error given for it; of what is told twice, a description counts."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            groups = [_group(reader) for _ in reader.turns(reader.count())]
+            groups = [_group(reader, version) for _ in reader.turns(reader.count())]
             reader.tags()
             reader.end()
         return best_told(groups)
 
 
-def _group(reader: Reader) -> tuple[GroupId, StreamsGroup | KafkaError]:
+def _group(reader: Reader, version: int) -> tuple[GroupId, StreamsGroup | KafkaError]:
     error, message, name, state = reader.int16(), reader.nullable_string(), reader.string(), reader.string()
     epoch, assignment_epoch = reader.int32(), reader.int32()
     topology = _topology(reader) if _is_there(reader) else None
     members = tuple([_member(reader) for _ in reader.turns(reader.count())])
     reader.skip(4)  # authorized operations
+    assignor = None
+    if version >= NODES:
+        nodes = _nodes_of_topology(reader)
+        topology = topology and topology._replace(nodes=nodes)
+        assignor = reader.nullable_string()
     reader.tags()
     if error:
         return name, kafka_error(error, message)
-    return name, StreamsGroup(name, state, epoch, assignment_epoch, topology, members)
+    return name, StreamsGroup(name, state, epoch, assignment_epoch, topology, members, assignor)
+
+
+def _nodes_of_topology(reader: Reader) -> TopologyNodes:
+    subtopologies: tuple[tuple[str, Nodes], ...] = ()
+    stores: tuple[GlobalStore, ...] = ()
+    if _is_there(reader):
+        subtopologies = tuple([_nodes_of_subtopology(reader) for _ in reader.turns(reader.count())])
+        stores = tuple([_global_store(reader) for _ in reader.turns(reader.count())])
+        reader.tags()
+    return TopologyNodes(TopologyStatus(reader.int8()), subtopologies, stores)
+
+
+def _nodes_of_subtopology(reader: Reader) -> tuple[str, Nodes]:
+    entry = reader.string(), Nodes([_node(reader) for _ in reader.turns(reader.count())])
+    reader.tags()
+    return entry
+
+
+def _global_store(reader: Reader) -> GlobalStore:
+    store = GlobalStore(_node(reader), _node(reader))
+    reader.tags()
+    return store
+
+
+def _node(reader: Reader) -> ProcessingNode:
+    node = ProcessingNode(
+        reader.string(), reader.int8(), _strings(reader), reader.nullable_string(), _strings(reader), _strings(reader)
+    )
+    reader.tags()
+    return node
 
 
 def _is_there(reader: Reader) -> bool:

@@ -213,6 +213,9 @@ _STREAMS = (
             Field("ValidatedTopologyEpoch", "int32", tag=0, default=-1),
             # Its definition names no versions; brokers read and write it in all.
             Field("LastAssignmentConfigs", "[]LastAssignmentConfig", _KEY_VALUE, nullable=True, tag=1),
+            # From Kafka 4.4 on (KIP-1331).
+            Field("StoredDescriptionTopologyEpoch", "int32", tag=2, default=-1),
+            Field("FailedDescriptionTopologyEpoch", "int32", tag=3, default=-1),
         ),
     ),
     RecordType(

@@ -12,7 +12,7 @@ from tests.fakes.asking import PATIENCE, Stopwatch, describe_offsets, described,
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember
 
-VERSIONS = ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1"]
+VERSIONS = ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"]
 
 
 def cluster(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeCluster:

@@ -33,7 +33,7 @@ def test_all_brokers_are_listed_and_the_names_are_sorted() -> None:
     assert len(fake.asked("ListGroups")) == 2 and not fake.asked("FindCoordinator")
 
 
-@pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1"])
+@pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"])
 def test_a_state_filter_gives_the_same_groups_on_every_version(version: str) -> None:
     fake = cluster(version)
     answer = list_groups(fake, ListFilter(states=("Stable",)))

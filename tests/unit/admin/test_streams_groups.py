@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.port import GroupAdmin
 from kgroups.admin.select_groups import Selection
 from kgroups.model.acts import DeletedTopic, DoomedTopic
 from kgroups.model.cluster import Node
@@ -122,3 +123,31 @@ def test_a_topic_left_out_of_the_answer_is_not_known(shop: FakeCluster) -> None:
 
 def test_nothing_to_delete_asks_nothing(shop: FakeCluster) -> None:
     assert (delete(shop).items, shop.asked("DeleteTopics")) == ((), [])
+
+
+async def with_nodes(admin: GroupAdmin) -> Outcome[Group]:
+    described = await admin.describe(Selection(names=(RUNNING, "plain")))
+    return await admin.describe_nodes(described.items)
+
+
+@pytest.mark.parametrize(("version", "nodes"), [("4.4.0", ["in-0 (orders, small)", "in-1"]), ("4.3.1", None)])
+def test_brokers_from_kafka_4_4_on_describe_the_nodes_of_a_topology(version: str, nodes: list[str] | None) -> None:
+    fake = FakeCluster(2, version)
+    open_shop(fake)
+    answer = ask(fake, with_nodes)
+    app, plain = answer.items
+    assert (names(answer), answer.failures, plain.topology) == ([RUNNING, "plain"], (), None)
+    assert app.protocol == ("sticky" if nodes else "")
+    assert app.topology
+    found = app.topology.nodes and [str(part) for _, part in app.topology.nodes.subtopologies]
+    assert found == nodes
+
+
+def test_nodes_that_cannot_be_described_are_a_failure_and_the_group_stays() -> None:
+    fake = FakeCluster(2, "4.4.0")
+    open_shop(fake)
+    node = Node(fake.world.groups[RUNNING].coordinator, "h", 1)
+    fake.world.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_authorization_failed)
+    app = Group(RUNNING, "Streams", "Stable", "streams", "", node)
+    answer = ask(fake, lambda admin: admin.describe_nodes([app]))
+    assert (answer.items, errors(answer)) == ((app,), {RUNNING: "GROUP_AUTHORIZATION_FAILED"})

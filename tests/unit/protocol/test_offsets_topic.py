@@ -167,7 +167,9 @@ CONSUMER = {
 def test_defaults_are_not_shared_by_records() -> None:
     value = struct.pack(">hiqB", 0, 1, 2, 0)
     first, second = (decode(key_bytes(17, "g"), value).value for _ in range(2))
-    assert first == {"Epoch": 1, "MetadataHash": 2, "ValidatedTopologyEpoch": -1, "LastAssignmentConfigs": []}
+    epochs = {"StoredDescriptionTopologyEpoch": -1, "FailedDescriptionTopologyEpoch": -1}
+    known = {"Epoch": 1, "MetadataHash": 2, "ValidatedTopologyEpoch": -1, "LastAssignmentConfigs": []}
+    assert first == known | epochs
     assert first and second and first["LastAssignmentConfigs"] is not second["LastAssignmentConfigs"]
 
 
