@@ -13,7 +13,7 @@ KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
-	@echo "make test     everything: style, types, and all tests, on five versions of Kafka"
+	@echo "make test     everything: style, types, and all tests, on six versions of Kafka"
 	@echo "make soak     the tests that run too long for each change; make test skips them"
 	@echo "make sandbox  the demo's brokers and groups, to stay until: $(BIN)/kgroups sandbox down"
 	@echo "make bench    kgroups beside its peers, in numbers"

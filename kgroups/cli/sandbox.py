@@ -29,7 +29,7 @@ def sandbox() -> None:
 
 @sandbox.command("up")
 @click.option("--brokers", type=click.IntRange(1, 3), default=1, show_default=True, help="How many brokers.")
-@click.option("--version", "kafka", metavar="VERSION", help="Kafka's version.  [default: the newest that can be run]")
+@click.option("--version", "kafka", metavar="VERSION", help="Version of Kafka.  [default: 4.3.1]")
 @click.option("--name", default="default", show_default=True, help=_NAME_HELP)
 @click.option("--security", is_flag=True, help="With TLS, SASL and ACLs, and a client.properties for each way in.")
 def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:

@@ -16,6 +16,9 @@ from xml.sax.saxutils import quoteattr
 from kgroups.errors import SandboxError
 from kgroups.sandbox.versions import Coordinate
 
+_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
+"""Pinned, because what it fetches becomes code."""
+
 _TIMEOUT = 1800  # seconds; Ivy asks for one file after the other, and slow lines are slow
 
 
@@ -38,7 +41,7 @@ def fetch_by_maven(maven: str, coordinates: Sequence[Coordinate], target: Path) 
         pom = Path(scratch, "pom.xml")
         pom.write_text(_pom(coordinates))
         # Without --strict-checksums Maven only warns of a broken download.
-        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={target}"]
+        goal = [f"{_PLUGIN}:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={target}"]
         _run([maven, "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom), *goal], "Maven")
 
 

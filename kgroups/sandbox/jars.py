@@ -1,8 +1,8 @@
 """A folder with the jars of a Kafka version: given by the user, kept from before, or fetched now.
 
-Checked twice. On the way: Maven (strict) and Ivy compare what arrives with the repository's checksums. At every use:
-each jar with the SHA-256 noted when it was fetched, because a cache in a home folder gets cleaned by halves. To hash
-the largest set (56 MB) takes a tenth of a broker's start; to compare sizes would be quicker and miss a damaged jar.
+Each set is compared with the SHA-256 checksums in ``checksums/``, when it is fetched and at every use: neither the
+repository nor a cache in a home folder, which gets cleaned by halves, is trusted. To hash the largest set (56 MB) takes
+a tenth of a broker's start; to compare sizes would be quicker and miss a damaged jar.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from kgroups.sandbox.java import find_java
 from kgroups.sandbox.versions import Coordinate, KafkaVersion, tools_version
 
 JARS_VARIABLE = "KGROUPS_KAFKA_JARS"
-_MANIFEST = "SHA256SUMS"  # the format of `sha256sum --check`
+CHECKSUMS = Path(__file__).with_name("checksums")
+"""One file for each set, in the format of ``sha256sum --check``."""
 
 
 class _Set(NamedTuple):
@@ -85,17 +86,18 @@ def _ensure(wanted: _Set, progress: Callable[[str], None]) -> Path:
     if given := _given(wanted):
         return given
     folder = jar_cache() / wanted.folder
-    if _is_whole(folder):
+    if _is_whole(wanted, folder):
         return folder
     with locked(folder.parent / ".lock"):
-        if not _is_whole(folder):  # another process may have fetched them while this one waited
+        if not _is_whole(wanted, folder):  # another process may have fetched them while this one waited
             _fetch(wanted, folder, progress)
     return folder
 
 
 def jars_at_hand(version: KafkaVersion) -> bool:
     """Whether :func:`ensure_jars` would answer without a fetch."""
-    return bool(_given(_broker(version))) or _is_whole(jar_cache() / version.name)
+    wanted = _broker(version)
+    return bool(_given(wanted)) or _is_whole(wanted, jar_cache() / wanted.folder)
 
 
 def _given(wanted: _Set) -> Path | None:
@@ -112,7 +114,11 @@ def _fetch(wanted: _Set, folder: Path, progress: Callable[[str], None]) -> None:
         names = [jar.name for jar in part.glob("*.jar")]
         if not any(name.startswith(wanted.proof) for name in names):
             raise SandboxError(f"what was fetched for {wanted.what} has no {wanted.content} in it: {len(names)} jars")
-        _write_manifest(part)
+        if reasons := _differences(wanted, part):
+            told = "; ".join(reasons)
+            raise SandboxError(
+                f"the jars fetched for {wanted.what} are not those that kgroups expects, and are not used: {told}"
+            )
         shutil.rmtree(folder, ignore_errors=True)  # a damaged one
         part.rename(folder)
     finally:
@@ -133,17 +139,25 @@ def _fetch_into(part: Path, wanted: _Set, progress: Callable[[str], None]) -> No
         )
 
 
-def _write_manifest(folder: Path) -> None:
-    lines = [f"{_sha256(jar)}  {jar.name}\n" for jar in sorted(folder.glob("*.jar"))]
-    (folder / _MANIFEST).write_text("".join(lines))
+def _is_whole(wanted: _Set, folder: Path) -> bool:
+    return not _differences(wanted, folder)
 
 
-def _is_whole(folder: Path) -> bool:
-    try:
-        noted = [line.split("  ", 1) for line in (folder / _MANIFEST).read_text().splitlines()]
-        return bool(noted) and all(_sha256(folder / name) == digest for digest, name in noted)
-    except (OSError, ValueError):
-        return False
+def _differences(wanted: _Set, folder: Path) -> list[str]:
+    """Return how the jars in a folder differ from the pinned set; one text for each jar that does."""
+    pinned = _pinned(wanted)
+    found = {jar.name: _sha256(jar) for jar in sorted(folder.glob("*.jar"))}
+    return [
+        f"{name} {'is missing' if name not in found else 'is unknown' if name not in pinned else 'differs'}"
+        f" (expected {pinned.get(name, 'nothing')}, found {found.get(name, 'nothing')})"
+        for name in sorted(pinned.keys() | found.keys())
+        if pinned.get(name) != found.get(name)
+    ]
+
+
+def _pinned(wanted: _Set) -> dict[str, str]:
+    lines = (CHECKSUMS / f"{wanted.folder}.sha256").read_text().splitlines()
+    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def _sha256(path: Path) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from kgroups.errors import SandboxError
 from kgroups.sandbox import jars, kafka_version
 from kgroups.sandbox.fetch import fetch_by_ivy
 from kgroups.sandbox.jars import ensure_jars, ensure_streams_jars, jars_at_hand
+from kgroups.sandbox.versions import VERSIONS
 
 KAFKA = kafka_version("2.8.2")
 
@@ -28,8 +32,26 @@ echo client > "$out/kafka-clients-2.8.2.jar"
 STREAMS_MAVEN = MAVEN.replace("kafka_2.13-2.8.2", "kafka-streams-4.3.1")
 
 
+JARS = {
+    "2.8.2": {"kafka_2.13-2.8.2.jar": "broker\n", "kafka-clients-2.8.2.jar": "client\n"},
+    "4.3.1-streams": {"kafka-streams-4.3.1.jar": "broker\n", "kafka-clients-2.8.2.jar": "client\n"},
+}
+"""What the Maven of these tests delivers, by set."""
+
+
+def pin(folder: Path, jars: Mapping[str, str]) -> None:
+    """Write the checksums of these jars as those that are expected."""
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in jars.items()]
+    folder.with_name(f"{folder.name}.sha256").write_text("".join(lines))
+
+
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pins = tmp_path / "checksums"
+    pins.mkdir()
+    for name, delivered in JARS.items():
+        pin(pins / name, delivered)
+    monkeypatch.setattr(jars, "CHECKSUMS", pins)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("KGROUPS_KAFKA_JARS", raising=False)
     return tmp_path / "cache" / "kgroups" / "kafka" / "2.8.2"
@@ -59,11 +81,7 @@ def test_fetches_once(cache: Path, maven: Path) -> None:
     assert ensure_jars(KAFKA, said.append) == cache
     assert jars_at_hand(KAFKA)
     assert (runs(maven), len(said)) == (1, 1)
-    assert sorted(path.name for path in cache.iterdir()) == [
-        "SHA256SUMS",
-        "kafka-clients-2.8.2.jar",
-        "kafka_2.13-2.8.2.jar",
-    ]
+    assert sorted(path.name for path in cache.iterdir()) == ["kafka-clients-2.8.2.jar", "kafka_2.13-2.8.2.jar"]
     pom = Path(f"{maven}.pom").read_text()
     assert "<artifactId>kafka_2.13</artifactId><version>2.8.2</version>" in pom
     assert "slf4j-log4j12" in pom
@@ -79,6 +97,35 @@ def test_fetches_again_what_was_damaged(cache: Path, maven: Path, harm: str) -> 
     ensure_jars(KAFKA)
     assert jar.read_text() == "client\n"
     assert runs(maven) == 2
+
+
+@pytest.mark.parametrize(
+    ("jar", "text", "reason"),
+    [
+        ("kafka-clients-2.8.2.jar", "another\n", r"differs \(expected \w{64}, found \w{64}\)"),
+        ("kafka-clients-2.8.2.jar", None, r"is unknown \(expected nothing, found \w{64}\)"),
+        ("more.jar", "more", r"is missing \(expected \w{64}, found nothing\)"),
+    ],
+)
+def test_fetch_of_jars_that_differ_from_the_pinned_set_is_rejected(
+    cache: Path, maven: Path, jar: str, text: str | None, reason: str
+) -> None:
+    wanted = JARS["2.8.2"] | ({jar: text} if text else {})
+    pin(jars.CHECKSUMS / "2.8.2", {name: each for name, each in wanted.items() if text or name != jar})
+    with pytest.raises(SandboxError, match=f"not those that kgroups expects, and are not used: {jar} {reason}"):
+        ensure_jars(KAFKA)
+    assert not cache.exists()
+
+
+def test_every_set_has_pinned_checksums_with_its_broker_or_program() -> None:
+    for version in VERSIONS.values():
+        sets = [version.name]
+        sets += [f"{version.name}-streams"] if version.streams and not version.tools else []
+        sets += [f"{version.name}-connect"] if version.connect and not version.tools else []
+        for name in sets:
+            lines = (jars.CHECKSUMS / f"{name}.sha256").read_text().splitlines()
+            assert all(re.fullmatch(r"[0-9a-f]{64}  [\w.+-]+\.jar", line) for line in lines)
+            assert any(version.name in line for line in lines)
 
 
 def test_leftovers_of_a_killed_run_do_no_harm(cache: Path, maven: Path) -> None:
