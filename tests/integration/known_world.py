@@ -8,11 +8,13 @@ from pathlib import Path
 
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.promises import end_of
+from kgroups.sandbox.versions import tools_version
 from kgroups.sandbox.world import DELETED_TOPIC, KnownGroup, known_groups
 from tests.integration.asking import Answer, run_kgroups
 from tests.integration.java_says import JavaTool, Said
 
 NEWEST = "4.3.1"
+"""The newest Java tools that are published."""
 Pair = tuple[str, int]
 
 
@@ -27,11 +29,16 @@ class World:
 
     def java(self, *words: str, version: str | None = None) -> Said:
         """Asks the Java tool of the cluster's own version, or of another."""
-        return JavaTool(version or self.version, self.scratch).ask(self.sandbox.bootstrap, *words)
+        return JavaTool(version or self.tool, self.scratch).ask(self.sandbox.bootstrap, *words)
 
     @property
     def version(self) -> str:
         return self.sandbox.version.name
+
+    @property
+    def tool(self) -> str:
+        """The version of the Java tools that run beside these brokers."""
+        return tools_version(self.sandbox.version).name
 
     def since(self, release: str) -> bool:
         """Whether the brokers are of that release or newer."""

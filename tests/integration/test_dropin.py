@@ -60,7 +60,7 @@ DIFFERENCES = {
 }
 
 OPAQUE, DELETED = "connect-like", "billing-deleted-topic"
-COMPARED = ("2.8.2", "3.9.1", NEWEST)
+COMPARED = ("2.8.2", "3.9.1", NEWEST, "4.4.0")
 
 
 # Command lines.
@@ -112,7 +112,7 @@ def expanded(world: World, visitors: Visitors, words: Iterable[str], folder: Pat
 def test_questions(world: World, visitors: Visitors) -> None:
     """The newest tool on brokers of all three; on old ones the rows that they can answer."""
     only(world, *COMPARED)
-    table = [row for row in rows(QUESTIONS) if world.version == NEWEST or _for_old(row)]
+    table = [row for row in rows(QUESTIONS) if world.tool == NEWEST or _for_old(row)]
 
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words)]
@@ -144,7 +144,7 @@ def test_old_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words, tmp_path)]
         mine = ours("kafka-consumer-groups", *words)
-        other = theirs(world, "kafka-consumer-groups", *words, version=world.version)
+        other = theirs(world, "kafka-consumer-groups", *words, version=world.tool)
         return (mine.code, bag(mine.out)), (other.code, bag(other.out))
 
     agree(OLD, one)

@@ -202,7 +202,7 @@ def without_topics(rows: Iterable[Cells]) -> list[Cells]:
 
 def tools(world: World, *, several_groups: bool = False) -> list[str]:
     """The versions of the Java tool to ask; without that of 1.1.1 where it would have to take several groups."""
-    own = [] if several_groups and not world.since("2.5") else [world.version]
+    own = [] if several_groups and not world.since("2.5") else [world.tool]
     return list(dict.fromkeys([*own, NEWEST]))
 
 
@@ -432,7 +432,7 @@ def test_topics_of_assignments(world: World) -> None:
     told = world.ask("describe", "orders-roundrobin", "--members", "-v", "-o", "json")
     assert {entry["topic"] for row in told.items for entry in row["current_assignment"]} == {"orders", "payments"}
     said = world.java("--describe", "--group", "orders-roundrobin", "--members", "--verbose")
-    column = "ASSIGNMENT" if world.version != NEWEST else "CURRENT-ASSIGNMENT"
+    column = "ASSIGNMENT" if world.tool != NEWEST else "CURRENT-ASSIGNMENT"
     assert all(("orders" in (row[column] or "")) == (world.version != "3.9.1") for row in said.rows)
 
 
