@@ -74,7 +74,11 @@ async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mappi
                 raise replies  # never: _ask_broker keeps errors group by group
             for group, reply in replies.items():
                 round_.sort(node, group, reply)
-        pending = await _relocate(cluster, round_.gone, answers, revisited)
+        pending, lost = await _relocate(cluster, round_.gone, revisited)
+        if question.changes:  # nothing was sent: there is time until another broker takes the group over
+            round_.again.update({group: (None, failure) for group, failure in lost.items()})
+        else:
+            answers.failed.update(lost)
         if round_.again and await backoff.wait():
             pending.update({group: node for group, (node, _) in round_.again.items()})
         else:
@@ -105,7 +109,10 @@ class _Round(Generic[T]):
                 self._answers.failed[group] = failure
         elif isinstance(reply, KgroupsError):
             contacted = None if isinstance(reply, NotRequested) else node.id
-            failure = Failure(Scope.GROUP, group, str(reply), api=self._api, broker=contacted)
+            # Whatever else keeps a change from being made, it does so before the request is sent.
+            unsent = self._changes and not isinstance(reply, OutcomeUnknown)
+            message = f"not sent: {reply}" if unsent else str(reply)
+            failure = Failure(Scope.GROUP, group, message, api=self._api, broker=contacted)
             if isinstance(reply, BrokerUnavailable):
                 self.gone[group] = (node, failure)
             else:
@@ -130,22 +137,23 @@ async def _place(cluster: Cluster, pending: Mapping[GroupId, Node | None], answe
 async def _relocate(
     cluster: Cluster,
     gone: Mapping[GroupId, tuple[Node, Failure]],
-    answers: Answers[T],
     revisited: set[tuple[GroupId, Node]],
-) -> dict[GroupId, Node | None]:
-    """Looks up the groups whose broker is gone, and sends each to where it is now; to one place once, and no more."""
+) -> tuple[dict[GroupId, Node | None], dict[GroupId, Failure]]:
+    """Looks up the groups whose broker is gone, and sends each to where it is now; to one place once, and no more.
+    And those for which there is no place."""
     if not gone:
-        return {}
+        return {}, {}
     found, _ = await find_coordinators(cluster, gone)
     moved: dict[GroupId, Node | None] = {}
+    lost: dict[GroupId, Failure] = {}
     for group, (_, failure) in gone.items():
         place = found.get(group)
         if place and (group, place) not in revisited and cluster.reachable(place):
             revisited.add((group, place))
             moved[group] = place
         else:
-            answers.failed[group] = failure
-    return moved
+            lost[group] = failure
+    return moved, lost
 
 
 def _by_node(placed: Mapping[GroupId, Node]) -> list[tuple[Node, list[GroupId]]]:

@@ -14,11 +14,13 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from .ask_coordinators import Question, ask_coordinators
+from .describe_groups import NOT_FOUND
 from .make_plan import Lookups
 from .reset_offsets import WireLookups
 from .reset_plan import IDLE, has_members
 from .select_groups import Selection
 
+GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
 _DELETE = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
@@ -61,6 +63,8 @@ async def delete_groups(cluster: Cluster, names: Iterable[GroupId]) -> Outcome[D
     items = []
     for name in wanted:
         failure = answers.failed.get(name)
+        if failure and failure.error == NOT_FOUND and name in answers.unknown:
+            failure = failure._replace(message=GONE)
         unknown = Result.UNKNOWN if name in answers.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
     return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))

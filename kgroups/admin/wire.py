@@ -154,7 +154,7 @@ class WireAdmin:
 
         request, notices = for_cluster(request, self.cluster_id)
         planned = await reset_offsets.plan_reset(self.cluster, request)
-        return self._whole(request.selection, planned.with_failures((), notices))
+        return self._whole(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         from . import reset_offsets
@@ -165,7 +165,8 @@ class WireAdmin:
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
         from . import delete_offsets
 
-        return self._whole(selection, await delete_offsets.plan_delete_offsets(self.cluster, selection, topics))
+        planned = await delete_offsets.plan_delete_offsets(self.cluster, selection, topics)
+        return self._whole(selection, await self._deletable(planned))
 
     async def still_true(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
@@ -206,13 +207,23 @@ class WireAdmin:
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
         from . import remove_members
+        from .needs_kafka import members_that_can_be_removed
 
-        return self._whole(selection, await remove_members.plan_removal(self.cluster, selection, wanted), commits=False)
+        planned = await remove_members.plan_removal(self.cluster, selection, wanted)
+        return self._whole(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
 
     async def remove_members(self, leavers: Sequence[Leaver], reason: str) -> Outcome[RemovedMember]:
         from . import remove_members
 
         return await remove_members.remove_members(self.cluster, leavers, reason)
+
+    async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
+        """The plan without deletions for which the brokers are too old."""
+        if all(entry.before and entry.after for entry in planned.items):
+            return planned
+        from .needs_kafka import offsets_that_can_be_deleted
+
+        return await offsets_that_can_be_deleted(self.cluster, planned)
 
     def _whole(self, selection: Selection, answer: Outcome[T], *, commits: bool = True) -> Outcome[T]:
         """A list that is known to be short is said to be; named groups have failures of their own. And where the

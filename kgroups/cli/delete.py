@@ -13,7 +13,7 @@ from kgroups.model.counts import count
 
 from .answer import Shape
 from .confirm import Consent, consent_options
-from .internal_topics import all_internal_topics_option, delete_topics
+from .internal_topics import all_internal_topics_option, delete_topics, own_topics
 from .options import Connection, Duration, connection_options, output_options
 from .perform import Act, perform
 from .safety import Safety, safety_options
@@ -76,7 +76,7 @@ def delete(
         screened = await safety.screen(
             admin, planned, committed, lambda each: each.group.group_id, execute=consent.execute
         )
-        return _with_topics(screened, all_internal)
+        return await _with_topics(admin, screened, all_internal)
 
     async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup | DoomedTopic]) -> Outcome[Any]:
         groups = [doomed for doomed in planned if isinstance(doomed, DoomedGroup)]
@@ -154,7 +154,9 @@ def _as_applied(
             yield AppliedOffset(entry, *results[entry.group_id])
 
 
-def _with_topics(planned: Outcome[DoomedGroup], all_internal: bool) -> Outcome[DoomedGroup | DoomedTopic]:
+async def _with_topics(
+    admin: GroupAdmin, planned: Outcome[DoomedGroup], all_internal: bool
+) -> Outcome[DoomedGroup | DoomedTopic]:
     """The groups, and where they are to go too, behind them their internal topics; else it is said that these stay."""
     from kgroups.model.groups import GroupType
 
@@ -166,6 +168,8 @@ def _with_topics(planned: Outcome[DoomedGroup], all_internal: bool) -> Outcome[D
 
     if not all_internal:
         return whole.with_failures((), kept_remarks(groups))
-    topics = doomed_topics(groups)
+    topics = await own_topics(admin, doomed_topics(groups))
     items: list[DoomedGroup | DoomedTopic] = [*planned.items, *topics.items]
-    return planned.with_items(items).with_failures(topics.failures, (NO_WAY_BACK,) if topics.items else ())
+    return planned.with_items(items).with_failures(
+        topics.failures, (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
+    )

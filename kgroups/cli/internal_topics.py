@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.act_rows import Told
     from kgroups.model.acts import DoomedTopic
+    from kgroups.model.outcome import Outcome
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +31,18 @@ internal_topic_option = click.option(
     help="Also delete this internal topic of a streams group; may be repeated. There is no way back.",
     shell_complete=complete_topic,
 )
+
+
+async def own_topics(admin: GroupAdmin, doomed: Outcome[DoomedTopic]) -> Outcome[DoomedTopic]:
+    """The topics without those that may belong to another existing group; asks which groups exist."""
+    if not doomed.items:
+        return doomed
+    from kgroups.admin.list_groups import ListFilter
+    from kgroups.model.internal_topics import without_others
+
+    listed = await admin.list_groups(ListFilter())
+    names = (group.group_id for group in listed.items)
+    return without_others(doomed, names).with_failures(listed.failures, listed.notices)
 
 
 async def delete_topics(

@@ -14,7 +14,7 @@ from kgroups.model.counts import count
 
 from .answer import Shape, complain, put
 from .confirm import Consent, consent_options
-from .internal_topics import all_internal_topics_option, delete_topics, internal_topic_option
+from .internal_topics import all_internal_topics_option, delete_topics, internal_topic_option, own_topics
 from .options import Connection, connection_options, output_options
 from .perform import Act, perform
 from .safety import Safety, safety_options
@@ -135,10 +135,10 @@ async def _with_topics(
     if not names:
         return planned.with_items(planned.items)
     groups = await admin.describe(Selection(names))
-    topics = doomed_topics(groups.items, named)
+    topics = await own_topics(admin, doomed_topics(groups.items, named))
     items: list[PlannedOffset | DoomedTopic] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
-        (*groups.failures, *topics.failures), (NO_WAY_BACK,) if topics.items else ()
+        (*groups.failures, *topics.failures), (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
     )
 
 

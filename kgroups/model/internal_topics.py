@@ -34,6 +34,27 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
     return Outcome(tuple(doomed), tuple(failures))
 
 
+def without_others(doomed: Outcome[DoomedTopic], groups: Iterable[str]) -> Outcome[DoomedTopic]:
+    """Leave out topics that may belong to another group, whose longer name they begin with, too.
+
+    A topology is what a client says, so that group ``orders`` may name ``orders-eu-store-changelog`` of ``orders-eu``.
+
+    :param groups: the names of all groups.
+    """
+    names = sorted(groups)
+    kept: list[DoomedTopic] = []
+    failures: list[Failure] = []
+    for each in doomed.items:
+        own = each.group.group_id
+        others = [name for name in names if name.startswith(f"{own}-") and is_internal_name(each.topic, name)]
+        if others:
+            message = f"not deleted: by its name it may belong to group '{others[-1]}', not to '{own}'"
+            failures.append(Failure(Scope.TOPIC, each.topic, message))
+        else:
+            kept.append(each)
+    return doomed.with_items(kept).with_failures(failures)
+
+
 def kept_remarks(groups: Iterable[Group]) -> list[str]:
     """What is said of internal topics that stay when their group goes."""
     remarks = []

@@ -95,7 +95,8 @@ def test_old_brokers_cannot_and_it_is_said(ground: Ground, tmp_path: Path) -> No
     if ground.since("2.4"):
         pytest.skip("newer ones can")
     ground.commit({"acts-old": {LOG: {0: 6}}})
-    told = ground.ask("delete-offsets", "acts-old", "--topic", LOG, *DO_IT, "--undo-file", str(tmp_path / "undo"))
-    assert told.code == 1 and [row["result"] for row in told.items] == ["failed"]
-    assert "has no OffsetDelete" in told.err
+    for words in ((), (*DO_IT, "--undo-file", str(tmp_path / "undo"))):
+        told = ground.ask("delete-offsets", "acts-old", "--topic", LOG, *words)
+        assert told.code == 1 and "deleting a committed offset needs Kafka 2.4 (OffsetDelete)" in told.err
+    assert not told.items and not (tmp_path / "undo").exists()
     assert ground.committed("acts-old") == {"acts-old": {(LOG, 0): 6}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 import pytest
@@ -88,7 +89,26 @@ def test_a_group_that_is_gone_after_a_doubtful_answer_may_be_our_doing() -> None
     fake = shop()
     fake.world.fail("DeleteGroups", "a", ErrorCode.request_timed_out, times=1)
     fake.world.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
-    assert [each.result for each in deleted(fake, "a").items] == [Result.UNKNOWN]
+    (item,) = deleted(fake, "a").items
+    assert item.result is Result.UNKNOWN and item.failure
+    assert item.failure.message.startswith("it is not known whether this deleted it")
+
+
+def test_groups_of_a_broker_that_is_gone_wait_for_their_new_coordinator() -> None:
+    fake = shop()
+
+    async def dies() -> None:
+        await fake.brokers[1].stop()
+
+        async def takes_over() -> None:
+            await asyncio.sleep(0.5)
+            fake.world.groups["b"].coordinator = 0
+
+        tasks.append(asyncio.ensure_future(takes_over()))
+
+    tasks: list[asyncio.Future[None]] = []
+    outcome = ask(fake, lambda admin: admin.delete_groups(["a", "b"]), via=(0,), before=dies)
+    assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED], outcome.failures
 
 
 def test_commits_that_would_go() -> None:
@@ -188,6 +208,12 @@ def test_a_member_that_is_gone_by_then_is_told() -> None:
 
 
 def test_before_kafka_2_4_members_leave_only_by_themselves() -> None:
-    _, outcome = left(shop("1.1.1"), WantedMembers(everyone=True))
+    planned = ask(shop("1.1.1"), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True)))
+    assert not planned.items
+    assert [(each.name, each.message) for each in planned.failures] == [
+        ("busy", "removing members needs Kafka 2.4 (LeaveGroup v3)")
+    ]
+    (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
+    outcome = ask(shop("1.1.1"), lambda admin: admin.remove_members([leaver], ""))
     assert {each.result for each in outcome.items} == {Result.FAILED}
-    assert re.search("speaks LeaveGroup v0 to v1", outcome.failures[0].message)
+    assert re.search("not sent: .*speaks LeaveGroup v0 to v1", outcome.failures[0].message)

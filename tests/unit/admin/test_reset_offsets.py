@@ -309,8 +309,10 @@ def test_a_broker_that_never_got_it_leaves_no_doubt() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
 
-    written = ask(fake, lambda admin: admin.apply_offsets(planned), via=(1,), before=fake.brokers[0].stop)
+    stopped, settings = fake.brokers[0].stop, {"broker_timeout": PATIENCE}
+    written = ask(fake, lambda admin: admin.apply_offsets(planned), via=(1,), before=stopped, **settings)
     assert set(results(written).values()) == {Result.FAILED}
+    assert all(failure.message.startswith("not sent: ") for failure in written.failures)
 
 
 def test_a_write_that_times_out_in_the_broker_is_unknown() -> None:
@@ -337,7 +339,13 @@ def test_a_group_with_very_many_partitions_goes_in_several_requests() -> None:
 
 def test_before_kafka_2_4_a_commit_cannot_be_taken_away() -> None:
     fake = shop("1.1.1")
-    (entry,) = plan(fake, FromPlan({("b", "t", 0): None}, exact=True), "b").items
+    planned = plan(fake, FromPlan({("b", "t", 0): None, ("b", "t", 1): Commit(1, 20)}, exact=True), "b")
+    assert moved(planned) == {("b", "t", 1): 20}, "the plan says so, not only the write"
+    (failure,) = planned.failures
+    assert (failure.name, failure.message) == ("b", "deleting a committed offset needs Kafka 2.4 (OffsetDelete)")
+    assert planned.notices == ("1 new committed offset cannot be undone: that needs Kafka 2.4 (OffsetDelete)",)
+    entry = PlannedOffset("b", "t", 0, Commit(0, 5), None)
     written = write(fake, [entry])
     assert set(results(written).values()) == {Result.FAILED}
-    assert "has no OffsetDelete" in written.failures[0].message
+    assert "not sent" in written.failures[0].message and "has no OffsetDelete" in written.failures[0].message
+    assert not plan(shop(), FromPlan({("b", "t", 0): None}, exact=True), "b").failures

@@ -4,7 +4,7 @@ import pytest
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
-from kgroups.model.internal_topics import doomed_topics, kept_remarks, of_inputs
+from kgroups.model.internal_topics import doomed_topics, kept_remarks, of_inputs, without_others
 from kgroups.model.streams import InternalTopic, Subtopology, Topology, internal_topics
 from kgroups.model.topology_rows import topology_remark, topology_rows
 
@@ -33,6 +33,18 @@ def test_topics_go_with_groups_without_members() -> None:
         ("b", "b-c-changelog"),
         ("b", "b-r-repartition"),
     ]
+
+
+def test_topics_that_may_belong_to_another_group_stay() -> None:
+    foreign = InternalTopic("g-eu-store-changelog", 1, 1)
+    claims = Topology(5, (Subtopology("0", ("in",), (), (), (foreign, InternalTopic("g-c-changelog", 2, 0))),))
+    doomed = doomed_topics([group()._replace(topology=claims)])
+    kept = without_others(doomed, ["g", "g-eu", "g-eu-s", "g-e", "other"])
+    assert [each.topic for each in kept.items] == ["g-c-changelog"]
+    assert [(failure.name, failure.message) for failure in kept.failures] == [
+        (foreign.name, "not deleted: by its name it may belong to group 'g-eu', not to 'g'")
+    ]
+    assert without_others(doomed, ["g", "other"]) == doomed
 
 
 def test_named_topics_go_alone_and_strange_ones_are_said() -> None:
