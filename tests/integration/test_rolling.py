@@ -1,0 +1,180 @@
+"""Coordinators that move: each command shows all groups, or fails and names what is missing. None is silently short."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import cycle
+
+import pytest
+
+from kgroups.admin.coverage import OFFSETS_TOPIC, Coverage
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.cluster import Node
+from kgroups.net.cluster import Cluster
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.load import Load, seed_load
+from tests.integration.asking import Answer, run_here
+from tests.integration.conftest import wanted_versions
+from tests.integration.dropin import ours
+
+LOAD = Load(groups=90, partitions=6, topics=3)
+NAMES = frozenset(LOAD.names())
+
+REPLICATED = {
+    "offsets.topic.replication.factor": "3",
+    "offsets.topic.num.partitions": "50",
+    "default.replication.factor": "3",
+    "controlled.shutdown.enable": "true",
+    "auto.leader.rebalance.enable": "false",
+}
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "list": ("-o", "json"),
+    "describe": ("--all-groups", "--state", "-o", "json"),
+    "describe --regex": ("--regex", ".*-.*", "-o", "json"),
+    "lag": ("--all-groups", "-o", "json"),
+    "check": ("--all-groups", "--state", "stable,empty", "-o", "json"),
+    "watch": ("--all-groups", "--count", "1"),
+}
+DROP_IN = "kafka-consumer-groups --list"
+RESTARTS, SOAK_RESTARTS, SOAK_RUNS = 3, 18, 200
+
+
+class Tally:
+    """What came of the commands, and how often brokers were listed again."""
+
+    def __init__(self) -> None:
+        self.runs: Counter[str] = Counter()
+        self.relisted = 0
+        self.short: list[str] = []
+
+    def add(self, command: str, found: set[str], code: int, named: str) -> None:
+        if found >= NAMES:
+            self.runs["all groups"] += 1
+        elif code and named:
+            self.runs["named"] += 1
+        else:
+            self.runs["silently short"] += 1
+            self.short.append(f"{command}: {len(found)} groups, exit code {code}")
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count} {kind}" for kind, count in sorted(self.runs.items()))
+        return f"{sum(self.runs.values())} commands: {told}; brokers listed again {self.relisted} times"
+
+
+@pytest.fixture
+def replicated(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> Iterator[Sandbox]:
+    if DEFAULT_VERSION not in wanted_versions(request.config):
+        pytest.skip(f"brokers of Kafka {DEFAULT_VERSION} only are restarted")
+    kafka_at_hand(DEFAULT_VERSION)
+    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-rolling", properties=REPLICATED) as sandbox:
+        seed_load(sandbox, LOAD)
+        assert {row["group"] for row in run_here("list", "-o", "json", bootstrap=sandbox.bootstrap).items} == NAMES
+        yield sandbox
+
+
+@pytest.fixture
+def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
+    found = Tally()
+    again = Coverage.again
+
+    async def counted(self: Coverage) -> dict[Node, tuple[int, ...]]:
+        turns = await again(self)
+        found.relisted += bool(turns)
+        return turns
+
+    monkeypatch.setattr(Coverage, "again", counted)
+    return found
+
+
+def test_no_group_disappears_during_a_rolling_restart(replicated: Sandbox, tally: Tally) -> None:
+    ask_while_rolling(replicated, tally, RESTARTS, 0)
+    print(tally)
+    assert not tally.short, str(tally)
+
+
+@pytest.mark.soak
+def test_no_group_disappears_in_many_commands(replicated: Sandbox, tally: Tally) -> None:
+    ask_while_rolling(replicated, tally, SOAK_RESTARTS, SOAK_RUNS)
+    print(tally)
+    assert not tally.short, str(tally)
+    assert tally.runs.total() >= SOAK_RUNS and tally.relisted
+
+
+def test_no_group_disappears_when_preferred_leaders_are_elected(replicated: Sandbox, tally: Tally) -> None:
+    """All replicas are in sync then, and no broker ends."""
+    replicated.terminate(2)
+    replicated.restart(2)
+    done = threading.Event()
+
+    def elect() -> None:
+        tool = "org.apache.kafka.tools.LeaderElectionCommand"
+        said = replicated.java(
+            tool,
+            *("--bootstrap-server", replicated.bootstrap),
+            *("--election-type", "preferred", "--all-topic-partitions"),
+        )
+        done.set()
+        assert said.returncode == 0, said.stderr
+
+    before = leaders(replicated)
+    ask_beside(replicated, tally, elect, done, 0)
+    print(tally)
+    assert not tally.short, str(tally)
+    assert leaders(replicated) != before
+
+
+def ask_while_rolling(sandbox: Sandbox, tally: Tally, restarts: int, runs: int) -> None:
+    """Asks all commands in turn while the brokers are restarted one after the other."""
+    done = threading.Event()
+
+    def roll() -> None:
+        try:
+            for _, broker in zip(range(restarts), cycle((1, 2, 3)), strict=False):
+                sandbox.terminate(broker)
+                sandbox.restart(broker, timeout=120)
+        finally:
+            done.set()
+
+    ask_beside(sandbox, tally, roll, done, runs)
+
+
+def ask_beside(sandbox: Sandbox, tally: Tally, act: Callable[[], None], done: threading.Event, runs: int) -> None:
+    thread = threading.Thread(target=act)
+    thread.start()
+    try:
+        for command in cycle((*COMMANDS, DROP_IN)):
+            if done.is_set() and tally.runs.total() >= runs:
+                break
+            ask(sandbox, tally, command)
+    finally:
+        thread.join()
+
+
+def ask(sandbox: Sandbox, tally: Tally, command: str) -> None:
+    if command == DROP_IN:
+        said = ours("kafka-consumer-groups", "--bootstrap-server", sandbox.bootstrap, "--list", "--timeout", "30000")
+        tally.add(command, set(said.out.splitlines()), said.code, said.err)
+        return
+    answer = run_here(command.split()[0], *COMMANDS[command], bootstrap=sandbox.bootstrap)
+    tally.add(command, groups(answer), answer.code, answer.err)
+
+
+def groups(answer: Answer) -> set[str]:
+    told = json.loads(answer.out) if answer.out else {}
+    return {row["group"] for row in told.get("items") or told.get("findings") or ()}
+
+
+def leaders(sandbox: Sandbox) -> Mapping[int, object]:
+    async def found() -> Mapping[int, object]:
+        cluster, told = await Cluster.connect(
+            ClientSettings(parse_bootstrap(sandbox.bootstrap)), topics=(OFFSETS_TOPIC,)
+        )
+        await cluster.close()
+        return told.topics[0].leaders
+
+    return asyncio.run(found())
