@@ -39,6 +39,7 @@ class Gate:
         self._observer = observer
         self._tls: TlsDoor | None = None
         self._sign_in: SignIn | None = None
+        self._answered: set[tuple[str, int]] = set()
         if settings.security and settings.security.tls:
             from .tls_door import TlsDoor
 
@@ -66,7 +67,10 @@ class Gate:
         try:
             try:
                 link = Link(connection, await negotiate(connection, allowed))
+                self._answered.add((host, port))
             except ConnectionLost as error:
+                if (host, port) in self._answered:
+                    raise  # not for our settings
                 raise self._shut_before(error) from None
             if self._sign_in:
                 await self._sign_in.on(connection, link.versions, host, allowed)

@@ -49,7 +49,8 @@ def _of_failure(failure: Failure) -> Finding:
     said = ", ".join(filter(None, (failure.error, failure.api)))
     text = f"{failure.message} [{said}]" if said else failure.message
     if failure.scope is not Scope.GROUP:
-        return Finding(CLUSTER, "answered", Severity.UNKNOWN, f"{failure.scope.value} {failure.name}: {text}")
+        scope = f"{failure.scope.value} "
+        return Finding(CLUSTER, "answered", Severity.UNKNOWN, f"{scope}{failure.name.removeprefix(scope)}: {text}")
     if failure.error == _GONE:
         return Finding(failure.name, "exists", Severity.CRITICAL, failure.message)
     return Finding(failure.name, "answered", Severity.UNKNOWN, text)

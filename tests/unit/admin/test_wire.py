@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import socket
+
 import pytest
 
-from kgroups.errors import ClusterUnreachable, UnsupportedVersion
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, UnsupportedVersion
 from tests.fakes.asking import list_groups
 from tests.fakes.broker import FakeCluster
 from tests.fakes.versions import OFFSET_FETCH
@@ -22,3 +24,13 @@ def test_nobody_there_is_unreachable() -> None:
     fake.brokers[0].alive = False
     with pytest.raises(ClusterUnreachable, match="connection refused"):
         list_groups(fake)
+
+
+def test_an_advertised_address_that_is_out_of_reach_is_said_to_be_one() -> None:
+    fake = FakeCluster(1)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        fake.brokers[0].advertised = closed.getsockname()[1]
+        words = "refused; that is the address that the broker advertises; run kgroups config check"
+        with pytest.raises(BrokerUnavailable, match=words):
+            list_groups(fake)

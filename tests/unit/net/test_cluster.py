@@ -255,3 +255,20 @@ def test_a_change_that_was_never_sent_is_not_made() -> None:
 
     fake = FakeCluster(2)
     with_cluster(fake, work, via=(0,))
+
+
+def test_a_plaintext_broker_that_ends_is_not_taken_for_a_tls_listener() -> None:
+    """It has answered before; the connection after that is closed at its first request."""
+
+    async def work(cluster: Cluster) -> None:
+        with pytest.raises(BrokerUnavailable, match="closed the connection"):
+            await cluster.call(cluster.nodes[0], ListGroups())
+        with pytest.raises(BrokerUnavailable, match="closed the connection") as told:
+            await cluster.call(cluster.nodes[0], ListGroups())
+        assert "TLS" not in str(told.value)
+
+    fake = FakeCluster(1)
+    fake.brokers[0].fault("ListGroups", faults.close)
+    fake.brokers[0].fault("ApiVersions", faults.late(0), times=1)
+    fake.brokers[0].fault("ApiVersions", faults.close)
+    with_cluster(fake, work)

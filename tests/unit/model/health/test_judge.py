@@ -365,6 +365,12 @@ def test_what_failed_is_a_finding() -> None:
     assert [each.group for each in report.bad] == ["g", "", "h"]
 
 
+@pytest.mark.parametrize("name", ["2", "broker 2"])
+def test_a_broker_that_failed_is_named_once(name: str) -> None:
+    (finding,) = report_of((), [Failure(Scope.BROKER, name, "connection refused")], NOW).findings
+    assert finding.message == "broker 2: connection refused"
+
+
 def test_the_worst() -> None:
     assert worst([WARNING, UNKNOWN, OK]) is UNKNOWN
     assert worst([CRITICAL, UNKNOWN]) is CRITICAL
