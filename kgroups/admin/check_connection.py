@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from shlex import quote
 
 from kgroups.config.security import Password
 from kgroups.config.settings import ClientSettings
@@ -142,10 +143,15 @@ def _summed_up(settings: ClientSettings, step: str, detail: str, failures: Itera
 def _grant(settings: ClientSettings, acls: list[Acl]) -> str:
     """The words for Kafka's own tool that would add the first of these ACLs."""
     sasl = settings.security.sasl if settings.security else None
-    who = sasl.credentials.username if sasl and isinstance(sasl.credentials, Password) else "<principal>"
+    who = sasl.credentials.username if sasl and isinstance(sasl.credentials, Password) else None
+    whom = quote(f"User:{who}") if who else "User:<principal>"
     acl = acls[0]
-    on = "--cluster" if acl == DESCRIBE_CLUSTER else f"--{acl.resource.lower()} {acl.name or '<name>'}"
-    words = f"kafka-acls.sh --add --allow-principal User:{who} --operation {acl.operation.title()} {on}"
+    on = (
+        "--cluster"
+        if acl == DESCRIBE_CLUSTER
+        else f"--{acl.resource.lower()} {quote(acl.name) if acl.name else '<name>'}"
+    )
+    words = f"kafka-acls.sh --add --allow-principal {whom} --operation {acl.operation.title()} {on}"
     return f"if it shall be seen: {words}" + (", and so on" if len(acls) > 1 else "")
 
 

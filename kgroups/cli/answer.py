@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import UsageError
+from kgroups.errors import KgroupsError, UsageError
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kgroups.net.connection import Exchange
     from kgroups.render.views import Tier, View
 
+T = TypeVar("T")
 Ask = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
 
 
@@ -72,7 +73,32 @@ class Shape(NamedTuple):
 def answer(settings: ClientSettings, shape: Shape, view: View, ask: Ask, *, debug: bool) -> int:
     """Asks, shows what came back on stdout and what failed on stderr; gives the exit code."""
     shape.check(view)
-    return show(*put(settings, ask, debug=debug), shape, view)
+    return show(*or_envelope(shape, view, lambda: put(settings, ask, debug=debug)), shape, view)
+
+
+def or_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:
+    """What ``run`` returns, or the error that it raises; see :func:`or_written`."""
+
+    def write(empty: Outcome[Any]) -> None:
+        from kgroups.render.output import write_outcome
+
+        write_outcome(empty, view, fmt="json", stream=sys.stdout, columns=shape.columns)
+
+    return or_written(shape.output, write, run)
+
+
+def or_written(output: str, write: Callable[[Outcome[Any]], None], run: Callable[[], T]) -> T:
+    """What ``run`` returns. If it fails as a whole, as when no broker answers, ``-o json`` still gets its envelope: no
+    items, and the reason as a failure of the cluster. The error is raised all the same."""
+    try:
+        return run()
+    except KgroupsError as error:
+        from kgroups.model.outcome import EXIT_FAILED, Failure, Outcome, Scope
+
+        if error.exit_code == EXIT_FAILED and output == "json":
+            write(Outcome(failures=(Failure(Scope.CLUSTER, "", str(error)),)))
+            sys.stdout.flush()
+        raise
 
 
 def put(settings: ClientSettings, ask: Ask, *, debug: bool, quiet: bool = False) -> tuple[Outcome[Any], str | None]:

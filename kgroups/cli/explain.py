@@ -10,7 +10,7 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .answer import complain, put
+from .answer import complain, or_written, put
 from .options import Connection, F, collected, connection_options, deep_options
 from .which_groups import Chosen, group_options
 
@@ -106,7 +106,11 @@ def explain(
 
         return await with_logs(admin, outcome, *deep)
 
-    told, cluster_id = put(connection.settings, ask, debug=connection.debug)
+    told, cluster_id = or_written(
+        look.output,
+        lambda empty: write_json(empty, sys.stdout, None),
+        lambda: put(connection.settings, ask, debug=connection.debug),
+    )
     answered: Outcome[Explained] = told.with_items(Explained(facts, find(facts)) for facts in told.items)
     if changes:
         answered = _with_what_if(answered, changes)

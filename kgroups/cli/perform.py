@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .answer import Shape, complain, put, show
+from .answer import Shape, complain, or_envelope, put, show
 from .confirm import Consent
 from .options import Connection
 
@@ -51,7 +51,9 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
     shape.check(act.view)
     if consent.execute and consent.yes:
         return _at_once(connection, shape, act)
-    planned, cluster_id = put(connection.settings, act.plan, debug=connection.debug)
+    planned, cluster_id = or_envelope(
+        shape, act.view, lambda: put(connection.settings, act.plan, debug=connection.debug)
+    )
     cluster = connection.cluster(cluster_id)
     rows = planned.with_items(map(act.row, planned.items))
     if not consent.execute or not planned.items:
@@ -66,7 +68,7 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
         _check_same(cluster_id, admin.cluster_id)
         return await act.do(admin, planned.items)
 
-    done, cluster_id = _put(connection, act, do)
+    done, cluster_id = or_envelope(shape, act.view, lambda: _put(connection, act, do))
     return show(done.after(planned), cluster_id, shape, act.view)
 
 
@@ -105,7 +107,7 @@ def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
         done = await act.do(admin, planned.items)
         return done.after(planned)
 
-    return show(*_put(connection, act, both), shape, act.view)
+    return show(*or_envelope(shape, act.view, lambda: _put(connection, act, both)), shape, act.view)
 
 
 def _put(

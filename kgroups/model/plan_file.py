@@ -125,7 +125,8 @@ def _from_csv(text: str, name: str) -> Iterator[PlanRow]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise UsageError(f"{name}, line {reader.line_num}: not CSV: {error}") from None
+            cause = "a carriage return within a line" if str(error).startswith("new-line character") else error
+            raise UsageError(f"{name}, line {reader.line_num}: not CSV: {cause}") from None
         if cells is None:
             return
         where = f"{name}, line {reader.line_num}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl  # asyncio has it already
 import time
 from collections import deque
@@ -257,4 +258,6 @@ def reason_of(error: OSError) -> str:
     """The system's words, without the address that they repeat."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
+    if error.errno and (error.strerror or "").startswith("Connect call failed"):  # asyncio's, with the address
+        return os.strerror(error.errno).lower()
     return (error.strerror or str(error)).lower()

@@ -28,13 +28,18 @@ def notice_lines(notices: Iterable[str]) -> Iterator[str]:
 def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterator[str]:
     """One line for each kind of failure, begun with ``program``; failures that differ only in the name are one kind."""
     kinds: dict[tuple[object, ...], list[Failure]] = {}
-    for failure in sorted(failures, key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
+    for failure in sorted(map(_told, failures), key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
         kind = (failure.scope, failure.error, _general(failure), failure.api, failure.broker)
         kinds.setdefault(kind, []).append(failure)
     for alike in kinds.values():
         names = list(dict.fromkeys(failure.name for failure in alike))
         line = _one(alike[0]) if len(names) == 1 else _many(alike[0], names)
         yield f"{program}: {line}"
+
+
+def _told(failure: Failure) -> Failure:
+    """A group that is not there is not there: who was asked for it, and how, says nothing more of it."""
+    return failure._replace(api=None, broker=None) if failure.error == "GROUP_ID_NOT_FOUND" else failure
 
 
 def _one(failure: Failure) -> str:

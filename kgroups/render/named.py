@@ -11,6 +11,7 @@ from typing import TextIO
 from kgroups.errors import UsageError
 
 from .cells import cell_text
+from .markup import WRITTEN
 from .table import Table
 from .views import Align
 
@@ -55,8 +56,6 @@ NAMED_FORMATS = (
 NOT_OFFERED = frozenset({"plain", "unsafehtml", "latex_raw"})
 """``plain`` is ours; the other two let a group's name become markup."""
 
-_MARKDOWN = frozenset({"github", "pipe"})
-
 
 def write_named(table: Table, stream: TextIO, fmt: str) -> None:
     """:raises UsageError: when the tabulate that is installed is too old to know the format."""
@@ -80,7 +79,7 @@ def write_named(table: Table, stream: TextIO, fmt: str) -> None:
 
 def _text(value: object, fmt: str) -> str:
     text = cell_text(value)
-    return text.replace("|", r"\|") if fmt in _MARKDOWN else text
+    return WRITTEN[fmt](text) if fmt in WRITTEN and isinstance(value, str) else text
 
 
 def _align(align: Align) -> str:

@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from kgroups.errors import KgroupsError
 from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.folders import state_root
 from kgroups.sandbox.topics import fill
 
 _NAME: Final = "demo"
@@ -40,8 +40,8 @@ def _more_payments(sandbox: Sandbox) -> None:
     fill(sandbox.bootstrap, {"payments": {0: 20, 1: 20, 2: 20}})
 
 
-HISTORY: Final = tempfile.gettempdir() + f"/kgroups-demo-{os.getuid()}"
-"""The store that the demo collects into; made anew each time, and left for a look."""
+HISTORY: Final = str(state_root().parent / "demo-history")
+"""The store that the demo collects into; made anew each time, and left for a look. Nobody else can have made it."""
 
 
 def _no_history(sandbox: Sandbox) -> None:

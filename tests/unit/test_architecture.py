@@ -52,7 +52,6 @@ FOREIGN = {
     "re2": {"cli/kafka/regex", "admin/pattern"},
     "kio": {"protocol/schema", "sandbox"},
     "cramjam": {"protocol/compression"},
-    "scramp": {"protocol/sasl/scram"},
     "gssapi": {"protocol/sasl/kerberos"},
     "aws_msk_iam_sasl_signer": {"config/aws"},
     "cryptography": {"config/keys", "config/stores", "net/certificates"},

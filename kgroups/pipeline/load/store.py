@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -107,6 +108,7 @@ class Store:
         if self._read_json(IDENTITY) is None:
             if self._files.get_file_info(self._path(MANIFEST)).type != fs.FileType.NotFound:
                 raise HistoryError(f"{self.shown} has a manifest, but no {IDENTITY}: it is half a store; take another")
+            self._make_root()
             self._files.create_dir(self._path(MANIFEST), recursive=True)
             self._write_json(IDENTITY, identity._asdict())
             return identity
@@ -119,6 +121,11 @@ class Store:
         if found.topic != identity.topic:
             raise HistoryError(f"store {self.shown} holds history of topic {found.topic}, not {identity.topic}")
         return found
+
+    def _make_root(self) -> None:
+        """A folder on this machine is for its owner: names of groups, clients and hosts are in it."""
+        if isinstance(self._files, fs.LocalFileSystem):
+            Path(self._root).mkdir(0o700, parents=True, exist_ok=True)
 
     # What is in it.
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
+import tempfile
 from pathlib import Path
 
 from kgroups.errors import UsageError
@@ -48,9 +51,14 @@ def _is_report(path: Path) -> bool:
 
 
 def _replace(path: Path, page: str) -> None:
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
+    """A page has names of groups, clients and hosts: it is for its owner, unless it has been for others before."""
+    handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
-        fresh.write_text(page, encoding="utf-8", newline="\n")
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+        with open(handle, "w", encoding="utf-8", newline="\n") as out:  # noqa: PTH123
+            out.write(page)
+            with contextlib.suppress(FileNotFoundError):
+                os.fchmod(out.fileno(), stat.S_IMODE(path.stat().st_mode))
+        Path(fresh).replace(path)
+    except BaseException:
+        Path(fresh).unlink(missing_ok=True)
+        raise

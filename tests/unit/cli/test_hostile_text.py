@@ -154,6 +154,15 @@ def check(shown: str, words: list[str]) -> None:
     assert "Traceback" not in shown, (words, shown)
 
 
+def test_a_line_break_in_a_file_makes_no_line(here: None, serve: Callable, tmp_path: Path) -> None:
+    served = serve(world=hostile_world)
+    (tmp_path / "plan.csv").write_text(f'"{HOSTILE}",0,5\n"{HOSTILE}",x,5\n', newline="")
+    for words in (["g", "--from-file", "plan.csv"], ["g", "--from-file", f"no{HOSTILE}", "--export"], [HOSTILE]):
+        with terminal() as shown:
+            main(["reset-offsets", *words, "-b", served.bootstrap])
+        check(shown(), words)
+
+
 def test_the_check_sees_what_a_terminal_would_obey() -> None:
     assert obeyed("\x1b[1mGROUP\x1b[0m\r\n\r\x1b[Kok") == []
     assert obeyed(HOSTILE)[:2] == ["\x1b", "\x07"] and "\u034f" in obeyed(HOSTILE) and "\r" in obeyed(HOSTILE)

@@ -55,6 +55,7 @@ def test_four_columns_and_quotes() -> None:
         ("é" * 16_384 + ",t,0,5", "line 1: a name of 32,768 bytes"),
         ('t,0,5\n"t,0,5\n', "not CSV: unexpected end of data"),
         ('"t"x,0,5\n', "line 1: not CSV"),
+        ("t\rx,0,5\nt,1,5\n", "line 1: not CSV: a carriage return within a line"),
         ("x" * 200_000, "line 1: not CSV: field larger"),
         ("", "there is no offset in it"),
         ("\n \n", "line 2: 1 columns"),

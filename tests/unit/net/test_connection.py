@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import threading
 import time
@@ -10,7 +11,7 @@ from typing import TypeVar
 import pytest
 
 from kgroups.errors import BrokerUnavailable, RemoteProtocolError
-from kgroups.net.connection import Connection, ConnectionLost, Exchange
+from kgroups.net.connection import Connection, ConnectionLost, Exchange, reason_of
 from kgroups.net.dial import dial
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups
@@ -187,3 +188,17 @@ def test_the_observer_sees_each_exchange_and_each_failure(fake: FakeCluster) -> 
     assert (good.broker, good.api, good.version, good.keys, good.error) == ("b0", "FindCoordinator", 4, 2, None)
     assert good.sent > 20 and good.received > 20 and 0 < good.seconds < 3
     assert (bad.api, bad.received) == ("ListGroups", 0) and bad.error
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ConnectionRefusedError(111, "Connect call failed ('127.0.0.1', 49202)"), "connection refused"),
+        (OSError(errno.EHOSTUNREACH, "Connect call failed ('10.0.0.1', 9092)"), "no route to host"),
+        (socket.gaierror(-2, "Name or service not known"), "name or service not known"),
+        (OSError("odd"), "odd"),
+    ],
+)
+def test_a_reason_is_the_systems(error: OSError, told: str) -> None:
+    """Not asyncio's words, which repeat the address."""
+    assert reason_of(error) == told

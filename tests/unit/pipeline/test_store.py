@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -155,3 +156,11 @@ def test_no_error_of_a_store_shows_its_keys(location: str) -> None:
     with pytest.raises(HistoryError) as caught:
         Store(location).identity()
     assert "SECRET" not in str(caught.value) + repr(caught.value)
+
+
+def test_a_store_on_this_machine_is_for_its_owner(tmp_path: Path) -> None:
+    Store(str(tmp_path / "a" / "history")).create(IDENTITY)
+    assert stat.S_IMODE((tmp_path / "a" / "history").stat().st_mode) == 0o700
+    (tmp_path / "shared").mkdir(0o755)
+    Store(str(tmp_path / "shared")).create(IDENTITY)
+    assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o755

@@ -44,7 +44,35 @@ def test_numbers_are_not_read_again(render: Render) -> None:
 def test_names_are_not_markup(render: Render) -> None:
     rows = (ListRow("<b>a|b</b>", None, "", None, NODE),)
     assert "&lt;b&gt;a|b&lt;/b&gt;" in render(Outcome(rows), LIST, fmt="html")
-    assert r"<b>a\|b</b>" in render(Outcome(rows), LIST, fmt="github")
+    assert r"\<b\>a\|b\</b\>" in render(Outcome(rows), LIST, fmt="github")
+
+
+MARKUP = {
+    "github": (r"[x](http://e)", r"\[x\](http:\//e)"),
+    "pipe": ("![x](e)*b*_i_~~s~~`c`&lt;", r"\!\[x\](e)\*b\*\_i\_\~\~s\~\~\`c\`\&lt;"),
+    "jira": ("!e.png!{color:red}[a|b]", "&#33;e.png&#33;&#123;color:red&#125;&#91;a&#124;b&#93;"),
+    "youtrack": ("{html}-gone-", "&#123;html&#125;&#45;gone-"),
+    "mediawiki": ("[[File:x]]<script>''i''", "&#91;&#91;File:x&#93;&#93;&#60;script&#62;&#39;&#39;i&#39;&#39;"),
+    "moinmoin": ("<<Include(x)>>{{y}}", "&#60;&#60;Include(x)&#62;&#62;&#123;&#123;y&#125;&#125;"),
+    "asciidoc": ("image:x[]*b*", "image:x&#91;&#93;&#42;b&#42;"),
+    "textile": ('!x!"a":b', "&#33;x&#33;&#34;a&#34;:b"),
+    "orgtbl": ("[[x][y]]*b*|<a>", r"[\zwnj{}[\zwnj{}x][\zwnj{}y]]\ast{}b\ast{}\vert{}\lt{}a\gt{}"),
+    "rst": (".. image:: x|s|`r`_", r"\.. image\:\: x\|s\|\`r\`\_"),
+}
+
+
+@pytest.mark.parametrize("fmt", MARKUP)
+def test_names_stay_names(fmt: str, render: Render) -> None:
+    """No link, image, macro or HTML comes of what a client calls its group."""
+    name, written = MARKUP[fmt]
+    rows = (ListRow(name, None, "", None, NODE),)
+    assert written in render(Outcome(rows), LIST, fmt=fmt)
+
+
+@pytest.mark.parametrize("fmt", sorted(set(NAMED_FORMATS) - {"tsv"}))
+def test_ordinary_names_are_written_as_they_are(fmt: str, render: Render) -> None:
+    for name in ("orders-range", "payments.eu-1", "Team A (eu)"):
+        assert name in render(Outcome((ListRow(name, None, "", None, NODE),)), LIST, fmt=fmt)
 
 
 def test_tsv_has_no_padding(offsets: Outcome[OffsetRow], render: Render) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,17 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
         check_target(tmp_path, True)
     with pytest.raises(UsageError, match="is no folder"):
         check_target(tmp_path / "none" / "report.html", True)
+
+
+def test_a_page_is_for_its_owner_and_goes_through_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its temporary file has a name that cannot be foretold, and is made anew: no link is followed."""
+    victim = tmp_path / "victim.txt"
+    victim.write_text("mine")
+    path = tmp_path / "report.html"
+    (tmp_path / f".{path.name}.{os.getpid()}.new").symlink_to(victim)
+    write(path, "page")
+    assert victim.read_text() == "mine" and path.read_text() == "page"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    write(path, "next", force=True)
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("next", 0o644)
