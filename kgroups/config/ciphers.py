@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _KEY_EXCHANGES = {"RSA": "", "ECDHE_RSA": "ECDHE-RSA-", "ECDHE_ECDSA": "ECDHE-ECDSA-", "DHE_RSA": "DHE-RSA-",
                   "DHE_DSS": "DHE-DSS-", "PSK": "PSK-", "ECDHE_PSK": "ECDHE-PSK-", "DHE_PSK": "DHE-PSK-",
                   "RSA_PSK": "RSA-PSK-"}  # fmt: skip
 _CIPHER = re.compile(r"(AES|CAMELLIA|ARIA)_(128|256)_(CBC|GCM|CCM|CCM_8)(?:_(SHA|SHA256|SHA384))?")
+
+
+AUTHENTICATED = ("!aNULL", "!eNULL")
+"""Removes, permanently, what authenticates nobody or encrypts nothing: by such a suite any server is accepted."""
+
+
+def with_authentication(names: Sequence[str]) -> str:
+    """Return OpenSSL's list of these suites, without anonymous ones and those that do not encrypt."""
+    return ":".join((*names, *AUTHENTICATED))
+
+
+def is_weak(name: str) -> bool:
+    """Return whether the word lowers OpenSSL's security level below its default of 2."""
+    return any(f"@SECLEVEL={level}" in name.upper() for level in (0, 1))
 
 
 def is_tls13(name: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
 from .security import ClientCredentials, Mechanism, Security, UnsecuredToken
+from .settings import Transport
 
 
-def in_the_clear(security: Security, bootstrap: Iterable[tuple[str, int]]) -> Iterator[str]:
+def in_the_clear(security: Security, bootstrap: Sequence[tuple[str, int]], transport: Transport) -> Iterator[str]:
     """A remark for each secret that anybody on the way can read; this machine's own addresses are no way."""
     if security.sasl is None:
         return
@@ -18,6 +19,12 @@ def in_the_clear(security: Security, bootstrap: Iterable[tuple[str, int]]) -> It
     secret = what and not isinstance(security.sasl.credentials, UnsecuredToken)
     if secret and security.tls is None and not all(_is_here(host) for host, _ in bootstrap):
         yield f"security.protocol is SASL_PLAINTEXT: {what} goes over the network unencrypted; SASL_SSL encrypts it"
+    weak = transport is Transport.LIBRDKAFKA and security.sasl.mechanism.startswith("SCRAM-")
+    if weak and security.tls is None and not all(_is_here(host) for host, _ in bootstrap):
+        yield (
+            "security.protocol is SASL_PLAINTEXT: librdkafka accepts any number of SCRAM iterations, so that a false "
+            "broker can guess the password sooner; use SASL_SSL, or --transport wire"
+        )
     credentials = security.sasl.credentials
     if isinstance(credentials, ClientCredentials) and credentials.endpoint.casefold().startswith("http:"):
         host = urlsplit(credentials.endpoint).hostname or ""

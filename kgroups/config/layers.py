@@ -59,7 +59,7 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
         from .token_urls import check_token_url
 
         check_token_url(settings.security.sasl, given, environ, flags.config_providers)
-        remarks += in_the_clear(settings.security, settings.bootstrap)
+        remarks += in_the_clear(settings.security, settings.bootstrap, settings.transport)
     secret = [setting for setting in given if is_secret(setting.key) and setting.value]
     if file and any(setting.origin.startswith(f"{file}, ") for setting in secret):
         remarks += filter(None, [exposure(file, "secrets")])

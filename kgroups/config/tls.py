@@ -10,7 +10,7 @@ from typing import TypeVar
 from kgroups.errors import ConfigError
 
 from . import stores
-from .ciphers import is_tls13, openssl_name
+from .ciphers import is_tls13, is_weak, openssl_name
 from .given import Given, Setting
 from .properties import read_bounded
 from .secret import Secret
@@ -182,6 +182,8 @@ def _ciphers(given: Given, versions: tuple[str, ...], remark: Remark) -> tuple[t
         raise found.wrong(f"has no suite that OpenSSL knows: {', '.join(unknown[:5])}")
     if unknown:
         remark(f"{found.place}: not known to OpenSSL, and left out: {', '.join(unknown[:5])}")
+    if any(map(is_weak, known)):
+        remark(f"{found.place}: @SECLEVEL below 2 accepts keys, certificates, and ciphers that can be broken")
     if all("_WITH_" in word for word in words):  # a list of Java's without a suite of 1.3: then there is no 1.3
         versions = tuple(word for word in versions or _VERSIONS[2:] if word != "TLSv1.3") or versions
     return versions, tuple(known)

@@ -40,6 +40,11 @@ def escape_message(text: str) -> str:
     return text if is_plain(text) else "".join(_spelled(text))
 
 
+def one_line(text: str) -> str:
+    """Return the words of somebody else on one line, so that none of them looks like a line of ours."""
+    return text if text.isprintable() else " ".join(text.split())
+
+
 def is_plain(text: str) -> bool:
     """Whether :func:`escape` leaves a text as it is, for all that can be told quickly."""
     return text.isascii() and text.isprintable() and "\\" not in text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import Credentials, Kerberos, Mechanism, Password, Sasl
 from kgroups.errors import AuthenticationFailed, ConfigError
+from kgroups.model.visible import one_line
 from kgroups.protocol.sasl import Dialogue
 
 from .deadline import Deadline
@@ -94,4 +95,4 @@ class Identity:
         secret = credentials.password if isinstance(credentials, Password) else self._token
         if secret and len(secret.reveal()) >= SHORTEST_SECRET:
             reason = reason.replace(secret.reveal(), MASK)
-        return reason[:LONGEST_REASON]
+        return one_line(reason)[:LONGEST_REASON]

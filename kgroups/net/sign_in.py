@@ -19,6 +19,7 @@ from kgroups.errors import (
     UnsupportedMechanism,
     UnsupportedVersion,
 )
+from kgroups.model.visible import one_line
 from kgroups.protocol.apis import sasl_authenticate, sasl_handshake
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import Code
@@ -143,7 +144,7 @@ class SignIn:
         mechanism = self._sasl.mechanism
         answer = await _ask(connection, versions, sasl_handshake.SaslHandshake(mechanism), allowed)
         if answer.error == Code.unsupported_sasl_mechanism:
-            offered = ", ".join(answer.offered)[:LONGEST_REASON] or "none"
+            offered = one_line(", ".join(answer.offered))[:LONGEST_REASON] or "none"
             raise AuthenticationFailed(
                 f"{connection.name}: has no {mechanism} on this port, but {offered}: sasl.mechanism"
             )

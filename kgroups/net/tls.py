@@ -8,6 +8,7 @@ import ssl
 import tempfile
 from collections.abc import Iterator, Sequence
 
+from kgroups.config.ciphers import with_authentication
 from kgroups.config.security import Tls
 from kgroups.errors import ConfigError
 
@@ -57,9 +58,11 @@ def _set_ciphers(context: ssl.SSLContext, names: Sequence[str]) -> None:
     if len(older) == len(names):
         context.maximum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.set_ciphers(":".join(older))
+        context.set_ciphers(with_authentication(older))
     except ssl.SSLError:
-        raise ConfigError(f"ssl.cipher.suites: OpenSSL knows none of {', '.join(older)}") from None
+        raise ConfigError(
+            f"ssl.cipher.suites: OpenSSL knows none of {', '.join(older)}, or none that authenticates and encrypts"
+        ) from None
 
 
 def _trust(context: ssl.SSLContext, authorities: str | None) -> None:

@@ -75,10 +75,7 @@ def untrusted(error: ssl.SSLCertVerificationError, host: str, shown: Sequence[Ce
         return f"its certificate is not valid yet{since}; is this machine's clock right?"
     if code in (NOT_ITS_NAME, NOT_ITS_ADDRESS):
         names = f"for {_listed(own.names)}, not " if own else "not "
-        return (
-            f"its certificate is {names}for {host}; ask for it by a name that is there, "
-            "or turn that check off by ssl.endpoint.identification.algorithm="
-        )
+        return f"its certificate is {names}for {host}; ask for it by a name that is there"
     who = f" ({own.issuer})" if own and own.issuer else ""
     if code == SELF_SIGNED:
         return f"its certificate is self-signed{who} and not among those trusted; {_TRUST}"

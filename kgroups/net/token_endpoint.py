@@ -20,6 +20,7 @@ from kgroups.config.jwt import end_of
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import ClientCredentials, Tls
 from kgroups.errors import AuthenticationFailed, ConfigError
+from kgroups.model.visible import one_line
 
 from .http_answer import Answer, BadAnswer, read_answer
 from .resolve import addresses
@@ -154,7 +155,7 @@ class TokenEndpoint:
         for secret in (self._credentials.client_secret.reveal(), *self._basic):
             if len(secret) >= SHORTEST_SECRET:
                 words = words.replace(secret, MASK)
-        return words[:LONGEST_WORD]
+        return one_line(words)[:LONGEST_WORD]
 
 
 def _life(token: str, now: float) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.visible import one_line
 
 from .codes import Code
 
@@ -81,4 +82,6 @@ def kafka_error(code: int, message: str | None = None, words: Mapping[Code, str]
     :param words: ours, for an API where they are others than where things are only read.
     """
     code = Code(code)
-    return KafkaError(code, words.get(code) or _WORDS.get(code) or message or code.name.replace("_", " "))
+    return KafkaError(
+        code, words.get(code) or _WORDS.get(code) or one_line(message or "") or code.name.replace("_", " ")
+    )

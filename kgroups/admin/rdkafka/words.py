@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kgroups.config.secret import MASK
 from kgroups.model.assignment import Assignment, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, Member
@@ -138,7 +140,7 @@ def _number(topic_id: Any) -> int:
 
 def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:
     """An error that a broker gave, in the words that the wire client has for it; librdkafka's own has no Kafka name."""
-    number, text = error.code(), error.str()
+    number, text = error.code(), masked(error.str())
     if number <= 0:
         return Failure(scope, name, f"librdkafka: {text}", api=api)
     try:
@@ -148,12 +150,20 @@ def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:
     return kafka_error(code, text.removeprefix("Broker: ")).failure(scope, name, api=api)
 
 
+def masked(text: str) -> str:
+    """Hide the signature that a SCRAM server should have sent: librdkafka quotes it, and it tells of the password."""
+    return _EXPECTED.sub(r"\1" + MASK, text)
+
+
+_EXPECTED = re.compile(r"(ServerSignature mismatch \(server's .{0,1000}? != ours )[^)]*", re.DOTALL)
+
+
 def reasons(texts: Iterable[str]) -> list[str]:
     """What librdkafka said while it tried to connect, each reason once, without its tail on the time spent.
 
     ``host:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after 0ms in state CONNECT)``
     """
-    cut = (text.partition(" (after ")[0].replace("/bootstrap: ", ": ", 1) for text in texts)
+    cut = (masked(text).partition(" (after ")[0].replace("/bootstrap: ", ": ", 1) for text in texts)
     return sorted(dict.fromkeys(" ".join(text.split()) for text in cut))
 
 

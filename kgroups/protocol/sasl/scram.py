@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from kgroups.config.security import Password
 from kgroups.errors import AuthenticationFailed, RemoteProtocolError
+from kgroups.model.visible import one_line
 
 from . import Dialogue
 
@@ -84,7 +85,7 @@ def _text(message: bytes) -> str:
     except UnicodeDecodeError:
         raise RemoteProtocolError("the broker's message is no UTF-8") from None
     if text.startswith("e="):
-        raise AuthenticationFailed(f"the broker says {text[2:]}")
+        raise AuthenticationFailed(f"the broker says {one_line(text[2:])}")
     return text
 
 

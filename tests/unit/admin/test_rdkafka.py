@@ -30,6 +30,7 @@ from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.admin.remove_members import WantedMembers
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
+from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, UsageError
 from kgroups.model.acts import Result
@@ -542,6 +543,12 @@ class TestWords:
     def test_reasons_are_short_and_told_once(self) -> None:
         said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
         assert words.reasons([said % 0, said % 7]) == ["h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"]
+
+    def test_expected_signature_is_masked(self) -> None:
+        said = "h:9: SASL SCRAM authentication failed: ServerSignature mismatch (server's %s != ours c2VjcmV0PQ==)"
+        for server in ("AAAA", "A) != ours B", "", "x\ny"):
+            (shown,) = words.reasons([said % server])
+            assert "c2VjcmV0" not in shown and "ours [hidden]" in shown.replace(MASK, "[hidden]")
 
 
 class TestActs:

@@ -53,7 +53,7 @@ def test_tls(keys: Keys) -> None:
     options = options_of(Security(tls))
     assert options["security.protocol"] == "SSL"
     assert (options["ssl.ca.pem"], options["ssl.certificate.pem"]) == (keys.authority, keys.own)
-    assert options["ssl.cipher.suites"] == "AES128-SHA:AES256-SHA"
+    assert options["ssl.cipher.suites"] == "AES128-SHA:AES256-SHA:!aNULL:!eNULL"
     assert options["enable.ssl.certificate.verification"] is True
     assert options["ssl.endpoint.identification.algorithm"] == "https"
     AdminClient(options)

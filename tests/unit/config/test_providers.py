@@ -177,6 +177,17 @@ def test_a_secret_in_the_clear_is_remarked_on(tmp_path: Path, servers: str, line
     assert not [each for each in load_settings(Flags(servers, secure), {}).remarks if "SASL_PLAINTEXT" in each]
 
 
+def test_scram_over_librdkafka_in_the_clear_is_remarked_on(tmp_path: Path) -> None:
+    lines = "sasl.mechanism=SCRAM-SHA-256\nsasl.username=u\nsasl.password=p\n"
+    plain = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}")
+    (remark,) = load_settings(Flags("b:1", plain, transport="librdkafka"), {}).remarks
+    assert "SCRAM iterations" in remark and "--transport wire" in remark
+    assert not load_settings(Flags("b:1", plain), {}).remarks
+    assert not load_settings(Flags("127.0.0.1:1", plain, transport="librdkafka"), {}).remarks
+    secure = written(tmp_path, f"security.protocol=SASL_SSL\n{lines}")
+    assert not load_settings(Flags("b:1", secure, transport="librdkafka"), {}).remarks
+
+
 def test_a_property_s_repr_does_not_show_it(tmp_path: Path) -> None:
     (found,) = read_properties(Path(written(tmp_path, "sasl.password=hush")))
     assert "hush" not in repr(found)

@@ -207,6 +207,12 @@ def test_versions_and_ciphers(load: Load, text: str, versions: tuple[str, ...], 
     assert (tls.versions, tls.ciphers) == (versions, ciphers)
 
 
+@pytest.mark.parametrize(("suites", "weak"), [("ALL:@SECLEVEL=0", True), ("HIGH:@SECLEVEL=2", False), ("HIGH", False)])
+def test_low_security_level_is_remarked_on(load: Load, suites: str, weak: bool) -> None:
+    remarks = load(f"security.protocol=SSL\nssl.cipher.suites={suites}\n").remarks
+    assert [("@SECLEVEL below 2" in each, "line 2" in each) for each in remarks] == ([(True, True)] if weak else [])
+
+
 def test_openssl_knows_the_names_that_we_make() -> None:
     """Each suite's number is the same by both names: Python tells it of OpenSSL's, IANA of its own."""
     with warnings.catch_warnings():

@@ -515,3 +515,12 @@ def test_scram_with_a_delegation_token_says_so() -> None:
     fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS, told=told)}))
     with_cluster(fake, Sasl("SCRAM-SHA-256", ANN._replace(token_auth=True)))
     assert told[0].startswith("n,,n=ann,r=") and told[0].endswith(",tokenauth=true")
+
+
+def test_lines_that_a_broker_forges_are_one_line() -> None:
+    def forging() -> sasl.Mechanism:
+        yield b""
+        raise sasl.Refused("no\nkgroups: note: all is well\r\n\u2028kgroups: error: call 555")
+
+    said = failing(asking_for(sasl.FakeSasl({"PLAIN": forging})), PLAIN, "refused the sign-in")
+    assert len(said.splitlines()) == 1 and "no kgroups: note: all is well kgroups: error" in said

@@ -78,7 +78,10 @@ def test_an_old_name_in_the_truststore_is_no_other_authority(certificates: Certi
     ("shown", "words"),
     [
         ("expired", r"its certificate has expired since 2021-01-01 00:00:00 UTC"),
-        ("wrong_name", r"its certificate is for elsewhere\.example, not for 127\.0\.0\.1; .*ssl\.endpoint"),
+        (
+            "wrong_name",
+            r"its certificate is for elsewhere\.example, not for 127\.0\.0\.1; ask for it by a name",
+        ),
         ("self_signed", r"self-signed \(CN=localhost\) and not among those trusted; .*ssl\.truststore\.location"),
     ],
 )
@@ -139,6 +142,22 @@ def test_no_common_cipher(certificates: Certificates) -> None:
     tls = certificates.trusting._replace(ciphers=("ECDHE-RSA-AES256-GCM-SHA384",))
     with listening(shaking_hands(context)) as port:
         refused(at(port), tls, r"agree on no TLS.*ssl\.cipher\.suites")
+
+
+@pytest.mark.parametrize("ciphers", ["ALL:@SECLEVEL=0", "ALL:COMPLEMENTOFALL:@SECLEVEL=0", "DEFAULT:aNULL:@SECLEVEL=0"])
+def test_server_without_a_certificate_is_refused(certificates: Certificates, ciphers: str) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers("aNULL:@SECLEVEL=0")
+    fake = secure(context)
+    refused(fake, certificates.trusting._replace(ciphers=(ciphers,)), r"TLS handshake|agree on no TLS")
+    assert not fake.requests
+
+
+@pytest.mark.parametrize("ciphers", ["aNULL", "eNULL:@SECLEVEL=0"])
+def test_suites_that_prove_nothing_alone_are_a_config_error(ciphers: str) -> None:
+    with pytest.raises(ConfigError, match="none that authenticates and encrypts"):
+        tls_context(Tls(ciphers=(ciphers,)))
 
 
 def test_tls_to_a_port_without_it(certificates: Certificates) -> None:
