@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
     from kgroups.model.acts import (
         AppliedOffset,
@@ -49,6 +49,12 @@ class GroupAdmin(Protocol):
     ) -> Outcome[GroupOffsets]: ...
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]: ...
+
+    def stream_offsets(
+        self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
+    ) -> AsyncGenerator[Outcome[GroupOffsets]]:
+        """The same in batches, sorted by group within and across them; what is about no group comes last."""
+        ...
 
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation

@@ -8,6 +8,7 @@ after a short stall, all lanes go on without waiting for the reader, and what ha
 from __future__ import annotations
 
 import asyncio
+import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
@@ -139,7 +140,10 @@ class _Stream(Generic[T, U]):
             whole = not self._placing and all(lane.ready for lane in self._lanes)
             if whole and all(lane.ready[0].finished is not None for lane in self._lanes):
                 self._stalled = False
+                began = time.monotonic()
                 yield self._batch()
+                # What the reader does with a batch is not the brokers' time.
+                self._cluster.deadline.extend(time.monotonic() - began)
                 continue
             if self._stalled or (whole and not self._finishing):
                 self._finish()

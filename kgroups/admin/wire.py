@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.config.settings import ClientSettings
@@ -118,6 +118,23 @@ class WireAdmin:
         from . import topology_nodes
 
         return await topology_nodes.describe_nodes(self.cluster, groups)
+
+    async def stream_offsets(
+        self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
+    ) -> AsyncGenerator[Outcome[GroupOffsets]]:
+        from contextlib import aclosing
+
+        from . import describe
+
+        failures: list[Failure] = []
+        batches = describe.stream_offsets(self.cluster, selection, isolation=isolation, whole_topics=whole_topics)
+        async with aclosing(batches):
+            async for batch in batches:
+                failures += batch.failures
+                yield batch
+        nothing: Outcome[GroupOffsets] = Outcome((), tuple(failures))
+        whole = self._whole(selection, nothing)
+        yield whole._replace(failures=whole.failures[len(failures) :])
 
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation

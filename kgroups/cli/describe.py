@@ -60,12 +60,26 @@ def describe(
         from kgroups.model.rows import OffsetRow, offset_rows
 
         level = Isolation[isolation.upper()]
-        outcome = await admin.describe_offsets(selection, isolation=level)
-        remarks = _remarks(selection, outcome, [item.group for item in outcome.items])
         if deep:
+            outcome = await admin.describe_offsets(selection, isolation=level)
+            remarks = _remarks(selection, outcome, [item.group for item in outcome.items])
             return await _deepened(admin, "offsets", outcome, deep, remarks)
-        rows = chain.from_iterable(map(offset_rows, outcome.items))
-        return _shown(outcome, rows, OffsetRow, remarks)
+        from kgroups.render.store import RowStore
+
+        from .stored import take_rows
+
+        store = RowStore()
+        groups: list[Any] = []
+        told = await take_rows(
+            admin.stream_offsets(selection, isolation=level),
+            OffsetRow,
+            offset_rows,
+            store.append,
+            insert=store.insert,
+            seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
+        )
+        # A store is read as a tuple of rows is.
+        return told.with_failures((), _remarks(selection, told, groups))._replace(items=store)  # type: ignore[arg-type]
 
     async def ask_members(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.member_rows import MemberRow, member_rows

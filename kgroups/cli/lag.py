@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,18 +95,38 @@ def lag(
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
+        return await ask_with_time(admin) if with_time else await ask_offsets(admin)
+
+    async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
+        from .stored import take_rows
+
+        taken = _Taken(only_lagging, least, None if top is None else first)
+        told = await take_rows(
+            admin.stream_offsets(selection, isolation=level, whole_topics=True),
+            LAG_ROWS[By(by)],
+            lambda item: dict.fromkeys(share.row() for share in shares(item, By(by))),
+            taken.append,
+            insert=taken.insert,
+            seen=taken.count,
+            refused_alone=True,
+        )
+        remarks = _remarks(taken.unsure)
+        if not taken.groups and not told.failures and selection.needs_list:
+            remarks.append("no group matches")
+        return told.with_failures((), remarks)._replace(items=taken.items)
+
+    async def ask_with_time(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
         seen = {item.group.group_id for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
-        rows, remarks = _kept((*share_of, *refused), only_lagging, least)
+        rows, unsure = _kept((*share_of, *refused), only_lagging, least)
+        remarks = _remarks(unsure)
         if not outcome.items and not outcome.failures and selection.needs_list:
             remarks.append("no group matches")
         if not by_time:
             rows = first(rows)
-        if not with_time:
-            return outcome.with_items(rows).with_failures((), remarks)
         places = {place for row in rows if row in share_of for place in share_of[row].positions()}
         unread, failures = await admin.find_unread(places, isolation=level)
         ages = Ages(unread, now)
@@ -116,14 +136,50 @@ def lag(
     return answer(connection.settings, look, view, ask, debug=connection.debug)
 
 
+class _Taken:
+    """The rows that are wanted, taken batch by batch; of a ranking no more than the first ones."""
+
+    def __init__(self, only_lagging: bool, least: int | None, first: Callable[[list[Any]], list[Any]] | None) -> None:
+        from kgroups.render.store import RowStore
+
+        self._only_lagging = only_lagging
+        self._least = least
+        self._first = first
+        self._store = RowStore()
+        self._best: list[Any] = []
+        self.groups = self.unsure = 0
+
+    @property
+    def items(self) -> Any:
+        """A store is read as a tuple of rows is."""
+        return tuple(self._best) if self._first else self._store
+
+    def append(self, rows: Iterable[Any]) -> None:
+        self._take(rows, self._store.append)
+
+    def insert(self, rows: Iterable[Any]) -> None:
+        self._take(rows, self._store.insert)
+
+    def count(self, group: object) -> None:
+        self.groups += 1
+
+    def _take(self, rows: Iterable[Any], add: Callable[[Iterable[Any]], None]) -> None:
+        kept, unsure = _kept(rows, self._only_lagging, self._least)
+        self.unsure += unsure
+        if self._first:
+            self._best = self._first([*self._best, *kept])
+        else:
+            add(kept)
+
+
 def _names_time(names: str | None) -> bool:
     """Whether columns to show or to sort by include lag in time."""
     folded = (name.strip().removeprefix("-").casefold().replace("-", "_") for name in (names or "").split(","))
     return any(name in _TIME_COLUMNS for name in folded)
 
 
-def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tuple[list[Any], list[str]]:
-    """The rows that are wanted; and a remark where others are left out that could be wanted, for all that is known."""
+def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tuple[list[Any], int]:
+    """The rows that are wanted; and how many others are left out that could be wanted, for all that is known."""
     kept, unsure = [], 0
     for row in rows:
         enough = least is None or (row.known_lag is not None and row.known_lag >= least)
@@ -131,4 +187,8 @@ def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tupl
             kept.append(row)
         elif row.unknown or row.unknown is None:
             unsure += 1
-    return kept, [f"left out, for their lag is not wholly known: {unsure:,}"] if unsure else []
+    return kept, unsure
+
+
+def _remarks(unsure: int) -> list[str]:
+    return [f"left out, for their lag is not wholly known: {unsure:,}"] if unsure else []

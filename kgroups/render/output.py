@@ -6,12 +6,13 @@ Failures go to stderr by :mod:`kgroups.render.failures`; only the JSON envelope 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 from kgroups.model.outcome import Failure, Outcome
 
 from .named import NAMED_FORMATS
 from .selection import columns_for, select_columns, sort_rows
+from .store import RowStore
 from .table import Table
 from .views import Row, Tier, View
 
@@ -99,21 +100,23 @@ def write_outcome(
     cluster_id: str | None = None,
     width: int | None = None,
 ) -> None:
-    """Writes the items, sorted.
+    """Writes the items, sorted. A :class:`RowStore` of items is sorted as the view is.
 
     ``tier`` and ``extra`` are for text: JSON and CSV hold all columns of the view, whatever the rows contain, unless
     ``columns`` names some. A script's input does not change its shape with the weather.
 
     :raises UsageError: when ``columns`` or ``sort`` names no column of the view.
     """
-    rows = sort_rows(outcome.items, view, sort)
+    items: Iterable[R] | RowStore = outcome.items
+    stored = items if isinstance(items, RowStore) and sort is None else None
+    rows: list[Any] = [] if stored else sort_rows(items, view, sort)
     if columns is None and fmt in _DATA_FORMATS:
         chosen = view.columns
     elif columns is None:
-        chosen = columns_for(view, tier, extra, rows=rows)
+        chosen = columns_for(view, tier, extra, rows=stored.witnesses() if stored else rows)
     else:
         chosen = select_columns(view, columns)
     bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
-    table = Table(view, chosen, rows, headers and not bare)
+    table = Table(view, chosen, stored or rows, headers and not bare)
     missing = tuple(outcome.missing_acls())
     _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing))

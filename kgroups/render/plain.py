@@ -6,7 +6,7 @@ few values has their texts made once, and one of many holds only whole numbers o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple, TextIO
@@ -21,7 +21,10 @@ GAP = "  "
 OFTEN = 32
 """How often a column's values are there, on average, for their texts to be made once, and looked up for each row."""
 
-Convert = Callable[[Iterable[object]], Iterable[str]]
+MOST_DISTINCT = 50_000
+"""Values of a column that are remembered while it is measured; beyond them only what they come to."""
+
+Convert = Callable[[Sequence[Any]], Iterable[str]]
 
 
 class _Layout(NamedTuple):
@@ -38,8 +41,8 @@ def write_plain(table: Table, stream: TextIO) -> None:
     """
     last = len(table.columns) - 1
     layouts = [
-        _layout(table, column, distinct, padded=at < last or (last > 0 and column.align is Align.RIGHT))
-        for at, (column, distinct) in enumerate(zip(table.columns, _distinct(table), strict=True))
+        _layout(table, column, values, padded=at < last or (last > 0 and column.align is Align.RIGHT))
+        for at, (column, values) in enumerate(zip(table.columns, _values(table), strict=True))
     ]
     if table.headers:
         stream.write(GAP.join(layout.header for layout in layouts) + "\n")
@@ -48,26 +51,55 @@ def write_plain(table: Table, stream: TextIO) -> None:
         stream.write("\n".join(map(GAP.join, zip(*cells, strict=True))) + "\n")
 
 
-def _distinct(table: Table) -> list[set[object]]:
-    """The values of each column."""
-    found: list[set[object]] = [set() for _ in table.columns]
+class _Values:
+    """What is known of a column's values: all ``distinct`` ones, or of too many the ``longest`` text among them, and
+    whether each is a text ``as_is``."""
+
+    def __init__(self) -> None:
+        self.distinct: set[object] = set()
+        self.many = False
+        self.as_is = True
+        self.absent = False
+        self.longest = 0
+
+    def add(self, values: Iterable[object]) -> None:
+        self.distinct.update(values)
+        if len(self.distinct) > MOST_DISTINCT:
+            self.many = True
+        if self.many:
+            self.fold()
+
+    def fold(self) -> None:
+        """Forgets the values, and keeps what they come to."""
+        self.absent = self.absent or None in self.distinct
+        self.distinct.discard(None)
+        longest = _longest_as_is(self.distinct)
+        if longest is None:
+            self.as_is = False
+            longest = max(map(display_width, map(cell_text, self.distinct)), default=0)
+        self.longest = max(self.longest, longest, len(ABSENT) if self.absent else 0)
+        self.distinct = set()
+
+
+def _values(table: Table) -> list[_Values]:
+    """What is known of each column."""
+    found = [_Values() for _ in table.columns]
     for columns in table.chunks():
-        for distinct, values in zip(found, columns, strict=True):
-            distinct.update(values)
+        for known, values in zip(found, columns, strict=True):
+            known.add(values)
     return found
 
 
-def _layout(table: Table, column: Column, distinct: set[object], padded: bool) -> _Layout:
+def _layout(table: Table, column: Column, values: _Values, padded: bool) -> _Layout:
     right = column.align is Align.RIGHT
-    few = len(distinct) * OFTEN <= len(table.rows)
-    longest = None if few else _longest_as_is(distinct - {None})
-    if longest is not None:
-        width = _width(table, column, padded, longest)
-        convert = partial(_justified, right, width, None in distinct)
-    else:
-        texts = {value: cell_text(value) for value in distinct}
+    if not values.many and len(values.distinct) * OFTEN <= len(table.rows):
+        texts = {value: cell_text(value) for value in values.distinct}
         width = _width(table, column, padded, max(map(display_width, texts.values()), default=0))
-        convert = partial(_looked_up, {value: pad(text, width, right) for value, text in texts.items()})
+        convert: Convert = partial(_looked_up, {value: pad(text, width, right) for value, text in texts.items()})
+    else:
+        values.fold()
+        width = _width(table, column, padded, values.longest)
+        convert = partial(_justified, right, width, values.absent) if values.as_is else partial(_padded, right, width)
     return _Layout(pad(column.header, width, right), convert)
 
 
@@ -95,6 +127,10 @@ def _justified(right: bool, width: int, absent: bool, values: Iterable[object]) 
     if absent:
         values = [ABSENT if value is None else value for value in values]
     return map(str.rjust if right else str.ljust, map(str, values), repeat(width))
+
+
+def _padded(right: bool, width: int, values: Sequence[object]) -> Iterable[str]:
+    return _looked_up({value: pad(cell_text(value), width, right) for value in set(values)}, values)
 
 
 def _looked_up(texts: Mapping[object, str], values: Iterable[object]) -> Iterable[str]:

@@ -362,7 +362,7 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
     assert found & ACTS == set(), "nothing is changed"
     of_members = {"kgroups.model.member_rows", "kgroups.render.member_views"}
     assert not of_members & found or {"--members", "--state"} & {*arguments[1:]}
-    shared = {"main", "ending", "later", "options", "which_groups", "answer", "progress"}
+    shared = {"main", "ending", "later", "options", "which_groups", "answer", "progress", "stored"}
     assert of_cli(found) - shared == {arguments[0]}
 
 

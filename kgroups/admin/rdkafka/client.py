@@ -17,7 +17,7 @@ confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -202,6 +202,12 @@ class RdkafkaAdmin(Acts):
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
         return Outcome(tuple(groups))  # librdkafka describes no streams groups: there is nothing to complete
+
+    async def stream_offsets(
+        self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
+    ) -> AsyncGenerator[Outcome[GroupOffsets]]:
+        """One batch: librdkafka answers group by group."""
+        yield await self.describe_offsets(selection, isolation=isolation, whole_topics=whole_topics)
 
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation

@@ -1,0 +1,65 @@
+"""Turns batches of groups into rows as they arrive: no more than a few thousand groups are in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
+from heapq import merge
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from kgroups.model.outcome import Failure, Outcome
+
+if TYPE_CHECKING:
+    from kgroups.model.groups import Group
+    from kgroups.model.permissions import Acl
+    from kgroups.model.rows import GroupOffsets
+
+_group = itemgetter(0)
+
+
+async def take_rows(
+    batches: AsyncGenerator[Outcome[GroupOffsets]],
+    kind: type[Any],
+    rows_of: Callable[[GroupOffsets], Iterable[Any]],
+    take: Callable[[Iterable[Any]], None],
+    *,
+    insert: Callable[[Iterable[Any]], None],
+    seen: Callable[[Group], None],
+    refused_alone: bool = False,
+) -> Outcome[Any]:
+    """Hands the rows of each batch to ``take``, sorted by group, with a row for each group that may not be seen.
+
+    :param kind: the class of the rows.
+    :param insert: is given rows that belong between those taken before.
+    :param seen: is called with each group.
+    :param refused_alone: no such row for a group that has others.
+    :return: all failures and notices, without items.
+    """
+    failures: list[Failure] = []
+    notices: dict[str, None] = {}
+    hidden: dict[Acl, None] = {}
+    late: list[Any] = []
+    async with aclosing(batches):
+        async for batch in batches:
+            rows: Iterable[Any] = chain.from_iterable(map(rows_of, batch.items))
+            if batch.failures:
+                refused = _refused(kind, batch, refused_alone)
+                rows, late = (merge(rows, refused, key=_group), late) if batch.items else (rows, [*late, *refused])
+            take(rows)
+            for item in batch.items:
+                seen(item.group)
+            failures += batch.failures
+            notices.update(dict.fromkeys(batch.notices))
+            hidden.update(dict.fromkeys(batch.hidden_by))
+    if late:
+        insert(late)
+    return Outcome((), tuple(failures), tuple(notices), tuple(hidden))
+
+
+def _refused(kind: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
+    from kgroups.model.refused_rows import refused_rows
+
+    described = {item.group.group_id for item in batch.items} if alone else ()
+    return refused_rows(kind, (failure for failure in batch.failures if failure.name not in described))

@@ -1,0 +1,99 @@
+"""The output of a large cluster, which is asked about in many batches, is that of one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin import stream
+from kgroups.render import store
+from tests.fakes.broker import FakeCluster
+from tests.fakes.world import FakeMember
+from tests.unit.cli.conftest import Ran
+
+Run = Callable[..., Ran]
+
+GROUPS = 60
+
+
+def shop(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1, 2], start=5, end=100)
+    fake.world.topic("idle", [2])
+    for at in range(GROUPS):
+        members = (FakeMember(f"m-{at}", {"orders": (0, 1)}), FakeMember("idle", {})) if at % 4 == 1 else ()
+        commits = {("orders", partition): 3 * at - partition for partition in range(3) if 3 * at >= partition}
+        commits |= {("idle", 1): 7} if at % 9 == 0 else {}
+        kind = {"type": "Consumer"} if at % 5 == 2 else {}
+        state = "Stable" if members else "Empty"
+        # Names and coordinators in different orders, and one coordinator with nearly all groups at the end.
+        name, node = f"{at * 37 % 100:02}-group-{at}", at % 3 if at < 40 else 1
+        fake.world.group(name, node, state=state, members=members, commits=commits, **kind)
+        if at in (7, 41):
+            for api in ("DescribeGroups", "OffsetFetch"):
+                fake.world.fail(api, name, ErrorCode.group_authorization_failed)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("describe", "--all-groups"),
+        ("describe", "--all-groups", "-o", "json"),
+        ("describe", "--all-groups", "-o", "csv", "--wide"),
+        ("describe", "--all-groups", "--sort", "-lag"),
+        ("describe", "--regex", "[0-4].*", "--topic", "orders", "-o", "jsonl"),
+        ("describe", "99-no-such-group", "00-group-0", "37-group-1", "-o", "json"),
+        ("describe", "--all-groups", "--members"),
+        ("describe", "--all-groups", "--state"),
+        ("lag",),
+        ("lag", "-o", "json"),
+        ("lag", "--by", "partition", "--only-lagging"),
+        ("lag", "--by", "topic", "--top", "9"),
+        ("lag", "--by", "member", "--min", "50"),
+        ("lag", "--time", "-o", "json"),
+        ("explain", "--all-groups"),
+    ],
+    ids=" ".join,
+)
+def test_output_of_many_batches(
+    run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    at = ("-b", serve(brokers=3, world=shop).bootstrap)
+    at_once = run_cli(*words, *at)
+    assert at_once.out
+    monkeypatch.setattr(stream, "LARGEST_PIECE", 3)
+    monkeypatch.setattr(stream, "SMALLEST_PIECE", 3)
+    monkeypatch.setattr(store, "AS_THEY_ARE", 10)
+    monkeypatch.setattr(store, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(store, "IN_MEMORY", 500)
+    assert run_cli(*words, *at) == at_once
+
+
+def test_the_time_of_a_slow_reader_is_not_taken_from_the_brokers(
+    run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are made between requests: on a busy machine that takes longer than --timeout."""
+    import time
+
+    from kgroups.render.store import RowStore
+
+    append = RowStore.append
+
+    def slowly(self: RowStore, rows: object) -> None:
+        time.sleep(0.5)
+        append(self, rows)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stream, "LARGEST_PIECE", 5)
+    monkeypatch.setattr(stream, "SMALLEST_PIECE", 5)
+    monkeypatch.setattr(RowStore, "append", slowly)
+    code, out, err = run_cli(
+        "lag", "--regex", "[0-4].*", "-b", serve(brokers=3, world=healthy).bootstrap, "--timeout", "2s"
+    )
+    assert (code, err, len(out.splitlines())) == (0, "", 61)
+
+
+def healthy(fake: FakeCluster) -> None:
+    fake.world.topic("orders", [0, 1, 2], end=100)
+    for at in range(GROUPS):
+        fake.world.group(f"0-{at}", at % 3, commits={("orders", 0): at})

@@ -1,0 +1,117 @@
+"""Rows in a store are the rows that were given, in every format, wherever they are kept."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from typing import NamedTuple
+
+import pytest
+
+from kgroups.model.cluster import Node
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.rows import OffsetRow
+from kgroups.render import plain, store
+from kgroups.render.output import write_outcome
+from kgroups.render.store import RowStore
+from kgroups.render.views import OFFSETS, Tier
+
+NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
+
+
+@pytest.fixture(params=["memory", "file", "no folder"])
+def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits so low that a few rows pass them."""
+    monkeypatch.setattr(store, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(store, "AS_THEY_ARE", 20)
+    monkeypatch.setattr(store, "IN_MEMORY", 1 << 20 if request.param == "memory" else 100)
+    monkeypatch.setattr(plain, "MOST_DISTINCT", 5)
+    if request.param == "no folder":
+
+        def refuse(*words: object, **options: object) -> None:
+            raise OSError("read-only file system")
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+
+
+class Some(NamedTuple):
+    name: str
+    node: Node | None
+    flag: bool | None
+    number: int | None
+
+
+def some(count: int) -> list[Some]:
+    return [Some(f"n{at:03}", Node(at, "h", 1), at == 45 or None, at if at % 3 else None) for at in range(count)]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("count", [0, 1, 20, 21, 28, 100])
+def test_rows_come_back(count: int) -> None:
+    rows, kept = some(count), RowStore()
+    for at in range(0, count, 9):
+        kept.append(rows[at : at + 9])
+    assert len(kept) == count
+    for _ in range(2):
+        assert list(kept) == [tuple(row) for row in rows]
+        slices = [tuple(zip(*columns, strict=True)) for columns in kept.columns()]
+        assert [row for each in slices for row in each] == [tuple(row) for row in rows]
+
+
+@pytest.mark.usefixtures("small")
+def test_witnesses_have_every_type_and_both_booleans() -> None:
+    kept = RowStore()
+    kept.append(some(100))
+    assert len(kept.witnesses()) < 40
+    assert {True, None} <= {row[2] for row in kept.witnesses()}
+    assert {int, type(None)} <= {type(row[3]) for row in kept.witnesses()}
+
+
+@pytest.mark.usefixtures("small")
+def test_rows_are_inserted_behind_others_of_their_group() -> None:
+    kept = RowStore()
+    kept.append((f"g{at:02}", "old") for at in range(50))
+    kept.insert([("g99", "new"), ("g07", "new"), ("a", "new")])
+    assert len(kept) == 53
+    assert list(kept)[:2] == [("a", "new"), ("g00", "old")]
+    assert list(kept)[8:10] == [("g07", "old"), ("g07", "new")]
+    assert list(kept)[-1] == ("g99", "new")
+
+
+def offsets(count: int, notes: bool) -> list[OffsetRow]:
+    groups = sorted(f"{name}{at:03}" for name in NAMES for at in range(count // len(NAMES) // 2))
+    return [
+        OffsetRow(
+            *(
+                group,
+                NAMES[at % 8] if at % 5 else None,
+                partition if at % 5 else None,
+                None,
+                at * 1000 or None,
+                0,
+                None,
+            ),
+            *(None if at % 7 else -at, "m", "/h", NAMES[at % 3], None, "lost" if notes and at == count - 1 else None),
+        )
+        for at, (group, partition) in enumerate((group, partition) for group in groups for partition in range(2))
+    ]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("count", [0, 64, 320, 640])
+@pytest.mark.parametrize("fmt", ["plain", "json", "jsonl", "csv", "table", "pipe"])
+@pytest.mark.parametrize("sort", [None, "-lag"])
+def test_output_is_the_same_as_of_rows_in_memory(fmt: str, count: int, sort: str | None) -> None:
+    rows = offsets(count, notes=count > 64)
+    kept = RowStore()
+    kept.append(rows)
+    failures = (Failure(Scope.GROUP, "x", "gone"),)
+    written = []
+    for items in (tuple(rows), kept):
+        outcome: Outcome[OffsetRow] = Outcome(items, failures, ("a note",))  # type: ignore[arg-type]
+        for headers in (True, False):
+            stream = io.StringIO()
+            options = {"fmt": fmt, "stream": stream, "sort": sort, "headers": headers, "tier": Tier.VERBOSE}
+            write_outcome(outcome, OFFSETS, **options, cluster_id="c")  # type: ignore[arg-type]
+            written.append(stream.getvalue())
+    assert written[:2] == written[2:]
