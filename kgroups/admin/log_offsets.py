@@ -11,7 +11,7 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import list_offsets
-from kgroups.protocol.apis.list_offsets import Where
+from kgroups.protocol.apis.list_offsets import Found, Where
 from kgroups.protocol.error_codes import KafkaError
 
 from .pacing import Backoff
@@ -44,6 +44,8 @@ class _Survey:
         self.whole_topics = whole_topics
         self.found: dict[Where | int, dict[TopicPartition, int]] = {}
         self.holes: dict[TopicPartition, Failure] = {}
+        self.epochs: dict[str, dict[int, int]] = {}
+        self.topic_ids: dict[str, int] = {}
 
 
 async def fetch_logs(
@@ -88,6 +90,7 @@ async def _fill(cluster: Cluster, wanted: Wanted, survey: _Survey) -> None:
         for pair in pending:
             survey.holes.pop(pair, None)
         survey.holes.update(led.holes)
+        survey.topic_ids.update(led.topic_ids)
         await _ask_leaders(cluster, led.leaders, survey)
         pending = {pair for pair, failure in survey.holes.items() if may_heal(failure)}
         if not pending:
@@ -118,18 +121,20 @@ def _note(
     where: Where | int,
     pair: TopicPartition,
     leader: int,
-    answer: Mapping[TopicPartition, int | KafkaError] | KgroupsError,
+    answer: Mapping[TopicPartition, Found | KafkaError] | KgroupsError,
 ) -> None:
     if isinstance(answer, KgroupsError):
         survey.holes[pair] = unreachable(pair, str(answer), "ListOffsets", leader)
         return
-    offset = answer.get(pair)
-    if offset is None:
+    found = answer.get(pair)
+    if found is None:
         survey.holes[pair] = unreachable(pair, "left out of the leader's answer", "ListOffsets", leader)
-    elif isinstance(offset, KafkaError):
-        survey.holes[pair] = offset.failure(Scope.PARTITION, partition_name(pair), api="ListOffsets", broker=leader)
+    elif isinstance(found, KafkaError):
+        survey.holes[pair] = found.failure(Scope.PARTITION, partition_name(pair), api="ListOffsets", broker=leader)
     else:
-        survey.found.setdefault(where, {})[pair] = offset
+        survey.found.setdefault(where, {})[pair] = found.offset
+        if where == Where.END and found.leader_epoch is not None:
+            survey.epochs.setdefault(pair[0], {})[pair[1]] = found.leader_epoch
 
 
 def _logs(survey: _Survey) -> Logs:
@@ -138,7 +143,8 @@ def _logs(survey: _Survey) -> Logs:
     for pair in dict.fromkeys((*starts, *ends)):
         topic, partition = pair
         offsets.setdefault(topic, {})[partition] = LogOffsets(starts.get(pair), ends.get(pair))
-    return Logs(offsets, {pair: failure.message for pair, failure in survey.holes.items()})
+    holes = {pair: failure.message for pair, failure in survey.holes.items()}
+    return Logs(offsets, holes, survey.epochs, survey.topic_ids)
 
 
 def _failures(holes: Mapping[TopicPartition, Failure]) -> tuple[Failure, ...]:

@@ -22,11 +22,15 @@ TopicPartition = tuple[str, int]
 
 
 class Led:
-    """Each leader with the partitions to ask it about, and the partitions that nobody can be asked about."""
+    """Each leader with the partitions to ask it about, and the partitions that nobody can be asked about.
+
+    ``topic_ids``: of the topics, as 128-bit numbers, where brokers report them (Kafka 2.8).
+    """
 
     def __init__(self) -> None:
         self.leaders: dict[Node, list[TopicPartition]] = {}
         self.holes: dict[TopicPartition, Failure] = {}
+        self.topic_ids: dict[str, int] = {}
 
 
 async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False) -> Led:
@@ -44,6 +48,8 @@ async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, wh
         told = {entry.topic: entry for entry in answer.topics}
         for topic in chunk:
             if topic in told:
+                if told[topic].topic_id:
+                    led.topic_ids[topic] = told[topic].topic_id
                 others = told[topic].leaders if whole_topics else ()
                 _place(cluster, told[topic], sorted({*asked[topic], *others}), led)
                 continue

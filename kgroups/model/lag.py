@@ -14,6 +14,18 @@ def compute_lag(committed: int | None, end: int | None) -> int | None:
     return None if committed is None or end is None else end - committed
 
 
+RECREATED = "the topic was deleted and created again since this offset was committed"
+
+
+def is_recreated(committed: int | None, current: int | None) -> bool:
+    """Tell by leader epochs whether a commit belongs to an earlier topic of the same name.
+
+    Within one topic the epoch of a partition only grows. A new topic starts at 0 again: where its epoch has caught up,
+    epochs cannot tell, and neither where one is unknown.
+    """
+    return committed is not None and current is not None and committed > current
+
+
 def remark(committed: int | None, log: LogOffsets) -> str | None:
     """What is wrong with a commit's place in the log, in words; ``None`` when nothing is."""
     start, end = log

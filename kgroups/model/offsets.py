@@ -31,6 +31,8 @@ class Commit(NamedTuple):
 class GroupCommits(NamedTuple):
     """All that one group has committed, by topic; partitions without a commit are not in it.
 
+    ``unset`` are partitions of which the committed offset is -1.
+
     A share group (KIP-932) commits nothing: its commits are the start offsets that the brokers keep for it. ``unset``
     are partitions that it has without one, ``lags`` what the brokers tell of each, ``failures`` why one is not known.
     """
@@ -50,7 +52,13 @@ class LogOffsets(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """Start and end of many partitions' logs, and the partitions that could not be read, with the reason."""
+    """Start and end of many partitions' logs, and the partitions that could not be read, with the reason.
+
+    ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1), ``topic_ids`` the IDs of the topics
+    (Kafka 2.8), as far as brokers report them.
+    """
 
     offsets: Mapping[str, Mapping[int, LogOffsets]] = MappingProxyType({})
     holes: Mapping[tuple[str, int], str] = MappingProxyType({})
+    epochs: Mapping[str, Mapping[int, int]] = MappingProxyType({})
+    topic_ids: Mapping[str, int] = MappingProxyType({})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from .cluster import Node
 from .groups import Group, GroupType, ListedGroup, Member
-from .lag import compute_lag, remark
+from .lag import RECREATED, compute_lag, is_recreated, remark
 from .offsets import GroupCommits, LogOffsets, Logs
 
 if TYPE_CHECKING:
@@ -63,10 +63,13 @@ class GroupOffsets(NamedTuple):
     topics: frozenset[str] = frozenset()
 
 
+UNSET = "the committed offset is -1"
+
 _NO_LOG = LogOffsets()
 _NO_LOGS: Mapping[int, LogOffsets] = {}
 _Who = tuple[str | None, str | None, str | None, str | None]
 _NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
+_Owners = dict[str, dict[int, tuple[_Who, ...]]]
 
 # Every group and every commit of it passes through these: they stay in C.
 _list_row = partial(tuple.__new__, ListRow)
@@ -96,11 +99,14 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     rows: list[OffsetRow] = []
     for topic, commits in offsets.commits.topics.items():
         topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
+        epochs = offsets.logs.epochs.get(topic)
         for partition, committed, epoch, _ in commits:
             log = topic_logs.get(partition, _NO_LOG)
             start, end = log
             lag = compute_lag(committed, end)
             note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
+            if epoch is not None and epochs and is_recreated(epoch, epochs.get(partition)):
+                lag, note = None, RECREATED
             # Written out: to put tuples together with * goes by way of a list.
             for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
                 what = (
@@ -121,22 +127,27 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                     role,
                 )
                 rows.append(_row(what))
-    for topic, uncommitted in owners.items():
-        topic_logs = logs.get(topic, _NO_LOGS)
-        for partition, claims in uncommitted.items():
-            start, end = topic_logs.get(partition, _NO_LOG)
-            note = holes.get((topic, partition))
-            role = roles.get(topic)
-            rows += [
-                OffsetRow(group, topic, partition, None, None, start, end, None, *who, note, None, role)
-                for who in claims
-            ]
+    rows += _without_commit(offsets, owners, roles)
     rows.sort(key=_by_partition)
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
         rows.append(OffsetRow(group, None, None, None, None, None, None, None, *_who(member), note))
     return rows
+
+
+def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, str]) -> Iterator[OffsetRow]:
+    """The partitions that have none, and are held by members; and those whose committed offset is -1."""
+    group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
+    unset = {(topic, at) for topic, partitions in offsets.commits.unset.items() for at in partitions}
+    claimed = {(topic, at): claims for topic, each in owners.items() for at, claims in each.items()}
+    for pair in sorted({*claimed, *unset}):
+        topic, partition = pair
+        start, end = logs.get(topic, _NO_LOGS).get(partition, _NO_LOG)
+        note = holes.get(pair) or (UNSET if pair in unset else None)
+        for who in claimed.get(pair, _NOBODY):
+            place = (group, topic, partition, None, None, start, end, None)
+            yield OffsetRow(*place, *who, note, None, roles.get(topic))
 
 
 def _roles(group: Group) -> Mapping[str, str]:
@@ -152,9 +163,6 @@ _NO_ROLES: Mapping[str, str] = {}
 
 def _who(member: Member) -> _Who:
     return (member.member_id, member.host, member.client_id, member.instance_id)
-
-
-_Owners = dict[str, dict[int, tuple[_Who, ...]]]
 
 
 def _owners(group: Group, topics: frozenset[str]) -> tuple[_Owners, list[Member]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kgroups.model.assignment import Assignment
 from kgroups.model.groups import Group, GroupState, ListedGroup, Member
+from kgroups.model.lag import compute_lag
 from kgroups.model.rows import GroupOffsets, OffsetRow, offset_rows
 
 Show = Callable[[str], str]
@@ -75,7 +76,8 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
     yield f"{pad('CONSUMER-ID', ids)} {pad('HOST', hosts)} CLIENT-ID\n"
     for row in rows:
         epoch = (_or_dash(row.leader_epoch),) if verbose else ()
-        counts = (_or_dash(row.current_offset), _or_dash(row.log_end_offset), _or_dash(row.lag))
+        lag = compute_lag(row.current_offset, row.log_end_offset)  # the Java tool's, whatever is known of the commit
+        counts = (_or_dash(row.current_offset), _or_dash(row.log_end_offset), _or_dash(lag))
         cells = numbers % (row.partition, *epoch, *counts)
         yield f"{name} {pad(topics[row.topic], far)} {cells} {ends[_holder(row)]}"
 

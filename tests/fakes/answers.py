@@ -254,8 +254,11 @@ def list_offsets(broker: FakeBroker, request: Any, kind: Any) -> Any:
             elif known.leaders[index] != broker.id:
                 error = ErrorCode.not_leader_or_follower
             offset = -1 if error or not known else _offset(known, request, entry.timestamp)
+            epoch = -1 if error or not known else known.epoch
             found.append(
-                build(partition, partition_index=index, error_code=error, offset=offset, timestamp=-1, leader_epoch=1)
+                build(
+                    partition, partition_index=index, error_code=error, offset=offset, timestamp=-1, leader_epoch=epoch
+                )
             )
         topics.append(build(topic, name=asked.name, partitions=tuple(found)))
     return build(kind, throttle_time=NO_TIME, topics=tuple(topics))

@@ -62,6 +62,8 @@ class FakeTopic:
     start: int = 0
     end: int = 100
     stable: int | None = None
+    epoch: int = 4
+    """The leader epoch of every partition."""
     times: Mapping[int, int] = field(default_factory=dict)
     """Offset -> its record's time; of partition 0 as of any other."""
     leader_seen: dict[int, list[int]] = field(default_factory=dict)

@@ -43,12 +43,17 @@ def read_by_kio(call: OffsetFetch, version: int, data: bytes) -> dict[GroupId, G
 def commits_of(group_id: GroupId, answer: Any) -> GroupCommits | KafkaError:
     if answer.error_code:
         return kafka_error(answer.error_code)
-    topics = {}
+    topics, unset = {}, {}
     for topic in answer.topics:
         commits = tuple(commit_of(entry) for entry in topic.partitions if entry.committed_offset >= 0)
         if commits:
             topics[topic.name] = commits
-    return GroupCommits(group_id, topics)
+        without = tuple(
+            entry.partition_index for entry in topic.partitions if entry.committed_offset < 0 and not entry.error_code
+        )
+        if without:
+            unset[topic.name] = without
+    return GroupCommits(group_id, topics, unset)
 
 
 def commit_of(entry: Any) -> Commit:

@@ -41,6 +41,13 @@ NOWHERE = -1
 """The answer about a time after which there is no record."""
 
 
+class Found(NamedTuple):
+    """An offset, and the leader epoch that it was told with: of the end of a log, the current one (KIP-320, v4)."""
+
+    offset: int
+    leader_epoch: int | None = None
+
+
 class ListOffsets(NamedTuple):
     """Where does the log of these partitions, which you lead, start or end? Or, given milliseconds since 1970: which
     is the first record of that time or later?"""
@@ -69,9 +76,9 @@ class ListOffsets(NamedTuple):
         timeout = _REMOTE_STORAGE_TIMEOUT if version >= _TIMEOUT else b""
         return _NOT_A_REPLICA + isolation + topics + timeout + form.tags
 
-    def decode(self, version: int, data: bytes, offset: int) -> Mapping[tuple[str, int], int | KafkaError]:
+    def decode(self, version: int, data: bytes, offset: int) -> Mapping[tuple[str, int], Found | KafkaError]:
         """(topic, partition) -> offset, or the error given for it."""
-        found: dict[tuple[str, int], int | KafkaError] = {}
+        found: dict[tuple[str, int], Found | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
@@ -81,10 +88,9 @@ class ListOffsets(NamedTuple):
                     partition, error = reader.int32(), reader.int16()
                     reader.skip(8)  # timestamp
                     end = reader.int64()
-                    if version >= _EPOCHS:
-                        reader.skip(4)
+                    epoch = reader.int32() if version >= _EPOCHS else -1
                     reader.tags()
-                    found[topic, partition] = kafka_error(error) if error else end
+                    found[topic, partition] = kafka_error(error) if error else Found(end, None if epoch < 0 else epoch)
                 reader.tags()
             reader.tags()
             reader.end()

@@ -88,37 +88,42 @@ class OffsetFetch(NamedTuple):
 def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
     """What stands behind the name of one group; below :data:`BATCHED`, the whole answer."""
     topics: dict[str, tuple[Commit, ...]] = {}
+    unset: dict[str, tuple[int, ...]] = {}
     for _ in reader.turns(reader.count()):
         topic = reader.string()
         count = reader.count()
         commits = _plain_commits(reader, count) if version >= API.flexible else None
         if commits is None:
-            commits = _commits(reader, version, count)
+            commits, unset_here = _commits(reader, version, count)
+            if unset_here:
+                unset[topic] = unset_here
         if commits:
             topics[topic] = commits
         reader.tags()
     error = reader.int16()
     reader.tags()
-    return kafka_error(error) if error else GroupCommits(group, topics)
+    return kafka_error(error) if error else GroupCommits(group, topics, unset)
 
 
-def _commits(reader: Reader, version: int, count: int) -> tuple[Commit, ...]:
-    """The entries of one topic."""
-    commits = []
+def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ...], tuple[int, ...]]:
+    """The entries of one topic, and the partitions whose committed offset is negative: all were asked for, so that an
+    entry is a commit. Nobody can read on there, which is as good as none."""
+    commits, unset = [], []
     for _ in reader.turns(count):
         partition, offset = reader.int32(), reader.int64()
         epoch = reader.int32() if version >= _EPOCHS else -1
         metadata = reader.nullable_string()
-        reader.skip(2)
+        error = reader.int16()
         reader.tags()
-        # -1 is the wire's word for "no commit"; a partition with an error has none that we could show
         if offset >= 0:
             commits.append(Commit(partition, offset, None if epoch < 0 else epoch, metadata or ""))
-    return tuple(commits)
+        elif not error:
+            unset.append(partition)
+    return tuple(commits), tuple(unset)
 
 
 def _plain_commits(reader: Reader, count: int) -> tuple[Commit, ...] | None:
-    """The same of the flexible form, many times as fast, where no entry has metadata; ``None`` where one has.
+    """The same of the flexible form, many times as fast; ``None`` where an entry has metadata, or no offset.
 
     Then each takes the same number of bytes, and they are unpacked in one go.
     """
@@ -129,11 +134,14 @@ def _plain_commits(reader: Reader, count: int) -> tuple[Commit, ...] | None:
     lengths, tags = data[start + _LENGTH_AT : end : _PLAIN.size], data[start + _TAGS_AT : end : _PLAIN.size]
     if lengths.strip(b"\0\1") or tags.strip(b"\0"):
         return None
-    reader.skip(end - start)
-    return tuple(
+    commits = tuple(
         [
             _commit((partition, offset, None if epoch < 0 else epoch, ""))
             for partition, offset, epoch in _PLAIN.iter_unpack(data[start:end])
             if offset >= 0
         ]
     )
+    if len(commits) < count:
+        return None
+    reader.skip(end - start)
+    return commits

@@ -28,9 +28,26 @@ def test_offset_fetch_asks_for_all_topics_of_one_group_before_v8(version: int) -
     empty = part(9, version, "OffsetFetchResponseTopic", name="u", partitions=entries[1:])
     found = heard(call, reply(9, version, topics=(topic, empty), error_code=OK))
     epoch = 4 if version >= 5 else None
-    assert found == {"g": GroupCommits("g", {"t": (Commit(0, 5, epoch, ""),)})}
+    assert found == {"g": GroupCommits("g", {"t": (Commit(0, 5, epoch, ""),)}, {"t": (1,), "u": (1,)})}
     denied = heard(call, reply(9, version, topics=(), error_code=ErrorCode.group_authorization_failed))
     assert isinstance(denied["g"], KafkaError)
+
+
+@pytest.mark.parametrize("version", [8, 9])
+@pytest.mark.parametrize("metadata", [None, "x"])
+def test_committed_offset_of_minus_1_is_unset(version: int, metadata: str | None) -> None:
+    name = "OffsetFetchResponsePartitions"
+    entries = [
+        committed(version, name, partition_index=at, committed_offset=offset, metadata=metadata)
+        for at, offset in ((0, 5), (1, -1))
+    ]
+    entries.append(
+        committed(version, name, partition_index=2, committed_offset=-1, error_code=ErrorCode.unstable_offset_commit)
+    )
+    topic = part(9, version, "OffsetFetchResponseTopics", name="t", partitions=tuple(entries))
+    group = part(9, version, "OffsetFetchResponseGroup", group_id="a", topics=(topic,), error_code=OK)
+    found = heard(OffsetFetch(("a",)), reply(9, version, groups=(group,)))
+    assert found == {"a": GroupCommits("a", {"t": (Commit(0, 5, 4, metadata or ""),)}, {"t": (1,)})}
 
 
 @pytest.mark.parametrize("version", [8, 9])

@@ -1,0 +1,35 @@
+"""kafka-consumer-groups over commits that say nothing of what is read: the Java tool's rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import pytest
+
+from kgroups.cli.kafka.consumer_groups import TOOL
+from tests.unit.cli.conftest import Ran
+from tests.unit.cli.test_odd_commits import odd
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def ask(run_tool: Run, serve: Callable) -> Run:
+    return functools.partial(run_tool, TOOL, "--bootstrap-server", serve(world=odd).bootstrap)
+
+
+def test_kafkas_own_layout_has_kafkas_own_lag(ask: Run) -> None:
+    _, out, _ = ask("--describe", "--group", "old")
+    assert [line.split()[:6] for line in out.splitlines() if line.startswith("old")] == [
+        ["old", "again", "0", "100", "100", "0"],
+        ["old", "again", "1", "60", "100", "40"],
+    ]
+
+
+def test_committed_offset_of_minus_1(ask: Run) -> None:
+    _, out, _ = ask("--describe", "--group", "minus")
+    assert [line.split() for line in out.splitlines() if line.startswith("minus")] == [
+        ["minus", "t", "0", "-", "100", "-", "-", "-", "-"],
+        ["minus", "t", "1", "100", "100", "0", "-", "-", "-"],
+    ]

@@ -1,0 +1,89 @@
+"""Commits that say nothing of what is read: of an earlier topic of that name, and of offset -1; in every command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from kgroups import Cluster
+from kgroups.model.lag import RECREATED
+from kgroups.model.offsets import Commit
+from kgroups.model.rows import UNSET
+from tests.fakes.broker import FakeCluster
+from tests.fakes.world import FakeMember
+from tests.unit.cli.test_exporter import _serve, lag_samples, looks_at, samples, scrape
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def odd(fake: FakeCluster) -> None:
+    """again: created again, at epoch 2. old has committed at epoch 7; new at 2, and at an epoch that is not known."""
+    fake.world.topic("again", [0, 1], end=100, epoch=2)
+    fake.world.topic("t", [0, 1], end=100)
+    fake.world.group("old", 0, commits={("again", 0): Commit(0, 100, 7), ("again", 1): Commit(1, 60, 2)})
+    fake.world.group("new", 0, commits={("again", 0): Commit(0, 90, 2), ("again", 1): Commit(1, 90, None)})
+    fake.world.group("minus", 1, commits={("t", 0): -1, ("t", 1): 100})
+    held = (FakeMember("m-1", {"t": (0, 1)}),)
+    fake.world.group("attended", 1, state="Stable", members=held, commits={("t", 0): -1, ("t", 1): 100})
+
+
+@pytest.fixture
+def served(serve: Callable) -> Any:
+    return serve(world=odd)
+
+
+def items(run_cli: Run, served: Any, *words: str) -> dict[tuple[str, int], dict[str, Any]]:
+    code, out, _ = run_cli(words[0], "-b", served.bootstrap, *words[1:], "-o", "json")
+    assert code == 0
+    return {(row["group"], row.get("partition", 0)): row for row in json.loads(out)["items"]}
+
+
+def test_recreated_topic(run_cli: Run, served: Any) -> None:
+    rows = items(run_cli, served, "describe", "old", "new")
+    assert {key: (row["lag"], row["note"]) for key, row in rows.items()} == {
+        ("old", 0): (None, RECREATED),
+        ("old", 1): (40, None),
+        ("new", 0): (10, None),
+        ("new", 1): (10, None),
+    }
+    row = items(run_cli, served, "lag", "old", "new")["old", 0]
+    assert (row["total_lag"], row["known_lag"], row["unknown"]) == (None, 40, 1)
+    assert row["note"] == f"lag at least 40; lag unknown of 1 partition: {RECREATED}"
+    assert items(run_cli, served, "lag", "old", "--by", "partition")["old", 0]["note"] == RECREATED
+
+    code, out, _ = run_cli("check", "-b", served.bootstrap, "old", "--max-lag", "50")
+    assert code == 3 and f"lag 40 on 1 partition, unknown on 1: {RECREATED}" in out
+    for words in (("--max-partition-lag", "50"), ("--trend", "--window", "10ms", "--samples", "2")):
+        assert run_cli("check", "-b", served.bootstrap, "old", *words)[0] == 3
+    assert run_cli("check", "-b", served.bootstrap, "new", "--max-lag", "50")[0] == 0
+
+    code, out, _ = run_cli("watch", "-b", served.bootstrap, "old", "--count", "1")
+    (item,) = json.loads(out)["items"]
+    assert (item["total_lag"], item["known_lag"], item["unknown_partitions"]) == (None, 40, 1)
+
+    port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
+    told = samples(text_string_to_metric_families(scrape(port)))
+    assert "lag_sum" not in lag_samples(told, "old") and lag_samples(told, "old")["unknown_partitions"] == 1
+    assert lag_samples(told, "new")["lag_sum"] == 20
+
+    (found,) = Cluster(served.bootstrap).lag("old").items
+    assert (found.total_lag, found.known_lag) == (None, 40)
+
+
+def test_committed_offset_of_minus_1(run_cli: Run, served: Any) -> None:
+    rows = items(run_cli, served, "describe", "minus", "attended")
+    shown = {key: (row["current_offset"], row["log_end_offset"], row["lag"], row["note"]) for key, row in rows.items()}
+    assert shown == {
+        ("minus", 0): (None, 100, None, UNSET),
+        ("minus", 1): (100, 100, 0, None),
+        ("attended", 0): (None, 100, None, UNSET),
+        ("attended", 1): (100, 100, 0, None),
+    }
+    lags = items(run_cli, served, "lag", "minus", "attended")
+    assert [(lags[name, 0]["partitions"], lags[name, 0]["uncommitted"]) for name in ("minus", "attended")] == [
+        (2, 1)
+    ] * 2
