@@ -78,6 +78,18 @@ async def fetch_logs_at(
     return _logs(survey), times, _failures(survey.holes)
 
 
+async def fetch_ends_at(
+    cluster: Cluster, wanted: Wanted, ms: int
+) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int | None], tuple[Failure, ...]]:
+    """The ends of all partitions and the first offsets at that time or later: see :func:`fetch_logs_at`."""
+    survey = _Survey((Where.END, ms))
+    await _fill(cluster, wanted, survey)
+    times = {
+        pair: None if offset == list_offsets.NOWHERE else offset for pair, offset in survey.found.get(ms, {}).items()
+    }
+    return survey.found.get(Where.END, {}), times, _failures(survey.holes)
+
+
 async def _fill(cluster: Cluster, wanted: Wanted, survey: _Survey) -> None:
     pending = {(topic, partition) for topic, partitions in wanted.items() for partition in partitions}
     backoff = Backoff(cluster)

@@ -18,13 +18,15 @@ from kgroups.protocol.error_codes import NOT_AUTHORIZED, Code, KafkaError
 from kgroups.protocol.record_entries import Entry, read_entries
 
 from .coverage import OFFSETS_TOPIC
-from .log_offsets import fetch_logs_at
+from .log_offsets import fetch_ends_at
 from .partition_leaders import find_leaders
 
 MOST_RECORDS = 400_000
 """Records to be read in all; of a busy log only the newest part of the window is read."""
 LEAST_RECORDS = 5_000
 """Of one partition."""
+MOST_OF_ALL = 5_000_000
+"""Records of one partition, where all commits of a group are looked for."""
 PORTION = 1024 * 1024
 OF_WHAT_IS_LEFT = 0.5
 """So much of what ``--timeout`` leaves may be read for, at most."""
@@ -45,10 +47,14 @@ class _Range(NamedTuple):
     cut: bool
 
 
-async def recent_commits(cluster: Cluster, groups: Collection[GroupId], since: int) -> RecentCommits:
+async def recent_commits(
+    cluster: Cluster, groups: Collection[GroupId], since: int, *, everything: bool = False
+) -> RecentCommits:
     """Return the commits of these groups from a time on, in milliseconds since 1970.
 
     Uncommitted and aborted ones count: somebody has made them. Nothing is raised: what cannot be read is in ``unread``.
+
+    :param everything: also commits from before the group's last membership record, and of many more records.
     """
     try:
         told = (await cluster.refresh((OFFSETS_TOPIC,))).topics[0]
@@ -62,24 +68,24 @@ async def recent_commits(cluster: Cluster, groups: Collection[GroupId], since: i
     homes: dict[int, set[GroupId]] = {}
     for group in groups:
         homes.setdefault(partition_of(group, len(told.leaders)), set()).add(group)
-    return await _read(cluster, homes, since)
+    return await _read(cluster, homes, since, everything)
 
 
 def _unread(groups: Collection[GroupId], why: str) -> RecentCommits:
     return RecentCommits({}, dict.fromkeys(groups, why))
 
 
-async def _read(cluster: Cluster, homes: Mapping[int, set[GroupId]], since: int) -> RecentCommits:
-    logs, starts, holes = await fetch_logs_at(cluster, {OFFSETS_TOPIC: list(homes)}, since)
+async def _read(cluster: Cluster, homes: Mapping[int, set[GroupId]], since: int, everything: bool) -> RecentCommits:
+    ends, starts, holes = await fetch_ends_at(cluster, {OFFSETS_TOPIC: list(homes)}, since)
     led = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in homes])
     leaders = {number: node for node, pairs in led.leaders.items() for _, number in pairs}
     why = {int(hole.name.rpartition("-")[2]): hole.message for hole in holes if "-" in hole.name}
-    most = max(LEAST_RECORDS, MOST_RECORDS // len(homes))
+    most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // len(homes))
     until = time.monotonic() + cluster.deadline.remaining() * OF_WHAT_IS_LEFT
     unread: dict[GroupId, str] = {}
     jobs = []
     for number, groups in homes.items():
-        end = logs.offsets.get(OFFSETS_TOPIC, {}).get(number, (None, None))[1]
+        end = ends.get((OFFSETS_TOPIC, number))
         start = starts.get((OFFSETS_TOPIC, number), -1)
         node = leaders.get(number)
         if start == -1 or end is None or node is None:
@@ -87,7 +93,7 @@ async def _read(cluster: Cluster, homes: Mapping[int, set[GroupId]], since: int)
             unread.update(dict.fromkeys(groups, f"{OFFSETS_TOPIC}-{number}: {reason}"))
         elif start is not None and start < end:
             part = _Range(number, max(start, end - most), end, end - most > start)
-            reader = _Reader(groups)
+            reader = _Reader(groups, everything)
             jobs.append(((number, part, reader), reader.read(cluster, node, part, until)))
     made: dict[GroupId, Mapping[Pair, list[CommitMade]]] = {}
     later: dict[GroupId, int] = {}
@@ -105,7 +111,8 @@ async def _read(cluster: Cluster, homes: Mapping[int, set[GroupId]], since: int)
 class _Reader:
     """The records of some groups in one partition."""
 
-    def __init__(self, groups: Collection[GroupId]) -> None:
+    def __init__(self, groups: Collection[GroupId], everything: bool) -> None:
+        self._everything = everything
         self.oldest: int | None = None
         self._names: dict[bytes, GroupId] = {}
         for group in groups:
@@ -150,7 +157,8 @@ class _Reader:
             return
         kind = int.from_bytes(key[:2], "big")
         if kind in _MEMBERSHIP:
-            self._found.pop(group, None)
+            if not self._everything:
+                self._found.pop(group, None)
         elif kind in _COMMITS:
             commits = self._found.setdefault(group, {})
             if entry.value is None or len(entry.value) < 10:

@@ -202,6 +202,13 @@ class WireAdmin:
 
         return self._whole(selection, await delete_groups.plan_delete(self.cluster, selection))
 
+    async def hidden_offsets(
+        self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]]
+    ) -> Mapping[GroupId, Failure]:
+        from . import hidden_offsets
+
+        return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen)
+
     async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
         from . import forget_offsets
 

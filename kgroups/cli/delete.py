@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     help="Refused: no Kafka tells since when a group is empty; kgroups history stale does.",
 )
 @all_internal_topics_option
+@click.option(
+    "--including-hidden-offsets",
+    "including_hidden",
+    is_flag=True,
+    help="Also delete groups whose committed offsets you may not all see: offsets on topics without permission "
+    "DESCRIBE are deleted, too, and are not in the undo file.",
+)
 @safety_options
 @consent_options
 @undo_option
@@ -48,13 +55,15 @@ def delete(
     undo_file: Path | None,
     empty_for: float | None,
     all_internal: bool,
+    including_hidden: bool,
     safety: Safety,
     chosen: Chosen,
 ) -> int:
     """Delete groups that have no members, with their offsets.
 
-    Shows what would go; --execute deletes it. The offsets are kept in a file first, from which reset-offsets
-    --from-file makes the groups again. Internal topics of streams groups stay, unless they are to go as well.
+    Shows what would go; --execute deletes it. The offsets that you may see are kept in a file first, from which
+    reset-offsets --from-file makes the groups again. Internal topics of streams groups stay, unless they are to go as
+    well.
     """
     if empty_for is not None:
         raise UsageError(
@@ -72,6 +81,8 @@ def delete(
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
         planned = await safety.plan(admin, lambda: admin.plan_delete(selection))
+        if not including_hidden:
+            planned = await _without_hidden(admin, planned)
         committed = {each.group.group_id: each.commits for each in planned.items if each.group.type not in KEEPERS}
         screened = await safety.screen(
             admin, planned, committed, lambda each: each.group.group_id, execute=consent.execute
@@ -98,6 +109,16 @@ def delete(
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
     return perform(connection, shape, consent, Act(DELETE, plan, row, question, do, undo))
+
+
+async def _without_hidden(admin: GroupAdmin, planned: Outcome[DoomedGroup]) -> Outcome[DoomedGroup]:
+    """The groups of which all committed offsets are seen; each of the others is a failure."""
+    from kgroups.admin.kinds import KEEPERS
+
+    seen = {each.group.group_id: each.commits for each in planned.items if each.group.type not in KEEPERS}
+    hidden = await admin.hidden_offsets(seen)
+    kept = (each for each in planned.items if each.group.group_id not in hidden)
+    return planned.with_items(kept).with_failures(hidden.values())
 
 
 async def _delete(

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from kgroups.sandbox.security import Acl, Secure
 from kgroups.sandbox.security.listeners import SESSION
@@ -100,7 +101,7 @@ def test_commits_on_topics_that_may_not_be_seen_are_told_of(few: Secure) -> None
     [
         (("reset-offsets", FIRST, "--all-topics", "--to-earliest"), f"READ on GROUP {FIRST}"),
         (("delete-offsets", FIRST, "--topic", TOPIC), f"DELETE on GROUP {FIRST}"),
-        (("delete", FIRST), f"DELETE on GROUP {FIRST}"),
+        (("delete", FIRST, "--including-hidden-offsets"), f"DELETE on GROUP {FIRST}"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
@@ -128,7 +129,16 @@ def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
     assert producer.flush(20) == 0
     words = ("--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
     assert (
-        run_here("reset-offsets", group, "--topic", f"{TOPIC}:0", "--to-earliest", *words, bootstrap=everything).code
+        run_here(
+            "reset-offsets",
+            group,
+            "--topic",
+            f"{TOPIC}:0",
+            "--to-earliest",
+            "--create-group",
+            *words,
+            bootstrap=everything,
+        ).code
         == 0
     )
     few.allow(Acl("ann", "describe", "group", group))
@@ -138,6 +148,54 @@ def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
     ]
     (tmp_path / "undo.json").unlink()
     assert run_here("delete", group, *words, bootstrap=everything).code == 0
+
+
+def test_offsets_that_acls_hide_are_not_deleted(few: Secure, tmp_path: Path) -> None:
+    """bob may DELETE the group, and DESCRIBE one of the two topics that it has committed on."""
+    group, other, everything = "half-hidden", "payroll", few.sandbox.bootstrap
+    admin = AdminClient({"bootstrap.servers": everything})
+    for made in admin.create_topics([NewTopic(other, 1, 1)]).values():
+        made.result()
+
+    def commits() -> dict[tuple[str, int], int]:
+        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result()
+        return {(each.topic, each.partition): each.offset for each in asked.topic_partitions or []}
+
+    def commit() -> None:
+        offsets = [TopicPartition(TOPIC, 0, 1), TopicPartition(other, 0, 7)]
+        altered = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, offsets)])
+        altered[group].result()
+
+    commit()
+    both = {(TOPIC, 0): 1, (other, 0): 7}
+    few.allow(Acl("bob", "delete", "group", group), Acl("bob", "describe", "topic", TOPIC))
+    undo = ("--undo-file", str(tmp_path / "undo.json"))
+    words = ("delete", group, "--execute", "--yes", *undo)
+    answer = ask(few, "bob", *words)
+    assert answer.code == 1 and commits() == both
+    assert (
+        "may be hidden, and would be deleted without being in the undo file (reading __consumer_offsets" in answer.err
+    )
+    few.allow(Acl("bob", "read", "topic", "__consumer_offsets"))
+    answer = ask(few, "bob", *words)
+    assert answer.code == 1 and commits() == both
+    assert (
+        f"1 committed offset on topics without permission DESCRIBE would be deleted: {other}-0"
+        in answer.err.replace(" without being in the undo file", "")
+    )
+    few.allow(Acl("bob", "describe", "topic", other))
+    answer = ask(few, "bob", *words)
+    assert answer.code == 0 and not commits(), answer.err
+    back = run_here(
+        "reset-offsets", "--from-file", str(tmp_path / "undo.json"), "--execute", "--yes", bootstrap=everything
+    )
+    assert back.code == 0 and commits() == both
+    few.forget("bob")
+    few.allow(*ALL_GROUPS, Acl("bob", "delete", "group", group))
+    answer = ask(few, "bob", *words[:-1], str(tmp_path / "x.json"), "--including-hidden-offsets")
+    assert answer.code == 0 and not commits()
+    few.forget("bob")
+    few.allow(*ALL_GROUPS)
 
 
 def check(secure: Secure, *words: str) -> tuple[int, list[dict[str, Any]]]:

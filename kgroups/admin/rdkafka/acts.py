@@ -13,6 +13,7 @@ from typing import NoReturn, TypeVar
 
 from kgroups.errors import UsageError
 from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Result
+from kgroups.model.committing import RecentCommits
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -21,7 +22,7 @@ from kgroups.model.topic_scope import TopicScope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from .. import reset_plan
+from .. import hidden_offsets, reset_plan
 from ..delete_groups import doomed_groups
 from ..describe_groups import NOT_FOUND
 from ..make_plan import Times, look_again, make_plan
@@ -123,6 +124,19 @@ class Acts:
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
         return await doomed_groups(self, selection)
+
+    async def hidden_offsets(
+        self, seen: Mapping[GroupId, Mapping[TopicPartition, object]]
+    ) -> Mapping[GroupId, Failure]:
+        return await hidden_offsets.hidden_offsets(self, seen)
+
+    async def may_describe_every_topic(self) -> bool:
+        told = (await self._leaders([hidden_offsets.PROBE]))[hidden_offsets.PROBE]
+        error = told.code if isinstance(told, Failure) else told.error and told.error.code
+        return error in (None, Code.unknown_topic_or_partition)
+
+    async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits:
+        return RecentCommits({}, dict.fromkeys(groups, answers.UNREAD_LOG))
 
     async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
         wanted = sorted(set(names))

@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.hidden_offsets import PROBE
 from kgroups.admin.wire import WireAdmin
 from kgroups.cli.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.offset_records import commit_key, commit_value
+from tests.fakes.record_batches import batch
 from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -557,6 +560,42 @@ def test_group_that_cannot_be_checked_again_is_not_written(
     code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
     assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: it could not be checked again" in err
+
+
+def _of_group(served: Any, *pairs: tuple[str, int]) -> None:
+    """The records of group 'a' in __consumer_offsets, and a topic 'payroll' that may not be seen."""
+    log = [
+        batch(offset, [(offset, 1_000 + offset)], key=commit_key("a", *pair), value=commit_value())
+        for offset, pair in enumerate((*pairs, ("gone", 0)))
+    ]
+    log.append(batch(len(log), [(len(log), 2_000)], key=commit_key("a", "gone", 0), value=None))
+    served.world.topic("__consumer_offsets", [0], end=len(log), logs={0: log}, times={0: 1_000})
+    served.world.fail("Metadata", PROBE, ErrorCode.topic_authorization_failed)
+
+
+def test_offsets_that_acls_hide_are_not_deleted(ask: Run, served: Any) -> None:
+    words = ("delete", "a", "--execute", "--yes", "-o", "json")
+    _of_group(served, ("t", 0), ("t", 1), ("payroll", 0))
+    for more in (("--dry-run",), ("--execute", "--yes")):
+        code, out, err = ask("delete", "a", *more, "-o", "json")
+        assert code == 1 and not json.loads(out)["items"] and "a" in served.world.groups
+        assert "1 committed offset on topics without permission DESCRIBE would be deleted" in err
+        assert "payroll-0; grant DESCRIBE on the topics, or add --including-hidden-offsets" in err
+    served.world.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
+    code, _, err = ask(*words)
+    assert code == 1 and "a" in served.world.groups
+    assert "may be hidden, and would be deleted without being in the undo file (reading __consumer_offsets" in err
+    assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
+
+
+def test_group_whose_records_hold_nothing_else_is_deleted(ask: Run, served: Any) -> None:
+    _of_group(served, ("t", 0), ("t", 1))
+    assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
+
+
+def test_who_may_describe_every_topic_needs_no_records(ask: Run, served: Any) -> None:
+    assert ask("delete", "a")[0] == 0
+    assert "Fetch" not in {request.api for request in served.fake.requests}
 
 
 def _leaves(served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, rounds: list[tuple[Any, ...]]) -> None:
