@@ -218,7 +218,9 @@ def of_metrics(out: str, err: str = "") -> Told:
         elif sample.name == "kgroups_up" and not sample.value:
             told.failures.append({"scope": "cluster", "name": "up", "message": "", "broker": None})
     for key in committed.keys() | lags.keys():
-        told.offsets[key] = Offset(committed.get(key), None, lags.get(key))
+        offset, lag = committed.get(key), lags.get(key)
+        end = None if offset is None or lag is None else offset + lag  # which it does not tell by itself
+        told.offsets[key] = Offset(offset, end, lag)
     told.totals = {group: Total(total.lag, group in unknown) for group, total in told.totals.items()}
     return told
 

@@ -1,0 +1,38 @@
+"""Which Kafka is harmed, and that ``make soak`` runs the whole table, with the part that each change runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kgroups.sandbox import DEFAULT_VERSION
+from tests.integration.conftest import needs_kafka, wanted_versions
+from tests.integration.faults.trying import attempts
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what -m does not name
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--soak"):
+        for item in items:
+            if HERE in item.path.parents:
+                item.add_marker(pytest.mark.soak)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if attempts:
+        command, share = max(attempts, key=lambda each: each[1])
+        late = sum(1 for _, share in attempts if share > 1.1)
+        terminalreporter.write_line(
+            f"faults: {len(attempts)} commands; the slowest, {command}, took {share:.2f} of its --timeout; {late} took "
+            f"more than 1.1 of it"
+        )
+
+
+@pytest.fixture(scope="session")
+def needs_newest(request: pytest.FixtureRequest) -> None:
+    if DEFAULT_VERSION not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
+    needs_kafka(request.config, DEFAULT_VERSION)

@@ -1,0 +1,198 @@
+"""Every fault, every command, and what must come of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Final, NamedTuple
+
+from tests.integration.faults.proxy import Fault, Proxy
+from tests.integration.faults.victim import VICTIM, Victim
+
+TIMEOUT: Final = 8.0
+BROKER_TIMEOUT: Final = 1.5
+FLOOR: Final = 15.0
+"""Seconds that a busy machine may take for anything."""
+
+
+class Command(NamedTuple):
+    """Words without connection options, and the API at whose first request a fault may begin."""
+
+    words: tuple[str, ...]
+    at: int
+    writes: bool = False
+
+
+_JSON: Final = ("-o", "json")
+_EXECUTE: Final = ("--execute", "--yes", *_JSON)
+_NOW: Final = ("--force", *_EXECUTE)
+"""Without waiting for clients that still commit: the second client has, a moment ago."""
+LIST_GROUPS, DESCRIBE_GROUPS, OFFSET_FETCH, LIST_OFFSETS = 16, 15, 9, 2
+OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE = 8, 13, 42, 47
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "list": Command(("list", *_JSON), LIST_GROUPS),
+    "describe-all": Command(("describe", "--all-groups", *_JSON), OFFSET_FETCH),
+    "describe": Command(("describe", *_JSON), DESCRIBE_GROUPS),  # and the names of two groups
+    "lag": Command(("lag", *_JSON), OFFSET_FETCH),
+    "check": Command(("check", "--all-groups", "--max-lag", "1000000", *_JSON), OFFSET_FETCH),
+    "watch": Command(("watch", "--count", "2", "--interval", "100ms"), OFFSET_FETCH),
+    "exporter": Command(("exporter", "--max-age", "1ms"), OFFSET_FETCH),
+    "explain": Command(("explain", "--all-groups", *_JSON), DESCRIBE_GROUPS),
+    "dropin-list": Command(("--list",), LIST_GROUPS),
+    "dropin-describe": Command(("--describe", "--all-groups"), OFFSET_FETCH),
+    "reset": Command(
+        ("reset-offsets", "--regex", "target-.*", "--all-topics", "--to-offset", "17", *_NOW), OFFSET_COMMIT, True
+    ),
+    "undo": Command(("reset-offsets", "--from-file", "undo.json", *_NOW), OFFSET_COMMIT, True),
+    "delete": Command(("delete", "--regex", "target-.*", *_NOW), DELETE_GROUPS, True),
+    "delete-offsets": Command(
+        ("delete-offsets", "--regex", "target-.*", "--topic", "load-0", *_NOW), OFFSET_DELETE, True
+    ),
+    "remove-members": Command(("remove-members", "--regex", "held-.*", "--all-members", *_EXECUTE), LEAVE_GROUP, True),
+}
+
+Begin = Callable[[Victim, Command], AbstractContextManager[None]]
+
+
+class Trouble(NamedTuple):
+    """A row of the table: how it begins, which ends with the block, and by which way kgroups comes to the brokers."""
+
+    begin: Begin
+    proxied: bool = True
+
+
+def _from_the_start(fault: Fault, *brokers: int) -> Trouble:
+    return Trouble(lambda victim, command: victim.proxy.faulty(fault, *brokers))
+
+
+def _midway(fault: Fault) -> Trouble:
+    """From when the command sends the request that matters."""
+    return Trouble(lambda victim, command: victim.proxy.faulty_at([command.at], fault, VICTIM))
+
+
+def _answers(**what: object) -> Fault:
+    return Fault(directions=("responses",), **what)  # type: ignore[arg-type]
+
+
+AFTER_VERSIONS: Final = 800
+"""Bytes into the second response on a connection: that to ApiVersions has 728."""
+
+TROUBLES: Final[Mapping[str, Trouble]] = {
+    "none": _from_the_start(Fault()),
+    "latency": _from_the_start(Fault(delay=0.04, jitter=0.02)),
+    "delayed-answers": _from_the_start(_answers(delay=0.2), VICTIM),
+    "bandwidth": _from_the_start(Fault(rate=100_000)),
+    "too-slow": _from_the_start(Fault(delay=BROKER_TIMEOUT * 2), VICTIM),
+    "cut-hello": _from_the_start(_answers(cut=300), VICTIM),
+    "cut-answer": _from_the_start(_answers(cut=AFTER_VERSIONS), VICTIM),
+    "cut-request": _from_the_start(Fault(cut=50, directions=("requests",)), VICTIM),
+    "cut-once": _from_the_start(_answers(cut=AFTER_VERSIONS, times=1), VICTIM),
+    "half-open": _from_the_start(Fault(half_open=True), VICTIM),
+    "reset": _from_the_start(Fault(reset=True), VICTIM),
+    "black-hole": _from_the_start(Fault(black_hole=True), VICTIM),
+    "all-black": _from_the_start(Fault(black_hole=True)),
+    "stopped": Trouble(lambda victim, command: victim.paused(), proxied=False),
+    "killed": Trouble(lambda victim, command: victim.killed(), proxied=False),
+    "fenced": Trouble(lambda victim, command: victim.fenced(), proxied=False),
+    "midway-mute": _midway(_answers(mute=True)),
+    "midway-cut": _midway(_answers(cut=9)),
+    "midway-half-open": _midway(Fault(half_open=True)),
+    "midway-reset": _midway(Fault(reset=True)),
+    "midway-stopped": Trouble(lambda victim, command: victim.paused_at(command.at)),
+    "midway-killed": Trouble(lambda victim, command: victim.killed_at(command.at)),
+}
+
+
+class Expected(NamedTuple):
+    """What must come of a command under a fault."""
+
+    codes: frozenset[int]
+    """Exit codes of most commands; of ``check`` see :func:`codes`."""
+    others: bool
+    """Whether what the other brokers know must be there. What the victim knows may be there; if not, it is named."""
+    victim: bool
+    """Whether what the victim knows must be there, too."""
+    named: bool
+    """Whether broker 2, or what it knows, must be named as missing."""
+    seconds: float
+    """How long it may take, without the floor."""
+
+
+WORDS: Final[Mapping[str, Expected]] = {
+    "whole": Expected(frozenset({0}), True, True, False, TIMEOUT),
+    "part": Expected(frozenset({1}), True, False, True, 2 * BROKER_TIMEOUT),
+    "brief": Expected(frozenset({0, 1}), True, False, False, 2 * BROKER_TIMEOUT),
+    "none": Expected(frozenset({1}), False, False, True, TIMEOUT),
+}
+"""``whole``: all of it, exit 0. ``part``: all that the others know, the victim named, exit 1. ``brief``: the fault may
+be over before it is noticed: whole or part. ``none``: nothing can be known, which is said, exit 1."""
+
+TABLE: Final = """
+                 list  describe-all describe lag   check watch exporter explain dropin-list dropin-describe reset undo  delete delete-offsets remove-members
+none             whole whole        whole    whole whole whole whole    whole   whole       whole           whole whole whole  whole          whole
+latency          whole whole        whole    whole whole whole whole    whole   whole       whole           whole whole whole  whole          whole
+delayed-answers  whole whole        whole    whole whole whole whole    whole   whole       whole           whole whole whole  whole          whole
+bandwidth        whole whole        whole    whole whole whole whole    whole   whole       whole           whole whole whole  whole          whole
+too-slow         part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+cut-hello        part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+cut-answer       part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+cut-request      part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+cut-once         brief brief        brief    brief brief brief brief    brief   brief       brief           brief brief brief  brief          brief
+half-open        part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+reset            part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+black-hole       part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+all-black        none  none         none     none  none  none  none     none    none        none            none  none  none   none           none
+stopped          part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+killed           part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+fenced           part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+midway-mute      part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+midway-cut       part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+midway-half-open part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+midway-reset     part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+midway-stopped   part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+midway-killed    part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+"""  # noqa: E501
+
+PENDING: Final[Mapping[tuple[str, str], str]] = {}
+"""(fault, command) -> why it is not yet as the table says."""
+
+_KILLS: Final = ("killed", "fenced", "midway-killed")
+"""Those after which a broker starts again."""
+
+IN_CI: Final = frozenset(
+    {
+        *(("stopped", name) for name in COMMANDS),
+        *(("midway-cut", name) for name in COMMANDS),
+        *((fault, name) for fault in TROUBLES for name in ("describe-all", "reset") if fault not in _KILLS),
+        ("killed", "describe-all"),
+        ("fenced", "list"),
+        ("midway-killed", "reset"),
+    }
+)
+"""Cells that are tried at each change; the others are by ``make soak``."""
+
+
+def cells() -> dict[tuple[str, str], str]:
+    """(fault, command) -> a word of :data:`WORDS`."""
+    header, *lines = TABLE.strip("\n").splitlines()
+    commands = header.split()
+    found = {}
+    for line in lines:
+        fault, *words = line.split()
+        found |= {(fault, command): word for command, word in zip(commands, words, strict=True)}
+    return found
+
+
+def codes(command: str, word: str) -> frozenset[int]:
+    """Exit codes: UNKNOWN is 3 for ``check``; the exporter stays."""
+    if command == "exporter":
+        return frozenset({0})
+    expected = WORDS[word].codes
+    return frozenset(3 if code else 0 for code in expected) if command == "check" else expected
+
+
+def through(victim: Victim, trouble: Trouble) -> str:
+    """The bootstrap servers."""
+    proxy: Proxy = victim.proxy
+    return proxy.bootstrap if trouble.proxied else victim.sandbox.bootstrap

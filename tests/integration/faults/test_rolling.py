@@ -1,0 +1,94 @@
+"""Commands while all brokers are restarted, one after the other: nothing is missing without a word."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import cycle
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.integration.faults.table import COMMANDS
+from tests.integration.faults.trying import KEYS, Tried, attempt
+from tests.integration.faults.victim import Victim
+
+IN_CI: Final = 40
+IN_SOAK: Final = 200
+REPLICATED: Final = {
+    "offsets.topic.replication.factor": "3",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "1",
+    "controlled.shutdown.enable": "true",
+}
+READS: Final = [name for name in COMMANDS if name not in KEYS]
+
+
+@pytest.fixture(scope="module")
+def victim(needs_newest: None) -> Iterator[Victim]:
+    with Victim.up(f"pytest-{os.getpid()}-rolling", REPLICATED) as started:
+        yield started
+
+
+@contextmanager
+def rolling(victim: Victim) -> Iterator[list[int]]:
+    """Restart broker after broker with SIGTERM, until the block ends; gives the brokers restarted so far."""
+    over, restarted = threading.Event(), []
+
+    def roll() -> None:
+        for broker in cycle((1, 2, 3)):
+            victim.sandbox.terminate(broker)
+            victim.sandbox.restart(broker, timeout=180)
+            restarted.append(broker)
+            if over.wait(1) and len(restarted) >= 3:
+                return
+
+    thread = threading.Thread(target=roll)
+    thread.start()
+    try:
+        yield restarted
+    finally:
+        over.set()
+        thread.join()
+
+
+def problems(tried: Tried) -> list[str]:
+    """Coordinators move, so that any broker may be the one to blame; but not for an answer that says all is well."""
+    silent = [each for each in tried.problems if not each.startswith("silent: group")]
+    missing = tried.wanted - tried.said.groups
+    well = not tried.said.failures if tried.command == "exporter" else tried.ran.code == 0
+    if missing and (well or not (tried.said.failures or tried.said.err)):
+        silent += [f"silent: group {group} is missing" for group in sorted(missing)]
+    if tried.ran.code not in (0, 3 if tried.command == "check" else 1):
+        silent.append(f"exit code {tried.ran.code}")
+    unknown = any(None in row for row in (tried.said.offsets or {}).values())
+    if well and unknown and tried.command != "exporter":
+        silent.append("exit code 0, and something is unknown")
+    return silent
+
+
+def run_all(victim: Victim, count: int, folder: Path) -> None:
+    failed, codes = [], []
+    truth = victim.truth()
+    with rolling(victim) as restarted:
+        for number, command in zip(range(count), cycle(READS)):
+            tried = attempt(victim, command, nullcontext(), victim.sandbox.bootstrap, folder, truth)
+            codes.append(tried.ran.code)
+            tried.problems = problems(tried)
+            if tried.problems:
+                failed.append("\n".join([f"{command}, the {number + 1}th command:", *tried.report]))
+    print(f"{len(codes)} commands during {len(restarted)} restarts, {codes.count(0)} of them whole")
+    if failed:
+        pytest.fail(f"{len(failed)} of {count} commands:\n\n" + "\n\n".join(failed), pytrace=False)
+
+
+def test_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:
+    run_all(victim, IN_CI, tmp_path)
+
+
+@pytest.mark.soak
+def test_more_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:
+    run_all(victim, IN_SOAK, tmp_path)

@@ -1,0 +1,139 @@
+"""Random faults on real brokers: whatever goes wrong, what is printed is true, and what is missing is named, in time.
+
+``--seed N`` replays the fault of one schedule; what Kafka and the machine do at that moment, it cannot.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from tests.integration.faults.proxy import BOTH, NO_FAULT, Direction, Fault
+from tests.integration.faults.table import BROKER_TIMEOUT, COMMANDS
+from tests.integration.faults.trying import KEYS, Tried, attempt
+from tests.integration.faults.victim import VICTIM, Victim
+
+SCHEDULES: Final = 100
+CHUNK: Final = 10
+APIS: Final = (2, 3, 8, 9, 10, 13, 15, 16, 18, 42, 47, 69)
+"""ListOffsets, Metadata, OffsetCommit, OffsetFetch, FindCoordinator, LeaveGroup, DescribeGroups, ListGroups,
+ApiVersions, DeleteGroups, OffsetDelete, ConsumerGroupDescribe."""
+
+
+class Schedule(NamedTuple):
+    command: str
+    fault: Fault
+    brokers: tuple[int, ...]
+    at: int | None
+    """The API whose first request begins it; None: it is there from the start."""
+    signal: str | None
+    """What broker 2 gets besides."""
+    signal_after: float
+    """Seconds."""
+
+
+def schedule(seed: int) -> Schedule:
+    dice = random.Random(seed)
+    directions: tuple[Direction, ...] = dice.choice((BOTH, ("requests",), ("responses",)))
+    times = dice.choice((None, None, 1, 2))
+    faults = (
+        Fault(delay=dice.uniform(0, 0.3), jitter=dice.uniform(0, 0.1), directions=directions),
+        Fault(delay=dice.uniform(1, 3) * BROKER_TIMEOUT, directions=directions),
+        Fault(rate=dice.choice((3_000, 30_000, 300_000)), directions=directions),
+        Fault(cut=dice.randint(0, 3_000), directions=directions, times=times),
+        Fault(cut=dice.randint(0, 60), directions=directions, times=times),
+        Fault(reset=True, times=times),
+        Fault(half_open=True),
+        Fault(black_hole=True),
+        Fault(mute=True, directions=directions),
+        NO_FAULT,
+    )
+    return Schedule(
+        command=dice.choice(list(COMMANDS)),
+        fault=dice.choice(faults),
+        brokers=tuple(dice.sample((1, 2, 3), dice.choice((1, 1, 1, 2, 3)))),
+        at=dice.choice((None, *APIS)),
+        signal=dice.choice((None, None, None, "stop", "stop", "kill")),
+        signal_after=dice.uniform(0, 0.15),
+    )
+
+
+@pytest.fixture(scope="module")
+def victim(needs_newest: None) -> Iterator[Victim]:
+    with Victim.up(f"pytest-{os.getpid()}-schedules") as started:
+        yield started
+
+
+@contextmanager
+def under(victim: Victim, made: Schedule) -> Iterator[None]:
+    with ExitStack() as stack:
+        for broker in made.brokers:
+            if made.at is None:
+                stack.enter_context(victim.proxy.faulty(made.fault, broker))
+            else:
+                stack.enter_context(victim.proxy.faulty_at([made.at], made.fault, broker))
+        if made.signal:
+            stack.enter_context(_signaled(victim, made.signal, made.signal_after))
+        yield
+
+
+@contextmanager
+def _signaled(victim: Victim, signal: str, after: float) -> Iterator[None]:
+    harm = victim.sandbox.pause if signal == "stop" else victim.sandbox.kill
+    timer = threading.Timer(after, harm, [VICTIM])
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.join()
+        if signal == "stop":
+            victim.sandbox.resume(VICTIM)
+            victim.sandbox.wait_ready(timeout=120)
+        else:
+            victim.sandbox.restart(VICTIM, timeout=120)
+
+
+def run_all(victim: Victim, seeds: range, folder: Path) -> None:
+    failed = []
+    for seed in seeds:
+        made = schedule(seed)
+        place = folder / str(seed)
+        place.mkdir()
+        tried = attempt(victim, made.command, under(victim, made), victim.proxy.bootstrap, place)
+        tried.problems += _said_to_be_well(tried)
+        if tried.problems:
+            failed.append("\n".join([f"--seed {seed}: {made}", *tried.report]))
+    if failed:
+        pytest.fail(f"{len(failed)} of {len(seeds)} schedules:\n\n" + "\n\n".join(failed), pytrace=False)
+
+
+def _said_to_be_well(tried: Tried) -> list[str]:
+    """Exit code 0 means that all is there."""
+    if tried.ran.code or tried.command == "exporter":
+        return []
+    if tried.command in KEYS:
+        done = {key for key in tried.before if key[0] in tried.wanted} <= tried.applied
+    else:
+        unknown = any(None in row for row in (tried.said.offsets or {}).values())
+        done = tried.wanted <= tried.said.groups and not unknown
+    return [] if done else ["exit code 0, and not all is there"]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(0, SCHEDULES, CHUNK))
+def test_random_schedules(victim: Victim, first: int, tmp_path: Path) -> None:
+    run_all(victim, range(first, first + CHUNK), tmp_path)
+
+
+def test_seed(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    seed = request.config.getoption("--seed")
+    if seed is None:
+        pytest.skip("replays the schedule that --seed names")
+    run_all(request.getfixturevalue("victim"), range(seed, seed + 1), tmp_path)

@@ -1,0 +1,216 @@
+"""Three real brokers behind a proxy, groups to read and groups to change, and a second client that knows the truth."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.net.cluster import Cluster
+from kgroups.sandbox import Sandbox
+from kgroups.sandbox.load import Load, seed_load
+from kgroups.sandbox.member import consumer, join
+from kgroups.sandbox.route import Route
+from tests.fakes.truth import Pair, Truth
+from tests.integration.faults.proxy import Proxy
+
+LOAD: Final = Load(groups=24, partitions=6, topics=3)
+"""Groups that are only read."""
+VICTIM: Final = 2
+"""The broker that has the faults."""
+
+TARGETS: Final = tuple(f"target-{number:02}" for number in range(12))
+"""Groups that commands change; nobody is in them."""
+HELD: Final = tuple(f"held-{number:02}" for number in range(9))
+"""Groups of which commands remove the members."""
+TARGET_TOPIC: Final = "load-0"
+
+LASTING: Final = {"broker.session.timeout.ms": "12000"}
+"""A broker that hangs is a broker of the cluster for longer than a command waits for it."""
+PATIENCE: Final = 60.0
+
+States = dict[tuple[object, ...], object]
+
+
+@dataclass(frozen=True)
+class Victim:
+    sandbox: Sandbox
+    proxy: Proxy
+
+    @classmethod
+    @contextmanager
+    def up(cls, name: str, properties: Mapping[str, str] = LASTING) -> Iterator[Victim]:
+        with (
+            Proxy(3) as proxy,
+            Sandbox.up(
+                brokers=3,
+                name=name,
+                properties=properties,
+                listeners={"PROXIED": "PLAINTEXT"},
+                advertised={"PROXIED": proxy.ports},
+            ) as sandbox,
+        ):
+            proxy.start({broker.id: broker.listeners["PROXIED"] for broker in sandbox.brokers})
+            seed_load(sandbox, LOAD)
+            victim = cls(sandbox, proxy)
+            victim.restore()
+            yield victim
+
+    # The second client, which goes around the proxy.
+
+    def _admin(self) -> AdminClient:
+        """Connected: before that it lists no groups, and says so in a place of its own."""
+        admin = AdminClient({"bootstrap.servers": self.sandbox.bootstrap, "log_level": 0})
+        admin.list_topics(timeout=PATIENCE)
+        return admin
+
+    @staticmethod
+    def _groups(admin: AdminClient) -> list[str]:
+        until = time.monotonic() + PATIENCE
+        while True:
+            listed = admin.list_consumer_groups(request_timeout=PATIENCE).result(PATIENCE)
+            if not listed.errors:
+                return [group.group_id for group in listed.valid]
+            assert time.monotonic() < until, listed.errors
+            time.sleep(0.1)
+
+    def truth(self) -> Truth:
+        """Everything that kgroups may say."""
+        admin = self._admin()
+        topics = admin.list_topics(timeout=PATIENCE).topics
+        leaders = {(name, at): part.leader for name, topic in topics.items() for at, part in topic.partitions.items()}
+        logs = [TopicPartition(*pair) for pair in leaders if not pair[0].startswith("__")]
+        ends = admin.list_offsets(dict.fromkeys(logs, OffsetSpec.latest()), request_timeout=PATIENCE)
+        groups = self._groups(admin)
+        described = admin.describe_consumer_groups(groups, request_timeout=PATIENCE)
+        return Truth(
+            {name: future.result(PATIENCE).coordinator.id for name, future in described.items()},
+            self.commits(groups),
+            {(log.topic, log.partition): future.result(PATIENCE).offset for log, future in ends.items()},
+            leaders,
+        )
+
+    def commits(self, groups: list[str]) -> dict[str, dict[Pair, int]]:
+        """A group that does not exist has none."""
+        admin = self._admin()
+        asked = {
+            name: admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)], request_timeout=PATIENCE)[
+                name
+            ]
+            for name in groups
+        }
+        return {
+            name: {(each.topic, each.partition): each.offset for each in future.result(PATIENCE).topic_partitions}
+            for name, future in asked.items()
+        }
+
+    def members(self) -> States:
+        admin = self._admin()
+        there = [name for name in self._groups(admin) if name in HELD]
+        if not there:
+            return {}
+        described = admin.describe_consumer_groups(there, request_timeout=PATIENCE)
+        return {
+            (name, member.member_id): True
+            for name, future in described.items()
+            for member in future.result(PATIENCE).members
+        }
+
+    def offsets(self) -> States:
+        """What the targets have committed."""
+        commits = self.commits(list(TARGETS))
+        return {(name, *pair): offset for name, found in commits.items() for pair, offset in found.items()}
+
+    def existing(self) -> States:
+        return {(name,): True for name in self._groups(self._admin())}
+
+    # How it was.
+
+    def restore(self) -> None:
+        """Bring the groups that commands change back to where they were."""
+        admin = self._admin()
+        missing = sorted(set(HELD) - {str(name) for name, _ in self.members()})
+        futures = []
+        for name in (*TARGETS, *missing):
+            offsets = [TopicPartition(TARGET_TOPIC, at, offset) for at, offset in _places(name).items()]
+            futures += admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(name, offsets)]).values()
+        for future in futures:
+            future.result(PATIENCE)
+        asyncio.run(self._join(missing))
+
+    async def _join(self, groups: list[str]) -> None:
+        """One member in each, which stays for half an hour without a word."""
+        settings = ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=PATIENCE, broker_timeout=PATIENCE)
+        cluster, _ = await Cluster.connect(settings)
+        async with cluster:
+            route = await Route.to(cluster, groups)
+            for name in groups:
+                await join(route, consumer(name, {TARGET_TOPIC: LOAD.partitions}))
+
+    # Faults of the broker itself.
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        self.sandbox.pause(VICTIM)
+        try:
+            yield
+        finally:
+            self.sandbox.resume(VICTIM)
+            self.sandbox.wait_ready(timeout=PATIENCE)
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        self.sandbox.kill(VICTIM)
+        try:
+            yield
+        finally:
+            self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+
+    @contextmanager
+    def paused_at(self, api: int) -> Iterator[None]:
+        """From when the proxy sees such a request: it is among what the broker finds when it goes on."""
+        self.proxy.when([api], lambda: self.sandbox.pause(VICTIM), VICTIM)
+        try:
+            yield
+        finally:
+            self.proxy.when([], lambda: None, VICTIM)
+            self.sandbox.resume(VICTIM)
+            self.sandbox.wait_ready(timeout=PATIENCE)
+
+    @contextmanager
+    def killed_at(self, api: int) -> Iterator[None]:
+        self.proxy.when([api], lambda: self.sandbox.kill(VICTIM), VICTIM)
+        try:
+            yield
+        finally:
+            self.proxy.when([], lambda: None, VICTIM)
+            self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+
+    @contextmanager
+    def fenced(self) -> Iterator[None]:
+        """Killed, and all others know: what it led has no leader."""
+        with self.killed():
+            until = time.monotonic() + 2 * PATIENCE
+            others = [f"{each.host}:{each.port}" for each in self.sandbox.brokers if each.id != VICTIM]
+            for address in others:
+                while VICTIM in AdminClient({"bootstrap.servers": address}).list_topics(timeout=PATIENCE).brokers:
+                    assert time.monotonic() < until
+                    time.sleep(0.2)
+            yield
+
+
+def at_rest() -> States:
+    """What the targets have committed between two commands."""
+    return {(name, TARGET_TOPIC, at): offset for name in TARGETS for at, offset in _places(name).items()}
+
+
+def _places(group: str) -> dict[int, int]:
+    number = int(group.rpartition("-")[2])
+    return {at: (number + at) % 15 + 1 for at in range(LOAD.partitions)}
