@@ -9,6 +9,7 @@
     ├── ClusterUnreachable            1    no bootstrap server answered
     ├── DeadlineExceeded              1    the command's total --timeout is used up
     │   └── NotRequested                   ... before this request was sent
+    ├── NotSent                       1    a change was not sent, because the command is being interrupted
     ├── OutcomeUnknown                1    a change was sent, and no answer came that could be read
     ├── BrokerUnavailable             1    one broker refused, dropped, or did not answer in --broker-timeout
     │   ├── DecodingTimeout                ... its response was not decoded in time
@@ -71,6 +72,10 @@ class DeadlineExceeded(KgroupsError):
 
 class NotRequested(DeadlineExceeded):
     """The command's total time was used up before this request was sent: no broker is to blame."""
+
+
+class NotSent(KgroupsError):
+    """A change was not sent, because the command is being interrupted."""
 
 
 class OutcomeUnknown(KgroupsError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from kgroups.errors import (
     BrokerUnavailable,
@@ -33,6 +33,22 @@ from .coordinators import find_coordinators
 from .pacing import Backoff, window
 
 T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class Witness(Protocol[T_contra]):
+    """Watches a change while it is being made, group by group."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more may be sent."""
+
+    def sending(self, groups: tuple[GroupId, ...]) -> None:
+        """:raises NotSent: if nothing more may be sent."""
+
+    def unsent(self, groups: tuple[GroupId, ...]) -> None: ...
+
+    def answered(self, node: Node, group: GroupId, reply: T_contra | KafkaError) -> None: ...
 
 
 class Question(NamedTuple, Generic[T]):
@@ -45,6 +61,7 @@ class Question(NamedTuple, Generic[T]):
     batched: int = 0
     chunk: int = 500
     changes: bool = False
+    witness: Witness[T] | None = None
 
 
 class Answers(Generic[T]):
@@ -79,7 +96,8 @@ async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mappi
             round_.again.update({group: (None, failure) for group, failure in lost.items()})
         else:
             answers.failed.update(lost)
-        if round_.again and await backoff.wait():
+        stopped = question.witness is not None and question.witness.stopped
+        if round_.again and not stopped and await backoff.wait():
             pending.update({group: node for group, (node, _) in round_.again.items()})
         else:
             answers.failed.update({group: failure for group, (_, failure) in round_.again.items()})
@@ -176,8 +194,7 @@ async def _ask_broker(
     async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
         try:
             async with gate:
-                send = cluster.change if question.changes else cluster.call
-                reply = await send(node, question.call(chunk))
+                reply = await _put(cluster, question, node, chunk)
         except ResponseTooLarge as error:
             if question.changes:
                 raise
@@ -197,6 +214,27 @@ async def _ask_broker(
             silent = _left_out(question, node)
             replies.update({group: reply.get(group, silent) for group in chunk})
     return replies
+
+
+async def _put(
+    cluster: Cluster, question: Question[T], node: Node, chunk: tuple[GroupId, ...]
+) -> Mapping[GroupId, T | KafkaError]:
+    witness = question.witness
+    if not question.changes or witness is None:
+        send = cluster.change if question.changes else cluster.call
+        return await send(node, question.call(chunk))
+    witness.sending(chunk)
+    try:
+        reply = await cluster.change(node, question.call(chunk))
+    except OutcomeUnknown:
+        raise
+    except KgroupsError:
+        witness.unsent(chunk)
+        raise
+    for group in chunk:
+        if group in reply:
+            witness.answered(node, group, reply[group])
+    return reply
 
 
 def _left_out(question: Question[T], node: Node) -> KgroupsError:

@@ -6,22 +6,28 @@ Over the wire, because librdkafka sends one request for each group.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kgroups.model.acts import DeletedGroup, DoomedGroup, Result
+from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
+from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
 
 from .ask_coordinators import Question, ask_coordinators
 from .describe_groups import NOT_FOUND
+from .journal import Journal
 from .make_plan import Lookups
 from .reset_offsets import WireLookups
 from .reset_plan import IDLE, has_members
 from .select_groups import Selection
 
 GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
-_DELETE = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
+DeleteJournal = Journal[GroupId, DeletedGroup]
+
+_DELETE: Question[Any] = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
 async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[DoomedGroup]:
@@ -56,10 +62,17 @@ def still_as_shown(
     return now.with_items(kept).with_failures(failures)
 
 
-async def delete_groups(cluster: Cluster, names: Iterable[GroupId]) -> Outcome[DeletedGroup]:
-    """Deletes them; one item for each, sorted. The broker refuses a group with members (NON_EMPTY_GROUP)."""
+async def delete_groups(
+    cluster: Cluster, names: Iterable[GroupId], journal: DeleteJournal | None = None
+) -> Outcome[DeletedGroup]:
+    """Deletes them; one item for each, sorted. The broker refuses a group with members (NON_EMPTY_GROUP).
+
+    :param journal: learns each result as it arrives, and can stop the deletion.
+    """
     wanted = sorted(set(names))
-    answers = await ask_coordinators(cluster, _DELETE, dict.fromkeys(wanted))
+    journal = journal or Journal()
+    question = _DELETE._replace(witness=_Witness(journal))
+    answers = await ask_coordinators(cluster, question, dict.fromkeys(wanted))
     items = []
     for name in wanted:
         failure = answers.failed.get(name)
@@ -67,4 +80,24 @@ async def delete_groups(cluster: Cluster, names: Iterable[GroupId]) -> Outcome[D
             failure = failure._replace(message=GONE)
         unknown = Result.UNKNOWN if name in answers.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
+    journal.enter({item.group_id: item for item in items})
     return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
+
+
+class _Witness:
+    """Enters the groups that are gone into a journal."""
+
+    def __init__(self, journal: DeleteJournal) -> None:
+        self._journal = journal
+        self.sending = journal.sending
+        self.unsent = journal.unsent
+
+    @property
+    def stopped(self) -> str | None:
+        return self._journal.stopped
+
+    def answered(self, node: Node, group: GroupId, reply: object) -> None:
+        if not isinstance(reply, KafkaError):
+            self._journal.enter({group: DeletedGroup(group, Result.APPLIED)})
+        elif reply.code not in DOUBTFUL and (reply.code in MOVED or reply.code in BACK_OFF):
+            self._journal.unsent((group,))

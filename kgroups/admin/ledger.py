@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from kgroups.model.acts import AppliedOffset, Result
+from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.reset import PlanKey, PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.call import Call
-from kgroups.protocol.error_codes import KafkaError
+from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
 from .ask_coordinators import Question, ask_coordinators
 from .describe_groups import NOT_FOUND
+from .journal import Journal
 from .partition_leaders import partition_name
 
+WriteJournal = Journal[PlanKey, AppliedOffset]
 Part = Sequence[PlannedOffset]
 """Some planned partitions of one group, that go in one request."""
 Write = Callable[[GroupId, Part], Call[Mapping[GroupId, PartitionErrors | KafkaError]]]
@@ -26,7 +29,8 @@ Write = Callable[[GroupId, Part], Call[Mapping[GroupId, PartitionErrors | KafkaE
 class Ledger:
     """Each planned partition with its result, and which groups are given up."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: WriteJournal | None = None) -> None:
+        self.journal: WriteJournal = journal or Journal()
         self._results: dict[PlanKey, tuple[Result, Failure | None]] = {}
         self._given_up: dict[GroupId, Failure] = {}
 
@@ -51,7 +55,10 @@ class Ledger:
             (group,) = groups
             return write(group, parts[group])
 
-        question = Question("groups written", api, call, chunk=1, changes=True)
+        witness = _Witness(self.journal, api, parts)
+        question: Question[PartitionErrors] = Question(
+            "groups written", api, call, chunk=1, changes=True, witness=witness
+        )
         answers = await ask_coordinators(cluster, question, dict.fromkeys(parts))
         for group, failure in answers.failed.items():
             if gone_is_done and failure.error == NOT_FOUND:
@@ -72,6 +79,34 @@ class Ledger:
         """A partition that nothing is known against is written, or has nothing and was to have nothing."""
         result, failure = self._results.get(entry.key, (Result.APPLIED, None))
         return AppliedOffset(entry, result, failure)
+
+
+class _Witness:
+    """Enters the results of one kind of request into a journal."""
+
+    def __init__(self, journal: WriteJournal, api: Api, parts: Mapping[GroupId, Part]) -> None:
+        self._journal = journal
+        self._api = api
+        self._parts = parts
+
+    @property
+    def stopped(self) -> str | None:
+        return self._journal.stopped
+
+    def sending(self, groups: tuple[GroupId, ...]) -> None:
+        self._journal.sending(entry.key for group in groups for entry in self._parts[group])
+
+    def unsent(self, groups: tuple[GroupId, ...]) -> None:
+        self._journal.unsent(entry.key for group in groups for entry in self._parts[group])
+
+    def answered(self, node: Node, group: GroupId, reply: PartitionErrors | KafkaError) -> None:
+        if isinstance(reply, KafkaError):
+            if reply.code not in DOUBTFUL and (reply.code in MOVED or reply.code in BACK_OFF):
+                self.unsent((group,))
+            return
+        applied = (Result.APPLIED, None)
+        refusals = {entry: _refusal(entry, reply, self._api, node.id) for entry in self._parts[group]}
+        self._journal.enter({entry.key: AppliedOffset(entry, *(told or applied)) for entry, told in refusals.items()})
 
 
 Writer = Callable[[Cluster, Ledger, Part], Awaitable[None]]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
 
+    from .delete_groups import DeleteJournal
+    from .ledger import WriteJournal
     from .list_groups import ListFilter
     from .remove_members import WantedMembers
     from .reset_plan import ResetRequest
@@ -86,7 +88,9 @@ class GroupAdmin(Protocol):
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]: ...
 
-    async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]: ...
+    async def apply_offsets(
+        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
+    ) -> Outcome[AppliedOffset]: ...
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]: ...
 
@@ -98,7 +102,9 @@ class GroupAdmin(Protocol):
 
     async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]: ...
 
-    async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]: ...
+    async def delete_groups(
+        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+    ) -> Outcome[DeletedGroup]: ...
 
     async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]: ...
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
 
+    from .delete_groups import DeleteJournal
+    from .ledger import WriteJournal
     from .remove_members import WantedMembers
     from .reset_plan import ResetRequest
     from .select_groups import Selection
@@ -192,10 +194,12 @@ class WireAdmin:
 
         return await reset_offsets.still_true(self.cluster, planned, with_members=with_members, force=force)
 
-    async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
+    async def apply_offsets(
+        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
+    ) -> Outcome[AppliedOffset]:
         from . import write_offsets
 
-        return await write_offsets.apply_offsets(self.cluster, planned)
+        return await write_offsets.apply_offsets(self.cluster, planned, journal)
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
         from . import delete_groups
@@ -219,10 +223,12 @@ class WireAdmin:
 
         return await forget_topics.forget_topics(self.cluster, group, topics)
 
-    async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
+    async def delete_groups(
+        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+    ) -> Outcome[DeletedGroup]:
         from . import delete_groups
 
-        return await delete_groups.delete_groups(self.cluster, names)
+        return await delete_groups.delete_groups(self.cluster, names, journal)
 
     async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]:
         from . import delete_topics

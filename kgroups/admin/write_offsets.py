@@ -15,17 +15,23 @@ from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 
 from .kinds import writer_of
-from .ledger import Ledger
+from .ledger import Ledger, WriteJournal
 
 
-async def apply_offsets(cluster: Cluster, planned: Iterable[PlannedOffset]) -> Outcome[AppliedOffset]:
-    """Writes the plan; one item for each planned partition, sorted, and each failure once."""
+async def apply_offsets(
+    cluster: Cluster, planned: Iterable[PlannedOffset], journal: WriteJournal | None = None
+) -> Outcome[AppliedOffset]:
+    """Writes the plan; one item for each planned partition, sorted, and each failure once.
+
+    :param journal: learns each result as it arrives, and can stop the writing.
+    """
     entries = sorted(planned, key=lambda entry: entry.key)
-    ledger = Ledger()
+    ledger = Ledger(journal)
     kinds: dict[str | None, list[PlannedOffset]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
     for kind, part in kinds.items():
         await writer_of(kind)(cluster, ledger, part)
     applied = tuple(map(ledger.entered, entries))
+    ledger.journal.enter({each.planned.key: each for each in applied})
     return Outcome(applied, tuple(dict.fromkeys(each.failure for each in applied if each.failure)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -116,8 +117,17 @@ def put(settings: ClientSettings, ask: Ask, *, debug: bool, quiet: bool = False)
     return answered
 
 
-def show(outcome: Outcome[Any], cluster_id: str | None, shape: Shape, view: View) -> int:
-    """Shows what came back on stdout and what failed on stderr; gives the exit code."""
+def show(
+    outcome: Outcome[Any],
+    cluster_id: str | None,
+    shape: Shape,
+    view: View,
+    undo_file: Mapping[str, str | None] = MappingProxyType({}),
+) -> int:
+    """Shows what came back on stdout and what failed on stderr; gives the exit code.
+
+    :param undo_file: of an operation that has one: a key of the JSON envelope.
+    """
     from kgroups.render.output import write_outcome
 
     write_outcome(
@@ -131,6 +141,7 @@ def show(outcome: Outcome[Any], cluster_id: str | None, shape: Shape, view: View
         sort=shape.sort,
         headers=not shape.no_headers,
         cluster_id=cluster_id,
+        more=undo_file,
     )
     sys.stdout.flush()
     complain(outcome)

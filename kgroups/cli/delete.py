@@ -22,9 +22,13 @@ from .which_groups import Chosen, group_options
 from .write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
 
 if TYPE_CHECKING:
+    from kgroups.admin.delete_groups import DeleteJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import AppliedOffset, DoomedGroup, DoomedTopic, Result
+    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic, Result
     from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.reset import PlannedOffset
+
+    from .interruption import Interruption
 
 
 @click.command("delete")
@@ -95,7 +99,7 @@ def delete(
         results, failures = await _delete(admin, groups, undo, force=safety.force, together=safety.together)
         rows = [delete_row(doomed, told(*results[doomed.group.group_id])) for doomed in groups]
         gone = [name for name, (result, _) in results.items() if result is Result.APPLIED]
-        more, refused = await delete_topics(admin, topics, gone, delete_topic_row) if topics else ([], [])
+        more, refused = await delete_topics(admin, topics, gone, delete_topic_row, undo.stop) if topics else ([], [])
         return Outcome((*rows, *more), (*failures, *refused))
 
     def row(doomed: DoomedGroup | DoomedTopic) -> Any:
@@ -126,8 +130,9 @@ async def _delete(
 ) -> tuple[dict[str, tuple[Result, Failure | None]], list[Failure]]:
     """Delete some hundred groups at a time, each checked again right before; group -> what became of it."""
     from kgroups.admin.delete_groups import still_as_shown
+    from kgroups.admin.journal import Journal
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.acts import Result
+    from kgroups.model.acts import DeletedGroup, Result
     from kgroups.model.outcome import Outcome
 
     everyone = tuple(doomed.group.group_id for doomed in groups)
@@ -136,6 +141,10 @@ async def _delete(
     ):
         held = not_together(changed, everyone)
         return {name: (Result.FAILED, held[name]) for name in everyone}, list(held.values())
+    stop = undo.stop
+    commits = {doomed.group.group_id: tuple(doomed.as_plan()) for doomed in groups}
+    journal: DeleteJournal = Journal(lambda items: undo.record(_as_applied(items, commits)))
+    stop.watch(journal)
     results: dict[str, tuple[Result, Failure | None]] = {}
     failures: list[Failure] = []
     parts = list(chunks(groups, GROUPS_AT_ONCE))
@@ -143,36 +152,53 @@ async def _delete(
         names = tuple(doomed.group.group_id for doomed in part)
         results.update(dict.fromkeys(names, (Result.FAILED, None)))
         try:
-            checked = still_as_shown(part, await admin.plan_delete(Selection(names)), force=force)
+            now = await stop.bound(admin.plan_delete(Selection(names)))
+            checked = still_as_shown(part, now, force=force) if now else Outcome((), tuple(map(stop.not_sent, names)))
         except KgroupsError as error:
             checked = Outcome((), tuple(unchecked(name, error) for name in names))
         results.update({each.name: (Result.FAILED, each) for each in checked.failures if each.name in results})
         failures += checked.failures
         kept = {doomed.group.group_id for doomed in checked.items}
-        undo.record(_as_applied([doomed for doomed in part if doomed.group.group_id not in kept], results))
+        journal.enter({name: DeletedGroup(name, *results[name]) for name in names if name not in kept})
         if not checked.items:
             continue
         rest = [*checked.items, *(doomed for each in parts[number + 1 :] for doomed in each)]
         offsets = [entry for doomed in rest for entry in doomed.as_plan()]
         if offsets and undo.written is None:
             undo.write(offsets, await run_source(admin, undo.connection, offsets))
-        deleted = await admin.delete_groups([doomed.group.group_id for doomed in checked.items])
+        doomed_names = [doomed.group.group_id for doomed in checked.items]
+        deleted = await stop.bound(admin.delete_groups(doomed_names, journal))
+        if deleted is None:
+            deleted = _so_far(journal, doomed_names, stop)
         results.update({each.group_id: (each.result, each.failure) for each in deleted.items})
         failures += deleted.failures
-        undo.record(_as_applied(checked.items, results))
     undo.close()
     return results, failures
 
 
+def _so_far(journal: DeleteJournal, names: Sequence[str], stop: Interruption) -> Outcome[DeletedGroup]:
+    """What is known of a deletion that a signal ended."""
+    from kgroups.model.acts import DeletedGroup, Result
+    from kgroups.model.outcome import Outcome
+
+    for name in names:
+        if journal.in_doubt(name):
+            journal.enter({name: DeletedGroup(name, Result.UNKNOWN, stop.unanswered(name))})
+        else:
+            journal.enter({name: DeletedGroup(name, Result.FAILED, stop.not_sent(name))})
+    items = tuple(journal.results[name] for name in names)
+    return Outcome(items, tuple(each.failure for each in items if each.failure))
+
+
 def _as_applied(
-    groups: Iterable[DoomedGroup], results: Mapping[str, tuple[Result, Failure | None]]
+    deleted: Iterable[DeletedGroup], commits: Mapping[str, Sequence[PlannedOffset]]
 ) -> Iterator[AppliedOffset]:
     """Yield what became of the offsets of groups that were to be deleted."""
     from kgroups.model.acts import AppliedOffset
 
-    for doomed in groups:
-        for entry in doomed.as_plan():
-            yield AppliedOffset(entry, *results[entry.group_id])
+    for each in deleted:
+        for entry in commits[each.group_id]:
+            yield AppliedOffset(entry, each.result, each.failure)
 
 
 async def _with_topics(

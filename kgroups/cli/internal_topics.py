@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kgroups.model.acts import DoomedTopic
     from kgroups.model.outcome import Outcome
 
+    from .interruption import Interruption
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 all_internal_topics_option = click.option(
@@ -46,16 +48,27 @@ async def own_topics(admin: GroupAdmin, doomed: Outcome[DoomedTopic]) -> Outcome
 
 
 async def delete_topics(
-    admin: GroupAdmin, doomed: Sequence[DoomedTopic], done: Iterable[str], row: Callable[[DoomedTopic, Told], Any]
+    admin: GroupAdmin,
+    doomed: Sequence[DoomedTopic],
+    done: Iterable[str],
+    row: Callable[[DoomedTopic, Told], Any],
+    stop: Interruption,
 ) -> tuple[list[Any], list[Any]]:
     """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
     from kgroups.model.act_rows import told
-    from kgroups.model.acts import Result
-    from kgroups.model.outcome import Failure, Scope
+    from kgroups.model.acts import DeletedTopic, Result
+    from kgroups.model.outcome import Failure, Outcome, Scope
 
     reached = set(done)
     going = [each for each in doomed if each.group.group_id in reached]
-    deleted = await admin.delete_topics(going)
+    begun = stop.signal is None
+    deleted = await stop.bound(admin.delete_topics(going))
+    if deleted is None:
+        result, why = (Result.UNKNOWN, stop.unanswered) if begun else (Result.FAILED, stop.not_sent)
+        names = [(each.group.group_id, each.topic) for each in going]
+        deleted = Outcome(
+            tuple(DeletedTopic(*each, result, why(each[1])._replace(scope=Scope.TOPIC)) for each in names)
+        )
     results = {(each.group_id, each.topic): (told(each.result, each.failure), each.failure) for each in deleted.items}
     rows, failures = [], []
     for each in doomed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from kgroups.errors import UsageError
 
 from .answer import Shape, complain, or_envelope, put, show
 from .confirm import Consent
+from .ending import give_up_output
 from .options import Connection
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
+    from .interruption import Interruption
     from .undo_file import UndoFile
 
 P = TypeVar("P")
@@ -48,9 +51,12 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
     """
     from kgroups.model.outcome import EXIT_FAILED
 
+    from .interruption import Interruption
+
     shape.check(act.view)
+    stop = act.undo.stop if act.undo else Interruption()
     if consent.execute and consent.yes:
-        return _at_once(connection, shape, act)
+        return _at_once(connection, shape, act, stop)
     planned, cluster_id = or_envelope(
         shape, act.view, lambda: put(connection.settings, act.plan, debug=connection.debug)
     )
@@ -59,17 +65,17 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
     if not consent.execute or not planned.items:
         dry = f"dry run on {cluster}: nothing was changed; add --execute to apply"
         remark = dry if planned.items else f"{_nothing(planned)} on {cluster}"
-        return show(rows.with_failures((), (remark,)), cluster_id, shape, act.view)
+        return show(rows.with_failures((), (remark,)), cluster_id, shape, act.view, undo_file=_undo_file(act))
     _preview(rows, shape, act.view)
     if not _agreed(consent, f"{act.question(planned.items)} on {cluster}?"):
         return EXIT_FAILED
 
     async def do(admin: GroupAdmin) -> Outcome[Any]:
         _check_same(cluster_id, admin.cluster_id)
-        return await act.do(admin, planned.items)
+        return await _execute(act, stop, admin, planned.items)
 
-    done, cluster_id = or_envelope(shape, act.view, lambda: _put(connection, act, do))
-    return show(done.after(planned), cluster_id, shape, act.view)
+    done, cluster_id = or_envelope(shape, act.view, lambda: _put(connection, act, stop, do))
+    return _show(done.after(planned), cluster_id, shape, act, stop)
 
 
 def _nothing(planned: Outcome[Any]) -> str:
@@ -97,21 +103,29 @@ def _check_same(planned: str | None, now: str | None) -> None:
         )
 
 
-def _at_once(connection: Connection, shape: Shape, act: Act[P]) -> int:
+def _at_once(connection: Connection, shape: Shape, act: Act[P], stop: Interruption) -> int:
     """Plan and execute over the same connections."""
 
     async def both(admin: GroupAdmin) -> Outcome[Any]:
         planned = await act.plan(admin)
         if not planned.items:
             return planned.with_failures((), (f"{_nothing(planned)} on {connection.cluster(admin.cluster_id)}",))
-        done = await act.do(admin, planned.items)
+        done = await _execute(act, stop, admin, planned.items)
         return done.after(planned)
 
-    return show(*or_envelope(shape, act.view, lambda: _put(connection, act, both)), shape, act.view)
+    return _show(*or_envelope(shape, act.view, lambda: _put(connection, act, stop, both)), shape, act, stop)
+
+
+async def _execute(act: Act[P], stop: Interruption, admin: GroupAdmin, planned: Sequence[P]) -> Outcome[Any]:
+    """Do it; a signal that arrives meanwhile ends it."""
+    from kgroups.model.outcome import Outcome
+
+    stop.listen()
+    return await stop.bound(act.do(admin, planned)) or Outcome()
 
 
 def _put(
-    connection: Connection, act: Act[P], do: Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
+    connection: Connection, act: Act[P], stop: Interruption, do: Callable[[GroupAdmin], Awaitable[Outcome[Any]]]
 ) -> tuple[Outcome[Any], str | None]:
     """Execute it; the result names the cluster."""
 
@@ -122,16 +136,43 @@ def _put(
     try:
         return put(connection.settings, named, debug=connection.debug)
     except KeyboardInterrupt:
-        click.echo(f"\n{_interrupted(act.undo)}", err=True)
+        click.echo(f"\nkgroups: {_interrupted(act, stop, ())}", err=True)
         raise
 
 
-def _interrupted(undo: UndoFile | None) -> str:
-    if undo is None:
-        return "kgroups: interrupted: some changes may have been made; describe the groups before you try again"
-    if undo.written is None:
-        return "kgroups: interrupted: nothing was changed"
-    return f"kgroups: interrupted: some changes may have been made; to restore the old offsets: {undo.suggestion}"
+def _show(outcome: Outcome[Any], cluster_id: str | None, shape: Shape, act: Act[Any], stop: Interruption) -> int:
+    """Show the results, also those of an interrupted run; return the exit code."""
+    try:
+        code = show(outcome, cluster_id, shape, act.view, undo_file=_undo_file(act))
+        if stop.signal is None:
+            return code
+        click.echo(f"kgroups: {_interrupted(act, stop, outcome.items)}", err=True)
+    except KeyboardInterrupt:
+        click.echo(f"\nkgroups: {_interrupted(act, stop, outcome.items)}", err=True)
+        raise
+    except OSError:
+        if stop.signal is None:
+            raise
+        give_up_output()  # SIGHUP: the terminal is gone; the undo file has the results
+    return stop.exit_code
+
+
+def _undo_file(act: Act[Any]) -> dict[str, str | None]:
+    """What the JSON envelope of an operation with an undo file says about it."""
+    if act.undo is None:
+        return {}
+    return {"undo_file": str(act.undo.written) if act.undo.written else None}
+
+
+def _interrupted(act: Act[Any], stop: Interruption, rows: Sequence[Any]) -> str:
+    """What a run has come to that a signal ended, and how to restore what was."""
+    results = Counter(row.result for row in rows)
+    told = "".join(f", {results[result]:,} {result}" for result in ("applied", "failed", "unknown") if results[result])
+    told = f"{stop.reason}{told}"
+    if act.undo is None or act.undo.written is None:
+        changed = stop.begun and (act.undo is None or results["applied"] or results["unknown"])
+        return f"{told}: describe the groups before you try again" if changed else f"{told}: nothing was changed"
+    return f"{told}; to restore the old offsets: {act.undo.suggestion}"
 
 
 def _preview(rows: Outcome[Any], shape: Shape, view: View) -> None:

@@ -108,7 +108,7 @@ def reset_offsets(
         rows = [reset_row(each.planned, told(each.result, each.failure)) for each in applied.items]
         undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - undone
-        more, failures = await delete_topics(admin, topics, done, reset_topic_row) if topics else ([], [])
+        more, failures = await delete_topics(admin, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
         return applied.with_items((*rows, *more)).with_failures(failures)
 
     def row(each: PlannedOffset | DoomedTopic) -> Any:

@@ -52,7 +52,10 @@ class UndoFile:
         """
         self.path = path
         self.written: Path | None = None
+        from .interruption import Interruption
+
         self.connection = connection
+        self.stop = Interruption()
         self._file: FileIO | None = None
         self._numbers: dict[PlanKey, int] = {}
         if path is not None:

@@ -10,10 +10,13 @@ from kgroups.errors import KgroupsError
 from .undo_file import UndoFile, run_source
 
 if TYPE_CHECKING:
+    from kgroups.admin.ledger import WriteJournal
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.acts import AppliedOffset
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.reset import PlannedOffset
+
+    from .interruption import Interruption
 
 T = TypeVar("T")
 
@@ -37,6 +40,7 @@ async def write_offsets(
 
     :param together: all groups are checked before the first one is written; if one has changed, none is.
     """
+    from kgroups.admin.journal import Journal
     from kgroups.admin.reset_plan import by_group
     from kgroups.model.acts import AppliedOffset, Result
     from kgroups.model.outcome import Outcome
@@ -45,13 +49,17 @@ async def write_offsets(
         held = not_together(changed, (entry.group_id for entry in planned))
         alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id]) for entry in planned)
         return Outcome(tuple(alone), tuple(held.values()))
+    stop = undo.stop
+    journal: WriteJournal = Journal(undo.record)
+    stop.watch(journal)
     done: list[AppliedOffset] = []
     failures: list[Failure] = []
     parts = list(chunks(list(by_group(planned)), GROUPS_AT_ONCE))
     for number, part in enumerate(parts):
         entries = [entry for _, each in part for entry in each]
         try:
-            checked = await admin.still_true(entries, with_members=with_members, force=force)
+            found = await stop.bound(admin.still_true(entries, with_members=with_members, force=force))
+            checked = found or Outcome((), tuple(stop.not_sent(name) for name, _ in part))
         except KgroupsError as error:
             checked = Outcome((), tuple(unchecked(name, error) for name, _ in part))
         kept = {entry.key for entry in checked.items}
@@ -69,12 +77,27 @@ async def write_offsets(
         if undo.written is None:
             rest = [*checked.items, *(entry for each in parts[number + 1 :] for _, more in each for entry in more)]
             undo.write(rest, await run_source(admin, undo.connection, rest))
-        applied = await admin.apply_offsets(checked.items)
-        undo.record(applied.items)
+        applied = await stop.bound(admin.apply_offsets(checked.items, journal))
+        if applied is None:
+            applied = _so_far(journal, checked.items, stop)
         done += applied.items
         failures += applied.failures
     undo.close()
     return Outcome(tuple(sorted(done, key=lambda each: each.planned.key)), tuple(failures))
+
+
+def _so_far(journal: WriteJournal, planned: Sequence[PlannedOffset], stop: Interruption) -> Outcome[AppliedOffset]:
+    """What is known of a write that a signal ended."""
+    from kgroups.model.acts import AppliedOffset, Result
+    from kgroups.model.outcome import Outcome
+
+    for entry in planned:
+        if journal.in_doubt(entry.key):
+            journal.enter({entry.key: AppliedOffset(entry, Result.UNKNOWN, stop.unanswered(entry.group_id))})
+        else:
+            journal.enter({entry.key: AppliedOffset(entry, Result.FAILED, stop.not_sent(entry.group_id))})
+    items = tuple(journal.results[entry.key] for entry in planned)
+    return Outcome(items, tuple(dict.fromkeys(each.failure for each in items if each.failure)))
 
 
 def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -9,9 +9,10 @@ Pure ASCII, so that no control character reaches a terminal; absent is ``null``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from json.encoder import encode_basestring_ascii
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kgroups.model.assignment import Assignment, Raw, Subscription
@@ -34,6 +35,7 @@ def write_json(
     failures: Iterable[Failure] = (),
     notices: Iterable[str] = (),
     missing: Iterable[Acl] = (),
+    more: Mapping[str, str | None] = MappingProxyType({}),
 ) -> None:
     schema = json.dumps(f"kgroups/{table.view.name}/{VERSION}")
     stream.write(f'{{"schema": {schema}, "cluster_id": {json.dumps(cluster_id)}, "items": [')
@@ -46,7 +48,8 @@ def write_json(
     ordered = sorted(failures, key=Failure.sort_key)
     stream.write(",".join("\n" + json.dumps(failure_object(failure)) for failure in ordered))
     acls = [acl_object(acl) for acl in missing]
-    stream.write(f'], "notices": {json.dumps(list(notices))}, "missing_acls": {json.dumps(acls)}}}\n')
+    stream.write(f'], "notices": {json.dumps(list(notices))}, "missing_acls": {json.dumps(acls)}')
+    stream.write("".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in more.items()) + "}\n")
 
 
 def write_jsonl(table: Table, stream: TextIO) -> None:

@@ -5,7 +5,8 @@ Failures go to stderr by :mod:`kgroups.render.failures`; only the JSON envelope 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 from kgroups.model.outcome import Failure, Outcome
@@ -31,6 +32,7 @@ class _Job(NamedTuple):
     failures: tuple[Failure, ...]
     notices: tuple[str, ...]
     missing: tuple[Acl, ...]
+    more: Mapping[str, str | None]
 
 
 # Each writer is imported when it is asked for: rich, tabulate, json and csv cost more than a small answer.
@@ -51,7 +53,7 @@ def _plain(job: _Job) -> None:
 def _json(job: _Job) -> None:
     from .jsonout import write_json
 
-    write_json(job.table, job.stream, job.cluster_id, job.failures, job.notices, job.missing)
+    write_json(job.table, job.stream, job.cluster_id, job.failures, job.notices, job.missing, job.more)
 
 
 def _jsonl(job: _Job) -> None:
@@ -99,8 +101,11 @@ def write_outcome(
     headers: bool = True,
     cluster_id: str | None = None,
     width: int | None = None,
+    more: Mapping[str, str | None] = MappingProxyType({}),
 ) -> None:
     """Writes the items, sorted. A :class:`RowStore` of items is sorted as the view is.
+
+    ``more``: further keys of the JSON envelope.
 
     ``tier`` and ``extra`` are for text: JSON and CSV hold all columns of the view, whatever the rows contain, unless
     ``columns`` names some. A script's input does not change its shape with the weather.
@@ -119,4 +124,4 @@ def write_outcome(
     bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
     table = Table(view, chosen, stored or rows, headers and not bare)
     missing = tuple(outcome.missing_acls())
-    _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing))
+    _WRITERS[fmt](_Job(table, stream, fmt, width, cluster_id, outcome.failures, outcome.notices, missing, more))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from kgroups.errors import UsageError
+from kgroups.errors import NotSent, UsageError
 from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Result
 from kgroups.model.committing import RecentCommits
 from kgroups.model.groups import Group, GroupId, GroupType
@@ -23,8 +23,10 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from .. import hidden_offsets, reset_plan
-from ..delete_groups import doomed_groups
+from ..delete_groups import DeleteJournal, doomed_groups
 from ..describe_groups import NOT_FOUND
+from ..journal import Journal
+from ..ledger import WriteJournal
 from ..make_plan import Times, look_again, make_plan
 from ..pacing import PIPELINE
 from ..partition_leaders import TopicPartition, partition_name
@@ -36,6 +38,7 @@ from . import answers
 from .asking import Refused
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 PartitionFailures = Mapping[TopicPartition, Failure]
 
@@ -99,16 +102,24 @@ class Acts:
     ) -> Outcome[PlannedOffset]:
         return await look_again(self, planned, with_members=with_members, force=force)
 
-    async def apply_offsets(self, planned: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
+    async def apply_offsets(
+        self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
+    ) -> Outcome[AppliedOffset]:
+        journal = journal or Journal()
+
+        async def write(name: GroupId, part: Sequence[PlannedOffset]) -> list[AppliedOffset]:
+            keys = [entry.key for entry in part]
+            done = _applied(part, await _witnessed(journal, name, keys, partial(self._write, name, part)))
+            journal.enter({each.planned.key: each for each in done})
+            return done
+
         work = list(reset_plan.by_group(planned))
-        done = await _at_once((name, partial(self._write, name, part)) for name, part in work)
+        done = await _at_once((name, partial(write, name, part)) for name, part in work)
         applied: list[AppliedOffset] = []
         for name, part in work:
             told = done[name]
-            for entry in sorted(part, key=lambda entry: entry.key):
-                failure = told.failure if isinstance(told, Refused) else told.get((entry.topic, entry.partition))
-                silent = isinstance(told, Refused) and told.silent
-                applied.append(AppliedOffset(entry, _result(failure, silent), failure))
+            applied += _applied(part, told) if isinstance(told, Refused) else told
+        journal.enter({each.planned.key: each for each in applied})
         return Outcome(tuple(applied), tuple(dict.fromkeys(each.failure for each in applied if each.failure)))
 
     async def _write(self, group: GroupId, part: Sequence[PlannedOffset]) -> PartitionFailures:
@@ -138,14 +149,23 @@ class Acts:
     async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits:
         return RecentCommits({}, dict.fromkeys(groups, answers.UNREAD_LOG))
 
-    async def delete_groups(self, names: Sequence[GroupId]) -> Outcome[DeletedGroup]:
+    async def delete_groups(
+        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+    ) -> Outcome[DeletedGroup]:
+        journal = journal or Journal()
+
+        async def delete(name: GroupId) -> None:
+            await _witnessed(journal, name, [name], partial(self._delete, name))
+            journal.enter({name: DeletedGroup(name, Result.APPLIED)})
+
         wanted = sorted(set(names))
-        done = await _at_once((name, partial(self._delete, name)) for name in wanted)
+        done = await _at_once((name, partial(delete, name)) for name in wanted)
         items = []
         for name in wanted:
             told = done[name]
             failure, silent = (told.failure, told.silent) if isinstance(told, Refused) else (None, False)
             items.append(DeletedGroup(name, _result(failure, silent), failure))
+        journal.enter({item.group_id: item for item in items})
         return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> NoReturn:
@@ -165,6 +185,31 @@ class Acts:
 
     async def remove_members(self, leavers: Sequence[object], reason: str) -> NoReturn:
         raise UsageError("--transport librdkafka: librdkafka cannot remove members")
+
+
+async def _witnessed(
+    journal: Journal[K, Any], group: GroupId, keys: Sequence[K], send: Callable[[], Awaitable[T]]
+) -> T:
+    """:raises Refused: also if nothing more may be sent."""
+    try:
+        journal.sending(keys)
+    except NotSent as error:
+        raise Refused(Failure(Scope.GROUP, group, str(error))) from None
+    try:
+        return await send()
+    except Refused as refused:
+        if not refused.silent:
+            journal.unsent(keys)
+        raise
+
+
+def _applied(part: Sequence[PlannedOffset], told: PartitionFailures | Refused) -> list[AppliedOffset]:
+    applied = []
+    for entry in sorted(part, key=lambda entry: entry.key):
+        failure = told.failure if isinstance(told, Refused) else told.get((entry.topic, entry.partition))
+        silent = isinstance(told, Refused) and told.silent
+        applied.append(AppliedOffset(entry, _result(failure, silent), failure))
+    return applied
 
 
 def _reason(entry: PlannedOffset) -> str | None:

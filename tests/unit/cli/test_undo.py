@@ -6,17 +6,25 @@ import errno
 import json
 import os
 import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import pytest
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.pacing import PIPELINE
 from kgroups.cli import progress, undo_file
+from kgroups.model.acts import Result
 from kgroups.model.offsets import Commit
-from tests.fakes.broker import FakeCluster
+from kgroups.model.plan_file import parse_plan
+from tests.fakes.broker import FakeCluster, silence
 
 Run = Callable[..., tuple[int, str, str]]
 RESET = ("reset-offsets", "a", "--all-topics", "--to-latest")
@@ -376,3 +384,114 @@ def test_group_to_copy_from_is_the_one_without_commits(ask: Run, served: Any) ->
     code, _, err = ask("reset-offsets", "a", "--to-group", "b", "--topic", "t:1")
     assert code == 0 and "--to-group: group 'b' has no commits on the selected partitions" in err
     assert "group 'a'" not in err
+
+
+# Signals in the middle of a write.
+
+
+def many(fake: FakeCluster) -> None:
+    """Three groups on a broker that responds, and more on one that does not than are sent at a time."""
+    fake.world.topic("t", [0, 0], start=0, end=100)
+    for number in range(3):
+        fake.world.group(f"a{number}", 0, commits={("t", 0): 50, ("t", 1): 51})
+    for number in range(PIPELINE + 6):
+        fake.world.group(f"b{number:02}", 1, commits={("t", 0): 50})
+    fake.brokers[1].fault("OffsetCommit", silence)
+    fake.brokers[1].fault("DeleteGroups", silence)
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def interrupted(until: Callable[[], bool], bootstrap: str, number: signal.Signals, *words: str) -> Ended:
+    """Runs a command until something has happened, and sends it a signal."""
+    words = (*words, "--execute", "--yes", "-o", "json", "-b", bootstrap)
+    command = [sys.executable, "-m", "kgroups", *words]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not until():
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.02)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    return Ended(process.returncode, out, err)
+
+
+def in_the_middle(served: Any, sent: int) -> Callable[[], bool]:
+    """Whether so many changes have reached the brokers, and a result the undo file."""
+    file = Path("undo.json")
+    return lambda: len(written(served)) >= sent and file.exists() and '"applied"' in file.read_text()
+
+
+@pytest.fixture
+def stuck(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    return serve(world=many)
+
+
+TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--undo-file", "undo.json")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_interrupted_write_reports_what_is_known(stuck: Any, number: signal.Signals) -> None:
+    code, out, err = interrupted(in_the_middle(stuck, 4), stuck.bootstrap, number, *TO_LATEST)
+    assert code == 128 + number, err
+    told = json.loads(out)
+    results = {row["group"]: (row["result"], row["error"]) for row in told["items"]}
+    assert len(told["items"]) == 6 + PIPELINE + 6 and told["undo_file"] == "undo.json"
+    assert [results[f"a{each}"] for each in range(3)] == [("applied", None)] * 3
+    unknown = f"the result is unknown: interrupted by {number.name} before the response arrived"
+    unsent = f"not sent: interrupted by {number.name}"
+    others = [results[f"b{each:02}"] for each in range(PIPELINE + 6)]
+    assert others.count(("unknown", unknown)) == PIPELINE and others.count(("failed", unsent)) == 6
+    last = err.splitlines()[-1]
+    assert f"interrupted by {number.name}, 6 applied, 6 failed, {PIPELINE} unknown; to restore the old" in last
+    assert last.endswith(f": kgroups reset-offsets --from-file undo.json --execute -b {stuck.bootstrap}")
+    assert "plan again" not in err and "Traceback" not in err
+    scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
+    assert scenario.origin
+    recorded = {key[0]: result.value for key, result in scenario.origin.results.items()}
+    assert recorded == {group: result for group, (result, _) in results.items()}
+
+
+def test_interrupted_deletion_reports_what_is_known(stuck: Any) -> None:
+    words = ("delete", "--all-groups", "--undo-file", "undo.json")
+    code, out, err = interrupted(in_the_middle(stuck, 2), stuck.bootstrap, signal.SIGTERM, *words)
+    assert code == 143, err
+    results = [(row["group"][0], row["result"]) for row in json.loads(out)["items"]]
+    assert Counter(results) == {("a", "applied"): 3, ("b", "unknown"): PIPELINE + 6}
+    assert "interrupted by SIGTERM, 3 applied, 70 unknown; to restore the old offsets: kgroups" in err
+
+
+def test_interrupted_plan_has_changed_nothing(served: Any, tmp_path: Path) -> None:
+    served.fake.brokers[0].fault("OffsetFetch", silence)
+
+    def planning() -> bool:
+        return "OffsetFetch" in [request.api for request in served.fake.requests]
+
+    code, _, err = interrupted(planning, served.bootstrap, signal.SIGINT, *RESET)
+    assert code == 130 and err.endswith("kgroups: interrupted: nothing was changed\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_killed_run_leaves_the_results_that_arrived(stuck: Any) -> None:
+    interrupted(in_the_middle(stuck, 4), stuck.bootstrap, signal.SIGKILL, *TO_LATEST)
+    scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
+    assert scenario.origin and scenario.origin.source.cluster_id == "fake-cluster"
+    assert {key[0] for key in scenario.origin.results} <= {"a0", "a1", "a2"}
+    assert set(scenario.origin.results.values()) == {Result.APPLIED} and len(scenario.origin.written) == 76
+
+
+def test_json_names_the_undo_file(ask: Run) -> None:
+    assert json.loads(ask(*RESET, "-o", "json")[1])["undo_file"] is None
+    code, out, _ = ask(*RESET, "-o", "json", "--execute", "--yes", "--undo-file", "undo.json")
+    assert code == 0 and json.loads(out)["undo_file"] == "undo.json"
+    assert "undo_file" not in json.loads(ask("list", "-o", "json")[1])
