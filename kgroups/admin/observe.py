@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
 
 from kgroups.model.group_log import Limits, commit_keys
 from kgroups.model.groups import GroupType
@@ -50,6 +51,16 @@ async def observe(
     if with_commit_times:
         seen = await _with_commit_times(admin, seen)
     return outcome.with_items(seen).with_failures(failures)
+
+
+async def observe_in_batches(
+    admin: GroupAdmin, selection: Selection, *, isolation: Isolation
+) -> AsyncGenerator[Outcome[Seen]]:
+    """Yield the same in batches, without ages and commit times."""
+    async with aclosing(admin.stream_offsets(selection, isolation=isolation, whole_topics=True)) as batches:
+        async for batch in batches:
+            now = int(time.time() * 1000)
+            yield batch.with_items(Seen(item, now, NO_AGES) for item in batch.items)
 
 
 async def find_proofs(

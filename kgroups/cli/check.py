@@ -20,6 +20,7 @@ from .plugin import Plugin
 from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
+    from kgroups.admin.port import GroupAdmin
     from kgroups.admin.select_groups import Selection
     from kgroups.model.health.findings import Proof, Seen
     from kgroups.model.health.limits import Limits
@@ -123,6 +124,9 @@ class Judged:
     def report(self) -> Report:
         """Looks once, or where a trend is asked for, several times in the window."""
         sampling = self._sampling()
+        if sampling.in_batches:
+            self._judge_in_batches(sampling)
+            return sampling.report(int(time.time() * 1000))
         for wanted in sampling.wanted():
             time.sleep(wanted.pause)
             sampling.add(self._look(wanted))
@@ -135,6 +139,19 @@ class Judged:
                 }
             )
         return sampling.report(int(time.time() * 1000))
+
+    def _judge_in_batches(self, sampling: Sampling) -> None:
+        from kgroups.admin.observe import observe_in_batches
+        from kgroups.model.outcome import Outcome
+
+        from .answer import put
+
+        async def ask(admin: GroupAdmin) -> Outcome[Seen]:
+            async for batch in observe_in_batches(admin, self._selection, isolation=self._isolation):
+                sampling.judge(batch)
+            return Outcome()
+
+        _, self.cluster_id = put(self._connection.settings, ask, debug=self._connection.debug)
 
     def _proofs(self, positions: Collection[Position]) -> dict[Position, Proof]:
         """Whether a record is unread at each; unknown where the cluster does not answer any more."""

@@ -287,6 +287,19 @@ def test_total_timeout_is_kept(victim: Victim) -> None:
     assert "broker 3 (" in told.err
 
 
+def test_hanging_broker_and_a_total_timeout_that_is_shorter_than_its_own(victim: Victim) -> None:
+    """The whole time passes while its list is waited for: the others' rows are whole nevertheless."""
+    kept_elsewhere = victim.groups_off(2)
+    for words in (["--all-groups"], [*kept_elsewhere, victim.group_on(2)], ["--topic", "load-0"]):
+        with victim.paused(2):
+            command = ("describe", *words, "-o", "json", "--timeout", f"{PATIENCE}s", "--broker-timeout", "30s")
+            told = run_here(*command, bootstrap=victim.sandbox.bootstrap)
+        there = [row for row in victim.rows_without(2) if words[0] != "--topic" or row["topic"] == "load-0"]
+        assert (told.code, facts(told.items)) == (1, there)
+        assert {failure["broker"] for failure in told.failures} == {2}
+        assert told.seconds < TWICE
+
+
 def test_broker_that_wakes_up_in_time(victim: Victim) -> None:
     with (
         victim.paused(3),

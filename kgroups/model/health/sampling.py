@@ -11,7 +11,7 @@ from ..groups import GroupId
 from ..outcome import Failure, Outcome
 from ..time_lag import Position
 from .commits import suspects
-from .findings import Place, Proof, Seen
+from .findings import Finding, Place, Proof, Seen
 from .judge import judge
 from .limits import Limits
 from .report import Report, report_of
@@ -45,6 +45,7 @@ class Sampling:
         self._commit_ages = any(each.commit_age for each in every)
         self._looks: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
+        self._findings: list[Finding] = []
         if self._trend and samples < 2:
             raise UsageError(f"a trend takes two samples or more, not {samples}")
         self._times = samples if self._trend else 1
@@ -61,6 +62,17 @@ class Sampling:
         """What a look has shown: of groups that are gone by now nothing is kept, and only its failures count."""
         self._looks = {(name := each.offsets.group.group_id): [*self._looks.get(name, ()), each] for each in seen.items}
         self._failures = seen.failures
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether each group can be judged as soon as it is seen, and be forgotten."""
+        return self._times == 1 and not self._ages and not self._commit_ages
+
+    def judge(self, seen: Outcome[Seen]) -> None:
+        """Keep what the rules find in some groups, and not the groups; for :attr:`in_batches`."""
+        for each in seen.items:
+            self._findings += judge((each,), limits_of(each.offsets.group.group_id, self._limits, self._rules))
+        self._failures += seen.failures
 
     def unproven(self) -> dict[GroupId, dict[Place, Position]]:
         """The partitions of each group whose trend is to be proved by an unread record, and where to look for it."""
@@ -84,4 +96,4 @@ class Sampling:
             for name, looks in self._looks.items()
             for finding in judge(looks, limits_of(name, self._limits, self._rules))
         )
-        return report_of(findings, self._failures, at)
+        return report_of((*self._findings, *findings), self._failures, at)

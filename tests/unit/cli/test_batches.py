@@ -53,6 +53,9 @@ def shop(fake: FakeCluster) -> None:
         ("lag", "--by", "member", "--min", "50"),
         ("lag", "--time", "-o", "json"),
         ("explain", "--all-groups"),
+        ("check", "--all-groups", "--max-lag", "50", "--assigned"),
+        ("check", "--all-groups", "--max-lag", "50", "--max-partition-lag", "30", "--state", "empty", "-o", "junit"),
+        ("check", "--all-groups", "--max-lag", "50", "--max-commit-age", "1h", "-o", "openmetrics"),
     ],
     ids=" ".join,
 )
