@@ -22,7 +22,8 @@ from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.placement import partition_of
 from kgroups.net.cluster import Cluster
-from kgroups.protocol.apis import describe_groups, list_groups
+from kgroups.net.fanout import fan_out
+from kgroups.protocol.apis import describe_groups, list_groups, metadata
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
@@ -110,6 +111,7 @@ class Coverage:
         self._unproven: set[int] = set()
         self._broken: dict[Node, Failure] = {}
         self._backoff = Backoff(cluster)
+        self._refreshed = 0
 
     async def begin(self) -> dict[Node, tuple[int, ...]]:
         """Return the brokers to list, with the partitions that each leads; all brokers where that is unknown."""
@@ -144,9 +146,11 @@ class Coverage:
         patience is at its end. Waits for coordinators that move."""
         if self._unproven:
             await self._compare()
-        while self._uncovered and await self._backoff.wait():
-            if not await self._refresh() or not self._topic:
+        while self._uncovered and self._topic and await self._backoff.wait():
+            if not await self._refresh():
                 break
+            if self._refreshed > 1:
+                self._topic = await self._newest(self._topic)
             turns = self._leaders(self._topic, sorted(self._uncovered))
             turns = {node: partitions for node, partitions in turns.items() if node not in self._broken}
             if turns or not self._reasons:
@@ -195,8 +199,22 @@ class Coverage:
             answer = await self._cluster.refresh((OFFSETS_TOPIC,))
         except KgroupsError:
             return False
-        self._topic = next((entry for entry in map(_usable, answer.topics) if entry), None)
-        return self._topic is not None
+        self._refreshed += 1
+        # A broker that has not heard of the topic yet tells nothing new.
+        self._topic = next((entry for entry in map(_usable, answer.topics) if entry), self._topic)
+        return True
+
+    async def _newest(self, topic: TopicLeaders) -> TopicLeaders:
+        """Ask all brokers, and take each partition's leader from the newest epoch: the metadata of one may be old."""
+        call = metadata.Metadata((OFFSETS_TOPIC,))
+        nodes = [node for node in self._cluster.nodes.values() if self._cluster.reachable(node)]
+        leaders, epochs = dict(topic.leaders), dict(topic.epochs)
+        for _, answer in await fan_out((node, self._cluster.call(node, call)) for node in nodes):
+            for entry in () if isinstance(answer, KgroupsError) else filter(None, map(_usable, answer.topics)):
+                newer = {at for at, epoch in entry.epochs.items() if epoch > epochs.get(at, -1)}
+                leaders.update({at: entry.leaders[at] for at in newer})
+                epochs.update({at: entry.epochs[at] for at in newer})
+        return topic._replace(leaders=leaders, epochs=epochs)
 
 
 def _usable(topic: TopicLeaders | None) -> TopicLeaders | None:

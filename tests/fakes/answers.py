@@ -51,7 +51,7 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
     topic = broker.world.topics.get(name)
     error = broker.world.error("Metadata", name) or (OK if topic else ErrorCode.unknown_topic_or_partition)
     partition = nested(kind, "MetadataResponsePartition")
-    leaders = list(topic.leaders) if topic and not error else []
+    leaders = list(broker.stale.get(name, topic.leaders)) if topic and not error else []
     for index, seen in (topic.leader_seen if topic else {}).items():
         if seen and leaders:
             leaders[index] = seen.pop(0)
@@ -61,7 +61,7 @@ def _topic(broker: FakeBroker, kind: Any, name: str) -> Any:
             error_code=OK if leader >= 0 else ErrorCode.leader_not_available,
             partition_index=index,
             leader_id=leader,
-            leader_epoch=topic.epochs.get(index, 0) if topic else 0,
+            leader_epoch=topic.epochs.get(index, 0) if topic and name not in broker.stale else 0,
             replica_nodes=(0,),
             isr_nodes=(0,),
         )

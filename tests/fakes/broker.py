@@ -119,6 +119,8 @@ class FakeBroker:
     port: int = 0
     advertised: int | None = None
     """The port that Metadata tells, where it is another."""
+    stale: dict[str, list[int]] = field(default_factory=dict)
+    """Topic -> the leaders that this broker's Metadata names, of an older epoch."""
     alive: bool = True
     peers: Mapping[int, FakeBroker] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)

@@ -16,6 +16,8 @@ from tests.fakes import broker as faults
 from tests.fakes.asking import describe_offsets, described, list_groups, names
 from tests.fakes.broker import FakeCluster
 
+UNKNOWN = ErrorCode.unknown_topic_or_partition
+
 GROUPS = probes(4)
 """A group on each of four partitions."""
 
@@ -92,12 +94,28 @@ def test_the_new_leader_is_listed_again_when_it_has_taken_over() -> None:
 
 
 def test_the_new_leader_that_metadata_names_later_is_listed() -> None:
-    fake = cluster()
+    fake = cluster((0, 0, 0, 0))
     fake.world.topics[OFFSETS_TOPIC].leader_seen[2] = [0]
     move(fake, 2, 1)
     answer = list_groups(fake)
     assert names(answer) == sorted(GROUPS) and not answer.failures
     assert {group.group_id: group.coordinator.id for group in answer.items}[GROUPS[2]] == 1
+
+
+def test_one_broker_with_old_metadata_does_not_hide_the_new_leader() -> None:
+    fake = cluster((0, 0, 0, 0))
+    fake.brokers[0].stale[OFFSETS_TOPIC] = [0, 0, 0, 0]
+    move(fake, 2, 1)
+    answer = list_groups(fake, via=(0,))
+    assert names(answer) == sorted(GROUPS) and not answer.failures
+
+
+def test_partitions_stay_named_when_a_broker_no_longer_knows_the_topic() -> None:
+    fake = cluster()
+    move(fake, 0, 1, ready=False)
+    when(fake, 0, "ListGroups", lambda: fake.world.fail("Metadata", OFFSETS_TOPIC, UNKNOWN))
+    answer = list_groups(fake, broker_timeout=0.5)
+    assert len(answer.items) == 3 and "1 of 4 partitions" in only(answer).message
 
 
 def test_a_coordinator_that_resigns_between_the_requests_is_noticed() -> None:
