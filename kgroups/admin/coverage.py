@@ -40,13 +40,15 @@ _REFUSED = Code.group_authorization_failed
 
 
 class Checked(NamedTuple):
-    """A broker's list; why it does not cover some of its partitions; of which partitions that cannot be known; and why
-    the broker could not be asked whether it still coordinates them."""
+    """Why a broker's list does not cover some of its partitions; of which partitions that cannot be known; and why the
+    broker could not be asked whether it still coordinates them."""
 
-    groups: list_groups.GroupList
     uncovered: Mapping[int, KafkaError] = MappingProxyType({})
     unproven: frozenset[int] = frozenset()
     lost: KgroupsError | None = None
+
+
+NO_CHECK = Checked()
 
 
 @cache
@@ -63,13 +65,13 @@ def probes(partitions: int) -> tuple[GroupId, ...]:
 
 async def list_checked(
     cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]
-) -> Checked:
+) -> tuple[list_groups.GroupList, Checked]:
     """List a broker's groups, and check that it coordinates the partitions of some group names.
 
     :raises KgroupsError: as :meth:`Cluster.call` does, where the list itself fails.
     """
     if not names:
-        return Checked(await cluster.call(node, call))
+        return await cluster.call(node, call), NO_CHECK
     probe = describe_groups.DescribeGroups(tuple(names))
     before, listed, after = await asyncio.gather(
         _probe(cluster, node, probe), cluster.call(node, call), _probe(cluster, node, probe)
@@ -86,7 +88,7 @@ async def list_checked(
                 unproven.add(partition)
             elif isinstance(said, KafkaError) and said.code != _ABSENT:
                 uncovered[partition] = said
-    return Checked(listed, uncovered, frozenset(unproven), lost)
+    return listed, Checked(uncovered, frozenset(unproven), lost)
 
 
 async def _probe(

@@ -20,7 +20,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import as_answered
 from kgroups.protocol.apis import list_groups
 
-from .coverage import Checked, Coverage, list_checked
+from .coverage import NO_CHECK, Checked, Coverage, list_checked
 from .pacing import Backoff
 
 
@@ -79,7 +79,7 @@ async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> A
 
 class _Listed(NamedTuple):
     outcome: Outcome[ListedGroup]
-    checked: Checked = Checked(list_groups.GroupList(None, ()))
+    checked: Checked = NO_CHECK
 
 
 async def _list(cluster: Cluster, node: Node, wanted: ListFilter, names: Mapping[GroupId, int]) -> _Listed:
@@ -109,8 +109,7 @@ async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, nam
     """Asks until the broker has loaded all of its groups; what is there when patience ends comes with a failure."""
     backoff = Backoff(cluster)
     while True:
-        checked = await list_checked(cluster, node, call, names)
-        error, entries = checked.groups
+        (error, entries), checked = await list_checked(cluster, node, call, names)
         groups = tuple(
             [_listed((group, protocol_type, node, state, kind)) for group, protocol_type, state, kind in entries]
         )
