@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.committing import WHO, Pair, RecentCommits, Rhythm, moved_words, rhythm_of, rhythm_words
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.reset import PlannedOffset
 
+from .kinds import KEEPERS
 from .port import GroupAdmin
 
 WINDOW = 90.0
@@ -40,6 +43,28 @@ class Committing(NamedTuple):
     found: Mapping[GroupId, str] = {}
     perhaps: Mapping[GroupId, str] = {}
     notices: tuple[str, ...] = ()
+
+    def failures(self, way: str) -> list[Failure]:
+        """One for each group of ``found``.
+
+        :param way: how to change it all the same: a flag or an argument.
+        """
+        return [
+            Failure(Scope.GROUP, name, f"{words}; stop it first, or add {way}") for name, words in self.found.items()
+        ]
+
+
+def committed_of(planned: Iterable[PlannedOffset], members: Iterable[GroupId] = ()) -> Committed:
+    """Return what the groups of planned offsets have committed.
+
+    :param members: groups that have members: these commit, and are left out, as share groups are.
+    """
+    apart = frozenset(members)
+    committed: dict[GroupId, dict[Pair, Commit | None]] = {}
+    for entry in planned:
+        if entry.kind not in KEEPERS and entry.group_id not in apart:
+            committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
+    return committed
 
 
 async def still_committing(

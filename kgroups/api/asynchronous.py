@@ -14,8 +14,10 @@ from kgroups.admin.list_groups import ListFilter
 from kgroups.admin.open import open_admin
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.reset_plan import ResetRequest
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
 from kgroups.config.load import Flags, load_settings
-from kgroups.model.acts import AppliedOffset, DeletedGroup
+from kgroups.model.acts import AppliedOffset, DeletedGroup, Result
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
@@ -172,28 +174,54 @@ class AsyncCluster:
         request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create_group)
         return await self._ask(lambda admin: admin.plan_reset(request))
 
-    async def apply(self, plan: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
+    async def apply(
+        self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
+    ) -> Outcome[AppliedOffset]:
         """Moves offsets as a plan says, where the groups are still as it found them; tells what became of each.
 
+        A group for which a client that is not a member still commits is a failure, as for ``kgroups reset-offsets``;
+        to find out may take some seconds, which do not count toward ``timeout``.
+
         :param plan: the items of :meth:`plan_reset`, or some of them.
+        :param force: change such groups, too, and groups whose offsets have changed since they were planned.
+        :param commit_window: seconds of the commit log that are read for it.
         :raises UsageError: when it is something else, such as the whole outcome.
         """
         plan = arguments.plan(plan)
+        window = arguments.seconds("commit_window", commit_window)
 
         async def act(admin: GroupAdmin) -> Outcome[AppliedOffset]:
-            true = await admin.still_true(plan)
+            told = Committing() if force else await still_committing(admin, committed_of(plan), window=window)
+            kept = [entry for entry in plan if entry.group_id not in told.found]
+            true = await admin.still_true(kept, force=force)
             done = await admin.apply_offsets(true.items)
-            return done.with_failures(true.failures, true.notices)
+            return done.with_failures((*told.failures("force=True"), *true.failures), (*told.notices, *true.notices))
 
         return await self._ask(act)
 
-    async def delete(self, *groups: str) -> Outcome[DeletedGroup]:
+    async def delete(self, *groups: str, force: bool = False, commit_window: float = WINDOW) -> Outcome[DeletedGroup]:
         """Deletes groups that have no members, with their offsets. There is no way back.
+
+        A group for which a client that is not a member still commits is a failure: see :meth:`apply`.
 
         :raises UsageError: when no group is named.
         """
         names = arguments.selection(groups, None, (), all_groups=False).names
-        return await self._ask(lambda admin: admin.delete_groups(names))
+        window = arguments.seconds("commit_window", commit_window)
+
+        async def act(admin: GroupAdmin) -> Outcome[DeletedGroup]:
+            told = Committing()
+            if not force:
+                planned = await admin.plan_delete(Selection(names))
+                committed = {each.group.group_id: each.commits for each in planned.items}
+                told = await still_committing(admin, committed, window=window)
+            done = await admin.delete_groups([name for name in names if name not in told.found])
+            failures = told.failures("force=True")
+            spared = [DeletedGroup(failure.name, Result.FAILED, failure) for failure in failures]
+            items = sorted((*done.items, *spared), key=lambda each: each.group_id)
+            return done.with_items(items).with_failures(failures, told.notices)
+
+        return await self._ask(act)
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
         admin, _ = await open_admin(self.settings, tell=_LOG.warning)

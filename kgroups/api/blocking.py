@@ -8,6 +8,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from kgroups.admin.still_committing import WINDOW
 from kgroups.config.settings import ClientSettings
 from kgroups.model.acts import AppliedOffset, DeletedGroup
 from kgroups.model.groups import Group, ListedGroup
@@ -123,11 +124,13 @@ class Cluster:
             )
         )
 
-    def apply(self, plan: Sequence[PlannedOffset]) -> Outcome[AppliedOffset]:
-        return _waited_for(self._cluster.apply(plan))
+    def apply(
+        self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
+    ) -> Outcome[AppliedOffset]:
+        return _waited_for(self._cluster.apply(plan, force=force, commit_window=commit_window))
 
-    def delete(self, *groups: str) -> Outcome[DeletedGroup]:
-        return _waited_for(self._cluster.delete(*groups))
+    def delete(self, *groups: str, force: bool = False, commit_window: float = WINDOW) -> Outcome[DeletedGroup]:
+        return _waited_for(self._cluster.delete(*groups, force=force, commit_window=commit_window))
 
 
 def _waited_for(question: Coroutine[Any, Any, T]) -> T:

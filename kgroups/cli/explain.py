@@ -50,6 +50,25 @@ _LOOK = (
 )
 
 
+async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[Any]:
+    """The facts of groups without members, with what their records of the last minutes show of other clients."""
+    from kgroups.admin.still_committing import still_committing
+    from kgroups.model.groups import GroupState, GroupType
+    from kgroups.model.offsets import Commit
+
+    idle: dict[str, dict[tuple[str, int], Commit | None]] = {
+        facts.group.group_id: {}
+        for facts in outcome.items
+        if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
+    }
+    told = await still_committing(admin, idle, watch=False)
+    if not told.perhaps:
+        return outcome
+    return outcome.with_items(
+        facts._replace(outsiders=told.perhaps.get(facts.group.group_id)) for facts in outcome.items
+    )
+
+
 def look_options(command: F) -> F:
     """The command gets ``look``, a :class:`Look`."""
     return collected(command, _LOOK, "look", Look)
@@ -100,6 +119,7 @@ def explain(
         outcome = await gather_facts(admin.cluster, selection)
         if not outcome.items and not outcome.failures and selection.needs_list:
             return outcome.with_failures((), ["no group matches"])
+        outcome = await _with_outsiders(admin, outcome)
         if deep is None:
             return outcome
         from .deep import with_logs

@@ -88,17 +88,16 @@ class Safety(NamedTuple):
         if not committed:
             return planned
         from kgroups.admin.still_committing import still_committing
-        from kgroups.model.committing import WAY_OUT
-        from kgroups.model.outcome import Failure, Scope
 
         watch = execute and not self.force
         sample = self.when_empty is None  # else their members have left right now, and nobody is to wait any longer
         told = await still_committing(admin, committed, window=self.window, watch=watch, sample=sample, tell=_note)
         perhaps = "changed all the same (--force)" if self.force and execute else "--execute checks whether it goes on"
         remarks = [f"group '{name}': not by a member: {words}; {perhaps}" for name, words in told.perhaps.items()]
-        failures = [Failure(Scope.GROUP, name, f"{words}; {WAY_OUT}") for name, words in told.found.items()]
         kept = (item for item in planned.items if group_of(item) not in told.found)
-        return planned.with_items(kept).with_failures(failures, (*remarks, *(() if self.force else told.notices)))
+        return planned.with_items(kept).with_failures(
+            told.failures("--force"), (*remarks, *(() if self.force else told.notices))
+        )
 
     async def screen_offsets(
         self,
@@ -112,14 +111,9 @@ class Safety(NamedTuple):
 
         :param members: groups that have members: these commit, and are not checked.
         """
-        from kgroups.admin.kinds import KEEPERS
-        from kgroups.model.offsets import Commit
+        from kgroups.admin.still_committing import committed_of
 
-        apart = frozenset(members)
-        committed: dict[str, dict[tuple[str, int], Commit | None]] = {}
-        for entry in planned.items:
-            if entry.kind not in KEEPERS and entry.group_id not in apart:
-                committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
+        committed = committed_of(planned.items, members)
         return await self.screen(admin, planned, committed, lambda entry: entry.group_id, execute=execute)
 
 

@@ -89,7 +89,6 @@ def _rhythm(pair: Pair, commits: Sequence[CommitMade]) -> Rhythm | None:
 
 
 WHO = "a client that is not a member still commits"
-WAY_OUT = "stop it first, or add --force"
 
 
 def moved_words(pair: Pair, before: int | None, after: int | None, seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from . import clients, coverage, history, membership, placement, registries, weight, workers
+from . import clients, coverage, history, membership, outsiders, placement, registries, weight, workers
 from .facts import GroupFacts
 from .findings import Finding
 
@@ -14,6 +14,7 @@ RULES: tuple[Rule, ...] = (
     placement.find,
     history.find,
     membership.find,
+    outsiders.find,
     coverage.find,
     clients.find,
     workers.find,

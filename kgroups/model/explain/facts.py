@@ -42,7 +42,8 @@ class Placement(NamedTuple):
 
 class GroupFacts(NamedTuple):
     """``topics`` are those that exist of all that members ask for or hold; ``missing`` do not exist; ``untold`` could
-    not be asked about, so that nothing is said of them. ``log``: what the group's own log tells, where it was read."""
+    not be asked about, so that nothing is said of them. ``log``: what the group's own log tells, where it was read.
+    ``outsiders``: the commits of a client that is not a member, in words."""
 
     group: Group
     placement: Placement
@@ -51,6 +52,7 @@ class GroupFacts(NamedTuple):
     untold: frozenset[str] = frozenset()
     limits: Limits = Limits()
     log: GroupLog | None = None
+    outsiders: str | None = None
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kio.schema.errors import ErrorCode
 
 from kgroups import AsyncCluster, Cluster
 from kgroups.errors import ClusterUnreachable, UsageError
@@ -128,6 +131,39 @@ def test_invalid_arguments_are_usage_errors() -> None:
         with pytest.raises(UsageError) as caught:
             call()
         assert told in str(caught.value)
+
+
+def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgroups.admin.still_committing.SAMPLE", 0.4)
+    fake = FakeCluster(1, "4.3.1")
+    fake.world.topic("orders", [0], start=5, end=100)
+    fake.world.group("busy", 0, commits={("orders", 0): 60})
+    fake.world.group("idle", 0, commits={("orders", 0): 60})
+    fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+
+    def commit() -> None:
+        while not stop.wait(0.1):
+            if "busy" in fake.world.groups:
+                fake.world.groups["busy"].commits["orders", 0] = 61 + next(count)
+
+    stop, count = threading.Event(), itertools.count()
+    client = threading.Thread(target=commit)
+    with serving(fake):
+        cluster = Cluster(f"127.0.0.1:{fake.brokers[0].port}")
+        client.start()
+        try:
+            done = cluster.apply(cluster.plan_reset("busy", "idle", to=ToEarliest()).items)
+            assert {each.planned.group_id: each.result.value for each in done.items} == {"idle": "applied"}
+            assert [failure.name for failure in done.failures] == ["busy"]
+            assert "orders-0 went from offset" in done.failures[0].message
+            assert done.failures[0].message.endswith("stop it first, or add force=True")
+            assert "committed offsets were only compared twice" in done.notices[0]
+            deleted = cluster.delete("busy", "idle")
+            assert {each.group_id: each.result.value for each in deleted.items} == {"busy": "failed", "idle": "applied"}
+            assert not cluster.delete("busy", force=True).failures
+        finally:
+            stop.set()
+            client.join()
 
 
 def test_awaited_and_in_a_notebook(bootstrap: str) -> None:

@@ -657,3 +657,20 @@ def test_when_empty_asks_nobody(ask: Run, served: Any) -> None:
     for more in ((), ("--execute",)):
         assert ask("delete", "a", "--when-empty", "5s", *more)[0] == 2 and not served.fake.requests
     assert "add --execute --yes" in ask("delete", "a", "--when-empty", "5s")[2]
+
+
+def test_explain_names_groups_that_are_still_committed_for(ask: Run, served: Any) -> None:
+    now = time.time_ns() // 1_000_000
+    times = {offset: now - 3_000 + 1_000 * offset for offset in range(3)}
+    log = [
+        batch(offset, [(offset, at)], key=commit_key("a", "t", 0), value=commit_value(offset=offset))
+        for offset, at in times.items()
+    ]
+    served.world.topic("__consumer_offsets", [0], end=3, logs={0: log}, times=times)
+    found = json.loads(ask("explain", "a", "b", "-o", "json")[1])["items"]
+    rules = {
+        item["group"]: [each["text"] for each in item["findings"] if each["rule"] == "not-stopped"] for item in found
+    }
+    assert rules["b"] == [] and "3 commits of t-0, at most 1.0 s apart, the last" in rules["a"][0]
+    code, _, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "-o", "json")
+    assert code == 0 and "group 'a': not by a member: 3 commits of t-0" in err

@@ -38,6 +38,15 @@ def test_a_group_without_faults() -> None:
     assert "'range': all 2 members offer it" in found(WELL)["protocol"].text
 
 
+def test_group_without_members_that_is_still_committed_for() -> None:
+    empty = facts()
+    assert "not-stopped" not in found(empty)
+    busy = found(empty._replace(outsiders="3 commits of t-0, at most 1.0 s apart"))["not-stopped"]
+    assert (
+        busy.severity is Severity.WARNING and "3 commits of t-0, at most 1.0 s apart; the group is in use" in busy.text
+    )
+
+
 def test_a_coordinator_that_does_not_lead_its_partition() -> None:
     moving = WELL._replace(placement=Placement("ListGroups v5", 7, 50, 2))
     assert notable(moving) == {"coordinator": Severity.WARNING}
