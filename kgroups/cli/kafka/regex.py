@@ -31,7 +31,7 @@ _QUIRKS = re.compile(
     r"""\\Q.*?(?:\\E|\Z)                                      # a quote
       | (?P<any_byte>\\C)
       | \\.
-      | \[\^?\]?(?:\\.|\[:|[^]])*\]                          # a class
+      | \[\^?\]?(?:\\.|\[:|[^]])*+(?:\]|\Z)                   # a class, without backtracking
       | \(\?P?<(?P<name>\w+)>
       | (?P<brace>\{(?!\d+(?:,\d*)?\})(?=[*+?]|\{\d+(?:,\d*)?\}))
     """,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -14,6 +15,7 @@ from kgroups.protocol.sasl.scram import scram
 
 LIMIT = 4096
 LOOP = asyncio.new_event_loop()
+atexit.register(LOOP.close)
 
 
 def seeds() -> Iterator[bytes]:
