@@ -104,6 +104,13 @@ def seconds(name: str, value: Any) -> Any:
     return value
 
 
+def rate(value: Any) -> Any:
+    """:raises UsageError: for something other than a positive number, or ``None``."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
+        raise UsageError(f"max_requests_per_second must be a positive number, not {value!r}")
+    return value
+
+
 def text(name: str, value: Any) -> Any:
     """:raises UsageError: for something other than a str, or ``None``."""
     if value is not None and not isinstance(value, str):

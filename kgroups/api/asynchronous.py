@@ -54,6 +54,7 @@ class AsyncCluster:
         broker_timeout: float | None = None,
         transport: str | None = None,
         config_providers: bool | None = None,
+        max_requests_per_second: float | None = None,
     ) -> None:
         """What is not given is looked for as the commands do: in the environment, in the profile, in the file.
 
@@ -66,6 +67,7 @@ class AsyncCluster:
         :param config_providers: whether ``${env:NAME}``, ``${file:PATH:KEY}``, and ``${directory:PATH:FILE}`` are
             resolved and a token may come from a ``file:`` URL. Default: in files, but not in ``properties``, because
             whoever writes those could read the files and variables of this machine. ``False``: nowhere.
+        :param max_requests_per_second: maximum rate of requests to all brokers together; unlimited by default.
         :raises UsageError: when nobody says where the cluster is, or something cannot be right.
         :raises ConfigError: for a file or profile that cannot be right.
         """
@@ -79,6 +81,7 @@ class AsyncCluster:
             arguments.transport(transport),
             tuple((key, str(value)) for key, value in (properties or {}).items()),
             config_providers,
+            arguments.rate(max_requests_per_second),
         )
         loaded = load_settings(flags, os.environ)
         self.settings = loaded.settings

@@ -41,6 +41,7 @@ class Cluster:
         broker_timeout: float | None = None,
         transport: str | None = None,
         config_providers: bool | None = None,
+        max_requests_per_second: float | None = None,
     ) -> None:
         self._cluster = AsyncCluster(
             bootstrap,
@@ -51,6 +52,7 @@ class Cluster:
             broker_timeout=broker_timeout,
             transport=transport,
             config_providers=config_providers,
+            max_requests_per_second=max_requests_per_second,
         )
 
     @property

@@ -187,8 +187,9 @@ def tell(exchange: Exchange) -> None:
     from kgroups.model.visible import escape_message
 
     error = f" FAILED: {exchange.error}" if exchange.error else ""
+    throttled = f" throttled={exchange.pause * 1000:.0f}ms" if exchange.pause else ""
     line = (
         f"debug: {exchange.broker} {exchange.api} v{exchange.version} keys={exchange.keys} "
-        f"sent={exchange.sent}B received={exchange.received}B {exchange.seconds * 1000:.1f}ms{error}"
+        f"sent={exchange.sent}B received={exchange.received}B {exchange.seconds * 1000:.1f}ms{throttled}{error}"
     )
     click.echo(escape_message(line), err=True)

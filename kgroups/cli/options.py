@@ -94,6 +94,12 @@ _CONNECTION = (
         type=click.Choice([transport.value for transport in Transport]),
         help="The batched wire client, or librdkafka with one group a request.  [default: wire]",
     ),
+    click.option(
+        "--max-requests-per-second",
+        type=click.FloatRange(min=0.01),
+        metavar="N",
+        help="Maximum rate of requests to all brokers together.  [default: unlimited]",
+    ),
     click.option("--debug", is_flag=True, help="One line on stderr for each request."),
 )
 
@@ -128,9 +134,19 @@ def connection_options(command: F, *, explain: bool = False) -> F:
         timeout: float | None,
         broker_timeout: float | None,
         transport: str | None,
+        max_requests_per_second: float | None,
         debug: bool,
     ) -> Connection:
-        flags = Flags(bootstrap_server, command_config, overrides, profile, timeout, broker_timeout, transport)
+        flags = Flags(
+            bootstrap_server,
+            command_config,
+            overrides,
+            profile,
+            timeout,
+            broker_timeout,
+            transport,
+            max_requests_per_second=max_requests_per_second,
+        )
         loaded = load_settings(flags, os.environ, explain=explain)
         for remark in loaded.remarks:
             _warn(remark)

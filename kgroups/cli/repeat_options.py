@@ -30,6 +30,8 @@ def _words(flags: Flags) -> Iterator[str]:
             yield from (option, f"{seconds:.15g}")
     if flags.transport is not None:
         yield from ("--transport", flags.transport)
+    if flags.max_requests_per_second is not None:
+        yield from ("--max-requests-per-second", f"{flags.max_requests_per_second:.15g}")
 
 
 def _without_secret(override: str) -> str:

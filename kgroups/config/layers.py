@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .profiles import Profile
 
 _TRANSPORT = "--transport"
+_RATE = "--max-requests-per-second"
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
@@ -90,10 +92,20 @@ def _settings(given: Given, remarks: list[str]) -> ClientSettings:
         broker_timeout=min(broker, timeout),
         transport=Transport(transport or Transport.WIRE),
         client_id=client or ClientSettings._field_defaults["client_id"],
+        max_requests_per_second=_rate(given),
         security=security,
     )
     remarks += remarks_on(given.left(), security.protocol if security else "PLAINTEXT")
     return settings
+
+
+def _rate(given: Given) -> float | None:
+    found = given.take(_RATE, means="maximum rate of requests")
+    if found is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", found.value.strip()) or not float(found.value):
+        raise found.wrong("is not a number of requests per second above zero")
+    return float(found.value)
 
 
 def _client_id(given: Given) -> str | None:
@@ -187,3 +199,5 @@ def _of_flags(flags: Flags) -> Iterable[Setting]:
             yield Setting(key, str(max(1, round(seconds * 1000))), name, written="")
     if flags.transport:
         yield Setting(_TRANSPORT, flags.transport, _TRANSPORT, written="")
+    if flags.max_requests_per_second:
+        yield Setting(_RATE, f"{flags.max_requests_per_second:.15g}", _RATE, written="")

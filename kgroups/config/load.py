@@ -38,6 +38,7 @@ class Flags(NamedTuple):
 
     config_providers: bool | None = None
     """Whether ``${env:...}`` and the like are filled in; ``None``: not in ``properties``."""
+    max_requests_per_second: float | None = None
 
     def __repr__(self) -> str:
         """Without overrides and properties, which hold passwords."""
@@ -89,5 +90,6 @@ def load_settings(flags: Flags, environ: Mapping[str, str], *, own: bool = True,
             timeout=timeout,
             broker_timeout=min(flags.broker_timeout or BROKER_TIMEOUT, timeout),
             transport=Transport(flags.transport or Transport.WIRE),
+            max_requests_per_second=flags.max_requests_per_second,
         )
     )

@@ -35,6 +35,7 @@ _KEYS = {
     "timeout": "default.api.timeout.ms",
     "broker-timeout": "request.timeout.ms",
     "transport": "--transport",
+    "max-requests-per-second": "--max-requests-per-second",
     "client-id": "client.id",
 }
 _COMMAND_CONFIG = "command-config"

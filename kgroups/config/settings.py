@@ -29,6 +29,8 @@ class ClientSettings(NamedTuple):
     broker_timeout: float = 10.0
     transport: Transport = Transport.WIRE
     client_id: str = "kgroups"
+    max_requests_per_second: float | None = None
+    """Over all brokers; ``None`` is as fast as they respond."""
     security: Security | None = None
     """TLS and SASL; ``None`` is a plain connection."""
 

@@ -7,7 +7,8 @@ import os
 import ssl  # asyncio has it already
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kgroups.errors import (
@@ -28,8 +29,10 @@ from kgroups.protocol.framing import (
     decode_response,
     encode_request,
 )
+from kgroups.protocol.throttle import pause_of
 
 from .deadline import Deadline
+from .pace import Pace
 
 if TYPE_CHECKING:
     from .tls_door import TlsDoor
@@ -48,6 +51,8 @@ class Exchange(NamedTuple):
     received: int
     seconds: float
     error: str | None = None
+    pause: float = 0.0
+    """Seconds for which the broker then throttles this client."""
 
 
 Observer = Callable[[Exchange], None]
@@ -85,6 +90,10 @@ class Connection(asyncio.Protocol):
         """The door by which it was made."""
         self._held: asyncio.Event | None = None
         self._keeper: asyncio.Task[None] | None = None
+        self.pace: Pace | None = None
+        self._patience: set[asyncio.Timeout] = set()
+        self._resumes = 0.0
+        """When the broker reads requests again after a pause for a quota, on the monotonic clock."""
         self.waits_since: float | None = None
         """When the oldest request went out that is not answered, or the last answer before it came; monotonic clock."""
         self.ends: float | None = None
@@ -132,16 +141,22 @@ class Connection(asyncio.Protocol):
 
         :param ahead: of those that are held back.
         """
+        if self.pace:
+            await self.pace.turn(self.name, self._resumes)
+            timeout = min(timeout, self.pace.deadline.remaining())
         started = time.perf_counter()
         error: str | None = None
         sent = received = 0
+        pause = 0.0
         try:
-            async with asyncio.timeout(timeout):
+            async with self._patient(timeout):
                 while self._held and not ahead:
                     await self._held.wait()
                 answer, sent = self._send(call, version)
                 frame = await answer
             received = len(frame) + 4
+            if pause := pause_of(call.api, version, frame):
+                self.throttled(pause)
             return frame
         except TimeoutError:
             overdue = Overdue(f"{self.name}: no answer to {call.api}", timeout)
@@ -153,7 +168,7 @@ class Connection(asyncio.Protocol):
         finally:
             if self._observer:
                 seconds = time.perf_counter() - started
-                told = Exchange(self.name, call.api.name, version, call.keys, sent, received, seconds, error)
+                told = Exchange(self.name, call.api.name, version, call.keys, sent, received, seconds, error, pause)
                 self._observer(told)
 
     def _send(self, call: Call[Any], version: int) -> tuple[asyncio.Future[bytes], int]:
@@ -170,6 +185,25 @@ class Connection(asyncio.Protocol):
         self.waits_since = self.waits_since or time.monotonic()
         self._transport.write(request)
         return answer, len(request)
+
+    def throttled(self, pause: float) -> None:
+        """Send nothing for these seconds, because the broker reads nothing; be patient for what it has not read."""
+        self._resumes = time.monotonic() + pause
+        left = self.pace.deadline.remaining() if self.pace else pause
+        latest = asyncio.get_running_loop().time() + left
+        for patience in self._patience:
+            if (ends := patience.when()) is not None:
+                patience.reschedule(max(ends, min(ends + pause, latest)))
+
+    @asynccontextmanager
+    async def _patient(self, seconds: float) -> AsyncIterator[None]:
+        """As ``asyncio.timeout``, for longer where the broker throttles meanwhile."""
+        async with asyncio.timeout(seconds) as patience:
+            self._patience.add(patience)
+            try:
+                yield
+            finally:
+                self._patience.discard(patience)
 
     def hold(self) -> None:
         """From now on only what goes ``ahead`` is sent; the rest waits for :meth:`release`."""

@@ -14,6 +14,7 @@ from kgroups.protocol.versions import BrokerVersions
 from .connection import Connection, ConnectionLost, Observer
 from .deadline import Deadline
 from .dial import dial
+from .pace import Pace
 
 if TYPE_CHECKING:
     from .sign_in import SignIn
@@ -34,9 +35,10 @@ class Gate:
     :raises UnsupportedMechanism: for a SASL mechanism that is none of ours.
     """
 
-    def __init__(self, settings: ClientSettings, observer: Observer | None) -> None:
+    def __init__(self, settings: ClientSettings, observer: Observer | None, pace: Pace | None = None) -> None:
         self._client_id = settings.client_id
         self._observer = observer
+        self._pace = pace
         self._tls: TlsDoor | None = None
         self._sign_in: SignIn | None = None
         self._answered: set[tuple[str, int]] = set()
@@ -64,10 +66,12 @@ class Gate:
             observer=self._observer,
             tls=self._tls,
         )
+        connection.pace = self._pace
         try:
             try:
                 link = Link(connection, await negotiate(connection, allowed))
                 self._answered.add((host, port))
+                connection.throttled(link.versions.pause)
             except ConnectionLost as error:
                 if (host, port) in self._answered:
                     raise  # not for our settings

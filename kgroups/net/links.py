@@ -15,6 +15,7 @@ from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, No
 from .connection import Connection, ConnectionLost, Observer, Overdue
 from .deadline import Deadline
 from .gate import Gate, Link
+from .pace import Pace
 
 LANES = 4
 """Connections to one broker for changes: it takes up the next request of a connection when the one before is answered,
@@ -53,7 +54,7 @@ class Links:
         self._changing: Counter[Lane] = Counter()
         self._condemned: dict[Address, KgroupsError] = {}
         self._names: dict[Address, str] = {}
-        self._gate = Gate(settings, observer)
+        self._gate = Gate(settings, observer, Pace(deadline, settings.max_requests_per_second))
         self._dials = asyncio.Semaphore(DIALS)
 
     async def to(self, host: str, port: int, name: str, number: int = 0) -> Link:

@@ -31,9 +31,13 @@ class Api(NamedTuple):
 
 
 class BrokerVersions(NamedTuple):
-    """What one broker speaks: API key -> range of versions."""
+    """What one broker speaks: API key -> range of versions.
+
+    ``pause`` is the number of seconds for which the broker throttles the client after this response.
+    """
 
     ranges: Mapping[int, VersionRange]
+    pause: float = 0.0
 
     def pick(self, api: Api) -> int:
         """The newest version that both sides speak.

@@ -71,9 +71,9 @@ FEWER = settings(max_examples=max(10, settings.default.max_examples // 2))
 
 
 def versions_of(response: Any) -> BrokerVersions:
-    return BrokerVersions(
-        {entry.api_key: VersionRange(entry.min_version, entry.max_version) for entry in response.api_keys}
-    )
+    ranges = {entry.api_key: VersionRange(entry.min_version, entry.max_version) for entry in response.api_keys}
+    throttle = getattr(response, "throttle_time", timedelta()) if response.__version__ >= 2 else timedelta()
+    return BrokerVersions(ranges, max(0, throttle // timedelta(milliseconds=1)) / 1000)
 
 
 def offsets_of(response: Any) -> dict[tuple[str, int], int | KafkaError]:

@@ -12,8 +12,8 @@ def profile() -> None:
     """List, show and choose named clusters.
 
     They are tables of ~/.config/kgroups/config.toml, or of the file that KGROUPS_CONFIG names: [profiles.NAME] with
-    bootstrap, command-config, timeout, broker-timeout, transport, client-id and properties. The default is taken where
-    neither a flag nor the environment says which cluster.
+    bootstrap, command-config, timeout, broker-timeout, transport, client-id, max-requests-per-second and properties.
+    The default is taken where neither a flag nor the environment says which cluster.
     """
 
 

@@ -20,6 +20,8 @@ from ..writer import form_of
 API = Api(18, "ApiVersions", 0, 3, flexible=3)
 
 _THROTTLE = 1
+_THROTTLED_AFTER = 2
+"""The first version whose response comes before the pause, see :mod:`kgroups.protocol.throttle`."""
 
 UNSUPPORTED = int(Code.unsupported_version).to_bytes(2, "big")
 """How the body of an ApiVersions response of any version starts when the broker does not know the request's version."""
@@ -50,8 +52,7 @@ class ApiVersions(NamedTuple):
                 key = reader.int16()
                 ranges[key] = VersionRange(reader.int16(), reader.int16())
                 reader.tags()
-            if version >= _THROTTLE:
-                reader.skip(4)
+            throttled = reader.int32() if version >= _THROTTLE else 0
             reader.tags()  # features: what the cluster may do, not what can be asked
             reader.end()
-        return BrokerVersions(ranges)
+        return BrokerVersions(ranges, max(0, throttled) / 1000 if version >= _THROTTLED_AFTER else 0.0)

@@ -1,0 +1,38 @@
+"""When the next request may be sent: at most N per second, and not while a broker throttles this client."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from kgroups.errors import NotRequested
+
+from .deadline import Deadline
+
+
+class Pace:
+    """One for all connections of a command. Requests are spaced evenly; there are no bursts."""
+
+    def __init__(self, deadline: Deadline, per_second: float | None) -> None:
+        self.deadline = deadline
+        self._gap = 1 / per_second if per_second else 0.0
+        self._next = 0.0
+
+    async def turn(self, broker: str, not_before: float) -> None:
+        """Wait until a request may be sent.
+
+        :param not_before: when the broker stops throttling this client, on the monotonic clock.
+        :raises NotRequested: when that is after the command's deadline.
+        """
+        now = time.monotonic()
+        at = max(now, self._next, not_before)
+        if at == now and not self._gap:
+            return
+        if at - now > self.deadline.remaining():
+            over = f"before --timeout ({self.deadline.seconds:g} s) is over"
+            if not_before >= self._next:
+                why = f"the broker throttles this client (quota) for {not_before - now:.1f} s more"
+                raise NotRequested(f"{broker}: not requested: {why}, which does not end {over}")
+            raise NotRequested(f"not requested: --max-requests-per-second leaves no turn {over}")
+        self._next = at + self._gap
+        await asyncio.sleep(at - now)

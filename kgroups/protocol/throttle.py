@@ -1,0 +1,45 @@
+"""How long a broker tells a client to pause because of a quota (KIP-124).
+
+From the versions of KIP-219 (Kafka 2.0) on, the broker answers first and then reads nothing from the connection for
+that long: a request sent meanwhile would look as if the broker hung. Older versions have paused before they answer.
+"""
+
+from __future__ import annotations
+
+from .versions import Api
+
+_FIRST_VERSIONS = {
+    1: 8,  # Fetch
+    2: 3,  # ListOffsets
+    3: 6,  # Metadata
+    8: 4,  # OffsetCommit
+    9: 4,  # OffsetFetch
+    10: 2,  # FindCoordinator
+    13: 2,  # LeaveGroup
+    15: 2,  # DescribeGroups
+    16: 2,  # ListGroups
+    20: 2,  # DeleteTopics
+    32: 2,  # DescribeConfigs
+    42: 1,  # DeleteGroups
+    47: 0,  # OffsetDelete
+    69: 0,  # ConsumerGroupDescribe
+    77: 0,  # ShareGroupDescribe
+    89: 0,  # StreamsGroupDescribe
+    90: 0,  # DescribeShareGroupOffsets
+    91: 0,  # AlterShareGroupOffsets
+    92: 0,  # DeleteShareGroupOffsets
+}
+"""API key -> the first version whose responses come before the pause. ApiVersions has its own at the end, see there."""
+
+_OFFSET_DELETE = 47
+_CORRELATION_ID, _ERROR_CODE = 4, 2
+
+
+def pause_of(api: Api, version: int, frame: bytes) -> float:
+    """Return the seconds for which the broker reads no further requests of this connection; 0 without a quota."""
+    first = _FIRST_VERSIONS.get(api.key)
+    if first is None or version < first:
+        return 0.0
+    # A response header of the flexible form ends with its tags, of which there are none so far.
+    at = _CORRELATION_ID + (version >= api.flexible) + (_ERROR_CODE if api.key == _OFFSET_DELETE else 0)
+    return max(0, int.from_bytes(frame[at : at + 4], "big", signed=True)) / 1000

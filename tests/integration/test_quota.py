@@ -1,0 +1,41 @@
+"""A client that is over its quota (KIP-124, KIP-219) on a real broker: slow, complete, and no broker is blamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kgroups.sandbox import Sandbox
+from tests.integration.asking import run_kgroups
+
+CLIENT = "over-quota"
+
+
+@pytest.fixture(scope="module")
+def throttled(kafka_at_hand: Callable[[str], None]) -> Iterator[Sandbox]:
+    """One broker that gives a client almost none of its request threads' time."""
+    kafka_at_hand("4.3.1")
+    with Sandbox.up("4.3.1", 1, name="quota") as sandbox:
+        words = ("--alter", "--add-config", "request_percentage=0.0001", "--entity-type", "clients")
+        done = sandbox.java(
+            "kafka.admin.ConfigCommand", "--bootstrap-server", sandbox.bootstrap, *words, "--entity-name", CLIENT
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        yield sandbox
+
+
+def test_throttled_client_gets_a_complete_answer_and_no_broker_is_said_to_hang(throttled: Sandbox) -> None:
+    words = ("-X", f"client.id={CLIENT}", "--broker-timeout", "1s", "--timeout", "60s", "--debug")
+    told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
+    assert "throttled=" in told.err
+    assert told.code == 0, told.err
+    assert "no answer" not in told.err
+
+
+def test_throttle_beyond_the_timeout_is_named(throttled: Sandbox) -> None:
+    words = ("-X", f"client.id={CLIENT}", "--timeout", "300ms")
+    told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
+    assert told.code == 1
+    assert "no answer" not in told.err
+    assert "throttles this client (quota)" in told.err

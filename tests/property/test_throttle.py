@@ -1,0 +1,45 @@
+"""Where a response says for how long the broker throttles, by kio."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgroups.protocol.apis import api_versions
+from kgroups.protocol.schema import build, response_type, write
+from kgroups.protocol.throttle import _FIRST_VERSIONS, pause_of
+from kgroups.protocol.versions import Api
+from tests.property.strategies import CALLS, SPOKEN, entities
+
+PAUSES = st.integers(0, 2**31 - 1)
+
+
+@pytest.mark.parametrize(
+    ("api", "version"), [pytest.param(*spoken, id=f"{spoken[0]}-v{spoken[1]}") for spoken in SPOKEN]
+)
+@settings(max_examples=10)
+@given(data=st.data(), milliseconds=PAUSES)
+def test_pause_is_read_from_every_response_that_comes_before_it(
+    api: Api, version: int, data: st.DataObject, milliseconds: int
+) -> None:
+    response = data.draw(entities(response_type(api.key, version)))
+    throttles = hasattr(response, "throttle_time")
+    if throttles:
+        response = replace(response, throttle_time=timedelta(milliseconds=milliseconds))
+    frame = write(build(type(response).__header_schema__, correlation_id=1)) + write(response)
+    before = api.key in _FIRST_VERSIONS and version >= _FIRST_VERSIONS[api.key]
+    assert pause_of(api, version, frame) == (milliseconds / 1000 if before else 0)
+    assert throttles or not before
+
+
+def names(api: Api) -> set[str]:
+    return {field.name for field in fields(response_type(api.key, api.newest))}
+
+
+def test_every_api_with_a_throttle_time_is_known() -> None:
+    throttled = {api.key for api in CALLS if "throttle_time" in names(api)}
+    assert throttled - {api_versions.API.key} == set(_FIRST_VERSIONS)

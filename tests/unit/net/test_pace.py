@@ -1,0 +1,142 @@
+"""When requests are sent: not while a broker throttles this client, and at most so many per second."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kgroups.errors import NotRequested
+from kgroups.net.cluster import Cluster
+from kgroups.net.connection import Exchange
+from kgroups.net.deadline import Deadline
+from kgroups.net.pace import Pace
+from kgroups.protocol.apis.describe_groups import DescribeGroups
+from kgroups.protocol.apis.list_groups import ListGroups
+from tests.fakes import broker as faults
+from tests.fakes.broker import FakeCluster
+
+
+def throttling(fake: FakeCluster, seconds: float) -> list[float]:
+    """Let the brokers throttle after each ListGroups; return when they answer, filled as they do."""
+    answered: list[float] = []
+
+    def bend(api: str, response: Any) -> Any:
+        if api != "ListGroups":
+            return response
+        answered.append(time.monotonic())
+        return replace(response, throttle_time=timedelta(seconds=seconds))
+
+    for broker in fake.brokers.values():
+        broker.bend = bend
+    return answered
+
+
+def with_cluster(fake: FakeCluster, work: Callable[[Cluster], Awaitable[None]], **settings: Any) -> list[Exchange]:
+    seen: list[Exchange] = []
+
+    async def run() -> None:
+        async with fake:
+            cluster, _ = await Cluster.connect(fake.settings(**settings), observer=seen.append)
+            async with cluster:
+                await work(cluster)
+
+    asyncio.run(run())
+    return seen
+
+
+async def two_lists(cluster: Cluster) -> None:
+    (node,) = cluster.nodes.values()
+    for _ in range(2):
+        await cluster.call(node, ListGroups())
+
+
+def test_request_waits_until_the_broker_stops_throttling() -> None:
+    fake = FakeCluster(1)
+    answered = throttling(fake, 0.3)
+    seen = with_cluster(fake, two_lists)
+    first, second = answered
+    assert second - first >= 0.3
+    assert [exchange.pause for exchange in seen if exchange.api == "ListGroups"] == [0.3, 0.3]
+
+
+def test_requests_sent_before_a_pause_are_waited_for_through_it() -> None:
+    """A broker that throttles reads the second of two requests only after the pause."""
+    fake = FakeCluster(1)
+    throttling(fake, 20)
+    muted = faults.late(2.6)
+
+    async def work(cluster: Cluster) -> None:
+        (node,) = cluster.nodes.values()
+        fake.brokers[0].fault("DescribeGroups", muted)
+        await asyncio.gather(cluster.call(node, ListGroups()), cluster.call(node, DescribeGroups(("a",))))
+
+    with_cluster(fake, work, broker_timeout=2)
+
+
+def test_pause_of_brokers_before_kafka_2_0_is_over_when_they_answer() -> None:
+    fake = FakeCluster(1, "1.1.1")
+    throttling(fake, 3600)
+    with_cluster(fake, two_lists)
+
+
+def test_pause_beyond_the_deadline_is_reported_as_not_requested() -> None:
+    fake = FakeCluster(1)
+    answered = throttling(fake, 3600)
+    over = (
+        r"not requested: the broker throttles this client \(quota\) for 3600\.0 s more, .* --timeout \(20 s\) is over"
+    )
+    with pytest.raises(NotRequested, match=over):
+        with_cluster(fake, two_lists, timeout=20)
+    assert len(answered) == 1
+
+
+def test_all_brokers_share_the_rate() -> None:
+    fake = FakeCluster(2)
+    arrived: list[float] = []
+
+    def bend(api: str, response: Any) -> Any:
+        arrived.append(time.monotonic())
+        return response
+
+    for broker in fake.brokers.values():
+        broker.bend = bend
+
+    async def work(cluster: Cluster) -> None:
+        await asyncio.gather(*(cluster.call(node, ListGroups()) for node in cluster.nodes.values()))
+
+    with_cluster(fake, work, max_requests_per_second=20.0)
+    assert len(arrived) >= 5
+    assert arrived[-1] - arrived[0] >= (len(arrived) - 1) * 0.05 - 0.04  # the first may have been slow to arrive
+
+
+def test_turns_are_as_far_apart_as_the_rate_says() -> None:
+    async def run() -> list[float]:
+        pace = Pace(Deadline(30), 20.0)
+        turns: list[float] = []
+
+        async def one() -> None:
+            await pace.turn("broker 1", 0.0)
+            turns.append(time.monotonic())
+
+        started = time.monotonic()
+        await asyncio.gather(*(one() for _ in range(6)))
+        return [at - started for at in turns]
+
+    turns = asyncio.run(run())
+    assert all(at >= number * 0.05 - 0.002 for number, at in enumerate(turns))
+
+
+def test_no_turn_before_the_deadline_is_reported_with_its_option() -> None:
+    async def run() -> None:
+        pace = Pace(Deadline(5), 0.01)
+        await pace.turn("broker 1", 0.0)
+        with pytest.raises(NotRequested, match=r"--max-requests-per-second leaves no turn before --timeout \(5 s\)"):
+            await pace.turn("broker 1", 0.0)
+
+    asyncio.run(run())
