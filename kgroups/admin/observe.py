@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 
 from kgroups.model.group_log import Limits, commit_keys
-from kgroups.model.groups import GroupType
+from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.findings import Proof, Seen, proof_of
 from kgroups.model.lag_summary import NO_AGES, Ages, By, shares
 from kgroups.model.offsets import Isolation
@@ -32,8 +32,11 @@ async def observe(
     isolation: Isolation,
     with_ages: bool = False,
     with_commit_times: bool = False,
+    with_outsiders: bool = False,
 ) -> Outcome[Seen]:
     """The selected groups as they are now, sorted by name.
+
+    :param with_outsiders: also whether clients that are not members commit for groups without members.
 
     :param with_ages: also how old the first unread records are, which are read for it.
     :param with_commit_times: also when each offset was committed: the groups' log is read for it, backwards, as far as
@@ -50,6 +53,8 @@ async def observe(
     seen = [Seen(item, now, ages) for item in outcome.items]
     if with_commit_times:
         seen = await _with_commit_times(admin, seen)
+    if with_outsiders:
+        seen = await _with_outsiders(admin, seen)
     return outcome.with_items(seen).with_failures(failures)
 
 
@@ -77,6 +82,25 @@ async def find_proofs(
         passed = {place for place in wanted if (found := readable.get(place)) and found == FirstUnread()}
         unread, _ = await admin.find_unread(passed, isolation=isolation) if passed else ({}, ())
     return Outcome(tuple((place, proof_of(readable.get(place), unread.get(place))) for place in sorted(wanted)))
+
+
+async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
+    """With what is known of clients that commit for groups without members. May wait for their next commit."""
+    from .still_committing import Committed, still_committing
+
+    idle: Committed = {
+        each.offsets.group.group_id: {}
+        for each in seen
+        if each.offsets.group.state == GroupState.EMPTY and each.offsets.group.type != GroupType.SHARE
+    }
+    told = await still_committing(admin, idle, sample=False)
+    return [
+        each._replace(
+            outsiders=told.found.get(each.offsets.group.group_id),
+            outsiders_unread=told.unread.get(each.offsets.group.group_id),
+        )
+        for each in seen
+    ]
 
 
 async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:

@@ -37,12 +37,13 @@ class Committing(NamedTuple):
     """Groups for which a client that is not a member commits.
 
     ``found``: group -> what was seen while it was watched. ``perhaps``: group -> what its records show, where it was
-    not watched. ``notices``: what could not be checked.
+    not watched. ``notices``: what could not be checked. ``unread``: group -> why its records could not be read.
     """
 
     found: Mapping[GroupId, str] = {}
     perhaps: Mapping[GroupId, str] = {}
     notices: tuple[str, ...] = ()
+    unread: Mapping[GroupId, str] = {}
 
     def failures(self, way: str) -> list[Failure]:
         """One for each group of ``found``.
@@ -97,14 +98,16 @@ async def still_committing(
     sample = sample and watch
     notices = (*_unread_notices(recent, wait if sample else None), *_cut_notices(recent, now, window))
     if not watch:
-        return Committing({}, {group: rhythm_words(rhythm, now) for group, rhythm in rhythms.items()}, notices)
+        return Committing(
+            {}, {group: rhythm_words(rhythm, now) for group, rhythm in rhythms.items()}, notices, recent.unread
+        )
     unread = {group: committed[group] for group in recent.unread if sample}
     longest = max([wait] * bool(unread) + [rhythm.wait(now) for rhythm in rhythms.values()], default=0)
     if longest > MOMENT:
         groups = count(len(unread) + len(rhythms), "group")
         tell(f"watching {groups} for up to {longest:.0f} s: clients that are not members may still commit")
     watched, moved = await asyncio.gather(_watched(admin, rhythms, recent), _moved(admin, unread, wait, began))
-    return Committing(dict(sorted({**watched, **moved}.items())), {}, notices)
+    return Committing(dict(sorted({**watched, **moved}.items())), {}, notices, recent.unread)
 
 
 async def _watched(admin: GroupAdmin, rhythms: Mapping[GroupId, Rhythm], recent: RecentCommits) -> dict[GroupId, str]:

@@ -154,6 +154,7 @@ class AsyncCluster:
                 isolation=Isolation.READ_UNCOMMITTED,
                 with_ages=wanted.with_ages,
                 with_commit_times=wanted.with_commit_times,
+                with_outsiders=wanted.with_outsiders,
             )
             sampling.add(await self._ask(look))
         return sampling.report(int(time.time() * 1000))

@@ -183,6 +183,7 @@ class Judged:
                 isolation=self._isolation,
                 with_ages=wanted.with_ages,
                 with_commit_times=wanted.with_commit_times,
+                with_outsiders=wanted.with_outsiders,
             ),
             debug=self._connection.debug,
         )

@@ -24,6 +24,11 @@ _EXPECTATIONS = (
     click.option("--assignor", metavar="NAME", help="With this assignor in force, such as range or uniform."),
     click.option("--members", type=click.IntRange(0), metavar="N", help="With exactly N members."),
     click.option("--min-members", type=click.IntRange(0), metavar="N", help="With at least N members."),
+    click.option(
+        "--stopped",
+        is_flag=True,
+        help="Without members, and without another client that commits, such as a consumer that uses assign().",
+    ),
     click.option("--assigned", is_flag=True, help="With every partition held by one member."),
     click.option("--max-lag", metavar=_LIMIT, help="Total lag."),
     click.option("--max-partition-lag", metavar=_LIMIT, help="Lag of each partition."),

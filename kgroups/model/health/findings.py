@@ -75,3 +75,7 @@ class Seen(NamedTuple):
     commits_unread: str | None = None
     commits_before: int | None = None
     proofs: Mapping[Place, Proof] = MappingProxyType({})
+    outsiders: str | None = None
+    """How it is known that a client that is not a member commits."""
+    outsiders_unread: str | None = None
+    """Why it is unknown."""

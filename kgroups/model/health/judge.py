@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from ..groups import GroupId, GroupType
+from ..groups import GroupId, GroupState, GroupType
 from ..lag_summary import By, shares, time_of
 from ..places import place_name
 from ..rows import GroupOffsets, OffsetRow
@@ -27,6 +27,7 @@ def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
     unread = unread_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
     return [
         *_of_the_group(last.offsets, limits),
+        *([_stopped(last)] if limits.stopped else ()),
         *(_assigned(last.offsets, rows) if limits.assigned else ()),
         *_of_lags(last, rows, limits, unread),
         *(commit_ages(last, rows, limits.commit_age, unread) if limits.commit_age else ()),
@@ -63,6 +64,20 @@ def _either(group: GroupId, check: str, well: bool, said: str, expected: str) ->
     if well:
         return Finding(group, check, Severity.OK, said)
     return Finding(group, check, Severity.CRITICAL, f"{said}; {expected}")
+
+
+def _stopped(seen: Seen) -> Finding:
+    """Whether nobody uses the group: no member, and no client that commits without being one."""
+    group = seen.offsets.group
+    name = group.group_id
+    if group.state not in (GroupState.EMPTY, GroupState.DEAD):
+        return Finding(name, "stopped", Severity.CRITICAL, f"{group.state or 'state unknown'}; no members are expected")
+    if seen.outsiders:
+        return Finding(name, "stopped", Severity.CRITICAL, f"no members, but {seen.outsiders}")
+    if seen.outsiders_unread:
+        said = f"no members; whether other clients commit is unknown: {seen.outsiders_unread}"
+        return Finding(name, "stopped", Severity.UNKNOWN, said)
+    return Finding(name, "stopped", Severity.OK, "no members, and no other client commits")
 
 
 def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Finding]:

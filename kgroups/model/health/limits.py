@@ -31,6 +31,8 @@ class Limits(NamedTuple):
     time_lag: Threshold | None = None
     commit_age: Threshold | None = None
     """Since the last commit, of every partition that has one."""
+    stopped: bool = False
+    """No members, and no other client that commits for the group."""
     trend: bool = False
     """Burrow's verdict over the window."""
     allow_uncommitted: bool = False

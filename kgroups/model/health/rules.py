@@ -214,6 +214,7 @@ _KEYS: Mapping[str, tuple[str, Callable[[object], Any], str]] = {
     "assignor": ("assignor", _name, "a name"),
     "members": ("members", _whole, "a number"),
     "min-members": ("min_members", _whole, "a number"),
+    "stopped": ("stopped", _flag, "true or false"),
     "assigned": ("assigned", _flag, "true or false"),
     "max-lag": ("lag", parse_threshold, "a limit"),
     "max-partition-lag": ("partition_lag", parse_threshold, "a limit"),

@@ -24,6 +24,7 @@ class Wanted(NamedTuple):
     pause: float
     with_ages: bool
     with_commit_times: bool
+    with_outsiders: bool = False
 
 
 class Sampling:
@@ -43,6 +44,7 @@ class Sampling:
         self._trend = any(each.trend for each in every)
         self._ages = any(each.time_lag for each in every)
         self._commit_ages = any(each.commit_age for each in every)
+        self._stopped = any(each.stopped for each in every)
         self._looks: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
         self._findings: list[Finding] = []
@@ -56,7 +58,8 @@ class Sampling:
         for number in range(self._times):
             # A trend needs the times of commits at both ends of its window, all else those of the last look.
             times = (self._trend and number == 0) or (number == last and (self._trend or self._commit_ages))
-            yield Wanted(self._window / last if number else 0, number == last and self._ages, times)
+            outsiders = number == last and self._stopped
+            yield Wanted(self._window / last if number else 0, number == last and self._ages, times, outsiders)
 
     def add(self, seen: Outcome[Seen]) -> None:
         """What a look has shown: of groups that are gone by now nothing is kept, and only its failures count."""
@@ -66,7 +69,7 @@ class Sampling:
     @property
     def in_batches(self) -> bool:
         """Whether each group can be judged as soon as it is seen, and be forgotten."""
-        return self._times == 1 and not self._ages and not self._commit_ages
+        return self._times == 1 and not self._ages and not self._commit_ages and not self._stopped
 
     def judge(self, seen: Outcome[Seen]) -> None:
         """Keep what the rules find in some groups, and not the groups; for :attr:`in_batches`."""

@@ -674,3 +674,44 @@ def test_explain_names_groups_that_are_still_committed_for(ask: Run, served: Any
     assert rules["b"] == [] and "3 commits of t-0, at most 1.0 s apart, the last" in rules["a"][0]
     code, _, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "-o", "json")
     assert code == 0 and "group 'a': not by a member: 3 commits of t-0" in err
+
+
+def test_check_stopped(ask: Run, served: Any) -> None:
+    now = time.time_ns() // 1_000_000
+    times = {offset: now - 300 + 100 * offset for offset in range(3)}
+    log = [
+        batch(offset, [(offset, at)], key=commit_key("a", "t", 0), value=commit_value(offset=offset))
+        for offset, at in times.items()
+    ]
+    topic = served.world.topic("__consumer_offsets", [0], end=3, logs={0: log}, times=times)
+
+    def checked(*groups: str) -> tuple[int, dict[str, tuple[str, str]]]:
+        code, out, _ = ask("check", *groups, "--stopped", "-o", "json")
+        found = json.loads(out)["items"]
+        return code, {each["group"]: (each["status"], each["message"]) for each in found if each["check"] == "stopped"}
+
+    assert checked("a", "b")[0] == 0, "several resets in a row: no next commit came"
+    fetch = WireAdmin.recent_commits
+
+    async def goes_on(self: WireAdmin, groups: Any, since: int) -> Any:
+        found = await fetch(self, groups, since)
+        at = time.time_ns() // 1_000_000
+        topic.logs[0] = [
+            *topic.logs[0],
+            batch(topic.end, [(topic.end, at)], key=commit_key("a", "t", 0), value=commit_value(offset=50)),
+        ]
+        topic.times[topic.end] = at  # type: ignore[index]
+        topic.end += 1
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WireAdmin, "recent_commits", goes_on)
+        code, found = checked("a", "b", "busy")
+    assert code == 2
+    assert found["b"] == ("OK", "no members, and no other client commits")
+    assert found["busy"] == ("CRITICAL", "Stable; no members are expected")
+    assert found["a"][0] == "CRITICAL"
+    assert found["a"][1].startswith("no members, but a client that is not a member still commits: t-0 went from offset")
+    served.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+    code, found = checked("b")
+    assert (code, found["b"][0]) == (3, "UNKNOWN") and "needs the ACL READ" in found["b"][1]
