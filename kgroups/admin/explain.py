@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
 from kgroups.errors import KgroupsError
-from kgroups.model.assignors.shape import Topic
+from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.cluster import Node
 from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.lag import is_recreated
+from kgroups.model.offsets import Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.placement import partition_of
@@ -24,6 +26,9 @@ from kgroups.protocol.error_codes import Code, KafkaError
 
 from .coverage import OFFSETS_TOPIC
 from .describe import describe_located
+from .group_offsets import fetch_commits
+from .log_offsets import fetch_logs
+from .partition_leaders import by_topic
 from .select_groups import Located, Selection
 from .stream import Stages, collect, stream_answers
 
@@ -60,7 +65,9 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
     groups = [group for group, _ in described]
-    (topics, failures), limits = await asyncio.gather(_topics(cluster, groups), _limits(cluster, groups))
+    (topics, failures), limits, recreated = await asyncio.gather(
+        _topics(cluster, groups), _limits(cluster, groups), _recreated(cluster, groups)
+    )
     facts = [
         _with_topics(
             topics,
@@ -69,11 +76,39 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
                 placement=_placement(group.group_id, how, topics.get(OFFSETS_TOPIC)),
                 topics={},
                 limits=limits.get(group.coordinator, Limits()),
+                recreated=recreated.get(group.group_id, ()),
             ),
         )
         for group, how in described
     ]
     return facts, failures
+
+
+async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, tuple[TopicPartition, ...]]:
+    """The commits from before their topic was deleted and created again. A leader epoch of 0 cannot tell: only logs of
+    commits at later ones are asked about. Who does not answer makes nothing known, and no failure."""
+    kinds = (GroupType.CLASSIC, GroupType.CONSUMER, None)
+    where = {group.group_id: group.coordinator for group in groups if group.type in kinds}
+    found = (await fetch_commits(cluster, where)).found if where else {}
+    epochs = {
+        name: {
+            (topic, commit.partition): commit.leader_epoch
+            for topic, commits in answer[1].topics.items()
+            for commit in commits
+            if commit.leader_epoch
+        }
+        for name, answer in found.items()
+    }
+    wanted = by_topic(sorted({pair for some in epochs.values() for pair in some}))
+    logs, _ = await fetch_logs(cluster, wanted) if wanted else (Logs(), ())
+    return {
+        name: tuple(
+            (topic, at)
+            for (topic, at), epoch in some.items()
+            if is_recreated(epoch, logs.epochs.get(topic, {}).get(at))
+        )
+        for name, some in epochs.items()
+    }
 
 
 def _without_placement(answer: Outcome[GroupFacts], missing: Acl | None) -> Outcome[GroupFacts]:

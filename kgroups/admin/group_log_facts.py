@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.model.group_log import CommitTimes, GroupLog, Key, Timeouts
 from kgroups.model.groups import GroupId
+from kgroups.model.origin import topic_id_of
+from kgroups.protocol.offsets_topic import NO_TOPIC_ID
 
 if TYPE_CHECKING:
     from .group_log_backwards import Found
@@ -31,7 +33,9 @@ def log_of(newest: Mapping[Key, Found], group: GroupId) -> GroupLog:
         if key[0] == _COMMIT:
             expires = told.get("expireTimestamp", -1)
             commits[str(key[2]), int(str(key[3]))] = CommitTimes(
-                told["commitTimestamp"], expires if expires >= 0 else None
+                told["commitTimestamp"],
+                expires if expires >= 0 else None,
+                topic_id_of(told.get("topicId") or NO_TOPIC_ID) or None,
             )
         elif key[0] in _MEMBERS:
             timeouts[str(key[2])] = _modern_timeouts(told)

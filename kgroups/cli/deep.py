@@ -33,7 +33,9 @@ async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: in
         wanted = {item.group.group_id: keys_of(item.group, which, _committed(item)) for item in outcome.items}
         found = await admin.read_group_logs(wanted, limits, retention=True)
         rows = [
-            deep_rows.deep_offset_row(row, item.group, found) for item in outcome.items for row in offset_rows(item)
+            deep_rows.deep_offset_row(row, item.group, found, item.logs.topic_ids)
+            for item in outcome.items
+            for row in offset_rows(item)
         ]
         rows += [(*row, None, None) for row in refused_rows(OffsetRow, outcome.failures)]
         return outcome.with_items(rows).with_failures((), found.notices)

@@ -117,5 +117,8 @@ def check_name(name: str, flag: str = "--group") -> None:
     from kgroups.model.names import check_sendable
 
     if not name:
-        raise UsageError(f"{flag}: a group's name cannot be empty")
+        raise UsageError(
+            f"{flag}: a group's name cannot be empty: is a variable of your script not set? --regex '' is the group "
+            "with the empty name that old brokers allow"
+        )
     check_sendable(name, flag)

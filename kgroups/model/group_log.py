@@ -20,10 +20,12 @@ class Timeouts(NamedTuple):
 
 
 class CommitTimes(NamedTuple):
-    """When an offset was committed, and when it expires by the client's own word (before Kafka 2.1)."""
+    """When an offset was committed, when it expires by the client's own word (before Kafka 2.1), and the ID of the
+    topic, as a 128-bit number (Kafka 4.1)."""
 
     committed: int
     expires: int | None = None
+    topic_id: int | None = None
 
 
 class GroupLog(NamedTuple):

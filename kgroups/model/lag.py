@@ -14,7 +14,7 @@ def compute_lag(committed: int | None, end: int | None) -> int | None:
     return None if committed is None or end is None else end - committed
 
 
-RECREATED = "the topic was deleted and created again since this offset was committed"
+RECREATED = "the topic was deleted and created again since the commit"
 
 
 def is_recreated(committed: int | None, current: int | None) -> bool:

@@ -15,7 +15,7 @@ from .named import NAMED_FORMATS
 from .selection import columns_for, select_columns, sort_rows
 from .store import RowStore
 from .table import Table
-from .views import Row, Tier, View
+from .views import Column, Row, Tier, View
 
 if TYPE_CHECKING:
     from kgroups.model.permissions import Acl
@@ -88,6 +88,23 @@ FORMATS = tuple(_WRITERS)
 """Every name that ``--output`` takes, apart from ``auto``, which the caller resolves."""
 
 
+EMPTY_NAME = "''"
+"""The group whose name is empty, which brokers before Kafka 2.5 allow; ``-`` is no name at all."""
+
+
+def _with_empty_name(column: Column) -> Column:
+    """The column of groups, in text. It takes one row, or a whole column of rows laid on their side."""
+    take = column.value
+
+    def shown(rows: Any) -> Any:
+        found = take(rows)
+        if isinstance(found, str | None):
+            return EMPTY_NAME if found == "" else found
+        return [EMPTY_NAME if name == "" else name for name in found] if "" in found else found
+
+    return column._replace(value=shown)
+
+
 def write_outcome(
     outcome: Outcome[R],
     view: View,
@@ -121,6 +138,8 @@ def write_outcome(
         chosen = columns_for(view, tier, extra, rows=stored.witnesses() if stored else rows)
     else:
         chosen = select_columns(view, columns)
+    if fmt not in _DATA_FORMATS:
+        chosen = tuple(_with_empty_name(column) if column.key == "group" else column for column in chosen)
     bare = fmt == "plain" and view.bare_alone and len(chosen) == 1
     table = Table(view, chosen, stored or rows, headers and not bare)
     missing = tuple(outcome.missing_acls())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kgroups.model.assignors.shape import TopicPartition
 from kgroups.model.groups import GroupState, Member
+from kgroups.model.lag import RECREATED
 from kgroups.model.places import place_name
 
 from .facts import GroupFacts, wanted_topics
@@ -15,6 +16,10 @@ from .participants import assignor_of, current, participants_of, settle
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
+    if facts.recreated:
+        names = _names(sorted(facts.recreated))
+        text = f"the commits on {counted(len(names), 'partition')} are of a deleted topic: {some(names)}: {RECREATED}"
+        yield problem("recreated-topics", text, names)
     if not facts.of_consumers or not facts.told_its_members:
         return
     wanted = {topic for member in facts.members for topic in wanted_topics(facts, member)}

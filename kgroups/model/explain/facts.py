@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kgroups.model.assignors.shape import Topic
+from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.group_log import GroupLog
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Member
 
@@ -42,8 +42,9 @@ class Placement(NamedTuple):
 
 class GroupFacts(NamedTuple):
     """``topics`` are those that exist of all that members ask for or hold; ``missing`` do not exist; ``untold`` could
-    not be asked about, so that nothing is said of them. ``log``: what the group's own log tells, where it was read.
-    ``outsiders``: the commits of a client that is not a member, in words."""
+    not be asked about, so that nothing is said of them. ``recreated`` are partitions with a commit from before their
+    topic was deleted and created again, as far as leader epochs tell. ``log``: what the group's own log tells, where it
+    was read. ``outsiders``: the commits of a client that is not a member, in words."""
 
     group: Group
     placement: Placement
@@ -53,6 +54,7 @@ class GroupFacts(NamedTuple):
     limits: Limits = Limits()
     log: GroupLog | None = None
     outsiders: str | None = None
+    recreated: tuple[TopicPartition, ...] = ()
 
     @property
     def members(self) -> tuple[Member, ...]:

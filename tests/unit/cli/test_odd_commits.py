@@ -61,6 +61,10 @@ def test_recreated_topic(run_cli: Run, served: Any) -> None:
         assert run_cli("check", "-b", served.bootstrap, "old", *words)[0] == 3
     assert run_cli("check", "-b", served.bootstrap, "new", "--max-lag", "50")[0] == 0
 
+    code, out, _ = run_cli("explain", "-b", served.bootstrap, "old", "new")
+    assert (code, out.count(RECREATED)) == (0, 1)
+    assert f"PROBLEM: the commits on 1 partition are of a deleted topic: again-0: {RECREATED}" in out
+
     code, out, _ = run_cli("watch", "-b", served.bootstrap, "old", "--count", "1")
     (item,) = json.loads(out)["items"]
     assert (item["total_lag"], item["known_lag"], item["unknown_partitions"]) == (None, 40, 1)
@@ -72,6 +76,27 @@ def test_recreated_topic(run_cli: Run, served: Any) -> None:
 
     (found,) = Cluster(served.bootstrap).lag("old").items
     assert (found.total_lag, found.known_lag) == (None, 40)
+
+
+def test_empty_name_of_a_group(run_cli: Run, serve: Callable) -> None:
+    """As brokers before Kafka 2.5 allow it. A group that is named - looks otherwise, and JSON is exact."""
+
+    def nameless(fake: FakeCluster) -> None:
+        fake.world.topic("t", [0], end=100)
+        for name in ("", "-", "a"):
+            fake.world.group(name, 0, commits={("t", 0): 90})
+
+    where = ("-b", serve(world=nameless).bootstrap)
+    code, out, _ = run_cli("list", *where)
+    assert (code, out.splitlines()) == (0, ["''", r"\x2d", "a"])
+    assert [row["group"] for row in json.loads(run_cli("list", *where, "-o", "json")[1])["items"]] == ["", "-", "a"]
+    for words in (("describe", "--all-groups"), ("describe", "--all-groups", "--state"), ("lag",)):
+        code, out, _ = run_cli(words[0], *where, *words[1:])
+        assert (code, [line.split()[0] for line in out.splitlines()[1:]]) == (0, ["''", r"\x2d", "a"])
+    code, out, _ = run_cli("describe", *where, "--regex", "", "-o", "grid")
+    assert code == 0 and "| ''" in out and "| a" not in out
+    code, _, err = run_cli("describe", *where, "")
+    assert code == 2 and "--regex ''" in err
 
 
 def test_committed_offset_of_minus_1(run_cli: Run, served: Any) -> None:

@@ -1,0 +1,130 @@
+"""A topic is deleted and created again while the coordinator of a group is down: its commits outlive the topic."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from kgroups.admin.coordinators import find_coordinators
+from kgroups.admin.log_offsets import fetch_logs
+from kgroups.config.settings import ClientSettings, parse_bootstrap
+from kgroups.model.lag import RECREATED
+from kgroups.model.offsets import Commit
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.offset_commit import OffsetCommit
+from kgroups.protocol.error_codes import KafkaError
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.route import Route
+from kgroups.sandbox.topics import create_topics
+from tests.integration.asking import run_kgroups
+from tests.integration.conftest import wanted_versions
+
+T = TypeVar("T")
+TOPIC = "recreated"
+WITH_EPOCH, WITHOUT = "epoch", "no-epoch"
+
+
+def test_recreated_topic(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+    if DEFAULT_VERSION not in wanted_versions(request.config):
+        pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
+    kafka_at_hand(DEFAULT_VERSION)
+    fast = {"broker.session.timeout.ms": "6000"}
+    with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-recreated", properties=fast) as sandbox:
+        make(sandbox)
+        leader = leader_of(sandbox)
+        # Both groups are kept by one broker that does not lead the topic.
+        names = [f"{kind}-{number}" for number in range(40) for kind in (WITH_EPOCH, WITHOUT)]
+        coordinators = in_cluster(sandbox, lambda cluster: routed(cluster, names))
+        keeper = next(node for node in coordinators.values() if node != leader)
+        by_keeper = [name for name in names if coordinators[name] == keeper]
+        kept = {kind: next(name for name in by_keeper if name.startswith(kind)) for kind in (WITH_EPOCH, WITHOUT)}
+        produce(sandbox, 100)
+        sandbox.restart(leader)
+        epoch = in_cluster(sandbox, current_epoch)
+        assert epoch > 0, "a partition that lost its leader is at a later epoch"
+        in_cluster(sandbox, lambda cluster: commit(cluster, kept[WITH_EPOCH], Commit(0, 90, epoch)))
+        in_cluster(sandbox, lambda cluster: commit(cluster, kept[WITHOUT], Commit(0, 90)))
+        groups = list(kept.values())
+        for words in ((), ("--deep",)):
+            rows = ask(sandbox, "describe", *groups, *words)
+            assert [(row["lag"], row["note"]) for row in rows] == [(10, None)] * 2, words
+
+        sandbox.kill(keeper)
+        admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
+        for future in admin.delete_topics([TOPIC], operation_timeout=60).values():
+            future.result(60)
+        sandbox.restart(keeper)
+        make(sandbox)
+        produce(sandbox, 95)
+        assert in_cluster(sandbox, current_epoch) < epoch
+
+        def told(*words: str) -> dict[str, tuple[Any, Any]]:
+            return {row["group"]: (row["lag"], row["note"]) for row in ask(sandbox, *words)}
+
+        unknown, as_ever = (None, RECREATED), (5, None)
+        by_epoch = {kept[WITH_EPOCH]: unknown, kept[WITHOUT]: as_ever}
+        assert told("describe", *groups) == by_epoch
+        assert told("lag", *groups, "--by", "partition") == by_epoch
+        assert told("describe", *groups, "--deep") == dict.fromkeys(groups, unknown)
+        checked = run_kgroups("check", kept[WITH_EPOCH], "--max-lag", "50", bootstrap=sandbox.bootstrap)
+        assert checked.code == 3 and f"lag unknown on 1 partition: {RECREATED}" in checked.out
+        explained = run_kgroups("explain", *groups, bootstrap=sandbox.bootstrap)
+        assert explained.out.count(RECREATED) == 1
+
+
+def ask(sandbox: Sandbox, *words: str) -> list[Any]:
+    answer = run_kgroups(*words, "-o", "json", bootstrap=sandbox.bootstrap)
+    assert answer.code == 0, answer.err
+    return answer.items
+
+
+def in_cluster(sandbox: Sandbox, act: Callable[[Cluster], Awaitable[T]]) -> T:
+    async def done() -> T:
+        cluster, _ = await Cluster.connect(
+            ClientSettings(parse_bootstrap(sandbox.bootstrap), timeout=60, broker_timeout=60)
+        )
+        async with cluster:
+            return await act(cluster)
+
+    return asyncio.run(done())
+
+
+def make(sandbox: Sandbox) -> None:
+    in_cluster(sandbox, lambda cluster: create_topics(cluster, {TOPIC: 1}))
+
+
+def produce(sandbox: Sandbox, count: int) -> None:
+    producer = Producer({"bootstrap.servers": sandbox.bootstrap, "enable.idempotence": True})
+    for number in range(count):
+        producer.produce(TOPIC, b"%d" % number, partition=0)
+    assert not producer.flush(60)
+
+
+def leader_of(sandbox: Sandbox) -> int:
+    topics = AdminClient({"bootstrap.servers": sandbox.bootstrap}).list_topics(TOPIC, timeout=60).topics
+    return int(topics[TOPIC].partitions[0].leader)
+
+
+async def routed(cluster: Cluster, names: list[str]) -> dict[str, int]:
+    found, lost = await find_coordinators(cluster, names)
+    assert not lost
+    return {name: node.id for name, node in found.items()}
+
+
+async def current_epoch(cluster: Cluster) -> int:
+    logs, failures = await fetch_logs(cluster, {TOPIC: [0]})
+    assert not failures
+    return logs.epochs[TOPIC][0]
+
+
+async def commit(cluster: Cluster, group: str, made: Commit) -> None:
+    route = await Route.to(cluster, [group])
+    told = await route.call(group, OffsetCommit(group, {TOPIC: [made]}))
+    errors = told[group]
+    assert not isinstance(errors, KafkaError) and not any(errors.values()), errors
