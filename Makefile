@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 180
 # There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
 KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
-.PHONY: help demo test soak style fast spark shared alone sandbox bench fuzz clean
+.PHONY: help demo test soak style fast spark shared alone sandbox bench fuzz audit sbom clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -18,6 +18,8 @@ help:
 	@echo "make sandbox  the demo's brokers and groups, to stay until: $(BIN)/kgroups sandbox down"
 	@echo "make bench    kgroups beside its peers, in numbers"
 	@echo "make fuzz     random bytes for everything that reads bytes, FUZZ_SECONDS=180 for each target"
+	@echo "make audit    known vulnerabilities of what kgroups is installed with (asks PyPI)"
+	@echo "make sbom     build/sbom.json, CycloneDX: the same packages, with versions and licenses"
 	@echo "make clean    delete the virtual environment and what tools left behind"
 
 demo: $(VENV)/.installed
@@ -56,6 +58,21 @@ bench: $(VENV)/.installed
 fuzz: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "atheris>=2.3"
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
+
+# In an environment of their own: tools that look at packages are none of them. What cannot be audited is a failure.
+audit: $(VENV)/.installed-dev build/tools/.installed
+	build/tools/bin/pip-audit --strict --skip-editable --progress-spinner off --path "$$($(SITE))" --output build/audit.json --format json
+
+sbom: $(VENV)/.installed-dev build/tools/.installed
+	build/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible --output-file build/sbom.json $(BIN)/python
+	@echo "build/sbom.json: $$(grep -c '"purl"' build/sbom.json) packages"
+
+SITE := $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
+
+build/tools/.installed: | $(BIN)/python
+	@$(PYTHON) -m venv build/tools
+	@build/tools/bin/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3" "cyclonedx-bom>=7.5,<8"
+	@touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
