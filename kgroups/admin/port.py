@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .delete_groups import DeleteJournal
     from .ledger import WriteJournal
     from .list_groups import ListFilter
-    from .remove_members import WantedMembers
+    from .remove_members import RemovalJournal, WantedMembers
     from .reset_plan import ResetRequest
     from .select_groups import Selection
 
@@ -110,6 +110,8 @@ class GroupAdmin(Protocol):
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]: ...
 
-    async def remove_members(self, leavers: Sequence[Leaver], reason: str) -> Outcome[RemovedMember]: ...
+    async def remove_members(
+        self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
+    ) -> Outcome[RemovedMember]: ...
 
     async def close(self) -> None: ...

@@ -5,10 +5,11 @@ A member whose process lives joins again as soon as it notices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kgroups.model.acts import Leaver, RemovedMember, Result
+from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
@@ -18,6 +19,7 @@ from kgroups.protocol.error_codes import KafkaError
 
 from .ask_coordinators import Answers, Question, ask_coordinators
 from .describe import describe
+from .journal import Journal
 from .select_groups import Selection
 
 STAYING = {
@@ -27,6 +29,7 @@ STAYING = {
 """The kinds of groups from which brokers remove nobody."""
 
 MemberErrors = leave_group.MemberErrors
+RemovalJournal = Journal[GroupId, tuple[RemovedMember, ...]]
 
 
 class WantedMembers(NamedTuple):
@@ -92,8 +95,13 @@ def _changed(member: Member, now: Iterable[Member]) -> str:
     return f"member '{member.instance_id or member.member_id}' has gone since it was looked at"
 
 
-async def remove_members(cluster: Cluster, leavers: Iterable[Leaver], reason: str) -> Outcome[RemovedMember]:
-    """Removes them; one item for each. ``reason`` reaches the brokers' log from Kafka 3.2 on (KIP-800)."""
+async def remove_members(
+    cluster: Cluster, leavers: Iterable[Leaver], reason: str, journal: RemovalJournal | None = None
+) -> Outcome[RemovedMember]:
+    """Removes them; one item for each. ``reason`` reaches the brokers' log from Kafka 3.2 on (KIP-800).
+
+    :param journal: learns each group's results as they arrive, and can stop the removal.
+    """
     groups: dict[GroupId, list[Leaver]] = {}
     for leaver in leavers:
         groups.setdefault(leaver.group_id, []).append(leaver)
@@ -102,10 +110,31 @@ async def remove_members(cluster: Cluster, leavers: Iterable[Leaver], reason: st
         (name,) = names
         return leave_group.LeaveGroup(name, tuple(map(_identity, groups[name])), reason)
 
-    question = Question("groups left", leave_group.API, call, chunk=1, changes=True)
+    witness = _Witness(journal or Journal(), groups)
+    question: Question[MemberErrors] = Question(
+        "groups left", leave_group.API, call, chunk=1, changes=True, witness=witness
+    )
     answers = await ask_coordinators(cluster, question, dict.fromkeys(groups))
     items = [_removed(leaver, answers) for name in sorted(groups) for leaver in groups[name]]
     return Outcome(tuple(items), tuple(dict.fromkeys(item.failure for item in items if item.failure)))
+
+
+class _Witness:
+    """Enters the results of whole groups into a journal."""
+
+    def __init__(self, journal: RemovalJournal, groups: Mapping[GroupId, Sequence[Leaver]]) -> None:
+        self._journal = journal
+        self._groups = groups
+        self.sending = journal.sending
+        self.unsent = journal.unsent
+
+    @property
+    def stopped(self) -> str | None:
+        return self._journal.stopped
+
+    def answered(self, node: Node, group: GroupId, reply: MemberErrors | KafkaError) -> None:
+        if not isinstance(reply, KafkaError):
+            self._journal.enter({group: tuple(_told(leaver, node, reply) for leaver in self._groups[group])})
 
 
 def _identity(leaver: Leaver) -> tuple[str, str | None]:
@@ -118,7 +147,11 @@ def _removed(leaver: Leaver, answers: Answers[MemberErrors]) -> RemovedMember:
     if group in answers.failed:
         result = Result.UNKNOWN if group in answers.unknown else Result.FAILED
         return RemovedMember(leaver, result, answers.failed[group])
-    node, errors = answers.found[group]
+    return _told(leaver, *answers.found[group])
+
+
+def _told(leaver: Leaver, node: Node, errors: MemberErrors) -> RemovedMember:
+    group = leaver.group_id
     member_id, instance = _identity(leaver)
     # Some brokers give the member id of a static member back, some what was asked.
     found = [error for (named, of), error in errors.items() if (of == instance if instance else named == member_id)]

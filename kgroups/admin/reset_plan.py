@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -67,7 +68,7 @@ def in_reach(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[
         else:
             others += 1
     return kept, (
-        f"{others} groups of other kinds (Connect, share, streams) are left out: name them",
+        f"{count(others, 'group')} of other kinds (Connect, share, streams) left out: name them",
     ) if others else ()
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from .delete_groups import DeleteJournal
     from .ledger import WriteJournal
-    from .remove_members import WantedMembers
+    from .remove_members import RemovalJournal, WantedMembers
     from .reset_plan import ResetRequest
     from .select_groups import Selection
 
@@ -242,10 +242,12 @@ class WireAdmin:
         planned = await remove_members.plan_removal(self.cluster, selection, wanted)
         return self._whole(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
 
-    async def remove_members(self, leavers: Sequence[Leaver], reason: str) -> Outcome[RemovedMember]:
+    async def remove_members(
+        self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
+    ) -> Outcome[RemovedMember]:
         from . import remove_members
 
-        return await remove_members.remove_members(self.cluster, leavers, reason)
+        return await remove_members.remove_members(self.cluster, leavers, reason, journal)
 
     async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """The plan without deletions for which the brokers are too old."""

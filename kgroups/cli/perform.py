@@ -42,6 +42,8 @@ class Act(NamedTuple, Generic[P]):
     """Without a question mark: the cluster's name follows."""
     do: Callable[[GroupAdmin, Sequence[P]], Awaitable[Outcome[Any]]]
     undo: UndoFile | None = None
+    stop: Interruption | None = None
+    """Of an operation without an undo file."""
 
 
 def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P]) -> int:
@@ -54,7 +56,7 @@ def perform(connection: Connection, shape: Shape, consent: Consent, act: Act[P])
     from .interruption import Interruption
 
     shape.check(act.view)
-    stop = act.undo.stop if act.undo else Interruption()
+    stop = act.undo.stop if act.undo else act.stop or Interruption()
     if consent.execute and consent.yes:
         return _at_once(connection, shape, act, stop)
     planned, cluster_id = or_envelope(

@@ -19,8 +19,11 @@ from .write_offsets import chunks, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.remove_members import RemovalJournal
     from kgroups.model.acts import Leaver, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
+
+    from .interruption import Interruption
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""
@@ -52,12 +55,16 @@ def remove_members(
     For members that hang, and for static members that will not come back: their partitions go to the others. One that
     lives joins again as soon as it notices. Needs Kafka 2.4.
     """
+    from kgroups.admin.journal import Journal
     from kgroups.admin.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.select_groups import Selection
     from kgroups.model.act_rows import remove_member_row, told
     from kgroups.model.outcome import Outcome
     from kgroups.render.act_views import REMOVE_MEMBERS
 
+    from .interruption import Interruption
+
+    stop = Interruption()
     if all_members and (members or instances):
         raise UsageError("--all-members excludes --member and --instance")
     if not (all_members or members or instances):
@@ -74,12 +81,16 @@ def remove_members(
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
             names = tuple(sorted({leaver.group_id for leaver in part}))
             try:
-                now = await admin.describe(Selection(names))
+                found = await stop.bound(admin.describe(Selection(names)))
+                now = found or Outcome((), tuple(map(stop.not_sent, names)))
             except KgroupsError as error:
                 now = Outcome((), tuple(unchecked(name, error) for name in names))
             refused = not_as_planned(part, now)
             alone = {_key(each.leaver) for each in refused}
-            removed = await admin.remove_members([leaver for leaver in part if _key(leaver) not in alone], reason)
+            going = [leaver for leaver in part if _key(leaver) not in alone]
+            journal: RemovalJournal = Journal()
+            stop.watch(journal)
+            removed = await stop.bound(admin.remove_members(going, reason, journal)) or _so_far(journal, going, stop)
             items += (*removed.items, *refused)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in refused if each.failure))))
         items.sort(key=lambda each: _key(each.leaver))
@@ -90,7 +101,23 @@ def remove_members(
         groups = len({leaver.group_id for leaver in planned})
         return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
-    return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do))
+    return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do, stop=stop))
+
+
+def _so_far(journal: RemovalJournal, leavers: Sequence[Leaver], stop: Interruption) -> Outcome[RemovedMember]:
+    """What is known of a removal that a signal ended."""
+    from kgroups.model.acts import RemovedMember, Result
+    from kgroups.model.outcome import Outcome
+
+    items: list[RemovedMember] = []
+    for leaver in leavers:
+        group = leaver.group_id
+        known = {_key(each.leaver): each for each in journal.results.get(group, ())}
+        if journal.in_doubt(group):
+            items.append(RemovedMember(leaver, Result.UNKNOWN, stop.unanswered(group)))
+        else:
+            items.append(known.get(_key(leaver)) or RemovedMember(leaver, Result.FAILED, stop.not_sent(group)))
+    return Outcome(tuple(items), tuple(dict.fromkeys(each.failure for each in items if each.failure)))
 
 
 def _key(leaver: Leaver) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from kgroups.errors import UsageError
 
 from .acts import Result
+from .counts import count
 from .groups import GroupId, GroupType
 from .names import check_sendable
 from .offsets import Commit
@@ -133,9 +134,11 @@ def _from_csv(text: str, name: str) -> Iterator[PlanRow]:
         if not cells or cells == [""]:
             continue
         if len(cells) not in (3, 4):
-            raise UsageError(f"{where}: {len(cells)} columns; topic,partition,offset or group,topic,partition,offset")
+            raise UsageError(
+                f"{where}: {count(len(cells), 'column')}; topic,partition,offset or group,topic,partition,offset"
+            )
         if len(cells) != (width := width or len(cells)):
-            raise UsageError(f"{where}: {len(cells)} columns, and {width} before")
+            raise UsageError(f"{where}: {count(len(cells), 'column')}, and {width} before")
         *group, topic, partition, offset = cells
         place = _number(where, "partition", partition, LARGEST_PARTITION)
         move = Commit(place, _number(where, "offset", offset, LARGEST_OFFSET))

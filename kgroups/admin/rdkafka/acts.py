@@ -183,7 +183,7 @@ class Acts:
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> NoReturn:
         raise UsageError("--transport librdkafka: librdkafka cannot remove members")
 
-    async def remove_members(self, leavers: Sequence[object], reason: str) -> NoReturn:
+    async def remove_members(self, leavers: Sequence[object], reason: str, journal: object = None) -> NoReturn:
         raise UsageError("--transport librdkafka: librdkafka cannot remove members")
 
 

@@ -152,7 +152,7 @@ def test_groups_of_other_kinds_are_left_out_unless_named() -> None:
     fake.world.group("share", 1, type="Share", protocol_type="share")
     found = plan(fake, ToLatest(), everything=True)
     assert {entry.group_id for entry in found.items} == {"a", "b"}
-    assert found.notices == ("2 groups of other kinds (Connect, share, streams) are left out: name them",)
+    assert found.notices == ("2 groups of other kinds (Connect, share, streams) left out: name them",)
     assert moved(plan(fake, ToLatest(), "connect")) == {("connect", "t", 0): 100}
 
 

@@ -25,6 +25,7 @@ from kgroups.model.acts import Result
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
 RESET = ("reset-offsets", "a", "--all-topics", "--to-latest")
@@ -469,6 +470,28 @@ def test_interrupted_deletion_reports_what_is_known(stuck: Any) -> None:
     results = [(row["group"][0], row["result"]) for row in json.loads(out)["items"]]
     assert Counter(results) == {("a", "applied"): 3, ("b", "unknown"): PIPELINE + 6}
     assert "interrupted by SIGTERM, 3 applied, 70 unknown; to restore the old offsets: kgroups" in err
+
+
+def test_interrupted_removal_reports_what_is_known(serve: Callable, tmp_path: Path) -> None:
+    def shop_with_members(fake: FakeCluster) -> None:
+        fake.world.topic("t", [0])
+        for number, name in enumerate(("a", "b")):
+            members = (FakeMember(f"{name}-1", {"t": (0,)}), FakeMember(f"{name}-2"))
+            fake.world.group(name, number, state="Stable", members=members)
+        fake.brokers[1].fault("LeaveGroup", silence)
+
+    served = serve(world=shop_with_members)
+    group = served.world.groups["a"]
+
+    def removing() -> bool:
+        return not group.members and len(written(served)) == 2
+
+    words = ("remove-members", "a", "b", "--all-members")
+    code, out, err = interrupted(removing, served.bootstrap, signal.SIGHUP, *words)
+    assert code == 129, err
+    results = [(row["consumer_id"], row["result"]) for row in json.loads(out)["items"]]
+    assert results == [("a-1", "applied"), ("a-2", "applied"), ("b-1", "unknown"), ("b-2", "unknown")]
+    assert "interrupted by SIGHUP, 2 applied, 2 unknown: describe the groups before you try again" in err
 
 
 def test_interrupted_plan_has_changed_nothing(served: Any, tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""Signals in the middle of a write, on real brokers: what is reported is what a second client reads."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka.admin import AdminClient
+
+from tests.integration.ground import LOG, Ground
+
+GROUPS = [f"acts-signal-{number:03}" for number in range(500)]
+OLD, NEW = 15, 13
+
+
+def read_by_another_client(ground: Ground, groups: Iterable[str]) -> dict[str, int]:
+    """The committed offset of partition 0 of each group, as librdkafka reads it."""
+    client = AdminClient({"bootstrap.servers": ground.sandbox.bootstrap})
+    found: dict[str, int] = {}
+    for group in groups:
+        request = [ConsumerGroupTopicPartitions(group)]
+        (told,) = client.list_consumer_group_offsets(request)[group].result(60).topic_partitions
+        found[group] = told.offset
+    return found
+
+
+def interrupted(ground: Ground, undo: Path, number: signal.Signals) -> tuple[int, str, str]:
+    """A reset that gets a signal once its first result is there."""
+    words = ["reset-offsets", "--regex", "acts-signal-.*", "--topic", f"{LOG}:0", "--shift-by", str(NEW - OLD)]
+    words += ["--execute", "--yes", "--undo-file", str(undo), "-o", "json", "-b", ground.sandbox.bootstrap]
+    command, pipe = [sys.executable, "-m", "kgroups", *words], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        while not (undo.exists() and '"applied"' in undo.read_text()) and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_reported_rows_are_what_is_written_and_undo_restores(
+    ground: Ground, tmp_path: Path, number: signal.Signals
+) -> None:
+    if ground.version != "4.3.1":
+        pytest.skip("one version is enough")
+    undo = tmp_path / "undo.json"
+    for _ in range(20):  # a run may be over before the signal arrives
+        ground.commit({group: {LOG: {0: OLD}} for group in GROUPS})
+        undo.unlink(missing_ok=True)
+        code, out, err = interrupted(ground, undo, number)
+        if code:
+            break
+    assert code == 128 + number, err
+    results = {row["group"]: row["result"] for row in json.loads(out)["items"]}
+    assert sorted(results) == GROUPS
+    found = read_by_another_client(ground, GROUPS)
+    assert {group: found[group] for group, result in results.items() if result == "applied"} == {
+        group: NEW for group, result in results.items() if result == "applied"
+    }
+    assert {found[group] for group, result in results.items() if result == "failed"} <= {OLD}
+    assert set(found.values()) <= {OLD, NEW} and NEW in found.values()
+    assert "to restore the old offsets: kgroups reset-offsets --from-file" in err and "plan again" not in err
+    told = ground.ask("reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2")
+    assert told.code == 0, told.err
+    assert read_by_another_client(ground, GROUPS) == dict.fromkeys(GROUPS, OLD)
