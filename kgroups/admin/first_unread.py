@@ -150,12 +150,14 @@ class _Leader:
                 answer = await self._cluster.call(self._node, call)
             except KgroupsError as error:
                 answer = error
-            budget = Budget(self._cluster.deadline.within(self._cluster.settings.broker_timeout))
+            budget = Budget()
             for log in logs:
                 before = len(log.searches)
                 if isinstance(answer, KgroupsError):
                     self._unanswered(log, answer)
                 else:
+                    # For each partition anew: while one waits its turn, others take their time.
+                    budget.clock = self._cluster.deadline.within(self._cluster.settings.broker_timeout)
                     self._settle(log, answer.get(log.pair), budget)
                     await asyncio.sleep(0)  # unpacking takes its time: let other brokers' answers in between
                 self._cluster.progress.advance("records", before - len(log.searches))

@@ -31,10 +31,10 @@ class Clock(Protocol):
 class Budget:
     """What is left for one response. Without a clock, time is not limited."""
 
-    __slots__ = ("_clock", "_elements", "_unpacked", "room")
+    __slots__ = ("_elements", "_unpacked", "clock", "room")
 
     def __init__(self, clock: Clock | None = None, unpacked: int = UNPACKED) -> None:
-        self._clock = clock
+        self.clock = clock
         self._elements = EVERY
         self._unpacked = unpacked
         self.room = unpacked
@@ -57,7 +57,7 @@ class Budget:
 
     def check(self) -> None:
         """:raises DecodingTimeout: when no time is left."""
-        if self._clock is not None and self._clock.remaining() <= 0:
+        if self.clock is not None and self.clock.remaining() <= 0:
             raise DecodingTimeout("the response took too long to decode")
 
     def unpacked(self, size: int) -> None:

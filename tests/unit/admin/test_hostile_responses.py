@@ -16,6 +16,7 @@ from kgroups.model.group_log import CommitTimes, DeepAnswer, Limits
 from kgroups.model.offsets import Isolation
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.net import connection
+from kgroups.net.deadline import Deadline
 from kgroups.protocol.budget import Budget
 from kgroups.protocol.compression import Codec
 from tests.fakes import broker as faults
@@ -106,7 +107,7 @@ def test_bomb_costs_its_own_partition_only(mocker: MockerFixture) -> None:
 
 
 def test_unpacking_that_takes_too_long_is_a_failure(mocker: MockerFixture) -> None:
-    mocker.patch.object(first_unread, "Budget", lambda clock: Budget(Over()))
+    mocker.patch.object(Deadline, "within", lambda self, seconds: Over())
     found, failures = find(packed(2), 2)
     assert all(each.failed for each in found.values())
     assert all("too long to decode" in failure.message for failure in failures)
