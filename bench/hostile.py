@@ -75,7 +75,7 @@ def connect(fake: FakeCluster) -> None:
 
 
 def members(fake: FakeCluster) -> None:
-    """A response of 37 MB: 600,000 members, each with other bytes."""
+    """A response of 28 MB: 600,000 members, each with other bytes."""
 
     def compact(data: bytes) -> bytes:
         return bytes([len(data) + 1]) + data

@@ -86,6 +86,7 @@ class _Member:
         self._connection = await dial(
             node.host, node.port, name=self._client, client_id=self._client, timeout=_PATIENCE
         )
+        self._connection.trust()
 
     async def ask_for_id(self) -> None:
         answer = await self._ask_to_join()
