@@ -10,6 +10,9 @@ from typing import Final
 
 from kio.schema.errors import ErrorCode
 
+from kgroups.admin.coverage import OFFSETS_TOPIC
+from kgroups.model.placement import partition_of
+
 from .broker import (
     FakeBroker,
     FakeCluster,
@@ -26,7 +29,7 @@ from .broker import (
     wrong_id,
 )
 from .truth import Truth
-from .world import FakeGroup, FakeMember
+from .world import FakeGroup, FakeMember, FakeTopic
 
 VERSIONS: Final = ("4.3.1", "4.3.1", "4.3.1", "3.9.1", "2.8.2", "2.5.1", "1.1.1")
 READS: Final = ("Metadata", "FindCoordinator", "ListGroups", "DescribeGroups", "OffsetFetch", "ListOffsets")
@@ -59,6 +62,8 @@ class Schedule:
     """The groups that the command is about."""
     plot: list[str] = field(default_factory=list)
     """What will go wrong, in words."""
+    moves: dict[str, set[int]] = field(default_factory=dict)
+    """Group -> the brokers that it moves to."""
 
     def truth(self) -> Truth:
         world = self.fake.world
@@ -67,7 +72,13 @@ class Schedule:
             {name: commits_of(group) for name, group in world.groups.items()},
             {(name, at): topic.end for name, topic in world.topics.items() for at in range(len(topic.leaders))},
             {(name, at): leader for name, topic in world.topics.items() for at, leader in enumerate(topic.leaders)},
+            self.moves,
         )
+
+    @property
+    def logs(self) -> list[FakeTopic]:
+        """The topics that groups read."""
+        return [topic for name, topic in self.fake.world.topics.items() if name != OFFSETS_TOPIC]
 
     def __str__(self) -> str:
         return f"seed {self.seed}: {self.command} {' '.join(self.words)}\n  " + "\n  ".join(self.plot)
@@ -95,15 +106,26 @@ def _populate(dice: random.Random, fake: FakeCluster, new: bool) -> None:
     for number in range(dice.randint(1, 3)):
         leaders = [dice.choice(list(fake.brokers)) for _ in range(dice.randint(1, 4))]
         world.topic(f"topic-{number}", leaders, end=dice.randint(50, 90))
+    topics = list(world.topics.values())
+    keepers = _with_offsets_topic(dice, fake) if dice.random() < 0.5 else []
     for number in range(dice.randint(4, 14)):
         name = f"{'held' if number % 2 else 'idle'}-{number:02}"
-        topic = dice.choice(list(world.topics.values()))
+        topic = dice.choice(topics)
         commits = {(topic.name, at): dice.randint(0, topic.end) for at in range(len(topic.leaders))}
-        group = world.group(name, dice.choice(list(fake.brokers)), commits=dict(commits))
+        keeper = keepers[partition_of(name, len(keepers))] if keepers else dice.choice(list(fake.brokers))
+        group = world.group(name, keeper, commits=dict(commits))
         if number % 2:
             group.state = "Stable"
             group.members = (FakeMember(f"member-{number}", {topic.name: tuple(range(len(topic.leaders)))}),)
             group.type = dice.choice(("Classic", "Consumer")) if new else "Classic"
+
+
+def _with_offsets_topic(dice: random.Random, fake: FakeCluster) -> list[int]:
+    """Who coordinates follows from who leads, as in a real cluster. The leader of each partition."""
+    leaders = [dice.choice(list(fake.brokers)) for _ in range(dice.randint(2, 5))]
+    fake.world.topic(OFFSETS_TOPIC, leaders)
+    fake.world.coordinators = dict(enumerate(leaders))
+    return leaders
 
 
 # Commands: their words, and the groups that they are about.
@@ -134,7 +156,7 @@ def _idle(*words: str) -> Callable[[random.Random, FakeCluster], Made]:
 
 def _delete_offsets(dice: random.Random, fake: FakeCluster) -> Made:
     words, names = _idle("-o", "json")(dice, fake)
-    topics = (word for name in fake.world.topics for word in ("--topic", name))
+    topics = (word for name in fake.world.topics if name != OFFSETS_TOPIC for word in ("--topic", name))
     return (*words, *topics), names
 
 
@@ -198,7 +220,7 @@ def _group_error(dice: random.Random, made: Schedule) -> None:
 
 
 def _log_error(dice: random.Random, made: Schedule) -> None:
-    topic = dice.choice(list(made.fake.world.topics.values()))
+    topic = dice.choice(made.logs)
     code, times = dice.choice(LOG_ERRORS), _times(dice)
     if dice.random() < 0.3:
         api, name = "Metadata", topic.name
@@ -221,30 +243,72 @@ def _dead_broker(dice: random.Random, made: Schedule) -> None:
 
 
 def _no_leader(dice: random.Random, made: Schedule) -> None:
-    topic = dice.choice(list(made.fake.world.topics.values()))
+    topic = dice.choice(made.logs)
     at = dice.randrange(len(topic.leaders))
     topic.leaders[at] = -1
     made.plot.append(f"{topic.name}-{at} has no leader")
 
 
 def _stale_leader(dice: random.Random, made: Schedule) -> None:
-    topic = dice.choice(list(made.fake.world.topics.values()))
+    topic = dice.choice(made.logs)
     at = dice.randrange(len(topic.leaders))
     topic.leader_seen[at] = [dice.choice(list(made.fake.brokers)) for _ in range(dice.randint(1, 2))]
     made.plot.append(f"{topic.name}-{at}: Metadata names {topic.leader_seen[at]} as its leader first")
 
 
 def _moving_group(dice: random.Random, made: Schedule) -> None:
-    """After its broker has listed it: what a list lacks because of a move has tests of its own."""
     name = dice.choice(sorted(made.fake.world.groups))
     group = made.fake.world.groups[name]
     at, to = made.fake.brokers[group.coordinator], dice.choice(list(made.fake.brokers))
     api = dice.choice(("DescribeGroups", "OffsetFetch", "ConsumerGroupDescribe", *WRITES))
-    at.fault(api, _moving(group, to), 1)
+    at.fault(api, _move(group, to), 1)
+    made.moves.setdefault(name, set()).add(to)
     made.plot.append(f"{name} moves from broker {at.id} to {to} after an answer to {api}")
 
 
-def _moving(group: FakeGroup, to: int) -> Fault:
+def _moving(dice: random.Random, made: Schedule) -> None:
+    move = _moving_group if made.fake.world.coordinators is None else _moving_partition
+    move(dice, made)
+
+
+def _moving_partition(dice: random.Random, made: Schedule) -> None:
+    """One broker resigns, and another takes over a little later; meanwhile neither lists the groups, nor fails."""
+    world, brokers = made.fake.world, list(made.fake.brokers)
+    topic, keepers = world.topics[OFFSETS_TOPIC], world.coordinators
+    assert keepers is not None
+    at, to = dice.randrange(len(keepers)), dice.choice(brokers)
+    pause, stale = dice.choice((0.0, 0.0, 0.01, 0.1, 0.5)), dice.choice((0, 0, 1, 2))
+    groups = [group for name, group in world.groups.items() if partition_of(name, len(keepers)) == at]
+    for group in groups:
+        made.moves.setdefault(group.name, set()).add(to)
+
+    def over() -> None:
+        keepers[at] = to
+
+    async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        topic.leader_seen[at] = [topic.leaders[at]] * stale
+        topic.leaders[at], keepers[at] = to, None
+        topic.epochs[at] = topic.epochs.get(at, 0) + 1
+        for group in groups:
+            group.coordinator = to
+        if pause:
+            asyncio.get_running_loop().call_later(pause, over)
+        else:
+            over()
+        writer.write(framed(answer))
+
+    broker, api = (
+        dice.choice(brokers),
+        dice.choice(("Metadata", "ListGroups", "ListGroups", "DescribeGroups", "OffsetFetch")),
+    )
+    made.fake.brokers[broker].fault(api, fault, 1)
+    made.plot.append(
+        f"partition {at} of {OFFSETS_TOPIC} moves to broker {to} after an answer of broker {broker} to {api}: "
+        f"{pause} s until it is loaded, {stale} stale answers to Metadata"
+    )
+
+
+def _move(group: FakeGroup, to: int) -> Fault:
     async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
         group.coordinator = to
         writer.write(framed(answer))
@@ -268,7 +332,6 @@ PLOTS: Final = (
     _dead_broker,
     _no_leader,
     _stale_leader,
-    _moving_group,
-    _moving_group,
+    *(_moving,) * 5,
     _all_silent,
 )

@@ -27,6 +27,8 @@ class Truth:
     ends: Mapping[Pair, int]
     """Log end offsets."""
     leaders: Mapping[Pair, int]
+    moves: Mapping[str, Collection[int]] = field(default_factory=dict)
+    """Group -> further brokers that may coordinate it meanwhile."""
 
     @property
     def groups(self) -> set[str]:
@@ -120,7 +122,8 @@ def _false(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
 
 def _silent(told: Told, truth: Truth, wanted: Collection[str]) -> Iterator[str]:
     for group in sorted(set(wanted) - told.groups):
-        if not told.names(group, truth.coordinators[group]):
+        coordinators = truth.coordinators[group], *truth.moves.get(group, ())
+        if not any(told.names(group, coordinator) for coordinator in coordinators):
             yield f"silent: group {group} is missing"
     if told.offsets is not None:
         for group in sorted(told.groups & set(wanted)):

@@ -60,6 +60,8 @@ class Trouble(NamedTuple):
 
     begin: Begin
     proxied: bool = True
+    replicated: bool = False
+    """Whether it is for a cluster whose logs have three replicas."""
 
 
 def _from_the_start(fault: Fault, *brokers: int) -> Trouble:
@@ -101,6 +103,7 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
     "midway-reset": _midway(Fault(reset=True)),
     "midway-stopped": Trouble(lambda victim, command: victim.paused_at(command.at)),
     "midway-killed": Trouble(lambda victim, command: victim.killed_at(command.at)),
+    "rolling": Trouble(lambda victim, command: victim.restarting(), proxied=False, replicated=True),
 }
 
 
@@ -152,12 +155,13 @@ midway-half-open part  part         part     part  part  part  part     part    
 midway-reset     part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
 midway-stopped   part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
 midway-killed    part  part         part     part  part  part  part     part    part        part            part  part  part   part           part
+rolling          brief brief        brief    brief brief brief brief    brief   brief       brief           brief brief brief  brief          brief
 """  # noqa: E501
 
 PENDING: Final[Mapping[tuple[str, str], str]] = {}
 """(fault, command) -> why it is not yet as the table says."""
 
-_KILLS: Final = ("killed", "fenced", "midway-killed")
+_KILLS: Final = ("killed", "fenced", "midway-killed", "rolling")
 """Those after which a broker starts again."""
 
 IN_CI: Final = frozenset(
@@ -168,6 +172,8 @@ IN_CI: Final = frozenset(
         ("killed", "describe-all"),
         ("fenced", "list"),
         ("midway-killed", "reset"),
+        ("rolling", "list"),
+        ("rolling", "reset"),
     }
 )
 """Cells that are tried at each change; the others are by ``make soak``."""

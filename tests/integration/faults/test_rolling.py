@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from tests.integration.faults.cell import check_cell, parameters
 from tests.integration.faults.table import COMMANDS
 from tests.integration.faults.trying import KEYS, Tried, attempt
 from tests.integration.faults.victim import Victim
@@ -23,6 +24,9 @@ REPLICATED: Final = {
     "default.replication.factor": "3",
     "min.insync.replicas": "1",
     "controlled.shutdown.enable": "true",
+    # A broker that has restarted leads again what it led before, and soon.
+    "leader.imbalance.check.interval.seconds": "1",
+    "leader.imbalance.per.broker.percentage": "0",
 }
 READS: Final = [name for name in COMMANDS if name not in KEYS]
 
@@ -53,6 +57,7 @@ def rolling(victim: Victim) -> Iterator[list[int]]:
     finally:
         over.set()
         thread.join()
+        victim.wait_for_leaders()
 
 
 def problems(tried: Tried) -> list[str]:
@@ -83,6 +88,12 @@ def run_all(victim: Victim, count: int, folder: Path) -> None:
     print(f"{len(codes)} commands during {len(restarted)} restarts, {codes.count(0)} of them whole")
     if failed:
         pytest.fail(f"{len(failed)} of {count} commands:\n\n" + "\n\n".join(failed), pytrace=False)
+
+
+@pytest.mark.parametrize(("fault", "command"), parameters(replicated=True))
+def test_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
+    """One broker restarts, and hands over what it leads."""
+    check_cell(victim, fault, command, tmp_path)
 
 
 def test_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def _change(victim: Victim, command: str, begin: AbstractContextManager[None], b
 
 def _state(victim: Victim, command: str) -> States:
     if command == "delete":
-        return {key: True for key in victim.existing() if key[0] in TARGETS}
+        return victim.existing()
     return victim.members() if command == "remove-members" else victim.offsets()
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
@@ -37,6 +39,25 @@ LASTING: Final = {"broker.session.timeout.ms": "12000"}
 PATIENCE: Final = 60.0
 
 States = dict[tuple[object, ...], object]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def until_loaded(ask: Callable[P, T]) -> Callable[P, T]:
+    """Let the second client ask again while a coordinator that has moved still loads its groups."""
+
+    @wraps(ask)
+    def asked(*args: P.args, **rest: P.kwargs) -> T:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return ask(*args, **rest)
+            except KafkaException:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
+
+    return asked
 
 
 @dataclass(frozen=True)
@@ -61,26 +82,18 @@ class Victim:
             seed_load(sandbox, LOAD)
             victim = cls(sandbox, proxy)
             victim.restore()
+            victim.wait_for_leaders()
             yield victim
 
     # The second client, which goes around the proxy.
 
     def _admin(self) -> AdminClient:
-        """Connected: before that it lists no groups, and says so in a place of its own."""
+        """Connected, so that what it is asked does not wait for that."""
         admin = AdminClient({"bootstrap.servers": self.sandbox.bootstrap, "log_level": 0})
         admin.list_topics(timeout=PATIENCE)
         return admin
 
-    @staticmethod
-    def _groups(admin: AdminClient) -> list[str]:
-        until = time.monotonic() + PATIENCE
-        while True:
-            listed = admin.list_consumer_groups(request_timeout=PATIENCE).result(PATIENCE)
-            if not listed.errors:
-                return [group.group_id for group in listed.valid]
-            assert time.monotonic() < until, listed.errors
-            time.sleep(0.1)
-
+    @until_loaded
     def truth(self) -> Truth:
         """Everything that kgroups may say."""
         admin = self._admin()
@@ -88,7 +101,7 @@ class Victim:
         leaders = {(name, at): part.leader for name, topic in topics.items() for at, part in topic.partitions.items()}
         logs = [TopicPartition(*pair) for pair in leaders if not pair[0].startswith("__")]
         ends = admin.list_offsets(dict.fromkeys(logs, OffsetSpec.latest()), request_timeout=PATIENCE)
-        groups = self._groups(admin)
+        groups = [*LOAD.names(), *TARGETS, *HELD]  # lists are short while coordinators move
         described = admin.describe_consumer_groups(groups, request_timeout=PATIENCE)
         return Truth(
             {name: future.result(PATIENCE).coordinator.id for name, future in described.items()},
@@ -97,6 +110,7 @@ class Victim:
             leaders,
         )
 
+    @until_loaded
     def commits(self, groups: list[str]) -> dict[str, dict[Pair, int]]:
         """A group that does not exist has none."""
         admin = self._admin()
@@ -111,9 +125,10 @@ class Victim:
             for name, future in asked.items()
         }
 
+    @until_loaded
     def members(self) -> States:
         admin = self._admin()
-        there = [name for name in self._groups(admin) if name in HELD]
+        there = [name for name, commits in self.commits(list(HELD)).items() if commits]
         if not there:
             return {}
         described = admin.describe_consumer_groups(there, request_timeout=PATIENCE)
@@ -129,21 +144,25 @@ class Victim:
         return {(name, *pair): offset for name, found in commits.items() for pair, offset in found.items()}
 
     def existing(self) -> States:
-        return {(name,): True for name in self._groups(self._admin())}
+        """The targets that exist: each has committed something."""
+        return {(name,): True for name, commits in self.commits(list(TARGETS)).items() if commits}
 
     # How it was.
 
     def restore(self) -> None:
         """Bring the groups that commands change back to where they were."""
-        admin = self._admin()
         missing = sorted(set(HELD) - {str(name) for name, _ in self.members()})
-        futures = []
-        for name in (*TARGETS, *missing):
+        self._commit([*TARGETS, *missing])
+        asyncio.run(self._join(missing))
+
+    @until_loaded
+    def _commit(self, groups: list[str]) -> None:
+        admin, futures = self._admin(), []
+        for name in groups:
             offsets = [TopicPartition(TARGET_TOPIC, at, offset) for at, offset in _places(name).items()]
             futures += admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(name, offsets)]).values()
         for future in futures:
             future.result(PATIENCE)
-        asyncio.run(self._join(missing))
 
     async def _join(self, groups: list[str]) -> None:
         """One member in each, which stays for half an hour without a word."""
@@ -172,6 +191,33 @@ class Victim:
             yield
         finally:
             self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+
+    @contextmanager
+    def restarting(self) -> Iterator[None]:
+        """SIGTERM, so that it hands over what it leads, and a start; after the block it leads the same again."""
+
+        def restart() -> None:
+            self.sandbox.terminate(VICTIM)
+            self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+
+        thread = threading.Thread(target=restart)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+            self.wait_for_leaders()
+
+    def wait_for_leaders(self) -> None:
+        """Until all logs are led by whom they are to be led by."""
+        until = time.monotonic() + 2 * PATIENCE
+        while any(
+            part.leader != part.replicas[0]
+            for topic in self._admin().list_topics(timeout=PATIENCE).topics.values()
+            for part in topic.partitions.values()
+        ):
+            assert time.monotonic() < until
+            time.sleep(0.2)
 
     @contextmanager
     def paused_at(self, api: int) -> Iterator[None]:

@@ -1,0 +1,99 @@
+"""One cell of the table: a command under a fault, and whether there comes of it what the table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.truth import Offset, Told
+from tests.integration.faults.table import (
+    COMMANDS,
+    FLOOR,
+    IN_CI,
+    PENDING,
+    TROUBLES,
+    WORDS,
+    Expected,
+    cells,
+    codes,
+    through,
+)
+from tests.integration.faults.trying import KEYS, Tried, attempt
+from tests.integration.faults.victim import VICTIM, Victim
+
+
+def parameters(*, replicated: bool) -> list[object]:
+    """The cells of one kind of cluster; those that do not run at each change are marked ``soak``."""
+    return [
+        pytest.param(*cell, marks=_marks_of(cell), id="-".join(cell))
+        for cell in cells()
+        if TROUBLES[cell[0]].replicated == replicated
+    ]
+
+
+def _marks_of(cell: tuple[str, str]) -> list[pytest.MarkDecorator]:
+    marks = [] if cell in IN_CI else [pytest.mark.soak]
+    if cell in PENDING:
+        marks.append(pytest.mark.xfail(reason=PENDING[cell], strict=True))
+    return marks
+
+
+def check_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
+    trouble, word = TROUBLES[fault], cells()[fault, command]
+    tried = attempt(victim, command, trouble.begin(victim, COMMANDS[command]), through(victim, trouble), tmp_path)
+    expected = WORDS[word]
+    if tried.ran.code not in codes(command, word):
+        tried.problems.append(f"exit code {tried.ran.code}, not {sorted(codes(command, word))}")
+    looks = 2 if command == "watch" else 1
+    if tried.ran.seconds > 1.1 * looks * expected.seconds + FLOOR:
+        tried.problems.append(f"late: {tried.ran.seconds:.1f} s")
+    tried.problems += _not_applied(tried, expected) if command in KEYS else _too_little(tried, expected)
+    if expected.named:
+        tried.problems += _not_named(tried.said, only_victim=fault != "all-black" and command != "exporter")
+    if tried.problems:
+        pytest.fail("\n".join(tried.report), pytrace=False)
+
+
+def _must(tried: Tried, expected: Expected) -> set[str]:
+    """The groups of which everything must be there that does not need the victim's logs."""
+    if expected.victim:
+        return tried.wanted
+    return tried.wanted & tried.truth.off(VICTIM) if expected.others else set()
+
+
+def _too_little(tried: Tried, expected: Expected) -> list[str]:
+    """What the table says must be there and is not, or is there and must not be."""
+    must, said, truth = _must(tried, expected), tried.said, tried.truth
+    found = [f"missing: group {group}" for group in sorted(must - said.groups)]
+    if said.offsets is not None:
+        for group in sorted(must & said.groups):
+            for pair, offset in truth.commits[group].items():
+                row, end = said.offsets.get((group, pair)), truth.ends[pair]
+                whole = Offset(offset, end, end - offset)
+                known = expected.victim or truth.leaders[pair] != VICTIM
+                if row != whole and (known or row is None or row.committed != offset):
+                    found.append(f"missing: {group} {pair}: {row}, not {whole}")
+    if expected.victim and (said.failures or "kgroups: broker" in said.err):
+        found.append("something is named as missing")
+    return found
+
+
+def _not_applied(tried: Tried, expected: Expected) -> list[str]:
+    """What the table says must be applied, and is not."""
+    must, leaders = _must(tried, expected), tried.truth.leaders
+    missing = [key for key in tried.before if key[0] in must and key not in tried.applied]
+    if not expected.victim:
+        # Where a log starts and ends, its leader tells.
+        missing = [key for key in missing if len(key) < 3 or leaders[str(key[1]), int(str(key[2]))] != VICTIM]
+    return [f"missing: {key} is not applied" for key in missing]
+
+
+def _not_named(said: Told, *, only_victim: bool) -> list[str]:
+    if not (said.failures or said.err):
+        return ["nothing is named"]
+    if not only_victim:
+        return []
+    found = [f"broker {number} is blamed" for number in sorted(said.brokers - {VICTIM})]
+    leaderless = any("no leader" in text for text in (said.err, str(said.failures)))
+    return found if said.brokers or leaderless else [*found, f"broker {VICTIM} is not named"]
