@@ -151,7 +151,8 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
     known = [(row.lag, row) for row in partitions.values() if row.lag is not None]
     uncommitted = sum(reads_on_at(row) is None for row in partitions.values())
     total = sum(lag for lag, _ in known) if known else None
-    whole = not undecoded and not any(lag_is_unknown(row, attended) for row in partitions.values())
+    missing = len(known) < len(partitions) and any(lag_is_unknown(row, attended) for row in partitions.values())
+    whole = not (undecoded or missing)
     worst = max(known, key=lambda each: each[0], default=None)
     if worst and not whole and worst[0] <= 0:
         worst = None

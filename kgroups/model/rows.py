@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .cluster import Node
 from .groups import Group, GroupType, ListedGroup, Member
-from .lag import RECREATED, compute_lag, is_recreated, remark
+from .lag import RECREATED, compute_lag, remark
 from .offsets import GroupCommits, LogOffsets, Logs
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             start, end = log
             lag = compute_lag(committed, end)
             note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
-            if epoch is not None and epochs and is_recreated(epoch, epochs.get(partition)):
+            # As is_recreated, written out: a call for each commit costs as much as the rest.
+            if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, RECREATED
             # Written out: to put tuples together with * goes by way of a list.
             for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
