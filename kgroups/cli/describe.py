@@ -65,10 +65,11 @@ def describe(
             remarks = _remarks(selection, outcome, [item.group for item in outcome.items])
             return await _deepened(admin, "offsets", outcome, deep, remarks)
         from kgroups.render.store import RowStore
+        from kgroups.render.views import OFFSETS
 
         from .stored import take_rows
 
-        store = RowStore()
+        store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
         told = await take_rows(
             admin.stream_offsets(selection, isolation=level),

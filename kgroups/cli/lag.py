@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.lag_rows import LagRow
     from kgroups.model.outcome import Outcome
+    from kgroups.render.views import Column
 
 _TIME_COLUMNS = ("time_lag", "time_lag_ms")
 
@@ -100,7 +101,7 @@ def lag(
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
         from .stored import take_rows
 
-        taken = _Taken(only_lagging, least, None if top is None else first)
+        taken = _Taken(view.columns, only_lagging, least, None if top is None else first)
         told = await take_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             LAG_ROWS[By(by)],
@@ -139,13 +140,19 @@ def lag(
 class _Taken:
     """The rows that are wanted, taken batch by batch; of a ranking no more than the first ones."""
 
-    def __init__(self, only_lagging: bool, least: int | None, first: Callable[[list[Any]], list[Any]] | None) -> None:
+    def __init__(
+        self,
+        columns: Iterable[Column],
+        only_lagging: bool,
+        least: int | None,
+        first: Callable[[list[Any]], list[Any]] | None,
+    ) -> None:
         from kgroups.render.store import RowStore
 
         self._only_lagging = only_lagging
         self._least = least
         self._first = first
-        self._store = RowStore()
+        self._store = RowStore(columns)
         self._best: list[Any] = []
         self.groups = self.unsure = 0
 

@@ -9,11 +9,11 @@ import io
 import marshal
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import islice
+from itertools import accumulate, islice
 from operator import itemgetter
 from typing import IO, Any
 
-from .views import Row
+from .views import Column, Row
 
 AS_THEY_ARE = 20_000
 """Rows that are kept as tuples: so few cost little, and nearly every answer has fewer."""
@@ -26,9 +26,13 @@ _first = itemgetter(0)
 
 
 class RowStore:
-    """Rows of one kind, appended in their final order and read from the beginning, any number of times."""
+    """Rows of one kind, appended in their final order and read from the beginning, any number of times.
 
-    def __init__(self) -> None:
+    :param columns: those of the rows' view.
+    """
+
+    def __init__(self, columns: Iterable[Column] = ()) -> None:
+        self._columns = tuple(column for column in columns if column.sooner)
         self._plain: list[Row] = []
         self._packed = 0
         self._file: IO[bytes] | None = None
@@ -36,7 +40,7 @@ class RowStore:
         self._chunks: list[tuple[int, ...]] = []
         """Of each chunk, the number of bytes of each column."""
         self._witnesses: list[Row] = []
-        self._seen: list[set[object]] = []
+        self._seen: list[set[object]] = [set() for _ in self._columns]
 
     def __del__(self) -> None:
         if self._file is not None:
@@ -55,7 +59,7 @@ class RowStore:
 
     def insert(self, rows: Iterable[Row]) -> None:
         """Adds rows where they belong, by their first field, behind others of the same."""
-        merged = RowStore()
+        merged = RowStore(self._columns)
         merged.append(merge(self, sorted(rows, key=_first), key=_first))
         self.__dict__, merged.__dict__ = merged.__dict__, self.__dict__
 
@@ -71,7 +75,8 @@ class RowStore:
             yield tuple(zip(*self._plain[start : start + CHUNK_ROWS], strict=True))
 
     def witnesses(self) -> Sequence[Row]:
-        """Rows that have, in each column, every type that the column has, and of booleans every value."""
+        """Rows that have, in each column that appears for some values only, every type of the column's values, and of
+        booleans every value."""
         return [*self._witnesses, *self._plain]
 
     def _pack(self) -> None:
@@ -106,8 +111,8 @@ class RowStore:
         self._file = spill
 
     def _witness(self, rows: Sequence[Row], columns: Sequence[Sequence[object]]) -> None:
-        self._seen = self._seen or [set() for _ in columns]
-        for values, seen in zip(columns, self._seen, strict=True):
+        for column, seen in zip(self._columns, self._seen, strict=True):
+            values = column.value(columns)
             kinds = set(map(type, values))
             if bool not in kinds and kinds <= seen:
                 continue
@@ -125,12 +130,21 @@ class RowStore:
             self._file.seek(at)
             data = memoryview(self._file.read(sum(sizes)))
             at += len(data)
-            columns = []
-            start = 0
-            for size in sizes:
-                columns.append(_unpacked(data[start : start + size]))
-                start += size
-            yield columns
+            yield _Columns(data, sizes)
+
+
+class _Columns(Sequence[Sequence[Any]]):
+    """The columns of one slice, unpacked when they are asked for."""
+
+    def __init__(self, data: memoryview, sizes: Sequence[int]) -> None:
+        self._data = data
+        self._ends = tuple(accumulate(sizes, initial=0))
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, at: Any) -> Any:
+        return _unpacked(self._data[self._ends[at] : self._ends[at + 1]])
 
 
 def _packed(values: Sequence[object]) -> bytes:

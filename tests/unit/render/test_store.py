@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from operator import itemgetter
 from typing import NamedTuple
 
 import pytest
@@ -14,7 +15,7 @@ from kgroups.model.rows import OffsetRow
 from kgroups.render import plain, store
 from kgroups.render.output import write_outcome
 from kgroups.render.store import RowStore
-from kgroups.render.views import OFFSETS, Tier
+from kgroups.render.views import OFFSETS, Column, Sooner, Tier, some_true
 
 NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
 
@@ -60,7 +61,8 @@ def test_rows_come_back(count: int) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_witnesses_have_every_type_and_both_booleans() -> None:
-    kept = RowStore()
+    sooner = Sooner(Tier.BASE, some_true)
+    kept = RowStore(Column(str(at), str(at), itemgetter(at), sooner=sooner) for at in (2, 3))
     kept.append(some(100))
     assert len(kept.witnesses()) < 40
     assert {True, None} <= {row[2] for row in kept.witnesses()}
@@ -103,7 +105,7 @@ def offsets(count: int, notes: bool) -> list[OffsetRow]:
 @pytest.mark.parametrize("sort", [None, "-lag"])
 def test_output_is_the_same_as_of_rows_in_memory(fmt: str, count: int, sort: str | None) -> None:
     rows = offsets(count, notes=count > 64)
-    kept = RowStore()
+    kept = RowStore(OFFSETS.columns)
     kept.append(rows)
     failures = (Failure(Scope.GROUP, "x", "gone"),)
     written = []
