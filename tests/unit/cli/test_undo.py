@@ -21,6 +21,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.pacing import PIPELINE
 from kgroups.cli import progress, undo_file
+from kgroups.cli.kafka import consumer_groups
 from kgroups.model.acts import Result
 from kgroups.model.offsets import Commit
 from kgroups.model.plan_file import parse_plan
@@ -518,3 +519,14 @@ def test_json_names_the_undo_file(ask: Run) -> None:
     code, out, _ = ask(*RESET, "-o", "json", "--execute", "--yes", "--undo-file", "undo.json")
     assert code == 0 and json.loads(out)["undo_file"] == "undo.json"
     assert "undo_file" not in json.loads(ask("list", "-o", "json")[1])
+
+
+def test_kafkas_command_rejects_a_file_of_another_cluster_too(
+    ask: Run, served: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    undo_of(ask, *RESET)
+    before, served.world.cluster_id = offsets(served, "a"), "another"
+    words = ("--bootstrap-server", served.bootstrap, "--reset-offsets", "--group", "a", "--from-file", "undo.json")
+    code = consumer_groups.TOOL.main((*words, "--execute"))
+    assert code == 1 and "undo.json belongs to cluster fake-cluster" in capsys.readouterr().err
+    assert offsets(served, "a") == before
