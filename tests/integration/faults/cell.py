@@ -95,5 +95,7 @@ def _not_named(said: Told, *, only_victim: bool) -> list[str]:
     if not only_victim:
         return []
     found = [f"broker {number} is blamed" for number in sorted(said.brokers - {VICTIM})]
-    leaderless = any("no leader" in text for text in (said.err, str(said.failures)))
+    texts = said.err, str(said.failures)
+    # Nobody can name a broker that the others know to be dead: what it led or coordinated is named.
+    leaderless = any(word in text for word in ("no leader", "COORDINATOR_NOT_AVAILABLE") for text in texts)
     return found if said.brokers or leaderless else [*found, f"broker {VICTIM} is not named"]
