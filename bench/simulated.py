@@ -42,8 +42,8 @@ from kgroups.protocol.writer import compact_array, compact_binary, compact_strin
 
 CLUSTER_ID = "simulated"
 OFFSETS_TOPIC = "__consumer_offsets"
-OFFSETS_PARTITIONS = 50
 LOG_END = 1_000_000
+LOOPBACK = "127.0.0.1"
 
 SPOKEN = {
     api.key: api.newest
@@ -77,12 +77,16 @@ class World(NamedTuple):
     """Seconds before each answer."""
     hung: frozenset[int] = frozenset()
     """Brokers (from 1) that accept connections and never answer."""
+    offsets_partitions: int = 50
+    """Partitions of ``__consumer_offsets``; their leaders are the coordinators."""
+    host: str = LOOPBACK
+    """The address that all brokers listen on and advertise."""
 
     def name(self, number: int) -> str:
         return f"{'stable' if number < self.groups * self.stable else 'empty'}-{number:07}"
 
     def coordinator(self, number: int) -> int:
-        return number * 2_654_435_761 % 2**32 % self.brokers + 1
+        return number * 2_654_435_761 % 2**32 % self.offsets_partitions % self.brokers + 1
 
     def topic(self, number: int) -> str:
         return f"load-{number % self.topics}"
@@ -90,8 +94,10 @@ class World(NamedTuple):
     def committed(self, number: int, partition: int) -> int:
         return LOG_END - (7 * number + 3 * partition) % 1_000
 
-    def leader(self, partition: int) -> int:
-        return partition % self.brokers + 1
+    def leader(self, topic: str, partition: int) -> int:
+        number = topic.rpartition("-")[2]
+        first = int(number) * self.partitions if number.isdecimal() else 0
+        return (first + partition) % self.brokers + 1
 
 
 def _int32(value: int) -> bytes:
@@ -155,7 +161,7 @@ class Broker:
             topics.append(self._topic(reader.string()))
             reader.tags()
         nodes = compact_array(
-            _int32(at + 1) + compact_string("127.0.0.1") + _int32(port) + _NONE + _NONE
+            _int32(at + 1) + compact_string(self._world.host) + _int32(port) + _NONE + _NONE
             for at, port in enumerate(self._ports)
         )
         return (
@@ -170,10 +176,10 @@ class Broker:
 
     def _topic(self, name: str) -> bytes:
         if name not in self._metadata:
-            count = OFFSETS_PARTITIONS if name == OFFSETS_TOPIC else self._world.partitions
+            count = self._world.offsets_partitions if name == OFFSETS_TOPIC else self._world.partitions
             partitions = []
             for at in range(count):
-                leader = _int32(self._world.leader(at))
+                leader = _int32(self._world.leader(name, at))
                 alone = compact_array([leader])
                 partitions.append(_OK + _int32(at) + leader + _int32(0) + alone + alone + compact_array([]) + _NONE)
             head = _OK + compact_string(name) + bytes(15) + b"\1" + _NONE
@@ -187,7 +193,7 @@ class Broker:
             name = reader.string()
             number = name.rpartition("-")[2]
             node = self._world.coordinator(int(number) if number.isdecimal() else 0)
-            place = _int32(node) + compact_string("127.0.0.1") + _int32(self._ports[node - 1])
+            place = _int32(node) + compact_string(self._world.host) + _int32(self._ports[node - 1])
             found.append(compact_string(name) + place + _OK + _NONE + _NONE)
         return _THROTTLE + compact_array(found) + _NONE
 
@@ -319,7 +325,7 @@ def simulated(world: World, processes: int = 3) -> Iterator[str]:
     for _ in range(world.brokers):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", 0))
+        listener.bind((world.host, 0))
         listener.listen(100)
         sockets.append(listener)
     ports = [listener.getsockname()[1] for listener in sockets]
@@ -334,7 +340,7 @@ def simulated(world: World, processes: int = 3) -> Iterator[str]:
     try:
         for _ in children:
             ready.acquire()
-        yield ",".join(f"127.0.0.1:{port}" for port in ports[:3])
+        yield ",".join(f"{world.host}:{port}" for port in ports[:3])
     finally:
         for child in children:
             child.kill()
@@ -375,13 +381,21 @@ def main() -> int:
     parser.add_argument("--stable", type=float, default=0.5, help="which fraction of the groups has a member")
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="before each answer")
     parser.add_argument("--hung", type=int, action="append", default=[], help="a broker, from 1, that never answers")
+    parser.add_argument("--offsets-partitions", type=int, default=50, help="of __consumer_offsets")
     parser.add_argument("--processes", type=int, default=3, help="that share the brokers")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--output", type=Path, default=Path(os.devnull), help="where the command's stdout goes")
     parser.add_argument("command", nargs="+", help="to run, after --")
     given = parser.parse_args()
     world = World(
-        given.brokers, given.groups, given.partitions, given.topics, given.stable, given.latency, frozenset(given.hung)
+        given.brokers,
+        given.groups,
+        given.partitions,
+        given.topics,
+        given.stable,
+        given.latency,
+        frozenset(given.hung),
+        given.offsets_partitions,
     )
     with simulated(world, given.processes) as bootstrap:
         for _ in range(given.runs):

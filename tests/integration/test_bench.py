@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench.answers import answer, json_rows, text_rows
+from bench.scale import COMMANDS, WORLDS
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 
@@ -72,6 +74,18 @@ def test_the_exporter(bootstrap: str) -> None:
 def test_the_decoders() -> None:
     told = run("bench/decode.py", "--records", "2000", "--rounds", "1")
     assert "The same rows from each." in told
+
+
+def test_the_scale() -> None:
+    """Each command prints every group and row of a simulated cluster, or the program fails."""
+    table = run("-m", "bench.scale", "--world", "rows", "--divide", "1000", "--steps", "2")
+    assert [f"| `{name}` |" in table for name in COMMANDS] == [True] * len(COMMANDS)
+
+
+def test_the_scale_with_a_hung_broker() -> None:
+    table = run("-m", "bench.scale", "--world", "brokers", "--divide", "500", "--part", "hung", "--only", "list")
+    groups = WORLDS["brokers"].groups // 500
+    assert re.search(rf"`list` .* {groups} \| \d+ \| 1 \|", table)
 
 
 @pytest.mark.parametrize("program", ["run", "reset", "history"])
