@@ -76,6 +76,13 @@ def test_the_decoders() -> None:
     assert "The same rows from each." in told
 
 
+@pytest.mark.soak
+def test_the_load_on_brokers(kafka_at_hand: Callable[[str], None]) -> None:
+    kafka_at_hand(DEFAULT_VERSION)
+    told = run("-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", DEFAULT_VERSION)
+    assert "The rows are the same from each tool." in told
+
+
 def test_the_scale() -> None:
     """Each command prints every group and row of a simulated cluster, or the program fails."""
     table = run("-m", "bench.scale", "--world", "rows", "--divide", "1000", "--steps", "2")
