@@ -74,7 +74,8 @@ class Origin:
             elsewhere = replace(self, source=replace(self.source, topic_ids={}))
             return elsewhere, (f"{told}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)
         raise UsageError(
-            f"{told}: nothing was changed; connect to the cluster of the file, or add {ACCEPT} {Mismatch.CLUSTER}"
+            f"{told}: nothing was changed; connect to the cluster of the file, "
+            f"or use kgroups reset-offsets {ACCEPT} {Mismatch.CLUSTER}"
         )
 
     def topic_changed(self, topic: str, topic_id: int) -> bool | None:
