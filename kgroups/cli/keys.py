@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import termios
 import tty
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 ESCAPE = "\x1b"
@@ -30,10 +31,21 @@ class Keyboard:
         ready, _, _ = select.select([self._descriptor], [], [], seconds)
         if not ready:
             return
-        text = os.read(self._descriptor, 64).decode("utf-8", "ignore")
+        data = self._read(self._descriptor)
+        if not data:  # the terminal is gone; who does not have it as its own is sent no signal
+            self._descriptor = None
+            os.kill(os.getpid(), signal.SIGHUP)
+        text = data.decode("utf-8", "ignore")
         if text.startswith(ESCAPE) and len(text) > 1:
             return
         yield from text
+
+    @staticmethod
+    def _read(descriptor: int) -> bytes:
+        try:
+            return os.read(descriptor, 64)
+        except OSError:
+            return b""
 
 
 @contextmanager
@@ -48,4 +60,5 @@ def keyboard() -> Iterator[Keyboard]:
     try:
         yield Keyboard(descriptor)
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # of a terminal that is gone
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

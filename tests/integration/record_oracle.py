@@ -18,7 +18,10 @@ from kgroups.sandbox.java import find_java
 from tests.fakes.offset_records import Pair
 
 VERSION: Final = "4.3.1"
-"""The oldest Kafka here that knows all types; it also knows all older versions of their values."""
+"""The newest Kafka whose formatters are published, and the oldest that knows all types of records."""
+
+NEWEST: Final = "4.4.0"
+"""It knows all tags, and all older versions of values."""
 
 _SECONDS: Final = 300
 
@@ -28,7 +31,7 @@ def ask_kafka(pairs: Sequence[Pair], scratch: Path) -> Iterator[dict[str, Any]]:
 
     :raises SandboxError: when there is no compiler beside Java, or the program fails.
     """
-    with _run("RecordOracle", pairs, scratch).open(encoding="utf-8") as file:
+    with _run("RecordOracle", pairs, scratch, NEWEST).open(encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
@@ -50,7 +53,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _run(program: str, pairs: Sequence[Pair], scratch: Path) -> Path:
+def _run(program: str, pairs: Sequence[Pair], scratch: Path, version: str = VERSION) -> Path:
     """What the program wrote of these records."""
     asked, told = scratch / "records.bin", scratch / "records.jsonl"
     with asked.open("wb") as file:
@@ -58,7 +61,7 @@ def _run(program: str, pairs: Sequence[Pair], scratch: Path) -> Path:
         for pair in pairs:
             for data in pair:
                 file.write(struct.pack(">i", -1 if data is None else len(data)) + (data or b""))
-    jars = ensure_jars(kafka_version(VERSION))
+    jars = ensure_jars(kafka_version(version))
     options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]
     source = Path(__file__).with_name(f"{program}.java")
     command = [find_java(), *options, "-cp", f"{jars}/*", str(source), str(asked), str(told)]

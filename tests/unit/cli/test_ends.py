@@ -144,6 +144,20 @@ def on_terminal(words: tuple[str, ...], until: str, number: signal.Signals, **en
     return Left(code, sent.decode(), after == before)
 
 
+def test_watch_ends_when_its_terminal_is_gone(serve: Callable) -> None:
+    served = serve(world=shop)
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [*KGROUPS, "watch", "-b", served.bootstrap, "--interval", "100ms"], stdin=slave, stdout=slave, stderr=slave
+    )
+    os.close(slave)
+    sent = b""
+    while b"Stable" not in sent:
+        sent += os.read(master, 65536)
+    os.close(master)  # no controlling terminal of the process: the kernel sends no SIGHUP
+    assert process.wait(60) == -signal.SIGHUP
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_watch_puts_the_terminal_back(serve: Callable, number: signal.Signals) -> None:
     served = serve(world=shop)
