@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ VERSIONS = ("1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0")
 
 if str(HERE.parent) not in sys.path:  # so that `tests.fakes` is found from wherever pytest was started
     sys.path.insert(0, str(HERE.parent))
+
+# A run in the background, or under nohup, ignores signals, and so would every process that a test starts and signals.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 _SLOW_MACHINES = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("quick", derandomize=True, max_examples=50, database=None, **_SLOW_MACHINES)

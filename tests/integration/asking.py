@@ -121,6 +121,11 @@ def run_here(*words: str, bootstrap: str | None = None) -> Answer:
     return Answer(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
 
 
+def without_markdown(text: str) -> str:
+    """What a text in Markdown shows: a backslash before punctuation makes it plain."""
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
+
+
 def visible(text: str) -> str:
     """What a table shows of a text from the cluster: nothing that a terminal would obey."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from kgroups.sandbox.world import STRANGE_NAME
-from tests.integration.asking import Answer, Row, run_kgroups, visible
+from tests.integration.asking import Answer, Row, run_kgroups, visible, without_markdown
 from tests.integration.known_world import World
 
 
@@ -142,7 +142,7 @@ def test_formats_hold_the_same(world: World) -> None:
     header, rule, *github = world.ask("list", "-w", "-o", "github").lines
     assert [cell.strip() for cell in header.strip("|").split("|")] == list(table[0])
     assert set(rule) <= set("|-: ")
-    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in github] == [
+    assert [[without_markdown(cell.strip()) for cell in line.strip("|").split("|")] for line in github] == [
         list(row.values()) for row in table
     ]
 
