@@ -99,15 +99,17 @@ def _known(name: str, values: Iterable[str], valid: Sequence[str]) -> tuple[str,
 
 def seconds(name: str, value: Any) -> Any:
     """:raises UsageError: for something other than a positive number, or ``None``."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
-        raise UsageError(f"{name} must be a positive number of seconds, not {value!r}")
-    return value
+    return _positive(name, value, "a positive number of seconds")
 
 
 def rate(value: Any) -> Any:
     """:raises UsageError: for something other than a positive number, or ``None``."""
+    return _positive("max_requests_per_second", value, "a positive number")
+
+
+def _positive(name: str, value: Any, what: str) -> Any:
     if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
-        raise UsageError(f"max_requests_per_second must be a positive number, not {value!r}")
+        raise UsageError(f"{name} must be {what}, not {value!r}")
     return value
 
 
