@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from kgroups import __version__
 from kgroups.cli.later import Later
 from kgroups.cli.main import cli
+from kgroups.version import __version__
 
 _EXITS = (
     ("0", "All was answered."),

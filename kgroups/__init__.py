@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from .version import __version__
+
 TYPE_CHECKING = False  # typing's own costs its import, before which nothing can be done about Ctrl-C
 if TYPE_CHECKING:
     from .api.asynchronous import AsyncCluster
     from .api.blocking import Cluster
 
-__version__ = "0.1.0"
 
 __all__ = ["AsyncCluster", "Cluster", "__version__"]
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.model.acts import DeletedGroup, DoomedGroup, Result
+from kgroups.model.acts import DeletedGroup, DoomedGroup
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
 
 from .ask_coordinators import Question, ask_coordinators
-from .describe_groups import NOT_FOUND
 from .journal import Journal
 from .make_plan import Lookups
 from .reset_offsets import WireLookups

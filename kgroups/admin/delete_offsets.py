@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import PlannedOffset
 from kgroups.model.topic_scope import TopicScope, in_scope
@@ -13,7 +13,6 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from .kinds import KEEPERS
 from .reset_offsets import WireLookups
 from .reset_plan import IDLE, Committed, has_members
 from .select_groups import Selection
@@ -57,7 +56,7 @@ def _refused_shares(
     busy: dict[GroupId, Failure] = {}
     partial: dict[tuple[GroupId, str], Failure] = {}
     for group in groups:
-        if group.type not in KEEPERS:
+        if group.type not in GroupType.WITHOUT_COMMITS:
             continue
         name = group.group_id
         if group.state not in IDLE:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown
-from kgroups.model.acts import DeletedTopic, DoomedTopic, Result
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.acts import DeletedTopic, DoomedTopic
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_topics as api
 from kgroups.protocol.error_codes import Code, KafkaError

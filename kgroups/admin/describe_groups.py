@@ -13,14 +13,15 @@ from contextlib import suppress
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 
 from . import kinds
 from .ask_coordinators import ask_coordinators
 from .list_groups import ListFilter, fetch_groups
 
-NOT_FOUND = "GROUP_ID_NOT_FOUND"
+_UNDESCRIBED = tuple(kind for kind in GroupType.ALL if kind not in (*GroupType.COMMON, *GroupType.RARE))
+"""The types of which only what the list reports is known."""
 
 _Found = tuple[list[Group], list[Mapping[GroupId, Failure]]]
 """The groups that were found, and each API's failures."""
@@ -32,7 +33,7 @@ async def describe_listed(cluster: Cluster, listed: Iterable[ListedGroup]) -> Ou
     others: list[Group] = []
     for group in listed:
         kind = group.type or GroupType.CLASSIC
-        if kind in kinds.COMMON or kind in kinds.RARE:
+        if kind in GroupType.COMMON or kind in GroupType.RARE:
             wanted.setdefault(kind, {})[group.group_id] = group.coordinator
         else:
             others.append(_undescribed(group))
@@ -47,7 +48,7 @@ async def describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Out
     """Describes groups whose coordinator is known, but not their type. One that does not exist is a failure."""
     classic: dict[str, Mapping[GroupId, Node | None]] = {GroupType.CLASSIC: dict(where)}
     found, failures = await _ask_all(cluster, where, classic | await _speaking(cluster, where, GroupType.CONSUMER))
-    for kind in kinds.RARE:
+    for kind in GroupType.RARE:
         if missing := _missing(where, failures):
             more, reasons = await _ask_all(cluster, missing, await _speaking(cluster, missing, kind))
             found += more
@@ -112,7 +113,7 @@ async def _speaking(
 async def _too_old(cluster: Cluster, wanted: Mapping[str, dict[GroupId, Node | None]]) -> dict[GroupId, Failure]:
     """Takes the groups out whose coordinator lists them, but does not describe their kind as we know it; says so."""
     failures: dict[GroupId, Failure] = {}
-    for kind in kinds.RARE:
+    for kind in GroupType.RARE:
         where = {name: node for name, node in wanted.get(kind, {}).items() if node}
         if not where:
             continue
@@ -129,9 +130,9 @@ async def _too_old(cluster: Cluster, wanted: Mapping[str, dict[GroupId, Node | N
 
 async def _undescribed_kinds(cluster: Cluster, missing: Mapping[GroupId, Node]) -> Outcome[Group]:
     """The groups that exist after all, of a kind that we cannot describe."""
-    if not kinds.UNDESCRIBED or not any((await _speaking(cluster, missing, GroupType.CONSUMER)).values()):
+    if not _UNDESCRIBED or not any((await _speaking(cluster, missing, GroupType.CONSUMER)).values()):
         return Outcome()
-    listed = await fetch_groups(cluster, ListFilter(types=kinds.UNDESCRIBED))
+    listed = await fetch_groups(cluster, ListFilter(types=_UNDESCRIBED))
     return listed.with_items(_undescribed(group) for group in listed.items if group.group_id in missing)
 
 

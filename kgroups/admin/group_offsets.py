@@ -7,16 +7,14 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from kgroups.model.cluster import Node
-from kgroups.model.groups import Group, GroupId
+from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits
 from kgroups.net.cluster import Cluster
-from kgroups.protocol.apis import offset_fetch
 
 from . import kinds
-from .ask_coordinators import Answers, Question, ask_coordinators
+from .ask_coordinators import Answers, ask_coordinators
+from .kinds.consumers import COMMITS
 from .select_groups import Located
-
-COMMITS = Question("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
 
 
 async def fetch_commits(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> Answers[GroupCommits]:
@@ -28,7 +26,7 @@ async def fetch_positions(cluster: Cluster, located: Located) -> Answers[GroupCo
     """Where groups stand, asked as their listed kind wants it; one of unknown kind is taken for one that commits."""
     rare: dict[str, dict[GroupId, Node | None]] = {}
     for group in located.listed:
-        if group.type in kinds.KEEPERS:
+        if group.type in GroupType.WITHOUT_COMMITS:
             rare.setdefault(group.type, {})[group.group_id] = group.coordinator
     common, *others = await asyncio.gather(
         fetch_commits(cluster, located.with_commits()),
@@ -46,7 +44,7 @@ async def correct_positions(
     names = frozenset(named)
     rare: dict[str, dict[GroupId, Node | None]] = {}
     for group in groups:
-        if group.type in kinds.KEEPERS and group.group_id in names:
+        if group.type in GroupType.WITHOUT_COMMITS and group.group_id in names:
             rare.setdefault(group.type, {})[group.group_id] = group.coordinator
     for kind, where in rare.items():
         _take(found, await ask_coordinators(cluster, kinds.positions_of(kind), where))

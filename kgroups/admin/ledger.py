@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from kgroups.model.acts import AppliedOffset, Result
+from kgroups.model.acts import AppliedOffset
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
-from kgroups.model.outcome import Failure, Scope
-from kgroups.model.reset import PlanKey, PlannedOffset
+from kgroups.model.offsets import PlanKey
+from kgroups.model.outcome import NOT_FOUND, Failure, Result, Scope
+from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
@@ -16,7 +17,6 @@ from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
 from .ask_coordinators import Question, ask_coordinators
-from .describe_groups import NOT_FOUND
 from .journal import Journal
 from .partition_leaders import partition_name
 

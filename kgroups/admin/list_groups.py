@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_GROUPS, GroupId, GroupState, GroupType, ListedGroup
-from kgroups.model.outcome import Failure, Outcome, Scope, merge
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope, merge
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import as_answered
 from kgroups.protocol.apis import list_groups
@@ -130,7 +130,7 @@ async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGrou
     by_name = {group.group_id: group for group in listed}
     answers = await ask_coordinators(cluster, question, dict.fromkeys(by_name, node))
     found = [by_name[name]._replace(state=group.state) for name, (_, group) in answers.found.items()]
-    failures = [failure for failure in answers.failed.values() if failure.error != "GROUP_ID_NOT_FOUND"]
+    failures = [failure for failure in answers.failed.values() if failure.error != NOT_FOUND]
     return Outcome(tuple(found), tuple(failures))
 
 

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from kgroups.model.groups import Group, GroupId, GroupType
-from kgroups.model.offsets import Logs
-from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.reset import FromPlan, PlanKey, PlannedOffset, ToGroup, ToTime, needs_log
+from kgroups.model.offsets import Logs, PlanKey
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.reset import FromPlan, PlannedOffset, ToGroup, ToTime, needs_log
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
 from . import reset_plan, restore
-from .describe_groups import NOT_FOUND
-from .kinds import KEEPERS
 from .partition_leaders import TopicPartition
 from .reset_plan import Committed, ResetRequest
 from .select_groups import Selection
@@ -64,7 +62,9 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     logs, times, holes = await _logs(lookups, request, allowed.items)
     kinds: dict[GroupId, str | None] = dict.fromkeys(missing, request.kind)
     was = reset_plan.kinds_of(request.scenario)
-    kinds.update({group: kind for group, kind in was.items() if kind in KEEPERS})  # others are made by a commit
+    kinds.update(
+        {group: kind for group, kind in was.items() if kind in GroupType.WITHOUT_COMMITS}
+    )  # others are made by a commit
     kinds.update({group.group_id: group.type for group in groups.items})
     planned = reset_plan.plan(request.scenario, allowed.items, committed, logs, times, kinds)
     planned = restore.inside(request.scenario, planned, logs, told)

@@ -8,7 +8,7 @@ from kgroups.errors import KgroupsError
 from kgroups.model.acts import Leaver
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
@@ -16,7 +16,6 @@ from kgroups.protocol.apis import leave_group, offset_delete
 from kgroups.protocol.versions import Api
 
 from .coordinators import find_coordinators
-from .kinds import KEEPERS
 
 SINCE = "2.4"
 """The Kafka version with OffsetDelete (KIP-496), and with LeaveGroup v3 for other clients (KIP-345)."""
@@ -24,7 +23,7 @@ SINCE = "2.4"
 
 async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
     """Return the plan without deletions that the group's coordinator does not know; each is a failure."""
-    ours = [entry for entry in planned.items if entry.kind not in KEEPERS]
+    ours = [entry for entry in planned.items if entry.kind not in GroupType.WITHOUT_COMMITS]
     going = {entry.group_id for entry in ours if entry.before and not entry.after}
     made = {entry.group_id for entry in ours if entry.after and not entry.before}
     too_old = await _too_old(cluster, going | made, offset_delete.API)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from kgroups.model.committing import RecentCommits
     from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group, GroupId, ListedGroup
+    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.reset import PlannedOffset
-    from kgroups.model.rows import GroupOffsets
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
 

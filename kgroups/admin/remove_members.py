@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kgroups.model.acts import Leaver, RemovedMember, Result
+from kgroups.model.acts import Leaver, RemovedMember
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, Member
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
 from kgroups.protocol.call import Call

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from kgroups.model.groups import Group
 from kgroups.model.offsets import Logs
-from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome
 from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from . import reset_plan
 from .describe import describe_with_positions
-from .describe_groups import NOT_FOUND
 from .log_offsets import fetch_logs, fetch_logs_at
 from .make_plan import Times, look_again, make_plan
 from .partition_leaders import TOPICS_A_REQUEST, TopicPartition, by_topic

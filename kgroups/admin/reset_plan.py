@@ -8,23 +8,14 @@ from typing import NamedTuple
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
-from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs, PlanKey
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.reset import (
-    Facts,
-    FromPlan,
-    PlanKey,
-    PlannedOffset,
-    Scenario,
-    ToGroup,
-    needs_log,
-    plan_partition,
-)
+from kgroups.model.reset import Facts, FromPlan, PlannedOffset, Scenario, ToGroup, by_group, needs_log, plan_partition
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
-from .kinds import KEEPERS, describer_of
+from .kinds import describer_of
 from .partition_leaders import TopicPartition, partition_name
 from .select_groups import Selection
 
@@ -248,7 +239,8 @@ def of_another_kind(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId
             Scope.GROUP, group.group_id, f"it is a {group.type} group by now, and a {was} group in the plan"
         )
         for group in groups
-        if (was := told.get(group.group_id)) and (was in KEEPERS) != (group.type in KEEPERS)
+        if (was := told.get(group.group_id))
+        and (was in GroupType.WITHOUT_COMMITS) != (group.type in GroupType.WITHOUT_COMMITS)
     }
 
 
@@ -278,14 +270,6 @@ def still_as_planned(
         else:
             kept += entries
     return Outcome(tuple(kept), tuple(failures))
-
-
-def by_group(planned: Iterable[PlannedOffset]) -> Iterator[tuple[GroupId, list[PlannedOffset]]]:
-    """Each group's part of a plan, sorted by name."""
-    groups: dict[GroupId, list[PlannedOffset]] = {}
-    for entry in planned:
-        groups.setdefault(entry.group_id, []).append(entry)
-    yield from sorted(groups.items())
 
 
 def unreadable(told: Mapping[str, TopicLeaders]) -> Iterator[Failure]:

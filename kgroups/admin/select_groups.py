@@ -7,12 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from kgroups.model.cluster import Node
-from kgroups.model.groups import GroupId, ListedGroup
+from kgroups.model.groups import GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 
 from .coordinators import find_coordinators
-from .kinds import KEEPERS
 from .list_groups import EVERY_GROUP, ListFilter, fetch_groups
 
 
@@ -65,7 +64,9 @@ class Located(NamedTuple):
 
     def with_commits(self) -> dict[GroupId, Node | None]:
         """Group -> coordinator, of the groups that may commit offsets: share groups do not."""
-        listed = {group.group_id: group.coordinator for group in self.listed if group.type not in KEEPERS}
+        listed = {
+            group.group_id: group.coordinator for group in self.listed if group.type not in GroupType.WITHOUT_COMMITS
+        }
         return {**self.named, **listed}
 
 

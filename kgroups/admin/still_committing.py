@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from kgroups.model.committing import WHO, Pair, RecentCommits, Rhythm, moved_words, rhythm_of, rhythm_words
 from kgroups.model.counts import count
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import Commit
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.reset import PlannedOffset
 
-from .kinds import KEEPERS
 from .port import GroupAdmin
 
 WINDOW = 90.0
@@ -63,7 +62,7 @@ def committed_of(planned: Iterable[PlannedOffset], members: Iterable[GroupId] = 
     apart = frozenset(members)
     committed: dict[GroupId, dict[Pair, Commit | None]] = {}
     for entry in planned:
-        if entry.kind not in KEEPERS and entry.group_id not in apart:
+        if entry.kind not in GroupType.WITHOUT_COMMITS and entry.group_id not in apart:
             committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
     return committed
 

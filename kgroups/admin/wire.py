@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from kgroups.model.committing import RecentCommits
     from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group
+    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.permissions import Acl
     from kgroups.model.reset import PlannedOffset
-    from kgroups.model.rows import GroupOffsets
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
 

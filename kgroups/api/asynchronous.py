@@ -17,17 +17,18 @@ from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
 from kgroups.config.load import Flags, load_settings
-from kgroups.model.acts import AppliedOffset, DeletedGroup, Result
+from kgroups.model.acts import AppliedOffset, DeletedGroup
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.health.sampling import Sampling
 from kgroups.model.lag_rows import LagRow
 from kgroups.model.lag_summary import shares
+from kgroups.model.offset_row import OffsetRow
 from kgroups.model.offsets import Isolation
-from kgroups.model.outcome import Outcome
+from kgroups.model.outcome import Outcome, Result
 from kgroups.model.reset import PlannedOffset, Scenario
-from kgroups.model.rows import OffsetRow, offset_rows
+from kgroups.model.rows import offset_rows
 
 from . import arguments
 

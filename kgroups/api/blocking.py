@@ -15,9 +15,9 @@ from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.lag_rows import LagRow
+from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
 from kgroups.model.reset import PlannedOffset, Scenario
-from kgroups.model.rows import OffsetRow
 
 from .asynchronous import AsyncCluster
 

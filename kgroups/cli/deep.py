@@ -24,8 +24,9 @@ async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: in
     from kgroups.model import deep_rows
     from kgroups.model.group_log import Limits, keys_of
     from kgroups.model.member_rows import MemberRow, StateRow, member_rows, state_row
+    from kgroups.model.offset_row import OffsetRow
     from kgroups.model.refused_rows import refused_rows
-    from kgroups.model.rows import OffsetRow, offset_rows
+    from kgroups.model.rows import offset_rows
 
     limits = Limits(mib << 20, seconds)
     rows: list[Any]

@@ -24,8 +24,8 @@ from .write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
 if TYPE_CHECKING:
     from kgroups.admin.delete_groups import DeleteJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic, Result
-    from kgroups.model.outcome import Failure, Outcome
+    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic
+    from kgroups.model.outcome import Failure, Outcome, Result
     from kgroups.model.reset import PlannedOffset
 
     from .interruption import Interruption
@@ -77,17 +77,21 @@ def delete(
     safety.check(consent)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
-    from kgroups.admin.kinds import KEEPERS
     from kgroups.model.act_rows import delete_row, delete_topic_row, told
-    from kgroups.model.acts import DoomedGroup, DoomedTopic, Result
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import DoomedGroup, DoomedTopic
+    from kgroups.model.groups import GroupType
+    from kgroups.model.outcome import Outcome, Result
     from kgroups.render.act_views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
         planned = await safety.plan(admin, lambda: admin.plan_delete(selection))
         if not including_hidden:
             planned = await _without_hidden(admin, planned)
-        committed = {each.group.group_id: each.commits for each in planned.items if each.group.type not in KEEPERS}
+        committed = {
+            each.group.group_id: each.commits
+            for each in planned.items
+            if each.group.type not in GroupType.WITHOUT_COMMITS
+        }
         screened = await safety.screen(
             admin, planned, committed, lambda each: each.group.group_id, execute=consent.execute
         )
@@ -117,9 +121,11 @@ def delete(
 
 async def _without_hidden(admin: GroupAdmin, planned: Outcome[DoomedGroup]) -> Outcome[DoomedGroup]:
     """The groups of which all committed offsets are seen; each of the others is a failure."""
-    from kgroups.admin.kinds import KEEPERS
+    from kgroups.model.groups import GroupType
 
-    seen = {each.group.group_id: each.commits for each in planned.items if each.group.type not in KEEPERS}
+    seen = {
+        each.group.group_id: each.commits for each in planned.items if each.group.type not in GroupType.WITHOUT_COMMITS
+    }
     hidden = await admin.hidden_offsets(seen)
     kept = (each for each in planned.items if each.group.group_id not in hidden)
     return planned.with_items(kept).with_failures(hidden.values())
@@ -132,8 +138,8 @@ async def _delete(
     from kgroups.admin.delete_groups import still_as_shown
     from kgroups.admin.journal import Journal
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.acts import DeletedGroup, Result
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import DeletedGroup
+    from kgroups.model.outcome import Outcome, Result
 
     everyone = tuple(doomed.group.group_id for doomed in groups)
     if together and (
@@ -178,8 +184,8 @@ async def _delete(
 
 def _so_far(journal: DeleteJournal, names: Sequence[str], stop: Interruption) -> Outcome[DeletedGroup]:
     """What is known of a deletion that a signal ended."""
-    from kgroups.model.acts import DeletedGroup, Result
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import DeletedGroup
+    from kgroups.model.outcome import Outcome, Result
 
     for name in names:
         if journal.in_doubt(name):

@@ -56,8 +56,9 @@ def describe(
         raise UsageError("--deep reads records, which only the wire client does: leave --transport librdkafka out")
 
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
+        from kgroups.model.offset_row import OffsetRow
         from kgroups.model.offsets import Isolation
-        from kgroups.model.rows import OffsetRow, offset_rows
+        from kgroups.model.rows import offset_rows
 
         level = Isolation[isolation.upper()]
         if deep:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
     from kgroups.model.groups import GroupId
     from kgroups.model.health.findings import Seen
+    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
-    from kgroups.model.rows import GroupOffsets
     from kgroups.render.metrics import Scrape
 
 

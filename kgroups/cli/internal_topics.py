@@ -56,8 +56,8 @@ async def delete_topics(
 ) -> tuple[list[Any], list[Any]]:
     """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
     from kgroups.model.act_rows import told
-    from kgroups.model.acts import DeletedTopic, Result
-    from kgroups.model.outcome import Failure, Outcome, Scope
+    from kgroups.model.acts import DeletedTopic
+    from kgroups.model.outcome import Failure, Outcome, Result, Scope
 
     reached = set(done)
     going = [each for each in doomed if each.group.group_id in reached]

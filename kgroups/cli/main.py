@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from kgroups import __version__
+from kgroups.version import __version__
 
 from .ending import brought_to_an_end, complain_in_a_line
 from .later import Later, add_later

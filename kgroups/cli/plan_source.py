@@ -12,7 +12,7 @@ from kgroups.model.counts import count
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.plan_file import PlanFile
+    from kgroups.model.plan_row import PlanFile
     from kgroups.model.reset import FromPlan
 
 LARGEST = 1024**3

@@ -106,8 +106,8 @@ def remove_members(
 
 def _so_far(journal: RemovalJournal, leavers: Sequence[Leaver], stop: Interruption) -> Outcome[RemovedMember]:
     """What is known of a removal that a signal ended."""
-    from kgroups.model.acts import RemovedMember, Result
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import RemovedMember
+    from kgroups.model.outcome import Outcome, Result
 
     items: list[RemovedMember] = []
     for leaver in leavers:

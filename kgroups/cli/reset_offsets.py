@@ -89,7 +89,8 @@ def reset_offsets(
         return _export(connection, shape, request, remarks, with_group=not single)
     undo = UndoFile(undo_file, connection)
     from kgroups.model.act_rows import reset_row, reset_topic_row, told
-    from kgroups.model.acts import DoomedTopic, Result
+    from kgroups.model.acts import DoomedTopic
+    from kgroups.model.outcome import Result
     from kgroups.model.reset import PlannedOffset
     from kgroups.render.act_views import RESET_OFFSETS
 

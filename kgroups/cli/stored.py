@@ -13,8 +13,8 @@ from kgroups.model.outcome import Failure, Outcome
 
 if TYPE_CHECKING:
     from kgroups.model.groups import Group
+    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.permissions import Acl
-    from kgroups.model.rows import GroupOffsets
 
 _group = itemgetter(0)
 

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 
 from kgroups.admin.coverage import OFFSETS_TOPIC
 from kgroups.model.groups import GroupId
-from kgroups.model.outcome import Failure, Scope
-
-_GONE = "GROUP_ID_NOT_FOUND"
+from kgroups.model.outcome import NOT_FOUND, Failure, Scope
 
 
 def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
@@ -23,4 +21,4 @@ def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
         for failure in failures
     ):
         return None
-    return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != _GONE)
+    return frozenset(each.name for each in failures if each.scope is Scope.GROUP and each.error != NOT_FOUND)

@@ -19,9 +19,11 @@ from .plan_source import LARGEST
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import AppliedOffset, Result
+    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.offsets import PlanKey
     from kgroups.model.origin import Source
-    from kgroups.model.reset import PlanKey, PlannedOffset
+    from kgroups.model.outcome import Result
+    from kgroups.model.reset import PlannedOffset
 
     from .options import Connection
 
@@ -143,8 +145,8 @@ def _write_whole(file: FileIO, data: bytes) -> None:
 
 async def run_source(admin: GroupAdmin, connection: Connection, planned: Iterable[PlannedOffset]) -> Source:
     """Return what a file says about the run that writes it. Asks for the IDs of the topics."""
-    from kgroups import __version__
     from kgroups.model.origin import Source
+    from kgroups.version import __version__
 
     from .repeat_options import this_command
 

@@ -22,9 +22,9 @@ from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
+    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Failure, Outcome
-    from kgroups.model.rows import GroupOffsets
     from kgroups.model.watching import WatchRow
     from kgroups.render.watch.screen import Frame
 

@@ -41,9 +41,9 @@ async def write_offsets(
     :param together: all groups are checked before the first one is written; if one has changed, none is.
     """
     from kgroups.admin.journal import Journal
-    from kgroups.admin.reset_plan import by_group
-    from kgroups.model.acts import AppliedOffset, Result
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.outcome import Outcome, Result
+    from kgroups.model.reset import by_group
 
     if together and (changed := (await admin.still_true(planned, with_members=with_members, force=force)).failures):
         held = not_together(changed, (entry.group_id for entry in planned))
@@ -88,8 +88,8 @@ async def write_offsets(
 
 def _so_far(journal: WriteJournal, planned: Sequence[PlannedOffset], stop: Interruption) -> Outcome[AppliedOffset]:
     """What is known of a write that a signal ended."""
-    from kgroups.model.acts import AppliedOffset, Result
-    from kgroups.model.outcome import Outcome
+    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.outcome import Outcome, Result
 
     for entry in planned:
         if journal.in_doubt(entry.key):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .acts import DoomedGroup, DoomedTopic, Leaver, Result
-from .outcome import Failure
+from .acts import DoomedGroup, DoomedTopic, Leaver
+from .outcome import Failure, Result
 from .reset import PlannedOffset
 
 

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 from typing import NamedTuple
 
 from .groups import Group, GroupId, Member
 from .offsets import Commit
-from .outcome import Failure
+from .outcome import Failure, Result
 from .reset import PlannedOffset
-
-
-class Result(StrEnum):
-    """What became of one item of a plan. ``UNKNOWN``: it was sent, and no answer came."""
-
-    APPLIED = "applied"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
 
 
 class AppliedOffset(NamedTuple):

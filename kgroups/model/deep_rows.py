@@ -11,7 +11,7 @@ from .groups import Group
 from .lag import RECREATED
 from .member_rows import MemberRow, StateRow
 from .moments import moment_text
-from .rows import OffsetRow
+from .offset_row import OffsetRow
 
 _NO_IDS: Mapping[str, int] = MappingProxyType({})
 

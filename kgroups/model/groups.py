@@ -29,6 +29,15 @@ class GroupType:
     ALL = (CLASSIC, CONSUMER, SHARE, STREAMS)
     OF_CONSUMERS = (CLASSIC, CONSUMER)
 
+    COMMON = (CLASSIC, CONSUMER)
+    """The types that a named group is taken for at first: both are asked for at once."""
+
+    RARE = (SHARE, STREAMS)
+    """Those that are asked for when it is none of the common ones."""
+
+    WITHOUT_COMMITS = (SHARE,)
+    """The types whose coordinators keep start offsets instead of commits."""
+
 
 class GroupState:
     """The states of groups of every type, as brokers spell them."""

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 
 from .acts import DoomedTopic
 from .groups import Group, GroupState, GroupType
+from .offsets import PlanKey
 from .outcome import Failure, Outcome, Scope
-from .reset import PlanKey
-from .streams import internal_topics, is_internal_name, is_ready
+from .streams_groups import internal_topics, is_internal_name, is_ready
 
 IDLE = (GroupState.EMPTY, GroupState.DEAD)
 UNTOLD = "its topology is not told: a source topic may be missing; its internal topics are not known, and stay"

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from .duration import Milliseconds
 from .groups import Group, GroupType
 from .lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
+from .offset_row import GroupOffsets, OffsetRow
 from .offsets import LogOffsets
-from .rows import GroupOffsets, OffsetRow, offset_rows
+from .rows import offset_rows
 from .time_lag import FirstUnread, Position, TimeLag, position, time_lag
 
 

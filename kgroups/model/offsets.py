@@ -28,6 +28,13 @@ class Commit(NamedTuple):
     metadata: str = ""
 
 
+PlanKey = tuple[GroupId, str, int]
+"""Group, topic, partition."""
+
+Move = Commit | None
+"""What a partition is to have: a commit, or none."""
+
+
 class GroupCommits(NamedTuple):
     """All that one group has committed, by topic; partitions without a commit are not in it.
 

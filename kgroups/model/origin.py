@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from kgroups.errors import UsageError
 
-from .acts import Result
-from .reset import Move, PlanKey
+from .offsets import Move, PlanKey
+from .outcome import Result
 
 
 class Mismatch(StrEnum):

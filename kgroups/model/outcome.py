@@ -20,6 +20,9 @@ EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 
+NOT_FOUND = "GROUP_ID_NOT_FOUND"
+"""The ``error`` of a :class:`Failure` for a group that does not exist."""
+
 
 class Scope(StrEnum):
     """What a failure is about, widest first."""
@@ -50,6 +53,14 @@ class Failure(NamedTuple):
 
     def sort_key(self) -> tuple[str, str, str, str, int]:
         return (self.scope.value, self.name, self.api or "", self.message, -1 if self.broker is None else self.broker)
+
+
+class Result(StrEnum):
+    """What became of one item of a plan. ``UNKNOWN``: it was sent, and no answer came."""
+
+    APPLIED = "applied"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
 
 
 class Outcome(NamedTuple, Generic[T]):

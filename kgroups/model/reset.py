@@ -6,23 +6,17 @@ Two do not move anything and therefore keep what lies outside: :class:`ToCurrent
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from .groups import GroupId
-from .offsets import Commit, LogOffsets
+from .offsets import Commit, LogOffsets, Move, PlanKey
 from .outcome import Failure, Scope
 
 if TYPE_CHECKING:
     from .origin import Origin
-
-PlanKey = tuple[GroupId, str, int]
-"""Group, topic, partition."""
-
-Move = Commit | None
-"""What a partition is to have: a commit, or none."""
 
 
 class Clamp(StrEnum):
@@ -122,6 +116,14 @@ class PlannedOffset(NamedTuple):
     @property
     def key(self) -> PlanKey:
         return self[:3]
+
+
+def by_group(planned: Iterable[PlannedOffset]) -> Iterator[tuple[GroupId, list[PlannedOffset]]]:
+    """Each group's part of a plan, sorted by name."""
+    groups: dict[GroupId, list[PlannedOffset]] = {}
+    for entry in planned:
+        groups.setdefault(entry.group_id, []).append(entry)
+    yield from sorted(groups.items())
 
 
 class Facts(NamedTuple):

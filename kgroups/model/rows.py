@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .cluster import Node
 from .groups import Group, GroupType, ListedGroup, Member
 from .lag import RECREATED, compute_lag, remark
-from .offsets import GroupCommits, LogOffsets, Logs
-
-if TYPE_CHECKING:
-    pass
+from .offset_row import GroupOffsets, OffsetRow
+from .offsets import LogOffsets
 
 
 class ListRow(NamedTuple):
@@ -24,43 +22,6 @@ class ListRow(NamedTuple):
     protocol_type: str
     state: str | None
     coordinator: Node
-
-
-class OffsetRow(NamedTuple):
-    """One partition of one group of ``describe --offsets``, or a member that holds none.
-
-    Of a share group, whose members have partitions in common, no row names a member.
-    """
-
-    group: str
-    topic: str | None
-    partition: int | None
-    leader_epoch: int | None
-    current_offset: int | None
-    log_start_offset: int | None
-    log_end_offset: int | None
-    lag: int | None
-    consumer_id: str | None
-    host: str | None
-    client_id: str | None
-    group_instance_id: str | None
-    note: str | None
-    start_offset: int | None = None
-    """Of a share group, instead of a commit."""
-    topic_role: str | None = None
-    """Of a streams group: what the topic is to its application."""
-
-
-class GroupOffsets(NamedTuple):
-    """A described group beside its commits; ``logs`` is shared by all the groups of one answer.
-
-    With ``topics`` given, the view shows what concerns these topics and nothing else.
-    """
-
-    group: Group
-    commits: GroupCommits
-    logs: Logs
-    topics: frozenset[str] = frozenset()
 
 
 UNSET = "the committed offset is -1"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .lag import compute_lag
+from .offset_row import GroupOffsets, OffsetRow
 from .offsets import LogOffsets
-from .rows import GroupOffsets, OffsetRow
 
 UPPER_BOUND = "lag is at most this: the broker does not tell how many records behind the start are done with"
 NOWHERE = "not read yet"

@@ -19,10 +19,10 @@ from typing import Any
 
 from kgroups.errors import UsageError
 
-from .acts import Result
 from .groups import GroupType
 from .origin import Source
-from .plan_file import PlanFile, PlanRow, commit_item, envelope, key_of, move_of, row_of, source_of, type_of
+from .outcome import Result
+from .plan_row import PlanFile, PlanRow, commit_item, envelope, key_of, move_of, row_of, source_of, type_of
 from .reset import PlannedOffset
 
 SCHEMA = "kgroups/undo/v2"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from .duration import Milliseconds
 from .groups import GroupId
 from .lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of
+from .offset_row import GroupOffsets
 from .rebalances import Rebalances
-from .rows import GroupOffsets
 
 KEPT = 60
 """Looks that are remembered of each group."""

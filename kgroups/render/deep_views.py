@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.rows import OffsetRow
+from kgroups.model.offset_row import OffsetRow
 
 from .member_views import MEMBERS, STATE
 from .views import OFFSETS, Align, Column, View

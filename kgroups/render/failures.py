@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 
 from .cells import escape
 
@@ -39,7 +39,7 @@ def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterat
 
 def _told(failure: Failure) -> Failure:
     """A group that is not there is not there: who was asked for it, and how, says nothing more of it."""
-    return failure._replace(api=None, broker=None) if failure.error == "GROUP_ID_NOT_FOUND" else failure
+    return failure._replace(api=None, broker=None) if failure.error == NOT_FOUND else failure
 
 
 def _one(failure: Failure) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from kgroups.model.assignment import Assignment
 from kgroups.model.groups import Group, GroupState, ListedGroup, Member
 from kgroups.model.lag import compute_lag
-from kgroups.model.rows import GroupOffsets, OffsetRow, offset_rows
+from kgroups.model.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.rows import offset_rows
 
 Show = Callable[[str], str]
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kgroups.model.acts import ForgottenTopic
 from kgroups.model.groups import Group, GroupState, ListedGroup
+from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.outcome import Scope
-from kgroups.model.rows import GroupOffsets, offset_rows
+from kgroups.model.rows import offset_rows
 
 from .kafka import ABSENT, UNKNOWN, Show, assignment_text, coordinator_text, pad, widest
 from .kafka_acts import java_message

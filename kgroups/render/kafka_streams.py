@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from kgroups.model.acts import DeletedGroup, DeletedTopic
 from kgroups.model.groups import Group, GroupState, ListedGroup
 from kgroups.model.lag import compute_lag
+from kgroups.model.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.reset import PlannedOffset
-from kgroups.model.rows import GroupOffsets, OffsetRow, offset_rows
+from kgroups.model.rows import offset_rows
 from kgroups.model.streams import AssignedTasks, StreamsMember, Tasks
 
 from .kafka import ABSENT, UNKNOWN, Show, pad, widest

@@ -11,7 +11,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from kgroups.model.assignment import Raw
-from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.model.offset_row import OffsetRow
+from kgroups.model.rows import ListRow
 
 Row = tuple[object, ...]
 

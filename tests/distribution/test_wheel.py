@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups import __version__
+from kgroups.version import __version__
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = {

@@ -11,8 +11,8 @@ from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.lag_summary import Ages, By, shares
+from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
-from kgroups.model.rows import GroupOffsets
 from kgroups.model.time_lag import FirstUnread
 
 pairs = st.tuples(st.sampled_from("abc"), st.integers(0, 4))

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from ..ledger import Writer
     from .describer import Describer
 
-COMMON = (GroupType.CLASSIC, GroupType.CONSUMER)
-"""The kinds that a named group is taken for at first: both are asked for at once."""
-
-RARE = (GroupType.SHARE, GroupType.STREAMS)
-"""Those that are asked for when it is none of the common ones."""
-
-KEEPERS = (GroupType.SHARE,)
-"""Those that commit nothing: where they stand, their coordinators keep elsewhere."""
-
-UNDESCRIBED = tuple(kind for kind in GroupType.ALL if kind not in (*COMMON, *RARE))
-"""Those of which we know what the list tells, and no more."""
-
 
 def describer_of(kind: str | None) -> Describer[Any]:
     """How groups of a kind that is described are described; where it is not known, as classic groups."""
@@ -51,7 +39,7 @@ def positions_of(kind: str | None) -> Question[GroupCommits]:
         from .share import STARTS
 
         return STARTS
-    from ..group_offsets import COMMITS
+    from .consumers import COMMITS
 
     return COMMITS
 

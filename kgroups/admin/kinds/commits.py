@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit
-from kgroups.model.reset import PlannedOffset
+from kgroups.model.reset import PlannedOffset, by_group
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import offset_commit, offset_delete
 
 from ..ledger import Ledger, Part
 from ..partition_leaders import by_topic
-from ..reset_plan import by_group
 
 BYTES_A_REQUEST = 400_000
 """What the commits of one request may come to in the broker's log, whose batches are of one megabyte at most."""

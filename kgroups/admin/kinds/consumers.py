@@ -1,15 +1,17 @@
-"""Classic groups, by DescribeGroups, and KIP-848 groups, by ConsumerGroupDescribe."""
+"""Classic groups, by DescribeGroups, and KIP-848 groups, by ConsumerGroupDescribe; their commits, by OffsetFetch."""
 
 from __future__ import annotations
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
-from kgroups.protocol.apis import consumer_group_describe, describe_groups
+from kgroups.protocol.apis import consumer_group_describe, describe_groups, offset_fetch
 from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
 from kgroups.protocol.apis.describe_groups import ClassicGroup
 
 from ..ask_coordinators import Question
 from .describer import Describer
+
+COMMITS = Question("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
 
 
 def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:

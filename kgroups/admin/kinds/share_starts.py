@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure
+from kgroups.model.reset import by_group
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import alter_share_group_offsets, delete_share_group_offsets
 from kgroups.protocol.apis.alter_share_group_offsets import NOWHERE, AlterShareGroupOffsets
@@ -22,7 +23,6 @@ from kgroups.protocol.versions import Api
 from ..ask_coordinators import ask_coordinators
 from ..ledger import Ledger, Part
 from ..partition_leaders import TopicPartition
-from ..reset_plan import by_group
 from .share import STARTS
 
 

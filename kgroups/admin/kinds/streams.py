@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import STREAMS_PROTOCOL_TYPE, Group, GroupId, GroupType
-from kgroups.model.streams import topics_of_tasks, with_partitions_read
+from kgroups.model.streams_groups import topics_of_tasks, with_partitions_read
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import streams_group_describe
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup

@@ -12,19 +12,18 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from kgroups.errors import NotSent, UsageError
-from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, Result
+from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup
 from kgroups.model.committing import RecentCommits
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs
-from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.reset import PlannedOffset
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
+from kgroups.model.reset import PlannedOffset, by_group
 from kgroups.model.topic_scope import TopicScope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from .. import hidden_offsets, reset_plan
 from ..delete_groups import DeleteJournal, doomed_groups
-from ..describe_groups import NOT_FOUND
 from ..journal import Journal
 from ..ledger import WriteJournal
 from ..make_plan import Times, look_again, make_plan
@@ -113,7 +112,7 @@ class Acts:
             journal.enter({each.planned.key: each for each in done})
             return done
 
-        work = list(reset_plan.by_group(planned))
+        work = list(by_group(planned))
         done = await _at_once((name, partial(write, name, part)) for name, part in work)
         applied: list[AppliedOffset] = []
         for name, part in work:

@@ -98,8 +98,9 @@ def delete(given: Given) -> int:
 
 def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
     """A group that is not asked to be deleted, and why, in Java's words."""
-    from kgroups.model.acts import DeletedGroup, Result
+    from kgroups.model.acts import DeletedGroup
     from kgroups.model.groups import GroupState
+    from kgroups.model.outcome import Result
 
     if listed is None:
         message = f"java.lang.IllegalArgumentException: Group '{name}' is not a share group."

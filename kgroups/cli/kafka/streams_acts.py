@@ -99,7 +99,8 @@ def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
 
 
 def delete(given: Given) -> int:
-    from kgroups.model.acts import DeletedGroup, Result
+    from kgroups.model.acts import DeletedGroup
+    from kgroups.model.outcome import Result
     from kgroups.render.kafka_streams import deleted_text, undeleted_text
 
     selection = streams_selection(given)

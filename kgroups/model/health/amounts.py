@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ..duration import Milliseconds
 from ..groups import Group, GroupId
 from ..lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
+from ..offset_row import OffsetRow
 from ..places import place_name
-from ..rows import OffsetRow
 from .findings import Finding, Place
 from .severity import Severity, Threshold
 

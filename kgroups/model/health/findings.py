@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..groups import GroupId
 from ..lag_summary import NO_AGES, Ages
-from ..rows import GroupOffsets
+from ..offset_row import GroupOffsets
 from ..time_lag import FirstUnread
 from .severity import Severity, Threshold
 

@@ -8,14 +8,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ..groups import GroupId
-from ..outcome import Failure, Scope
+from ..outcome import NOT_FOUND, Failure, Scope
 from .findings import Finding
 from .severity import Severity, worst
 
 CLUSTER = ""
 """Instead of a group, where a finding is about none."""
-
-_GONE = "GROUP_ID_NOT_FOUND"
 
 
 class Report(NamedTuple):
@@ -51,6 +49,6 @@ def _of_failure(failure: Failure) -> Finding:
     if failure.scope is not Scope.GROUP:
         scope = f"{failure.scope.value} "
         return Finding(CLUSTER, "answered", Severity.UNKNOWN, f"{scope}{failure.name.removeprefix(scope)}: {text}")
-    if failure.error == _GONE:
+    if failure.error == NOT_FOUND:
         return Finding(failure.name, "exists", Severity.CRITICAL, failure.message)
     return Finding(failure.name, "answered", Severity.UNKNOWN, text)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Final
 
-from kgroups import __version__
+from kgroups.version import __version__
 
 from . import drawings, lists, words
 from .charts import DARK, MARKS, Chart, charts, to_json

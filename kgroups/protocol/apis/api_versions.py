@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kgroups import __version__
+from kgroups.version import __version__
 
 from ..error_codes import Code
 from ..reader import reader_of

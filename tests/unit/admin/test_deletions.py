@@ -11,8 +11,8 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.remove_members import WantedMembers
 from kgroups.admin.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.acts import DeletedGroup, Leaver, RemovedMember, Result
-from kgroups.model.outcome import Outcome
+from kgroups.model.acts import DeletedGroup, Leaver, RemovedMember
+from kgroups.model.outcome import Outcome, Result
 from kgroups.model.permissions import HIDDEN_COMMITS
 from kgroups.model.topic_scope import parse_topic_scope
 from tests.fakes.asking import PATIENCE, ask, errors

@@ -33,11 +33,10 @@ from kgroups.admin.select_groups import Selection
 from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, UsageError
-from kgroups.model.acts import Result
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
 from kgroups.model.placement import partition_of
 from kgroups.model.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime

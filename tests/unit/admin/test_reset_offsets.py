@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.describe_groups import NOT_FOUND
 from kgroups.admin.make_plan import make_plan
 from kgroups.admin.pattern import compile_pattern
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.acts import AppliedOffset, Result
+from kgroups.model.acts import AppliedOffset
 from kgroups.model.offsets import Commit, Logs
-from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.model.reset import (
     FromPlan,
     PlannedOffset,

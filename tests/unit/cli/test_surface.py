@@ -74,7 +74,7 @@ def test_the_readme_maps_every_room() -> None:
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    from kgroups import __version__
+    from kgroups.version import __version__
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"{__version__}\n"

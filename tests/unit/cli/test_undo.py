@@ -22,8 +22,8 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.pacing import PIPELINE
 from kgroups.cli import progress, undo_file
 from kgroups.cli.kafka import consumer_groups
-from kgroups.model.acts import Result
 from kgroups.model.offsets import Commit
+from kgroups.model.outcome import Result
 from kgroups.model.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.world import FakeMember

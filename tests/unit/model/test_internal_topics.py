@@ -5,7 +5,8 @@ import pytest
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
 from kgroups.model.internal_topics import doomed_topics, kept_remarks, of_inputs, without_others
-from kgroups.model.streams import InternalTopic, Subtopology, Topology, internal_topics
+from kgroups.model.streams import InternalTopic, Subtopology, Topology
+from kgroups.model.streams_groups import internal_topics
 from kgroups.model.topology_rows import topology_remark, topology_rows
 
 NODE = Node(1, "h", 9092)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kgroups.errors import UsageError
-from kgroups.model.acts import Result
 from kgroups.model.offsets import Commit
 from kgroups.model.origin import Mismatch, Source
+from kgroups.model.outcome import Result
 from kgroups.model.plan_file import PLAN, UNDO, java_csv, json_plan, parse_plan
 from kgroups.model.reset import FromPlan, PlannedOffset
 from kgroups.model.undo import result_line, undo_lines

@@ -4,8 +4,9 @@ from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_o
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, ListedGroup, Member
 from kgroups.model.member_rows import member_rows, state_row
+from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
-from kgroups.model.rows import GroupOffsets, list_row, offset_rows
+from kgroups.model.rows import list_row, offset_rows
 
 NODE = Node(1, "host", 9092)
 

@@ -7,9 +7,10 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupType, Member
 from kgroups.model.lag_rows import GroupLagRow, PartitionLagRow
 from kgroups.model.lag_summary import By, shares
+from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.rows import GroupOffsets, offset_rows
+from kgroups.model.rows import offset_rows
 from kgroups.model.share_rows import NOWHERE, UPPER_BOUND
 
 MEMBERS = tuple(Member(name, "c", "/h", assignment_of([("t", (0, 1, 2))])) for name in "ab")

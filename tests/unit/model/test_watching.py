@@ -5,8 +5,8 @@ from __future__ import annotations
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
+from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
-from kgroups.model.rows import GroupOffsets
 from kgroups.model.watching import KEPT, Watch
 
 

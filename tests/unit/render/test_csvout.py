@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.model.member_rows import MemberRow
+from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import OffsetRow
 from kgroups.render.cells import escape
 from kgroups.render.csvout import write_csv
 from kgroups.render.member_views import MEMBERS

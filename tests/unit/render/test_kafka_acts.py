@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kgroups.model.acts import DeletedGroup, ForgottenOffset, Result
+from kgroups.model.acts import DeletedGroup, ForgottenOffset
 from kgroups.model.offsets import Commit
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure, Result, Scope
 from kgroups.model.reset import Clamp, PlannedOffset
 from kgroups.render.kafka_acts import (
     deleted_text,

@@ -6,8 +6,9 @@ import pytest
 
 from kgroups.model.cluster import Node
 from kgroups.model.member_rows import MemberRow, StateRow
+from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.model.rows import ListRow
 from kgroups.render.cells import cell_text, display_width
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.plain import write_plain

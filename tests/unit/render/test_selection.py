@@ -5,8 +5,9 @@ import pytest
 from kgroups.errors import UsageError
 from kgroups.model.cluster import Node
 from kgroups.model.member_rows import MemberRow
+from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.model.rows import ListRow
 from kgroups.model.streams import Pairs
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.selection import columns_for, select_columns, sort_rows

@@ -6,7 +6,8 @@ from kgroups.model.act_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, 
 from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
 from kgroups.model.lag_summary import By
 from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.rows import ListRow, OffsetRow
+from kgroups.model.offset_row import OffsetRow
+from kgroups.model.rows import ListRow
 from kgroups.render.act_views import ACT_VIEWS
 from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
 from kgroups.render.member_views import MEMBERS, STATE

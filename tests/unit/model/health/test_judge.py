@@ -16,9 +16,9 @@ from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import report_of
 from kgroups.model.health.severity import Severity, Threshold, worst
 from kgroups.model.lag_summary import Ages
+from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.rows import GroupOffsets
 from kgroups.model.time_lag import FirstUnread, Position
 
 NOW = 1_000_000

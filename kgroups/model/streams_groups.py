@@ -1,0 +1,72 @@
+"""Streams groups (KIP-1071): their internal topics, and the partitions that their members read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from .assignment import Assignment, assignment_of
+from .groups import Group
+from .streams import AssignedTasks, Subtopology
+
+
+def internal_topics(group: Group) -> list[str]:
+    """The internal topics of a group that are its own by their names, sorted.
+
+    A topology is what a client says it is: a topic that does not begin with the group's name is never taken for one of
+    its own.
+    """
+    named = group.topology.internal if group.topology else frozenset()
+    return sorted(name for name in named if is_internal_name(name, group.group_id))
+
+
+def is_ready(group: Group) -> bool:
+    """Whether the broker tells what a streams group runs."""
+    return group.topology is not None and group.topology.subtopologies is not None
+
+
+def is_internal_name(topic: str, group: str) -> bool:
+    """Whether a topic is named as Kafka Streams names the internal topics of a group."""
+    return topic.startswith(f"{group}-") and topic.endswith(("-changelog", "-repartition"))
+
+
+def with_partitions_read(group: Group, counts: Mapping[str, int]) -> Group:
+    """The group, each member with the partitions that its active tasks read.
+
+    A task reads its partition of every topic of its subtopology that has so many.
+
+    :param counts: how many partitions a topic has; of one that is not told, each task has its own.
+    """
+    parts = {part.name: part for part in (group.topology.subtopologies if group.topology else None) or ()}
+    members = tuple(
+        member._replace(
+            assignment=_read(member.streams.tasks, parts, counts), target=_read(member.streams.target, parts, counts)
+        )
+        if member.streams
+        else member
+        for member in group.members or ()
+    )
+    return group._replace(members=members)
+
+
+def topics_of_tasks(group: Group) -> set[str]:
+    """The topics that active tasks of a group read: their partitions have to be counted."""
+    if not any(member.streams for member in group.members or ()) or not group.topology:
+        return set()
+    return {name for part in group.topology.subtopologies or () for name in _topics_read(part)}
+
+
+def _topics_read(part: Subtopology) -> Iterator[str]:
+    yield from part.sources
+    for topic in part.repartition_sources:
+        yield topic.name
+
+
+def _read(assigned: AssignedTasks, parts: Mapping[str, Subtopology], counts: Mapping[str, int]) -> Assignment:
+    read: list[tuple[str, list[int]]] = []
+    for entry in assigned.active.subtopologies:
+        for topic in _topics_read(parts[entry.subtopology]) if entry.subtopology in parts else ():
+            count = counts.get(topic)
+            there = [partition for partition in entry.partitions if count is None or partition < count]
+            if there:
+                read.append((topic, there))
+    return assignment_of(read)
