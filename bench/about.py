@@ -14,7 +14,7 @@ from .processes import memory_floor
 from .questions import ADMIN, JAVA_PATIENCE, JSON, PLAIN, QUICK, SHIPPED
 from .world import BROKERS, VERSION
 
-_PACKAGES = ("kgroups", "click", "kio", "confluent-kafka")
+_PACKAGES = ("kgroups", "click", "confluent-kafka")
 
 
 def machine(sandbox: Sandbox | None, lean: Lean, load: float) -> str:

@@ -1,7 +1,6 @@
 """A virtual environment of its own, with kgroups as a user installs it and nothing else.
 
-The one that kgroups is developed in would not do: kio imports hypothesis where it finds it, and that alone costs more
-than most commands.
+A user does not have the packages that development needs, and the measurement must not depend on them.
 """
 
 from __future__ import annotations

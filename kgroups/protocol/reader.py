@@ -1,4 +1,4 @@
-"""Reads messages by hand, straight into words of the model: quicker than by way of kio, which need not be loaded.
+"""Read the fields of responses.
 
 Rule: what a message announces is never trusted. A count is only counted to, by ``turns``, which looks at the clock, and
 each turn reads at least one byte; a length only cuts a slice, which cannot be longer than what is there. Where the

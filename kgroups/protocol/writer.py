@@ -1,6 +1,6 @@
-"""Writes requests by hand.
+"""Write the fields of requests.
 
-All raise :class:`LocalProtocolError` for a text that Kafka's protocol cannot carry.
+All raise :class:`LocalProtocolError` for a value that Kafka's protocol cannot carry.
 """
 
 from __future__ import annotations
@@ -50,6 +50,18 @@ def compact_binary(data: bytes) -> bytes:
     return _unsigned_varint(len(data) + 1) + data
 
 
+def int16(value: int) -> bytes:
+    return _signed(value, 2)
+
+
+def int32(value: int) -> bytes:
+    return _signed(value, 4)
+
+
+def int64(value: int) -> bytes:
+    return _signed(value, 8)
+
+
 class Form(NamedTuple):
     """How a message of one form is written; ``tags`` ends each struct, and there are none."""
 
@@ -76,6 +88,13 @@ def _unsigned_varint(value: int) -> bytes:
         head += bytes((value & 0x7F | 0x80,))
         value >>= 7
     return head + bytes((value,))
+
+
+def _signed(value: int, size: int) -> bytes:
+    try:
+        return value.to_bytes(size, "big", signed=True)
+    except OverflowError as error:
+        raise LocalProtocolError(f"cannot encode {value:,} in {size} bytes") from error
 
 
 def _utf8(text: str) -> bytes:

@@ -28,6 +28,12 @@ LEFT_OUT = {
     ".hypothesis",
 }
 
+IMPORT_SANDBOX = """
+import importlib, pkgutil, kgroups.sandbox
+for module in pkgutil.walk_packages(kgroups.sandbox.__path__, "kgroups.sandbox."):
+    importlib.import_module(module.name)
+"""
+
 
 def run(*command: str | Path) -> str:
     env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": ""}
@@ -85,7 +91,10 @@ def test_installed_alone_it_works(files: dict[str, Path], tmp_path: Path) -> Non
     assert "list" in run(programs / "kgroups", "--help")
     assert run(programs / "kafka-consumer-groups", "--version")
     listed = run(programs / "pip", "list", "--disable-pip-version-check", "--format=freeze").lower()
-    assert "pyspark" not in listed and "pyarrow" not in listed and "boto3" not in listed
+    assert not {"pyspark", "pyarrow", "boto3", "kio", "hypothesis"} & {
+        line.partition("==")[0] for line in listed.splitlines()
+    }
+    run(programs / "python", "-c", IMPORT_SANDBOX)
     asked = subprocess.run(
         [programs / "kgroups", "list", "-b", "127.0.0.1:1"], capture_output=True, text=True, timeout=120
     )

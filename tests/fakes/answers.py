@@ -11,9 +11,9 @@ from kio.schema.errors import ErrorCode
 from kio.static.primitive import Records
 
 from kgroups.model.offsets import Commit
-from kgroups.protocol.schema import build, nested
 
 from . import versions
+from .oracle import build, nested
 from .world import FakeGroup, FakeMember, FakeTopic, assignment_bytes, subscription_bytes
 
 if TYPE_CHECKING:

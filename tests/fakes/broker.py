@@ -18,9 +18,9 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.coverage import PROBE
 from kgroups.config.settings import ClientSettings
 from kgroups.protocol.framing import FrameReader
-from kgroups.protocol.schema import build, read, request_type, response_type, write
 
 from . import answers, sasl, share, streams
+from .oracle import build, read, request_type, response_type, write
 from .sasl import Guard
 from .versions import API_VERSIONS, KAFKA, NAMES, Ranges
 from .world import World

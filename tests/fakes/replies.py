@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from kio.schema.errors import ErrorCode
 
 from kgroups.protocol.call import Call
-from kgroups.protocol.schema import build, nested, read, request_type, response_type, write
+
+from .oracle import build, nested, read, request_type, response_type, write
 
 T = TypeVar("T")
 

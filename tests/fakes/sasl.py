@@ -16,7 +16,7 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 from scramp import ScramException, ScramMechanism
 
-from kgroups.protocol.schema import build
+from .oracle import build
 
 HANDSHAKE, AUTHENTICATE, API_VERSIONS = 17, 36, 18
 RANGES = {HANDSHAKE: (0, 1), AUTHENTICATE: (0, 2)}

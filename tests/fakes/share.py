@@ -8,10 +8,10 @@ from uuid import UUID
 from kio.schema.errors import ErrorCode
 
 from kgroups.model.offsets import Commit
-from kgroups.protocol.schema import build, nested
 
 from . import versions
 from .answers import NO_TIME, OK, kept
+from .oracle import build, nested
 from .world import FakeGroup, FakeMember
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from uuid import UUID
 from kio.schema.errors import ErrorCode
 
 from kgroups.model.streams import AssignedTasks, InternalTopic, Subtopology, Tasks
-from kgroups.protocol.schema import build, nested
 
 from . import versions
 from .answers import NO_TIME, OK, kept
+from .oracle import build, nested
 from .world import FakeGroup, FakeMember
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from kgroups.model.offsets import Commit
 from kgroups.model.placement import partition_of
 from kgroups.model.streams import AssignedTasks, Subtopology
 from kgroups.protocol.record_batch import Aborted
-from kgroups.protocol.schema import build, nested, write
 
+from .oracle import build, nested, write
 from .record_batches import Batch
 
 Held = Mapping[str, tuple[int, ...]]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import KafkaError, kafka_error
-from kgroups.protocol.schema import build, nested, read_response, request_type, write_request
 from kgroups.protocol.versions import Api
 from kgroups.sandbox.route import Route
+from tests.fakes.oracle import build, nested, read_response, request_type, write_request
 
 API = Api(88, "StreamsGroupHeartbeat", 0, 0, flexible=0)
 

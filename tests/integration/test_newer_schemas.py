@@ -12,11 +12,11 @@ from kgroups.protocol.apis import streams_group_describe
 from kgroups.protocol.apis.delete_groups import DeleteGroups
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup, StreamsGroupDescribe
 from kgroups.protocol.error_codes import Code, KafkaError
-from kgroups.protocol.schema import read_response, write
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
 from kgroups.sandbox.java import find_java
 from tests.fakes import newer_schemas  # noqa: F401  # kio is to know them
+from tests.fakes.oracle import read_response, write
 
 VERSION = "4.4.0"
 

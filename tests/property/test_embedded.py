@@ -19,10 +19,10 @@ from kgroups.protocol.embedded.classic_streams import decode_assignment_info, de
 from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription, raw_user_data
 from kgroups.protocol.embedded.registry import TYPES, USER_DATA, decode_member
 from kgroups.protocol.embedded.sticky import decode_cooperative, decode_sticky
-from kgroups.protocol.schema import read, write
 from kgroups.render.member_views import MEMBERS
 from kgroups.render.output import write_outcome
 from kgroups.render.views import Tier
+from tests.fakes.oracle import read, write
 from tests.fakes.world import assignment_bytes, subscription_bytes
 from tests.property.strategies import damaged, entities
 from tests.property.test_apis import survives_absurd_lengths  # noqa: F401  # a fixture

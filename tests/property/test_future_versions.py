@@ -15,11 +15,11 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.select_groups import Selection
 from kgroups.protocol.apis import api_versions
-from kgroups.protocol.schema import response_type, write
 from kgroups.protocol.versions import Api
 from tests.fakes import versions
 from tests.fakes.asking import describe, describe_offsets
 from tests.fakes.broker import FakeCluster
+from tests.fakes.oracle import response_type, write
 from tests.fakes.streams_shop import open_shop
 from tests.property.strategies import CALLS, SPOKEN, calls, entities
 

@@ -17,7 +17,7 @@ from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit, GroupCommits
 from kgroups.protocol.apis.offset_fetch import API, BATCHED, OffsetFetch
 from kgroups.protocol.error_codes import KafkaError, kafka_error
-from kgroups.protocol.schema import build, nested, read, request_type, response_type, write, write_request
+from tests.fakes.oracle import build, nested, read, request_type, response_type, write, write_request
 from tests.fakes.replies import part, reply
 from tests.property.strategies import damaged, entities, groups, names
 

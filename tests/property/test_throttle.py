@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgroups.protocol.apis import api_versions
-from kgroups.protocol.schema import build, response_type, write
 from kgroups.protocol.throttle import _FIRST_VERSIONS, pause_of
 from kgroups.protocol.versions import Api
+from tests.fakes.oracle import build, response_type, write
 from tests.property.strategies import CALLS, SPOKEN, entities
 
 PAUSES = st.integers(0, 2**31 - 1)

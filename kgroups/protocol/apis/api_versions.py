@@ -2,8 +2,6 @@
 
 v0  all brokers of our range; the answer to a version that the broker does not know is a v0 error response
 v3  flexible; carries the client's name and version (KIP-511, Kafka 2.4)
-
-By hand: the first that is asked of every broker, and kio refuses a tag that it does not know.
 """
 
 from __future__ import annotations

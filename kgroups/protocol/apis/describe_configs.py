@@ -3,8 +3,6 @@
 v1  synonyms and where a value comes from (KIP-226, Kafka 1.1)
 v3  types and documentation (KIP-569); we do not ask for them
 v4  flexible form
-
-By hand, as it is short, and nothing that is only read loads kio.
 """
 
 from __future__ import annotations

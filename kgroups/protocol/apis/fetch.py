@@ -7,8 +7,6 @@ v9  leader epochs (KIP-320); we do not fence
 v11 a rack, to be sent to a follower (KIP-392); we have none
 v12 flexible; the newest that names topics, later ones give their ids (KIP-516). Every broker to 4.3 speaks it
 v4 and later: a batch that does not fit is left out, but for the first partition with data, which gets one (KIP-74)
-
-By hand: kio refuses a tag that it does not know.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
 from ..record_batch import PREFIX, Aborted
 from ..versions import Api
-from ..writer import form_of
+from ..writer import form_of, int32, int64
 
 API = Api(1, "Fetch", 4, 12, flexible=12)
 
@@ -70,14 +68,14 @@ class Fetch(NamedTuple):
         epoch = _NO_EPOCH if version >= _EPOCHS else b""
         behind = _NO_EPOCH if version >= _LAST_EPOCHS else b""
         behind += _NO_LOG_START if version >= _LOG_STARTS else b""
-        behind += _int32(self.partition_bytes) + form.tags
+        behind += int32(self.partition_bytes) + form.tags
         topics = form.array(
             form.string(name)
-            + form.array(_int32(index) + epoch + _int64(offset) + behind for index, offset in partitions.items())
+            + form.array(int32(index) + epoch + int64(offset) + behind for index, offset in partitions.items())
             + form.tags
             for name, partitions in self.offsets.items()
         )
-        most = _int32(min(self.partition_bytes * self.keys, 2**31 - 1))
+        most = int32(min(self.partition_bytes * self.keys, 2**31 - 1))
         head = _NOT_A_REPLICA + _MAX_WAIT + _MIN_BYTES + most + int(self.isolation).to_bytes(1, "big")
         session = _NO_SESSION if version >= _SESSIONS else b""
         forgotten = form.array(()) if version >= _SESSIONS else b""
@@ -138,11 +136,3 @@ def _aborted(reader: Reader) -> Aborted:
     aborted = Aborted(reader.int64(), reader.int64())
     reader.tags()
     return aborted
-
-
-def _int32(number: int) -> bytes:
-    return number.to_bytes(4, "big", signed=True)
-
-
-def _int64(number: int) -> bytes:
-    return number.to_bytes(8, "big", signed=True)

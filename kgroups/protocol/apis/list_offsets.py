@@ -19,7 +19,7 @@ from kgroups.model.offsets import Isolation
 from ..error_codes import KafkaError, kafka_error
 from ..reader import reader_of
 from ..versions import Api
-from ..writer import form_of
+from ..writer import form_of, int32
 
 API = Api(2, "ListOffsets", 1, 10, flexible=6)
 
@@ -69,7 +69,7 @@ class ListOffsets(NamedTuple):
         epoch = _NO_EPOCH if version >= _EPOCHS else b""
         behind = epoch + int(self.where).to_bytes(8, "big", signed=True) + form.tags
         topics = form.array(
-            form.string(name) + form.array(_int32(index) + behind for index in indexes) + form.tags
+            form.string(name) + form.array(int32(index) + behind for index in indexes) + form.tags
             for name, indexes in self.partitions.items()
         )
         isolation = int(self.isolation).to_bytes(1, "big") if version >= _ISOLATION else b""
@@ -95,7 +95,3 @@ class ListOffsets(NamedTuple):
             reader.tags()
             reader.end()
         return found
-
-
-def _int32(number: int) -> bytes:
-    return number.to_bytes(4, "big", signed=True)

@@ -6,8 +6,6 @@ v4  topics need not be created by asking (KIP-204, Kafka 0.11)
 v7  leader epochs (KIP-320, Kafka 2.1)
 v8  what the principal may do to the cluster, for who asks (KIP-430, Kafka 2.3)
 v10 topic ids (KIP-516, Kafka 2.8); from v11 on that question is DescribeCluster's, and a request more: we stay here
-
-By hand: asked first in every command, and kio refuses a tag that it does not know.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""SyncGroup (key 14): the leader gives out the assignments, every member gets its own.
+"""SyncGroup (key 14): the leader sends all assignments, and each member receives its own.
 
 v1  throttle time
-v3  group instance id (KIP-345)
+v3  group instance ID (KIP-345)
+v4  flexible form
 v5  protocol type and name, which must be those of the group (KIP-559)
 """
 
@@ -12,14 +13,18 @@ from typing import NamedTuple
 
 from kgroups.model.groups import GroupId
 from kgroups.protocol.error_codes import KafkaError, kafka_error
-from kgroups.protocol.schema import build, nested, read_response, request_type, write_request
+from kgroups.protocol.reader import reader_of
 from kgroups.protocol.versions import Api
+from kgroups.protocol.writer import form_of, int32
 
 API = Api(14, "SyncGroup", 1, 5, flexible=4)
 
+_INSTANCES, _PROTOCOL = 3, 5
+"""The first version that has each."""
+
 
 class SyncGroup(NamedTuple):
-    """Here is what I assign (member id -> bytes; empty unless I lead); what is mine?"""
+    """Send the assignments (member ID -> bytes; empty unless the member leads), and receive one's own."""
 
     group: GroupId
     member_id: str
@@ -37,25 +42,29 @@ class SyncGroup(NamedTuple):
         return 1
 
     def encode(self, version: int) -> bytes:
-        kind = request_type(API.key, version)
-        entry = nested(kind, "SyncGroupRequestAssignment")
-        return write_request(
-            API,
-            version,
-            group_id=self.group,
-            generation_id=self.generation,
-            member_id=self.member_id,
-            protocol_type=self.protocol_type,
-            protocol_name=self.protocol,
-            assignments=tuple(
-                build(entry, member_id=member, assignment=assignment) for member, assignment in self.assignments.items()
-            ),
+        form = form_of(API, version)
+        return (
+            form.string(self.group)
+            + int32(self.generation)
+            + form.string(self.member_id)
+            + (form.null_string if version >= _INSTANCES else b"")
+            + (form.string(self.protocol_type) + form.string(self.protocol) if version >= _PROTOCOL else b"")
+            + form.array(
+                form.string(member) + form.binary(assignment) + form.tags
+                for member, assignment in self.assignments.items()
+            )
+            + form.tags
         )
 
     def decode(self, version: int, data: bytes, offset: int) -> bytes | KafkaError:
-        """What was assigned to this member."""
-        response = read_response(API, version, data, offset)
-        if response.error_code:
-            return kafka_error(response.error_code)
-        assignment: bytes = response.assignment
-        return assignment
+        """Return this member's assignment, or the error."""
+        with reader_of(API, version, data, offset) as reader:
+            reader.skip(4)  # throttle time
+            code = reader.int16()
+            if version >= _PROTOCOL:
+                reader.nullable_string()  # type
+                reader.nullable_string()  # name
+            assignment = reader.binary()
+            reader.tags()
+            reader.end()
+        return kafka_error(code) if code else assignment

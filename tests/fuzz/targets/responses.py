@@ -8,7 +8,7 @@ from typing import Any
 
 from kgroups.errors import RemoteProtocolError
 from kgroups.protocol.framing import decode_response
-from kgroups.protocol.schema import build, response_type, write
+from tests.fakes.oracle import build, response_type, write
 from tests.fuzz.harness import examples
 from tests.property.strategies import CALLS, SPOKEN, calls, entities
 

@@ -18,7 +18,7 @@ from kgroups.protocol.framing import (
     decode_response,
     encode_request,
 )
-from kgroups.protocol.schema import request_type
+from tests.fakes.oracle import request_type
 
 
 def framed(*payloads: bytes) -> bytes:

@@ -18,7 +18,7 @@ from kgroups.protocol.apis.list_offsets import ListOffsets
 from kgroups.protocol.apis.metadata import Metadata
 from kgroups.protocol.apis.offset_fetch import OffsetFetch
 from kgroups.protocol.call import Call
-from kgroups.protocol.schema import read_response
+from tests.fakes.oracle import read_response
 
 NONE = b"\0"
 TWO = b"\2\5\0\x81\1\3xyz"

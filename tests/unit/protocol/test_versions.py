@@ -7,9 +7,9 @@ import pytest
 
 from kgroups.errors import UnsupportedVersion
 from kgroups.protocol import apis
-from kgroups.protocol.schema import request_type, response_type
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
 from tests.fakes import newer_schemas  # noqa: F401  # of versions newer than kio
+from tests.fakes.oracle import request_type, response_type
 
 API = Api(9, "OffsetFetch", 2, 8, flexible=6)
 

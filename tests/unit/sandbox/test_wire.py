@@ -14,13 +14,13 @@ from kgroups.model.assignment import assignment_of
 from kgroups.protocol.call import Call
 from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription
 from kgroups.protocol.error_codes import KafkaError
-from kgroups.protocol.schema import build, nested, response_type, write
 from kgroups.sandbox.wire.consumer_protocol import NEWEST, encode_assignment, encode_subscription
 from kgroups.sandbox.wire.create_topics import CreateTopics
 from kgroups.sandbox.wire.heartbeat import Heartbeat
 from kgroups.sandbox.wire.join_group import Joined, JoinGroup, MemberIdRequired
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from kgroups.sandbox.wire.sync_group import SyncGroup
+from tests.fakes.oracle import build, nested, response_type, write
 from tests.fakes.replies import asked, heard, reply
 
 MINUTE = timedelta(minutes=1)

