@@ -9,8 +9,8 @@ from shlex import quote
 from kgroups.config.security import Password
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
-from kgroups.model.check import CheckRow, Result
 from kgroups.model.cluster import Node
+from kgroups.model.connection_check import CheckRow, Result
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_GROUPS, Acl

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from kgroups.config.security import Kerberos, Password, Sasl
 from kgroups.config.settings import ClientSettings
-from kgroups.model.check import Step
 from kgroups.model.cluster import Node
+from kgroups.model.connection_check import Step
 from kgroups.net.certificates import Certificate, chain_of
 from kgroups.net.probe import Stride
 from kgroups.protocol.apis import find_coordinator, list_groups, offset_fetch

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.model.acts import DeletedGroup, DoomedGroup
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.results import DeletedGroup, DoomedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
 from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.reset import PlannedOffset
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown
-from kgroups.model.acts import DeletedTopic, DoomedTopic
+from kgroups.model.operations.results import DeletedTopic, DoomedTopic
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_topics as api

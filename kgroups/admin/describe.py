@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import attrgetter
 
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import GroupCommits, Isolation
 from kgroups.model.outcome import Failure, Outcome, merge
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code
 

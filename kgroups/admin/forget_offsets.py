@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgroups.model.acts import ForgottenOffset
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.results import ForgottenOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.topic_scope import TopicScope
 from kgroups.net.cluster import Cluster

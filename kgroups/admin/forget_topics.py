@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgroups.model.acts import ForgottenTopic
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.results import ForgottenTopic
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.delete_share_group_offsets import API, DeleteShareGroupOffsets, TopicErrors

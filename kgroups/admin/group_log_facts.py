@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.model.group_log import CommitTimes, GroupLog, Key, Timeouts
 from kgroups.model.groups import GroupId
-from kgroups.model.origin import topic_id_of
+from kgroups.model.operations.origin import topic_id_of
 from kgroups.protocol.offsets_topic import NO_TOPIC_ID
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from kgroups.errors import KgroupsError
-from kgroups.model.committing import Pair, RecentCommits
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.committing import Pair, RecentCommits
 from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import NOT_AUTHORIZED

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from kgroups.model.acts import AppliedOffset
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import PlanKey
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import NOT_FOUND, Failure, Result, Scope
-from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Logs, PlanKey
+from kgroups.model.operations.reset import FromPlan, PlannedOffset, ToGroup, ToTime, needs_log
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
-from kgroups.model.reset import FromPlan, PlannedOffset, ToGroup, ToTime, needs_log
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
@@ -92,7 +92,7 @@ def _inputs(request: ResetRequest, keys: Sequence[PlanKey], groups: Sequence[Gro
         isinstance(scenario, FromPlan) and scenario.exact
     ):
         return Outcome(tuple(keys))
-    from kgroups.model.internal_topics import of_inputs
+    from kgroups.model.operations.internal_topics import of_inputs
 
     from_file = {topic for _, topic, _ in scenario.moves} if isinstance(scenario, FromPlan) else None
     return of_inputs(keys, groups, from_file if request.topics is None else request.topics)

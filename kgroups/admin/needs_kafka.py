@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kgroups.errors import KgroupsError
-from kgroups.model.acts import Leaver
 from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import Leaver
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group, offset_delete
 from kgroups.protocol.versions import Api

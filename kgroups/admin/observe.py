@@ -9,11 +9,11 @@ from contextlib import aclosing
 from kgroups.model.group_log import Limits, commit_keys
 from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.findings import Proof, Seen, proof_of
-from kgroups.model.lag_summary import NO_AGES, Ages, By, shares
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.lag_summary import NO_AGES, Ages, By, shares
+from kgroups.model.views.offset_row import GroupOffsets
 
 from .port import GroupAdmin
 from .select_groups import Selection

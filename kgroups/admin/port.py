@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
-    from kgroups.model.acts import (
+    from kgroups.model.group_log import DeepAnswer, Key, Limits
+    from kgroups.model.groups import Group, GroupId, ListedGroup
+    from kgroups.model.offsets import Commit, Isolation
+    from kgroups.model.operations.committing import RecentCommits
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import (
         AppliedOffset,
         DeletedGroup,
         DeletedTopic,
@@ -18,15 +23,10 @@ if TYPE_CHECKING:
         Leaver,
         RemovedMember,
     )
-    from kgroups.model.committing import RecentCommits
-    from kgroups.model.group_log import DeepAnswer, Key, Limits
-    from kgroups.model.groups import Group, GroupId, ListedGroup
-    from kgroups.model.offset_row import GroupOffsets
-    from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.outcome import Failure, Outcome
-    from kgroups.model.reset import PlannedOffset
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
+    from kgroups.model.views.offset_row import GroupOffsets
 
     from .delete_groups import DeleteJournal
     from .ledger import WriteJournal

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from kgroups.errors import KgroupsError, RemoteProtocolError
 from kgroups.model.cluster import Node
-from kgroups.model.committing import CommitMade, Pair, RecentCommits
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.committing import CommitMade, Pair, RecentCommits
 from kgroups.model.placement import partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out

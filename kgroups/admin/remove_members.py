@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kgroups.model.acts import Leaver, RemovedMember
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, Member
+from kgroups.model.operations.results import Leaver, RemovedMember
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from kgroups.model.groups import Group
 from kgroups.model.offsets import Logs
+from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome
-from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 

@@ -9,8 +9,17 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs, PlanKey
+from kgroups.model.operations.reset import (
+    Facts,
+    FromPlan,
+    PlannedOffset,
+    Scenario,
+    ToGroup,
+    by_group,
+    needs_log,
+    plan_partition,
+)
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.reset import Facts, FromPlan, PlannedOffset, Scenario, ToGroup, by_group, needs_log, plan_partition
 from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error

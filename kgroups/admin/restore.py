@@ -9,9 +9,9 @@ from typing import NamedTuple
 from kgroups.model.counts import count
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs, Move, PlanKey
-from kgroups.model.origin import ACCEPT, Mismatch, Origin
+from kgroups.model.operations.origin import ACCEPT, Mismatch, Origin
+from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
-from kgroups.model.reset import FromPlan, PlannedOffset, Scenario
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from .partition_leaders import partition_name

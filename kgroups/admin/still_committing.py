@@ -1,4 +1,4 @@
-"""Find groups for which a client that is not a member still commits: see :mod:`kgroups.model.committing`.
+"""Find groups for which a client that is not a member still commits: see :mod:`kgroups.model.operations.committing`.
 
 Where ``__consumer_offsets`` can be read, the records decide for how long a group is watched, which mostly is not at
 all. Where it cannot, the committed offsets are compared at two times.
@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from kgroups.model.committing import WHO, Pair, RecentCommits, Rhythm, moved_words, rhythm_of, rhythm_words
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.offsets import Commit
+from kgroups.model.operations.committing import WHO, Pair, RecentCommits, Rhythm, moved_words, rhythm_of, rhythm_words
+from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.reset import PlannedOffset
 
 from .port import GroupAdmin
 

@@ -21,7 +21,12 @@ from .coverage import OFFSETS_TOPIC
 from .list_groups import ListFilter, fetch_groups
 
 if TYPE_CHECKING:
-    from kgroups.model.acts import (
+    from kgroups.model.group_log import DeepAnswer, Key, Limits
+    from kgroups.model.groups import Group
+    from kgroups.model.offsets import Commit, Isolation
+    from kgroups.model.operations.committing import RecentCommits
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import (
         AppliedOffset,
         DeletedGroup,
         DeletedTopic,
@@ -32,15 +37,10 @@ if TYPE_CHECKING:
         Leaver,
         RemovedMember,
     )
-    from kgroups.model.committing import RecentCommits
-    from kgroups.model.group_log import DeepAnswer, Key, Limits
-    from kgroups.model.groups import Group
-    from kgroups.model.offset_row import GroupOffsets
-    from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.permissions import Acl
-    from kgroups.model.reset import PlannedOffset
     from kgroups.model.time_lag import FirstUnread, Position
     from kgroups.model.topic_scope import TopicScope
+    from kgroups.model.views.offset_row import GroupOffsets
 
     from .delete_groups import DeleteJournal
     from .ledger import WriteJournal

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgroups.model.acts import AppliedOffset
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome
-from kgroups.model.reset import PlannedOffset
 from kgroups.net.cluster import Cluster
 
 from .kinds import writer_of

@@ -10,10 +10,8 @@ from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.limits import Limits
-from kgroups.model.lag_summary import By
 from kgroups.model.names import check_sendable
-from kgroups.model.outcome import Outcome
-from kgroups.model.reset import (
+from kgroups.model.operations.reset import (
     FromPlan,
     PlannedOffset,
     Scenario,
@@ -25,7 +23,9 @@ from kgroups.model.reset import (
     ToOffset,
     ToTime,
 )
+from kgroups.model.outcome import Outcome
 from kgroups.model.topic_scope import TopicScope, parse_topic_scope
+from kgroups.model.views.lag_summary import By
 
 _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
 
@@ -139,7 +139,7 @@ def scenario(to: object) -> Scenario:
     """:raises UsageError: for something that is not a scenario, such as a string, or one with an invalid value."""
     if not isinstance(to, _SCENARIOS):
         names = ", ".join(kind.__name__ for kind in _SCENARIOS)
-        raise UsageError(f"to must be a scenario of kgroups.model.reset ({names}), not {to!r}")
+        raise UsageError(f"to must be a scenario of kgroups.model.operations.reset ({names}), not {to!r}")
     for name in ("offset", "by", "ms"):
         value = getattr(to, name, 0)
         if type(value) is not int or (value < 0 and name == "offset"):

@@ -17,18 +17,18 @@ from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
 from kgroups.config.load import Flags, load_settings
-from kgroups.model.acts import AppliedOffset, DeletedGroup
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.health.sampling import Sampling
-from kgroups.model.lag_rows import LagRow
-from kgroups.model.lag_summary import shares
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.offsets import Isolation
+from kgroups.model.operations.reset import PlannedOffset, Scenario
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup
 from kgroups.model.outcome import Outcome, Result
-from kgroups.model.reset import PlannedOffset, Scenario
-from kgroups.model.rows import offset_rows
+from kgroups.model.views.lag_rows import LagRow
+from kgroups.model.views.lag_summary import shares
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.offsets import offset_rows
 
 from . import arguments
 
@@ -171,7 +171,7 @@ class AsyncCluster:
     ) -> Outcome[PlannedOffset]:
         """Where offsets would go. Nothing is changed.
 
-        :param to: one of the scenarios of :mod:`kgroups.model.reset`.
+        :param to: one of the scenarios of :mod:`kgroups.model.operations.reset`.
         :param topics: ``orders`` or ``orders:0,2-5``; ``None``: all that the group has committed.
         :param create_group: whether named groups that do not exist are planned; otherwise each is a failure.
         """

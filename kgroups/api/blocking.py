@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 
 from kgroups.admin.still_committing import WINDOW
 from kgroups.config.settings import ClientSettings
-from kgroups.model.acts import AppliedOffset, DeletedGroup
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
-from kgroups.model.lag_rows import LagRow
-from kgroups.model.offset_row import OffsetRow
+from kgroups.model.operations.reset import PlannedOffset, Scenario
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup
 from kgroups.model.outcome import Outcome
-from kgroups.model.reset import PlannedOffset, Scenario
+from kgroups.model.views.lag_rows import LagRow
+from kgroups.model.views.offset_row import OffsetRow
 
 from .asynchronous import AsyncCluster
 

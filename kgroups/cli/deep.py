@@ -21,12 +21,12 @@ def deep_view(which: str) -> View:
 async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
     """The rows of a view, deepened, of described groups; of groups beside their commits where the view is offsets.
     One of each group that may not be seen: of it the log is not read."""
-    from kgroups.model import deep_rows
     from kgroups.model.group_log import Limits, keys_of
-    from kgroups.model.member_rows import MemberRow, StateRow, member_rows, state_row
-    from kgroups.model.offset_row import OffsetRow
-    from kgroups.model.refused_rows import refused_rows
-    from kgroups.model.rows import offset_rows
+    from kgroups.model.views import deep_rows
+    from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, state_row
+    from kgroups.model.views.offset_row import OffsetRow
+    from kgroups.model.views.offsets import offset_rows
+    from kgroups.model.views.refused_rows import refused_rows
 
     limits = Limits(mib << 20, seconds)
     rows: list[Any]

@@ -24,9 +24,9 @@ from .write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
 if TYPE_CHECKING:
     from kgroups.admin.delete_groups import DeleteJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic
     from kgroups.model.outcome import Failure, Outcome, Result
-    from kgroups.model.reset import PlannedOffset
 
     from .interruption import Interruption
 
@@ -77,10 +77,10 @@ def delete(
     safety.check(consent)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
-    from kgroups.model.act_rows import delete_row, delete_topic_row, told
-    from kgroups.model.acts import DoomedGroup, DoomedTopic
     from kgroups.model.groups import GroupType
+    from kgroups.model.operations.results import DoomedGroup, DoomedTopic
     from kgroups.model.outcome import Outcome, Result
+    from kgroups.model.views.operation_rows import delete_row, delete_topic_row, told
     from kgroups.render.act_views import DELETE
 
     async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
@@ -138,7 +138,7 @@ async def _delete(
     from kgroups.admin.delete_groups import still_as_shown
     from kgroups.admin.journal import Journal
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.acts import DeletedGroup
+    from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Outcome, Result
 
     everyone = tuple(doomed.group.group_id for doomed in groups)
@@ -184,7 +184,7 @@ async def _delete(
 
 def _so_far(journal: DeleteJournal, names: Sequence[str], stop: Interruption) -> Outcome[DeletedGroup]:
     """What is known of a deletion that a signal ended."""
-    from kgroups.model.acts import DeletedGroup
+    from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Outcome, Result
 
     for name in names:
@@ -200,7 +200,7 @@ def _as_applied(
     deleted: Iterable[DeletedGroup], commits: Mapping[str, Sequence[PlannedOffset]]
 ) -> Iterator[AppliedOffset]:
     """Yield what became of the offsets of groups that were to be deleted."""
-    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.operations.results import AppliedOffset
 
     for each in deleted:
         for entry in commits[each.group_id]:
@@ -217,7 +217,7 @@ async def _with_topics(
     whole: Outcome[DoomedGroup | DoomedTopic] = planned.with_items(planned.items)
     if not groups:
         return whole
-    from kgroups.model.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
+    from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
 
     if not all_internal:
         return whole.with_failures((), kept_remarks(groups))

@@ -22,8 +22,8 @@ from .write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
+    from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
-    from kgroups.model.reset import PlannedOffset
 
 
 @click.command("delete-offsets")
@@ -65,7 +65,7 @@ def delete_offsets(
     undo = UndoFile(undo_file, connection)
     from kgroups.admin.reset_plan import IDLE
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.act_rows import delete_offset_row, told
+    from kgroups.model.views.operation_rows import delete_offset_row, told
     from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:

@@ -56,9 +56,9 @@ def describe(
         raise UsageError("--deep reads records, which only the wire client does: leave --transport librdkafka out")
 
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.model.offset_row import OffsetRow
         from kgroups.model.offsets import Isolation
-        from kgroups.model.rows import offset_rows
+        from kgroups.model.views.offset_row import OffsetRow
+        from kgroups.model.views.offsets import offset_rows
 
         level = Isolation[isolation.upper()]
         if deep:
@@ -84,7 +84,7 @@ def describe(
         return told.with_failures((), _remarks(selection, told, groups))._replace(items=store)  # type: ignore[arg-type]
 
     async def ask_members(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.model.member_rows import MemberRow, member_rows
+        from kgroups.model.views.member_rows import MemberRow, member_rows
 
         outcome = await admin.describe(selection)
         if deep:
@@ -93,7 +93,7 @@ def describe(
         return _shown(outcome, rows, MemberRow, _remarks(selection, outcome, outcome.items))
 
     async def ask_state(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.model.member_rows import StateRow, state_row
+        from kgroups.model.views.member_rows import StateRow, state_row
 
         outcome = await admin.describe(selection)
         remarks = [] if outcome.items else _remarks(selection, outcome, ())
@@ -132,14 +132,14 @@ async def _deepened(
 def _shown(outcome: Outcome[Any], rows: Iterable[Any], kind: type[Any], remarks: list[str]) -> Outcome[Any]:
     """The rows, and one for each group that may not be seen."""
     if outcome.failures:
-        from kgroups.model.refused_rows import refused_rows
+        from kgroups.model.views.refused_rows import refused_rows
 
         rows = chain(rows, refused_rows(kind, outcome.failures))
     return outcome.with_items(rows).with_failures((), remarks)
 
 
 def _topology(connection: Connection, shape: Shape, selection: Selection) -> int:
-    from kgroups.model.topology_rows import nodes_remark, topology_remark, topology_rows
+    from kgroups.model.views.topology_rows import nodes_remark, topology_remark, topology_rows
     from kgroups.render.topology_views import TOPOLOGY
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:

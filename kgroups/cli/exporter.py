@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
     from kgroups.model.groups import GroupId
     from kgroups.model.health.findings import Seen
-    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
+    from kgroups.model.views.offset_row import GroupOffsets
     from kgroups.render.metrics import Scrape
 
 
@@ -89,7 +89,7 @@ class Looks:
     def __init__(
         self, connection: Connection, selection: Selection, isolation: Isolation, with_time: bool, max_age: float
     ) -> None:
-        from kgroups.model.rebalances import Rebalances
+        from kgroups.model.watch.rebalances import Rebalances
 
         self._connection = connection
         self._selection = selection
@@ -168,7 +168,7 @@ class Looks:
 
 
 def _partitions(offsets: GroupOffsets) -> int:
-    from kgroups.model.lag_summary import By, shares
+    from kgroups.model.views.lag_summary import By, shares
 
     return len({(row.topic, row.partition) for share in shares(offsets, By.GROUP) for row in share.rows if row.topic})
 

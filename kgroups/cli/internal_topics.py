@@ -11,9 +11,9 @@ from .which_groups import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.act_rows import Told
-    from kgroups.model.acts import DoomedTopic
+    from kgroups.model.operations.results import DoomedTopic
     from kgroups.model.outcome import Outcome
+    from kgroups.model.views.operation_rows import Told
 
     from .interruption import Interruption
 
@@ -40,7 +40,7 @@ async def own_topics(admin: GroupAdmin, doomed: Outcome[DoomedTopic]) -> Outcome
     if not doomed.items:
         return doomed
     from kgroups.admin.list_groups import ListFilter
-    from kgroups.model.internal_topics import without_others
+    from kgroups.model.operations.internal_topics import without_others
 
     listed = await admin.list_groups(ListFilter())
     names = (group.group_id for group in listed.items)
@@ -55,9 +55,9 @@ async def delete_topics(
     stop: Interruption,
 ) -> tuple[list[Any], list[Any]]:
     """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
-    from kgroups.model.act_rows import told
-    from kgroups.model.acts import DeletedTopic
+    from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
+    from kgroups.model.views.operation_rows import told
 
     reached = set(done)
     going = [each for each in doomed if each.group.group_id in reached]

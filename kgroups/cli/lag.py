@@ -17,8 +17,8 @@ from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.lag_rows import LagRow
     from kgroups.model.outcome import Outcome
+    from kgroups.model.views.lag_rows import LagRow
     from kgroups.render.views import Column
 
 _TIME_COLUMNS = ("time_lag", "time_lag_ms")
@@ -75,9 +75,9 @@ def lag(
 
     With --time, 0 means that nothing is unread, and - that it is unknown for a partition; NOTE has the reason.
     """
-    from kgroups.model.lag_summary import LAG_ROWS, Ages, By, shares
     from kgroups.model.offsets import Isolation
-    from kgroups.model.refused_rows import refused_rows
+    from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, shares
+    from kgroups.model.views.refused_rows import refused_rows
     from kgroups.render.lag_views import LAG_VIEWS
     from kgroups.render.selection import sort_rows
 

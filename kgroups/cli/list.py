@@ -57,7 +57,7 @@ def list_groups(
     """List the groups of the cluster, of every kind, sorted."""
     from kgroups.admin.list_groups import ListFilter
     from kgroups.model.groups import GroupState, GroupType
-    from kgroups.model.rows import list_row
+    from kgroups.model.views.list_row import list_row
     from kgroups.render.views import LIST
 
     extra = (*(("type",) if types else ()), *(("state",) if states else ()))

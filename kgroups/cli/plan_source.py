@@ -12,8 +12,8 @@ from kgroups.model.counts import count
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.plan_row import PlanFile
-    from kgroups.model.reset import FromPlan
+    from kgroups.model.operations.plan_row import PlanFile
+    from kgroups.model.operations.reset import FromPlan
 
 LARGEST = 1024**3
 """Bytes; some eight million offsets. No undo is written that is larger: it could not be read back."""
@@ -23,7 +23,7 @@ _STDIN = Path("-")
 
 def read_plan(path: Path) -> PlanFile:
     """:raises UsageError: when it cannot be read, is too large, or is no plan; the text names the line."""
-    from kgroups.model.plan_file import parse_plan
+    from kgroups.model.operations.plan_file import parse_plan
 
     name = f"--from-file: {path}"
     try:
@@ -63,7 +63,7 @@ def plan_for(
     :raises UsageError: when a group was named that is not in the file, or the file names none and not one was named.
     """
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.origin import Mismatch
+    from kgroups.model.operations.origin import Mismatch
 
     anyway = tuple(map(Mismatch, accepted))
     if not plan.groups:

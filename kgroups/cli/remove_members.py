@@ -20,7 +20,7 @@ from .write_offsets import chunks, unchecked
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.remove_members import RemovalJournal
-    from kgroups.model.acts import Leaver, RemovedMember
+    from kgroups.model.operations.results import Leaver, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
 
     from .interruption import Interruption
@@ -58,8 +58,8 @@ def remove_members(
     from kgroups.admin.journal import Journal
     from kgroups.admin.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.act_rows import remove_member_row, told
     from kgroups.model.outcome import Outcome
+    from kgroups.model.views.operation_rows import remove_member_row, told
     from kgroups.render.act_views import REMOVE_MEMBERS
 
     from .interruption import Interruption
@@ -106,7 +106,7 @@ def remove_members(
 
 def _so_far(journal: RemovalJournal, leavers: Sequence[Leaver], stop: Interruption) -> Outcome[RemovedMember]:
     """What is known of a removal that a signal ended."""
-    from kgroups.model.acts import RemovedMember
+    from kgroups.model.operations.results import RemovedMember
     from kgroups.model.outcome import Outcome, Result
 
     items: list[RemovedMember] = []

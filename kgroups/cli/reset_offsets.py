@@ -26,10 +26,10 @@ from .write_offsets import write_offsets
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.reset_plan import ResetRequest
-    from kgroups.model.acts import DoomedTopic
-    from kgroups.model.origin import Source
+    from kgroups.model.operations.origin import Source
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import DoomedTopic
     from kgroups.model.outcome import Outcome
-    from kgroups.model.reset import PlannedOffset
 
 
 @click.command("reset-offsets")
@@ -88,10 +88,10 @@ def reset_offsets(
         single = len(chosen.names) == 1 and chosen.regex is None
         return _export(connection, shape, request, remarks, with_group=not single)
     undo = UndoFile(undo_file, connection)
-    from kgroups.model.act_rows import reset_row, reset_topic_row, told
-    from kgroups.model.acts import DoomedTopic
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import DoomedTopic
     from kgroups.model.outcome import Result
-    from kgroups.model.reset import PlannedOffset
+    from kgroups.model.views.operation_rows import reset_row, reset_topic_row, told
     from kgroups.render.act_views import RESET_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | DoomedTopic]:
@@ -130,7 +130,7 @@ async def _with_topics(
 ) -> Outcome[PlannedOffset | DoomedTopic]:
     """The plan, and behind it the internal topics of its groups that are to go: those named, else all."""
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.internal_topics import NO_WAY_BACK, doomed_topics
+    from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
 
     names = tuple(sorted({entry.group_id for entry in planned.items}))
     if not names:
@@ -174,7 +174,7 @@ def _export(
     connection: Connection, shape: Shape, request: ResetRequest, remarks: tuple[str, ...], *, with_group: bool
 ) -> int:
     """The plan on standard output, to be read by ``--from-file``."""
-    from kgroups.model.plan_file import java_csv, json_plan
+    from kgroups.model.operations.plan_file import java_csv, json_plan
     from kgroups.model.visible import escape
 
     if shape.output not in ("auto", "csv", "json"):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.admin.still_committing import Committed
     from kgroups.model.groups import GroupId
+    from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.outcome import Outcome
-    from kgroups.model.reset import PlannedOffset
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P")

@@ -14,7 +14,7 @@ from kgroups.errors import UsageError
 from .which_groups import check_name, complete_group, complete_topic
 
 if TYPE_CHECKING:
-    from kgroups.model.reset import Scenario
+    from kgroups.model.operations.reset import Scenario
 
 
 class PlainInt(click.IntRange):
@@ -93,7 +93,7 @@ def scenario_of(flag: str, value: Any) -> Scenario:
 
     :raises UsageError: when its value cannot be.
     """
-    from kgroups.model import reset
+    from kgroups.model.operations import reset
 
     match flag:
         case "to_earliest":

@@ -13,8 +13,8 @@ from kgroups.model.outcome import Failure, Outcome
 
 if TYPE_CHECKING:
     from kgroups.model.groups import Group
-    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.permissions import Acl
+    from kgroups.model.views.offset_row import GroupOffsets
 
 _group = itemgetter(0)
 
@@ -59,7 +59,7 @@ async def take_rows(
 
 
 def _refused(kind: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
-    from kgroups.model.refused_rows import refused_rows
+    from kgroups.model.views.refused_rows import refused_rows
 
     described = {item.group.group_id for item in batch.items} if alone else ()
     return refused_rows(kind, (failure for failure in batch.failures if failure.name not in described))

@@ -19,11 +19,11 @@ from .plan_source import LARGEST
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import AppliedOffset
     from kgroups.model.offsets import PlanKey
-    from kgroups.model.origin import Source
+    from kgroups.model.operations.origin import Source
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Result
-    from kgroups.model.reset import PlannedOffset
 
     from .options import Connection
 
@@ -76,7 +76,7 @@ class UndoFile:
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
         """
-        from kgroups.model.undo import undo_lines
+        from kgroups.model.operations.undo_file import undo_lines
         from kgroups.render.cells import escape
 
         from .progress import wipe
@@ -111,7 +111,7 @@ class UndoFile:
 
         After a crash of the machine some may be missing: an offset without a result counts as possibly written.
         """
-        from kgroups.model.undo import result_line
+        from kgroups.model.operations.undo_file import result_line
 
         if self._file is None:
             return
@@ -145,7 +145,7 @@ def _write_whole(file: FileIO, data: bytes) -> None:
 
 async def run_source(admin: GroupAdmin, connection: Connection, planned: Iterable[PlannedOffset]) -> Source:
     """Return what a file says about the run that writes it. Asks for the IDs of the topics."""
-    from kgroups.model.origin import Source
+    from kgroups.model.operations.origin import Source
     from kgroups.version import __version__
 
     from .repeat_options import this_command

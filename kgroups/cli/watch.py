@@ -22,10 +22,10 @@ from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
-    from kgroups.model.offset_row import GroupOffsets
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Failure, Outcome
-    from kgroups.model.watching import WatchRow
+    from kgroups.model.views.offset_row import GroupOffsets
+    from kgroups.model.watch.watching import WatchRow
     from kgroups.render.watch.screen import Frame
 
     from .watch_keys import Controls
@@ -94,7 +94,7 @@ class Ticks:
         """
         :raises KgroupsError: when the first look has no answer at all; later ones tell it as their failure.
         """
-        from kgroups.model.watching import Watch
+        from kgroups.model.watch.watching import Watch
 
         from .unanswered import unanswered
 

@@ -12,9 +12,9 @@ from .undo_file import UndoFile, run_source
 if TYPE_CHECKING:
     from kgroups.admin.ledger import WriteJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Failure, Outcome
-    from kgroups.model.reset import PlannedOffset
 
     from .interruption import Interruption
 
@@ -41,9 +41,9 @@ async def write_offsets(
     :param together: all groups are checked before the first one is written; if one has changed, none is.
     """
     from kgroups.admin.journal import Journal
-    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.operations.reset import by_group
+    from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Outcome, Result
-    from kgroups.model.reset import by_group
 
     if together and (changed := (await admin.still_true(planned, with_members=with_members, force=force)).failures):
         held = not_together(changed, (entry.group_id for entry in planned))
@@ -88,7 +88,7 @@ async def write_offsets(
 
 def _so_far(journal: WriteJournal, planned: Sequence[PlannedOffset], stop: Interruption) -> Outcome[AppliedOffset]:
     """What is known of a write that a signal ended."""
-    from kgroups.model.acts import AppliedOffset
+    from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Outcome, Result
 
     for entry in planned:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import AuthenticationFailed, ConfigError, KgroupsError, MissingPackage
-from kgroups.model.check import Step
+from kgroups.model.connection_check import Step
 from kgroups.protocol.apis import metadata
 from kgroups.protocol.versions import BrokerVersions
 

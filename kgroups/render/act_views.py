@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.model.act_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
+from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 
 from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
 

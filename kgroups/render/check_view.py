@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgroups.config.understood import Understood
-from kgroups.model.check import CheckRow
+from kgroups.model.connection_check import CheckRow
 
 from .views import Align, Sooner, Tier, View, columns_of, some_value
 

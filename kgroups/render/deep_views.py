@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.offset_row import OffsetRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
+from kgroups.model.views.offset_row import OffsetRow
 
 from .member_views import MEMBERS, STATE
 from .views import OFFSETS, Align, Column, View

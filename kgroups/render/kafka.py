@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from kgroups.model.assignment import Assignment
 from kgroups.model.groups import Group, GroupState, ListedGroup, Member
 from kgroups.model.lag import compute_lag
-from kgroups.model.offset_row import GroupOffsets, OffsetRow
-from kgroups.model.rows import offset_rows
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import offset_rows
 
 Show = Callable[[str], str]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.model.acts import DeletedGroup, ForgottenOffset
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.plan_file import java_csv
+from kgroups.model.operations.reset import Clamp, PlannedOffset
+from kgroups.model.operations.results import DeletedGroup, ForgottenOffset
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.plan_file import java_csv
-from kgroups.model.reset import Clamp, PlannedOffset
 
 from .cells import escape
 from .kafka import Show, pad, widest

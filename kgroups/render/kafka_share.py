@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.model.acts import ForgottenTopic
 from kgroups.model.groups import Group, GroupState, ListedGroup
-from kgroups.model.offset_row import GroupOffsets
+from kgroups.model.operations.results import ForgottenTopic
 from kgroups.model.outcome import Scope
-from kgroups.model.rows import offset_rows
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.offsets import offset_rows
 
 from .kafka import ABSENT, UNKNOWN, Show, assignment_text, coordinator_text, pad, widest
 from .kafka_acts import java_message

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.model.acts import DeletedGroup, DeletedTopic
 from kgroups.model.groups import Group, GroupState, ListedGroup
 from kgroups.model.lag import compute_lag
-from kgroups.model.offset_row import GroupOffsets, OffsetRow
-from kgroups.model.reset import PlannedOffset
-from kgroups.model.rows import offset_rows
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import DeletedGroup, DeletedTopic
 from kgroups.model.streams import AssignedTasks, StreamsMember, Tasks
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import offset_rows
 
 from .kafka import ABSENT, UNKNOWN, Show, pad, widest
 from .kafka_acts import java_error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
+from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 
 from .views import Align, Sooner, Spec, Tier, View, columns_of, some_value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.model.member_rows import MemberRow, StateRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
 
 from .views import Align, Sooner, Tier, View, both_true_and_false, columns_of, some_raw, some_true, some_value
 

@@ -15,8 +15,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from kgroups.model.groups import GroupId, GroupState
 from kgroups.model.health.findings import Seen
-from kgroups.model.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of, time_of
-from kgroups.model.offset_row import OffsetRow
+from kgroups.model.views.lag_summary import By, count_unknown, is_attended, reads_on_at, shares, tally_of, time_of
+from kgroups.model.views.offset_row import OffsetRow
 
 _GROUP = ("consumergroup",)
 _PARTITION = ("consumergroup", "topic", "partition")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.model.topology_rows import TopologyRow
+from kgroups.model.views.topology_rows import TopologyRow
 
 from .views import Align, Sooner, Tier, View, columns_of, some_value
 

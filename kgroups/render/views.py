@@ -11,8 +11,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from kgroups.model.assignment import Raw
-from kgroups.model.offset_row import OffsetRow
-from kgroups.model.rows import ListRow
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.offset_row import OffsetRow
 
 Row = tuple[object, ...]
 

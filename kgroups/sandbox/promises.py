@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kgroups.model.groups import Group, GroupId
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import GroupCommits, Logs
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.sandbox.world import DELETED_TOPIC, LOG_STARTS, OPEN_TRANSACTION, RECORDS, KnownGroup
 
 

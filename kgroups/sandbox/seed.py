@@ -12,8 +12,8 @@ from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import GroupType
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Isolation
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox.actors import start_actors
 from kgroups.sandbox.cluster import Sandbox

@@ -11,10 +11,10 @@ from kgroups.admin.list_groups import ListFilter
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.groups import Group, ListedGroup
-from kgroups.model.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import offset_rows
+from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
+from kgroups.model.views.offsets import offset_rows
 
 from .broker import FakeCluster
 

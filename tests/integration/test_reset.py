@@ -18,9 +18,9 @@ from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.model.acts import AppliedOffset
+from kgroups.model.operations.reset import ToEarliest
+from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result
-from kgroups.model.reset import ToEarliest
 from tests.integration.ground import LOG, LONG, Ground
 from tests.integration.terminal import Typist
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.model.plan_file import parse_plan
+from kgroups.model.operations.plan_file import parse_plan
 from tests.integration.sharers import AHEAD, BEREFT, CLASSIC, GONE, IDLE, LIVE, LOG, MORE, Sharers
 
 Starts = dict[tuple[str, int], int | None]

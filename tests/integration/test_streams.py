@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.model.plan_file import parse_plan
+from kgroups.model.operations.plan_file import parse_plan
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import run_here
 from tests.integration.streams_member import play_streams_group

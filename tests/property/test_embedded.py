@@ -13,8 +13,8 @@ from kgroups.errors import RemoteProtocolError
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.member_rows import member_rows
 from kgroups.model.outcome import Outcome
+from kgroups.model.views.member_rows import member_rows
 from kgroups.protocol.embedded.classic_streams import decode_assignment_info, decode_subscription_info
 from kgroups.protocol.embedded.consumer import decode_assignment, decode_subscription, raw_user_data
 from kgroups.protocol.embedded.registry import TYPES, USER_DATA, decode_member

@@ -7,9 +7,9 @@ from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.lag import compute_lag, remark
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
-from kgroups.model.rows import offset_rows
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.offsets import offset_rows
 
 offsets = st.integers(0, 2**63 - 1)
 maybe = st.none() | offsets

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.lag_summary import Ages, By, shares
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.time_lag import FirstUnread
+from kgroups.model.views.lag_summary import Ages, By, shares
+from kgroups.model.views.offset_row import GroupOffsets
 
 pairs = st.tuples(st.sampled_from("abc"), st.integers(0, 4))
 numbers = st.integers(0, 50)

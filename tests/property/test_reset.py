@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.model.offsets import Commit, LogOffsets
-from kgroups.model.origin import Source
-from kgroups.model.plan_file import java_csv, json_plan, parse_plan
-from kgroups.model.reset import (
+from kgroups.model.operations.origin import Source
+from kgroups.model.operations.plan_file import java_csv, json_plan, parse_plan
+from kgroups.model.operations.reset import (
     Facts,
     FromPlan,
     PlannedOffset,
@@ -23,7 +23,7 @@ from kgroups.model.reset import (
     ToTime,
     plan_partition,
 )
-from kgroups.model.undo import undo_lines
+from kgroups.model.operations.undo_file import undo_lines
 
 KEY = ("g", "t", 0)
 OFFSETS = st.integers(0, 2**63 - 1)

@@ -204,7 +204,7 @@ def test_the_plan_is_not_an_empty_word(who: str, source: str) -> None:
         ("net/cluster", "from . import connection"),
         ("cli/list", "def f():\n    from kgroups.admin.wire import WireAdmin"),
         ("cli/later", "import_module(f'kgroups.cli.{name}')"),
-        ("model/rows", "from .lag import compute_lag"),
+        ("model/views/offsets", "from .lag import compute_lag"),
         ("protocol/apis/api_versions", "from kgroups.version import __version__"),
         ("pipeline/live/tables", "from kgroups.admin.describe import describe_offsets"),
     ],
@@ -251,6 +251,57 @@ def cycles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
     return {
         frozenset(other for other in seen if start in reach[other]) for start, seen in reach.items() if start in seen
     }
+
+
+FLOORS = {
+    "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "watch"}),
+}
+"""The folders of a room, lowest first. A module imports from its own folder and from lower floors."""
+
+
+def upward_imports(graph: Mapping[str, set[str]], floors: Mapping[str, tuple[set[str], ...]] = FLOORS) -> list[str]:
+    """Return the imports, inside a room, of another folder on the same floor or a higher one."""
+    packages = {name.rpartition(".")[0] for name in graph}
+
+    def place(name: str) -> tuple[str, str]:
+        _, room, *folders = (name if name in packages else name.rpartition(".")[0]).split(".")
+        return room, "/".join(folders)
+
+    def floor(room: str, folder: str) -> int:
+        return next((at for at, folders in enumerate(floors[room]) if folder in folders), -1)
+
+    upward = []
+    for name, found in graph.items():
+        if name.count(".") < 2:
+            continue
+        room, folder = place(name)
+        if room in floors and floor(room, folder) < 0:
+            upward.append(f"{name}: folder {folder} is not in the plan")
+        for other in found if room in floors else ():
+            where = place(other) if other.count(".") > 1 else (room, folder)
+            if where[0] == room and where[1] != folder and floor(*where) >= floor(room, folder):
+                upward.append(f"{name} imports {other}")
+    return sorted(upward)
+
+
+def test_no_upward_imports() -> None:
+    graph = module_graph({of(path): path.read_text(encoding="utf-8") for path in FILES})
+    assert upward_imports(graph) == []
+
+
+@pytest.mark.parametrize(
+    ("who", "source"),
+    [
+        ("model/lag", "from .views import rows"),
+        ("model/views/rows", "def f():\n    from ..health.rules import Rule"),
+        ("model/health/rules", "from ..watch import rates"),
+        ("model/attic/rules", "from ..lag import compute_lag"),
+    ],
+)
+def test_upward_imports_are_found(who: str, source: str) -> None:
+    others = dict.fromkeys(("model/lag", "model/views/rows", "model/health/rules", "model/watch/rates"), "")
+    assert upward_imports(module_graph(others)) == []
+    assert upward_imports(module_graph({**others, who: source}))
 
 
 def test_no_import_cycles() -> None:
@@ -336,9 +387,9 @@ ACTS = {
     "kgroups.admin.port",
     "kgroups.admin.remove_members",
     "kgroups.admin.reset_plan",
-    "kgroups.model.acts",
+    "kgroups.model.operations.results",
     "kgroups.model.group_log",
-    "kgroups.model.reset",
+    "kgroups.model.operations.reset",
     "kgroups.model.time_lag",
 }
 """What the port names and only some commands need: as types, it is nobody's to load."""
@@ -424,7 +475,7 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
     assert [name for name in found if any(name.startswith(secured) for secured in SECURED)] == []
     assert not [name for name in found if name.startswith("kgroups.") and "share" in name], "a kind that is not there"
     assert found & ACTS == set(), "nothing is changed"
-    of_members = {"kgroups.model.member_rows", "kgroups.render.member_views"}
+    of_members = {"kgroups.model.views.member_rows", "kgroups.render.member_views"}
     assert not of_members & found or {"--members", "--state"} & {*arguments[1:]}
     shared = {"main", "ending", "later", "options", "which_groups", "answer", "progress", "stored"}
     assert of_cli(found) - shared == {arguments[0]}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit
-from kgroups.model.reset import PlannedOffset, by_group
+from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import offset_commit, offset_delete
 

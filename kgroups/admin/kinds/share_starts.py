@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.model.groups import GroupId
+from kgroups.model.operations.reset import by_group
 from kgroups.model.outcome import Failure
-from kgroups.model.reset import by_group
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import alter_share_group_offsets, delete_share_group_offsets
 from kgroups.protocol.apis.alter_share_group_offsets import NOWHERE, AlterShareGroupOffsets

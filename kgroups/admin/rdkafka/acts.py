@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from kgroups.errors import NotSent, UsageError
-from kgroups.model.acts import AppliedOffset, DeletedGroup, DoomedGroup
-from kgroups.model.committing import RecentCommits
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs
+from kgroups.model.operations.committing import RecentCommits
+from kgroups.model.operations.reset import PlannedOffset, by_group
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
-from kgroups.model.reset import PlannedOffset, by_group
 from kgroups.model.topic_scope import TopicScope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error

@@ -37,14 +37,14 @@ from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError
 from kgroups.model.cluster import Node
-from kgroups.model.committing import RecentCommits
 from kgroups.model.group_log import DeepAnswer, Key, Limits
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, Logs
+from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.aside import aside
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.metadata import TopicLeaders

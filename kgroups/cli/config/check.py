@@ -25,7 +25,7 @@ def check(connection: Connection, shape: Shape) -> int:
     import asyncio
 
     from kgroups.admin.check_connection import check_connection
-    from kgroups.model.check import CheckRow, Result
+    from kgroups.model.connection_check import CheckRow, Result
     from kgroups.render.check_view import CHECK
 
     shape.check(CHECK)

@@ -21,7 +21,7 @@ from .which import selection_of
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.reset import PlannedOffset, Scenario
+    from kgroups.model.operations.reset import PlannedOffset, Scenario
 
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
@@ -67,7 +67,7 @@ def say_not_in_file(scenario: Scenario, names: Iterable[str]) -> None:
 
 def not_in_file(scenario: Scenario, names: Iterable[str]) -> list[str]:
     """The named groups that a plan file says nothing about."""
-    from kgroups.model.reset import FromPlan
+    from kgroups.model.operations.reset import FromPlan
 
     if not isinstance(scenario, FromPlan):
         return []
@@ -79,8 +79,8 @@ def scenario_of(given: Given) -> Scenario:
     """:raises OptionError: for a value that is none.
     :raises UsageError: for a time that is none, or a file that cannot be read or holds no plan.
     """
-    from kgroups.model import reset
     from kgroups.model.moments import parse_duration, parse_moment
+    from kgroups.model.operations import reset
 
     if "to-earliest" in given:
         return reset.ToEarliest()
@@ -101,7 +101,7 @@ def scenario_of(given: Given) -> Scenario:
 
 def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
     """:raises UsageError: for a file that cannot be read or holds no plan."""
-    from kgroups.model.plan_file import parse_plan
+    from kgroups.model.operations.plan_file import parse_plan
 
     try:
         text = Path(path).read_text(encoding="utf-8")

@@ -16,9 +16,9 @@ from .joptsimple import Given
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import DeletedGroup
     from kgroups.model.groups import ListedGroup
-    from kgroups.model.reset import Scenario
+    from kgroups.model.operations.reset import Scenario
+    from kgroups.model.operations.results import DeletedGroup
 
 
 def reset(given: Given) -> int:
@@ -59,8 +59,8 @@ def reset(given: Given) -> int:
 
 def _scenario(given: Given) -> Scenario:
     """:raises UsageError: for a time that is none."""
-    from kgroups.model import reset
     from kgroups.model.moments import parse_moment
+    from kgroups.model.operations import reset
 
     if "to-earliest" in given:
         return reset.ToEarliest()
@@ -98,8 +98,8 @@ def delete(given: Given) -> int:
 
 def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
     """A group that is not asked to be deleted, and why, in Java's words."""
-    from kgroups.model.acts import DeletedGroup
     from kgroups.model.groups import GroupState
+    from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
 
     if listed is None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kgroups.model.internal_topics import doomed_topics
+from kgroups.model.operations.internal_topics import doomed_topics
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .acts import not_in_file, say_not_in_file, scenario_of, topics_of
@@ -19,9 +19,9 @@ from .streams_kind import only_streams, streams_selection
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.acts import DeletedGroup, DeletedTopic
     from kgroups.model.groups import Group
-    from kgroups.model.reset import PlannedOffset
+    from kgroups.model.operations.reset import PlannedOffset
+    from kgroups.model.operations.results import DeletedGroup, DeletedTopic
 
 
 def reset(given: Given) -> int:
@@ -99,7 +99,7 @@ def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
 
 
 def delete(given: Given) -> int:
-    from kgroups.model.acts import DeletedGroup
+    from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
     from kgroups.render.kafka_streams import deleted_text, undeleted_text
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ..duration import Milliseconds
 from ..groups import Group, GroupId
-from ..lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
-from ..offset_row import OffsetRow
 from ..places import place_name
+from ..views.lag_summary import is_attended, lag_is_unknown, reads_on_at, tally_of
+from ..views.offset_row import OffsetRow
 from .findings import Finding, Place
 from .severity import Severity, Threshold
 
@@ -35,7 +35,7 @@ class Unread(NamedTuple):
     """What nobody knows of a group's lag: of ``partitions`` some, with the reasons, and assignments not decoded.
 
     ``attended``: whether a partition without a committed offset counts, see
-    :func:`kgroups.model.lag_summary.lag_is_unknown`.
+    :func:`kgroups.model.views.lag_summary.lag_is_unknown`.
     """
 
     places: Mapping[Place, str]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from ..duration import Milliseconds
 from ..groups import GroupType
-from ..lag_summary import By, reads_on_at, shares
-from ..offset_row import OffsetRow
 from ..places import place_name
 from ..time_lag import Position
+from ..views.lag_summary import By, reads_on_at, shares
+from ..views.offset_row import OffsetRow
 from .amounts import NO_COMMIT, Unread, committed, largest, number, over, some, without_any
 from .findings import Finding, Place, Seen
 from .severity import Severity, Threshold, worst

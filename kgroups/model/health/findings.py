@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..groups import GroupId
-from ..lag_summary import NO_AGES, Ages
-from ..offset_row import GroupOffsets
 from ..time_lag import FirstUnread
+from ..views.lag_summary import NO_AGES, Ages
+from ..views.offset_row import GroupOffsets
 from .severity import Severity, Threshold
 
 Place = tuple[str, int]

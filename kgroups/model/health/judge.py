@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from ..groups import GroupId, GroupState, GroupType
-from ..lag_summary import By, shares, time_of
-from ..offset_row import GroupOffsets, OffsetRow
 from ..places import place_name
+from ..views.lag_summary import By, shares, time_of
+from ..views.offset_row import GroupOffsets, OffsetRow
 from .amounts import Unread, committed, largest, so_many, some, total, undecoded, unread_of
 from .commits import commit_ages, trend
 from .findings import Finding, Place, Seen

@@ -23,9 +23,9 @@ from kgroups.admin.select_groups import Located
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings
 from kgroups.model.groups import Group, ListedGroup
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Outcome
+from kgroups.model.views.offset_row import GroupOffsets
 
 from ..tables import BASELINE, HEADS
 from .rows import Row, kind_of, record_batch

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 
 from kgroups.model.groups import Group
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.outcome import Failure
-from kgroups.model.rows import offset_rows
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.offsets import offset_rows
 
 from ..tables import Table, arrow_schema
 

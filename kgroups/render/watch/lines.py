@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from kgroups.model.outcome import Failure
-from kgroups.model.watching import WatchRow
+from kgroups.model.watch.watching import WatchRow
 
 from ..jsonout import VERSION, failure_object
 

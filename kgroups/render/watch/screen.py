@@ -11,7 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from kgroups.model.watching import WatchRow
+from kgroups.model.watch.watching import WatchRow
 
 from ..cells import escape
 from ..terminal import console_on

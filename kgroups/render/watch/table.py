@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from kgroups.model.watching import WatchRow
+from kgroups.model.watch.watching import WatchRow
 
 from ..cells import escape
 from ..terminal import state_style

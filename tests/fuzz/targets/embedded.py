@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.member_rows import member_rows
+from kgroups.model.views.member_rows import member_rows
 from kgroups.protocol.embedded.registry import TYPES, USER_DATA, _decode
 from kgroups.render.cells import cell_text
 from kgroups.render.jsonout import plain_data

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from kgroups.errors import UsageError
-from kgroups.model.plan_file import parse_plan
+from kgroups.model.operations.plan_file import parse_plan
 
 
 def seeds() -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.remove_members import WantedMembers
 from kgroups.admin.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.acts import DeletedGroup, Leaver, RemovedMember
+from kgroups.model.operations.results import DeletedGroup, Leaver, RemovedMember
 from kgroups.model.outcome import Outcome, Result
 from kgroups.model.permissions import HIDDEN_COMMITS
 from kgroups.model.topic_scope import parse_topic_scope

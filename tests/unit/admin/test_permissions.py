@@ -8,8 +8,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.select_groups import Selection
+from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
-from kgroups.model.reset import ToEarliest
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember

@@ -36,12 +36,12 @@ from kgroups.errors import ClusterUnreachable, UsageError
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
+from kgroups.model.operations.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
 from kgroups.model.placement import partition_of
-from kgroups.model.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime
-from kgroups.model.rows import offset_rows
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.offsets import offset_rows
 
 ONE = Node(1, "one", 9092)
 TWO = Node(2, "two", 9093)

@@ -14,10 +14,8 @@ from kgroups.admin.pattern import compile_pattern
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.acts import AppliedOffset
 from kgroups.model.offsets import Commit, Logs
-from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
-from kgroups.model.reset import (
+from kgroups.model.operations.reset import (
     FromPlan,
     PlannedOffset,
     Scenario,
@@ -28,6 +26,8 @@ from kgroups.model.reset import (
     ToOffset,
     ToTime,
 )
+from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.model.topic_scope import TopicScope
 from tests.fakes.asking import PATIENCE, errors
 from tests.fakes.asking import ask_again as ask

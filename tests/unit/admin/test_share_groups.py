@@ -12,13 +12,13 @@ from kgroups.admin.remove_members import WantedMembers
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
-from kgroups.model.acts import AppliedOffset
 from kgroups.model.groups import Group, GroupType
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, Isolation
+from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario, ShiftBy, ToEarliest, ToGroup, ToLatest
+from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result
-from kgroups.model.reset import FromPlan, PlannedOffset, Scenario, ShiftBy, ToEarliest, ToGroup, ToLatest
 from kgroups.model.topic_scope import TopicScope, parse_topic_scope
+from kgroups.model.views.offset_row import GroupOffsets
 from tests.fakes.asking import ask_again as ask
 from tests.fakes.asking import errors, names, rows
 from tests.fakes.broker import FakeCluster, close

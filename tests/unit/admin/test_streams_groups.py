@@ -5,9 +5,9 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.select_groups import Selection
-from kgroups.model.acts import DeletedTopic, DoomedTopic
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
+from kgroups.model.operations.results import DeletedTopic, DoomedTopic
 from kgroups.model.outcome import Outcome
 from tests.fakes import broker as faults
 from tests.fakes.asking import ask, describe, describe_offsets, errors, names, rows

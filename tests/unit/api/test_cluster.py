@@ -17,8 +17,8 @@ from kgroups import AsyncCluster, Cluster
 from kgroups.errors import ClusterUnreachable, UsageError
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.operations.reset import ToEarliest, ToGroup, ToOffset
 from kgroups.model.outcome import Outcome
-from kgroups.model.reset import ToEarliest, ToGroup, ToOffset
 from tests.fakes.broker import FakeCluster
 from tests.fakes.serving import serving
 from tests.fakes.world import FakeMember
@@ -115,7 +115,10 @@ def test_invalid_arguments_are_usage_errors() -> None:
         (lambda: cluster.describe(regex=3), "regex must be a str"),
         (lambda: cluster.describe("a", all_groups=True), "all_groups=True excludes"),
         (lambda: cluster.check("a", limits=5), "limits must be"),
-        (lambda: cluster.plan_reset("a", to="earliest"), "to must be a scenario of kgroups.model.reset (ToEarliest,"),
+        (
+            lambda: cluster.plan_reset("a", to="earliest"),
+            "to must be a scenario of kgroups.model.operations.reset (ToEarliest,",
+        ),
         (lambda: cluster.plan_reset("a", to=ToEarliest), "to must be a scenario"),
         (lambda: cluster.plan_reset("a", to=ToOffset(-1)), "-1 is not a valid offset"),
         (lambda: cluster.plan_reset("a", to=ToOffset("5")), "'5' is not a valid offset"),  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from kgroups.admin.wire import WireAdmin
 from kgroups.cli.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
-from kgroups.model.plan_file import parse_plan
+from kgroups.model.operations.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import batch

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from kgroups import Cluster
 from kgroups.model.lag import RECREATED
 from kgroups.model.offsets import Commit
-from kgroups.model.rows import UNSET
+from kgroups.model.views.offsets import UNSET
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember
 from tests.unit.cli.test_exporter import _serve, lag_samples, looks_at, samples, scrape

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.model.plan_file import parse_plan
+from kgroups.model.operations.plan_file import parse_plan
 from tests.fakes.streams_shop import IDLE, OTHER, RUNNING, open_shop
 
 Run = Callable[..., tuple[int, str, str]]

@@ -23,8 +23,8 @@ from kgroups.admin.pacing import PIPELINE
 from kgroups.cli import progress, undo_file
 from kgroups.cli.kafka import consumer_groups
 from kgroups.model.offsets import Commit
+from kgroups.model.operations.plan_file import parse_plan
 from kgroups.model.outcome import Result
-from kgroups.model.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.world import FakeMember
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Failure, Outcome, Scope, merge
 from kgroups.model.permissions import DESCRIBE_CLUSTER, Acl, missing_acl
-from kgroups.model.refused_rows import refused_rows
+from kgroups.model.views.member_rows import MemberRow, StateRow
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.refused_rows import refused_rows
 
 GROUP, TOPIC, CLUSTER = (f"{kind}_AUTHORIZATION_FAILED" for kind in ("GROUP", "TOPIC", "CLUSTER"))
 

@@ -5,7 +5,7 @@ import pytest
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.member_rows import member_rows
+from kgroups.model.views.member_rows import member_rows
 
 NODE = Node(1, "h", 1)
 

@@ -10,10 +10,10 @@ import pytest
 
 from kgroups.model.assignment import Assignment, Raw, Subscription, TopicPartitions
 from kgroups.model.cluster import Node
-from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.rows import ListRow
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.output import write_outcome
 from kgroups.render.views import View
 

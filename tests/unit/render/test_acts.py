@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kgroups.model.act_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.model.outcome import Outcome
+from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.render.act_views import DELETE, DELETE_OFFSETS, REMOVE_MEMBERS, RESET_OFFSETS
 from kgroups.render.views import View
 

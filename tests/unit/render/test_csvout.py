@@ -5,9 +5,9 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.model.member_rows import MemberRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
+from kgroups.model.views.member_rows import MemberRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.cells import escape
 from kgroups.render.csvout import write_csv
 from kgroups.render.member_views import MEMBERS

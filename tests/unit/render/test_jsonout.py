@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from kgroups.model.cluster import Node
 from kgroups.model.listed import Listed
-from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, Acl
-from kgroups.model.rows import ListRow
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.jsonout import plain_data, write_json, write_jsonl
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.table import CHUNK_ROWS, Table

@@ -9,8 +9,8 @@ import pytest
 from kgroups.model.assignment import Assignment, Raw, TopicPartitions, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, ListedGroup, Member
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.render.cells import escape
 from kgroups.render.kafka import (
     assignment_text,

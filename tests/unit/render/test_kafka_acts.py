@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kgroups.model.acts import DeletedGroup, ForgottenOffset
 from kgroups.model.offsets import Commit
+from kgroups.model.operations.reset import Clamp, PlannedOffset
+from kgroups.model.operations.results import DeletedGroup, ForgottenOffset
 from kgroups.model.outcome import Failure, Result, Scope
-from kgroups.model.reset import Clamp, PlannedOffset
 from kgroups.render.kafka_acts import (
     deleted_text,
     fallback_text,

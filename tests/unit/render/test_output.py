@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from kgroups.errors import UsageError
 from kgroups.model.cluster import Node
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.output import FORMATS, write_outcome
 from kgroups.render.views import LIST, OFFSETS, Tier
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from kgroups.model.cluster import Node
-from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.cells import cell_text, display_width
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.plain import write_plain

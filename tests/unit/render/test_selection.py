@@ -4,11 +4,11 @@ import pytest
 
 from kgroups.errors import UsageError
 from kgroups.model.cluster import Node
-from kgroups.model.member_rows import MemberRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow
 from kgroups.model.streams import Pairs
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.member_rows import MemberRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.selection import columns_for, select_columns, sort_rows
 from kgroups.render.views import LIST, OFFSETS, Column, Tier

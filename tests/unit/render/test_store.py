@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from kgroups.model.cluster import Node
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render import plain, store
 from kgroups.render.output import write_outcome
 from kgroups.render.store import RowStore

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from kgroups.model.cluster import Node
-from kgroups.model.member_rows import StateRow
-from kgroups.model.offset_row import OffsetRow
 from kgroups.model.outcome import Outcome
-from kgroups.model.rows import ListRow
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.member_rows import StateRow
+from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.member_views import STATE
 from kgroups.render.output import write_outcome
 from kgroups.render.table import Table

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from kgroups.model.act_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
-from kgroups.model.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
-from kgroups.model.lag_summary import By
-from kgroups.model.member_rows import MemberRow, StateRow
-from kgroups.model.offset_row import OffsetRow
-from kgroups.model.rows import ListRow
+from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
+from kgroups.model.views.lag_summary import By
+from kgroups.model.views.list_row import ListRow
+from kgroups.model.views.member_rows import MemberRow, StateRow
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
 from kgroups.render.act_views import ACT_VIEWS
 from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
 from kgroups.render.member_views import MEMBERS, STATE

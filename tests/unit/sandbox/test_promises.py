@@ -3,8 +3,8 @@ from __future__ import annotations
 from kgroups.model.assignment import assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.sandbox.promises import end_of, what_is_missing
 from kgroups.sandbox.versions import kafka_version
 from kgroups.sandbox.world import LOG_STARTS, RECORDS, KnownGroup, known_groups

@@ -15,11 +15,11 @@ from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import report_of
 from kgroups.model.health.severity import Severity, Threshold, worst
-from kgroups.model.lag_summary import Ages
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.lag_summary import Ages
+from kgroups.model.views.offset_row import GroupOffsets
 
 NOW = 1_000_000
 OK, WARNING, CRITICAL, UNKNOWN = Severity

@@ -10,9 +10,9 @@ import pytest
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupType, Member
-from kgroups.model.offset_row import GroupOffsets
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.pipeline.live import rows as made
 from kgroups.pipeline.live.tables import ASSIGNMENTS, FAILURES, GROUPS, LIVE, MEMBERS, OFFSETS
 from kgroups.pipeline.tables import Table, arrow_schema

@@ -12,7 +12,7 @@ from kgroups.model.explain import explain
 from kgroups.model.explain.facts import GroupFacts, Placement
 from kgroups.model.explain.findings import Severity
 from kgroups.model.groups import Group, Member
-from kgroups.model.member_rows import MemberRow, member_rows
+from kgroups.model.views.member_rows import MemberRow, member_rows
 from kgroups.protocol.embedded import registry
 from kgroups.protocol.embedded.classic_streams import decode_assignment_info, decode_subscription_info
 from kgroups.protocol.embedded.connect import decode_work, decode_worker

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from kgroups.model.duration import Milliseconds
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.watching import WatchRow
+from kgroups.model.watch.watching import WatchRow
 from kgroups.render.watch.lines import write_tick
 from kgroups.render.watch.screen import Frame, Order, draw
 from kgroups.render.watch.spark import sparkline

@@ -1,0 +1,1 @@
+"""Changes to groups: their plans, plan and undo files, and results."""

@@ -1,0 +1,108 @@
+"""Whether a client that is not a member of a group still commits for it: consumers that use ``assign()``, and Flink.
+
+"Empty" does not mean "stopped": Kafka knows members only. The rules, from the commit records of the group:
+
+* Only commits after the group's last membership record count. A member that commits and leaves is no concern.
+* One commit is no rhythm: a reset, and an undo of it, write each partition once. Of commits in a row only those count
+  that do not go back: a reset after which nobody commits starts anew.
+* Two or more commits are a rhythm. It lives until the next commit is overdue. Whether it does is seen by waiting for
+  that commit: several resets in a row look like a rhythm, too, and only the next commit proves a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..groups import GroupId
+
+Pair = tuple[str, int]
+"""Topic and partition."""
+
+CommitMade = tuple[int, int]
+"""Time in milliseconds since 1970, and offset."""
+
+OVERDUE = 1.5
+"""Times the longest gap: a commit that is not there by then will not come."""
+GRACE = 500
+"""Milliseconds more for the way of a commit into the log."""
+SKEW = 10_000
+"""Milliseconds that this machine's clock may be ahead of the brokers'."""
+
+
+class RecentCommits(NamedTuple):
+    """The commits in the log since the group's last membership record, in order, as far back as was read.
+
+    ``unread``: group -> why its log could not be read. ``since``: group -> the time from which on its log was read,
+    where that is later than was asked for.
+    """
+
+    made: Mapping[GroupId, Mapping[Pair, Sequence[CommitMade]]]
+    unread: Mapping[GroupId, str] = {}
+    since: Mapping[GroupId, int] = {}
+
+
+class Rhythm(NamedTuple):
+    """Several commits of one partition in a row: how many, the longest gap between two, and the last one."""
+
+    topic: str
+    partition: int
+    commits: int
+    gap: int
+    last: int
+    offset: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    def lives(self, now: int) -> bool:
+        """Whether the next commit is not overdue at that time."""
+        return now - self.last <= max(self.gap * OVERDUE + GRACE, SKEW)
+
+    def wait(self, now: int) -> float:
+        """Seconds from then on after which the next commit is overdue, however the clocks differ."""
+        full = self.gap * OVERDUE + GRACE
+        return (full if self.gap <= SKEW else max(self.last + full - now, 0) + 2 * GRACE) / 1000
+
+
+def rhythm_of(made: Mapping[Pair, Sequence[CommitMade]], now: int, window: float) -> Rhythm | None:
+    """Return the quickest rhythm of a group's commits; ``None`` if none lives.
+
+    :param window: seconds; a gap of more than half of it is no rhythm.
+    """
+    found = [rhythm for pair, commits in made.items() if (rhythm := _rhythm(pair, commits))]
+    living = [rhythm for rhythm in found if rhythm.gap <= window * 500 and rhythm.lives(now)]
+    return min(living, key=lambda each: (each.wait(now), -each.commits), default=None)
+
+
+def _rhythm(pair: Pair, commits: Sequence[CommitMade]) -> Rhythm | None:
+    first = len(commits) - 1
+    while first > 0 and commits[first - 1][1] <= commits[first][1]:
+        first -= 1
+    row = commits[first:]
+    if len(row) < 2:
+        return None
+    gap = max(after[0] - before[0] for before, after in pairwise(row))
+    return Rhythm(*pair, len(row), gap, *row[-1])
+
+
+WHO = "a client that is not a member still commits"
+
+
+def moved_words(pair: Pair, before: int | None, after: int | None, seconds: float) -> str:
+    """Say that an offset changed, or was committed again, while the group was watched."""
+    name = f"{pair[0]}-{pair[1]}"
+    within = f"within {max(seconds, 0.1):.1f} s"
+    if before == after:
+        return f"{WHO}: {name} was committed again at offset {after} {within}"
+    old, new = ("-" if offset is None else str(offset) for offset in (before, after))
+    return f"{WHO}: {name} went from offset {old} to {new} {within}"
+
+
+def rhythm_words(rhythm: Rhythm, now: int) -> str:
+    """Say what the records show."""
+    age = f"{max(now - rhythm.last, 0) / 1000:.1f} s ago"
+    gap = f"at most {rhythm.gap / 1000:.1f} s apart"
+    return f"{rhythm.commits} commits of {rhythm.name}, {gap}, the last {age} at offset {rhythm.offset}"

@@ -1,0 +1,100 @@
+"""Where a plan or undo file comes from: the cluster, its topics, the command, and what became of each offset."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from kgroups.errors import UsageError
+
+from ..offsets import Move, PlanKey
+from ..outcome import Result
+
+
+class Mismatch(StrEnum):
+    """What can differ between a file and the cluster that it is applied to."""
+
+    CLUSTER = "cluster"
+    TOPIC = "topic"
+    OFFSET = "offset"
+
+
+ACCEPT = "--accept-mismatch"
+"""The flag that applies a file all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The run that writes a file. ``topic_ids``: 128-bit numbers; topics whose ID is unknown are absent."""
+
+    cluster_id: str | None = None
+    bootstrap: str | None = None
+    topic_ids: Mapping[str, int] = field(default_factory=dict)
+    command: str | None = None
+    created: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a file says about itself.
+
+    :ivar name: of the file, for messages.
+    :ivar written: what the run wrote, or was going to write; absent where the file does not say.
+    :ivar results: what became of each offset; absent where the run ended before it knew.
+    :ivar beyond_end: old offsets that were beyond the log end already.
+    :ivar accepted: the mismatches that the user accepts.
+    """
+
+    name: str
+    source: Source = Source()
+    written: Mapping[PlanKey, Move] = field(default_factory=dict)
+    results: Mapping[PlanKey, Result] = field(default_factory=dict)
+    beyond_end: frozenset[PlanKey] = frozenset()
+    accepted: frozenset[Mismatch] = frozenset()
+
+    def on(self, cluster_id: str | None) -> tuple[Origin, tuple[str, ...]]:
+        """Return the origin as far as it concerns a cluster, and what to say about it.
+
+        :raises UsageError: if the file belongs to another cluster, and that is not accepted.
+        """
+        made = self.source.cluster_id
+        if made is None:
+            return self, (f"{self.name} does not name its cluster: it may belong to another one",)
+        if cluster_id is None:
+            return self, (f"{self.name} belongs to cluster {made}; the ID of this cluster is unknown",)
+        if made == cluster_id:
+            return self, ()
+        where = f" ({self.source.bootstrap})" if self.source.bootstrap else ""
+        told = f"{self.name} belongs to cluster {made}{where}, and this is cluster {cluster_id}"
+        if Mismatch.CLUSTER in self.accepted:
+            elsewhere = replace(self, source=replace(self.source, topic_ids={}))
+            return elsewhere, (f"{told}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)
+        raise UsageError(
+            f"{told}: nothing was changed; connect to the cluster of the file, "
+            f"or use kgroups reset-offsets {ACCEPT} {Mismatch.CLUSTER}"
+        )
+
+    def topic_changed(self, topic: str, topic_id: int) -> bool | None:
+        """Return whether a topic was deleted and recreated since the file was written; ``None`` if unknown."""
+        made = self.source.topic_ids.get(topic, 0)
+        return made != topic_id if made and topic_id else None
+
+
+def topic_id_text(topic_id: int) -> str:
+    """Return a topic ID as Kafka's tools print it."""
+    return base64.urlsafe_b64encode(topic_id.to_bytes(16)).decode().rstrip("=")
+
+
+def topic_id_of(text: str) -> int:
+    """:raises ValueError: if the text is not a topic ID."""
+    try:
+        data = base64.b64decode(text + "==", altchars=b"-_", validate=True)
+    except binascii.Error:
+        raise ValueError("not base64") from None
+    if len(data) != 16:
+        raise ValueError("not 16 bytes")
+    return int.from_bytes(data)

@@ -1,0 +1,181 @@
+"""The rows of plan and undo files, and the JSON of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from kgroups.errors import UsageError
+
+from ..groups import GroupId, GroupType
+from ..names import check_sendable
+from ..offsets import Commit, Move, PlanKey
+from ..outcome import Result
+from .origin import Mismatch, Origin, Source, topic_id_of, topic_id_text
+from .reset import FromPlan
+
+LARGEST_PARTITION = 2**31 - 1
+LARGEST_OFFSET = 2**63 - 1
+
+
+class PlanRow(NamedTuple):
+    """One row; ``where`` names file and line. ``group`` is ``None`` in the CSV of three columns."""
+
+    where: str
+    group: GroupId | None
+    topic: str
+    partition: int
+    move: Move
+    kind: str | None = None
+    """The group's type, where the file tells it."""
+    written: Move = None
+    """Of an undo file: what the run wrote, or was going to write; see ``tells_written``."""
+    tells_written: bool = False
+    result: Result | None = None
+    """Of an undo file: what became of it; ``None`` where the run ended before it knew."""
+    beyond_end: bool = False
+
+
+class PlanFile(NamedTuple):
+    """The rows of a file; ``exact`` when it is an undo. ``source``: absent in CSV and in files of the first format."""
+
+    rows: tuple[PlanRow, ...]
+    exact: bool = False
+    source: Source | None = None
+    name: str = "the file"
+
+    @property
+    def groups(self) -> tuple[GroupId, ...]:
+        """The groups that it names, sorted."""
+        return tuple(sorted({row.group for row in self.rows if row.group is not None}))
+
+    def scenario(self, only: GroupId | None, accepted: Iterable[Mismatch] = ()) -> FromPlan:
+        """The moves; those of rows without a group are ``only``'s.
+
+        :param accepted: how the cluster may differ from what the file says of it.
+        :raises UsageError: when rows lack a group and ``only`` is not given, or two rows contradict each other.
+        """
+        moves: dict[PlanKey, Move] = {}
+        where: dict[PlanKey, str] = {}
+        kinds: dict[GroupId, str] = {}
+        written: dict[PlanKey, Move] = {}
+        results: dict[PlanKey, Result] = {}
+        beyond: set[PlanKey] = set()
+        for row in self.rows:
+            group = only if row.group is None else row.group
+            if group is None:
+                raise UsageError(f"{row.where}: no group in it: three columns go with exactly one --group")
+            key = (group, row.topic, row.partition)
+            if key in moves and moves[key] != row.move:
+                raise UsageError(f"{row.where}: {row.topic}-{row.partition} of group '{group}' is there twice")
+            moves[key], where[key] = row.move, row.where
+            if row.kind:
+                kinds[group] = row.kind
+            if row.tells_written:
+                written[key] = row.written
+            if row.result:
+                results[key] = row.result
+            if row.beyond_end:
+                beyond.add(key)
+        known = self.exact or self.source
+        origin = Origin(self.name, self.source or Source(), written, results, frozenset(beyond), frozenset(accepted))
+        return FromPlan(moves, self.exact, where, kinds, origin if known else None)
+
+
+def bounded(where: str, what: str, number: int, largest: int) -> int:
+    if not 0 <= number <= largest:
+        raise UsageError(f"{where}: {what} {number} cannot be: it goes from 0 to {largest}")
+    return number
+
+
+def row_of(
+    where: str, group: GroupId | None, topic: str, move: Move, partition: int, kind: str | None = None
+) -> PlanRow:
+    """:raises UsageError: for names that Kafka's protocol cannot carry."""
+    if not topic or group == "":
+        raise UsageError(f"{where}: the {'topic' if not topic else 'group'} is empty")
+    for name in (group or "", topic):
+        check_sendable(name, where)
+    return PlanRow(where, group, topic, partition, move, kind)
+
+
+SOURCE_KEYS = frozenset({"cluster_id", "bootstrap", "topic_ids", "command", "created", "version"})
+
+
+def source_of(found: Mapping[str, Any], name: str) -> Source:
+    """Return what the envelope of a file says about the run that wrote it.
+
+    :raises UsageError: for a value of the wrong type.
+    """
+    texts = {key: found.get(key) for key in sorted(SOURCE_KEYS - {"topic_ids"})}
+    for key, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"{name}: its {key} is not a string")
+    ids = found.get("topic_ids") or {}
+    if not isinstance(ids, dict) or not all(isinstance(value, str) for value in ids.values()):
+        raise UsageError(f"{name}: its topic_ids are not an object of strings")
+    try:
+        topic_ids = {topic: topic_id_of(value) for topic, value in ids.items()}
+    except ValueError as error:
+        raise UsageError(f"{name}: its topic_ids hold a value that is not a topic ID ({error})") from None
+    return Source(topic_ids=topic_ids, **texts)
+
+
+def key_of(where: str, item: Any) -> PlanKey:
+    """:raises UsageError: if the item is not an object with a group, a topic, and a partition."""
+    if not isinstance(item, dict):
+        raise UsageError(f"{where}: not an object")
+    for key, kind in (("group", str), ("topic", str), ("partition", int)):
+        if type(item.get(key)) is not kind:
+            raise UsageError(f"{where}: its {key} is missing, or of the wrong kind")
+    return item["group"], item["topic"], bounded(where, "partition", item["partition"], LARGEST_PARTITION)
+
+
+def move_of(where: str, item: Mapping[str, Any], partition: int, prefix: str = "") -> Move:
+    """Return the commit that an item describes: offset, leader epoch, and metadata.
+
+    :param prefix: of the keys, as in ``old_offset``.
+    :raises UsageError: for a value of the wrong type, or out of its range.
+    """
+    offset, epoch, metadata = (item.get(prefix + key) for key in ("offset", "leader_epoch", "metadata"))
+    wrong = any(number is not None and type(number) is not int for number in (offset, epoch))
+    if wrong or type(item.get(prefix + "metadata", "")) is not str:
+        raise UsageError(f"{where}: its {prefix}offset, {prefix}leader_epoch or {prefix}metadata is of the wrong kind")
+    if offset is None:
+        return None
+    check_sendable(metadata or "", where, "metadata")
+    epoch = None if epoch is None else bounded(where, f"{prefix}leader_epoch", epoch, LARGEST_PARTITION)
+    return Commit(partition, bounded(where, f"{prefix}offset", offset, LARGEST_OFFSET), epoch, metadata or "")
+
+
+def type_of(where: str, item: Mapping[str, Any]) -> str | None:
+    """:raises UsageError: if there is no such group type."""
+    found = item.get("type")
+    if found not in (None, *GroupType.ALL):
+        raise UsageError(f"{where}: its type is none of {', '.join(GroupType.ALL)}")
+    return found
+
+
+def envelope(source: Source | None) -> dict[str, Any]:
+    """Return what is known about the run that writes a file, as JSON."""
+    if source is None:
+        return {}
+    ids = {topic: topic_id_text(topic_id) for topic, topic_id in sorted(source.topic_ids.items()) if topic_id}
+    return {
+        "cluster_id": source.cluster_id,
+        "bootstrap": source.bootstrap,
+        "command": source.command,
+        "created": source.created,
+        "version": source.version,
+        "topic_ids": ids,
+    }
+
+
+def commit_item(move: Move, prefix: str = "") -> dict[str, Any]:
+    """Return a commit as JSON: :func:`move_of` reads it."""
+    item: dict[str, Any] = {f"{prefix}offset": move.offset if move else None}
+    if move and move.leader_epoch is not None:
+        item[f"{prefix}leader_epoch"] = move.leader_epoch
+    if move and move.metadata:
+        item[f"{prefix}metadata"] = move.metadata
+    return item

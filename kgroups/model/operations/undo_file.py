@@ -1,0 +1,130 @@
+"""Undo files: JSON Lines with a header, one line for each offset, and the results of the run, appended as they arrive.
+
+::
+
+    {"schema": "kgroups/undo/v2", "cluster_id": ..., "topic_ids": {...}, "command": ..., "offsets": 2}
+    {"group": "g", "topic": "t", "partition": 0, "old_offset": 5, "new_offset": 9}
+    {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9}
+    {"result": "applied", "offsets": [1, 2]}
+
+Offsets are numbered from 1. One without a result may or may not have been written: the run was killed. The file is
+complete up to the last offset before anything is changed; a last line that is cut off is ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kgroups.errors import UsageError
+
+from ..groups import GroupType
+from ..outcome import Result
+from .origin import Source
+from .plan_row import PlanFile, PlanRow, commit_item, envelope, key_of, move_of, row_of, source_of, type_of
+from .reset import PlannedOffset
+
+SCHEMA = "kgroups/undo/v2"
+
+
+def undo_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
+    """Yield the lines of a file, without line ends, as they are before anything is changed."""
+    yield _short({"schema": SCHEMA, **envelope(source), "offsets": len(planned)})
+    for entry in planned:
+        yield _short(_item(entry))
+
+
+def result_line(result: Result, numbers: Iterable[int], error: str | None = None) -> str:
+    """Return the line that is appended when offsets have a result."""
+    line: dict[str, Any] = {"result": result.value, "offsets": list(numbers)}
+    return _short(line | {"error": error} if error else line)
+
+
+def _item(entry: PlannedOffset) -> dict[str, Any]:
+    item: dict[str, Any] = dict(zip(("group", "topic", "partition"), entry.key, strict=True))
+    item |= commit_item(entry.before, "old_") | commit_item(entry.after, "new_")
+    if entry.kind not in (None, GroupType.CLASSIC):
+        item["type"] = entry.kind
+    if entry.beyond_end:
+        item["beyond_end"] = True
+    return item
+
+
+def _short(item: Mapping[str, Any]) -> str:
+    """Return JSON in UTF-8; escaped only where UTF-8 has no form (a lone surrogate)."""
+    text = json.dumps(item, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(item)
+    return text
+
+
+def begins_undo(text: str) -> bool:
+    """Return whether a text is an undo file of this format."""
+    header = _object(text.partition("\n")[0])
+    return header is not None and header.get("schema") == SCHEMA
+
+
+def parse_undo(text: str, name: str) -> PlanFile:
+    """Read an undo file.
+
+    :param name: of the file, for errors.
+    :raises UsageError: for a file that is damaged; the message names the line.
+    """
+    first, *lines = text.split("\n")
+    header = _object(first) or {}
+    total = header.get("offsets")
+    if type(total) is not int or total < 0:
+        raise UsageError(f"{name}, line 1: its number of offsets is missing, or not a number")
+    source = source_of(header, f"{name}, line 1")
+    rows: list[PlanRow] = []
+    for number in range(total):
+        where = f"{name}, line {number + 2}"
+        found = _object(lines[number]) if number < len(lines) else None
+        if found is None:
+            raise UsageError(
+                f"{where}: cut off: {number:,} of {total:,} offsets are readable; "
+                "the run that wrote the file changes nothing before it is complete"
+            )
+        rows.append(_row(where, found))
+    _enter_results(rows, lines[total:], name)
+    return PlanFile(tuple(rows), True, source, name)
+
+
+def _row(where: str, item: dict[str, Any]) -> PlanRow:
+    group, topic, partition = key_of(where, item)
+    if not {"old_offset", "new_offset"} <= item.keys():
+        raise UsageError(f"{where}: its old_offset or new_offset is missing; null is no commit")
+    old, new = (move_of(where, item, partition, prefix) for prefix in ("old_", "new_"))
+    row = row_of(where, group, topic, old, partition, type_of(where, item))
+    return row._replace(written=new, tells_written=True, beyond_end=item.get("beyond_end") is True)
+
+
+def _enter_results(rows: list[PlanRow], lines: Sequence[str], name: str) -> None:
+    """Later lines take precedence."""
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        where = f"{name}, line {len(rows) + number + 2}"
+        found = _object(line)
+        if found is None:
+            if number == len(lines) - 1:
+                return  # the run was killed while it wrote this line
+            raise UsageError(f"{where}: not a JSON object")
+        result, numbers = found.get("result"), found.get("offsets")
+        if result not in list(Result) or not isinstance(numbers, list):
+            raise UsageError(f"{where}: not a result: {', '.join(Result)}, with the numbers of its offsets")
+        for at in numbers:
+            if type(at) is not int or not 1 <= at <= len(rows):
+                raise UsageError(f"{where}: {at!r} is not the number of an offset, from 1 to {len(rows):,}")
+            rows[at - 1] = rows[at - 1]._replace(result=Result(result))
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,1 @@
+"""Rows of each view, built from the domain."""

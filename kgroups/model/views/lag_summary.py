@@ -1,0 +1,243 @@
+"""Lag summed up: what the offsets of a group come to, as a whole, by topic, by member, or not summed up at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from itertools import groupby
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..duration import Milliseconds
+from ..groups import Group, GroupType
+from ..offsets import LogOffsets
+from ..time_lag import FirstUnread, Position, TimeLag, position, time_lag
+from .lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, Tally, TopicLagRow
+from .offset_row import GroupOffsets, OffsetRow
+from .offsets import offset_rows
+
+
+class By(StrEnum):
+    """What one row of the answer is about, within a group."""
+
+    GROUP = "group"
+    TOPIC = "topic"
+    PARTITION = "partition"
+    MEMBER = "member"
+
+
+LAG_ROWS = {
+    By.GROUP: GroupLagRow,
+    By.TOPIC: TopicLagRow,
+    By.PARTITION: PartitionLagRow,
+    By.MEMBER: MemberLagRow,
+}
+"""What a row of each kind of answer is."""
+
+
+class Ages(NamedTuple):
+    """What is unread first at the positions that were looked at, and the time (ms since 1970) at which it was."""
+
+    unread: Mapping[Position, FirstUnread]
+    now: int
+
+
+NO_AGES = Ages(MappingProxyType({}), 0)
+
+
+class Share(NamedTuple):
+    """The offsets that one row of the answer sums up: all of a group's, or those of one topic, member or partition."""
+
+    by: By
+    group: Group
+    rows: tuple[OffsetRow, ...]
+
+    def positions(self) -> Iterator[Position]:
+        """Where to look for the first unread record."""
+        return filter(None, map(_position, self.rows))
+
+    def row(self, ages: Ages = NO_AGES) -> LagRow:
+        first = self.rows[0] if self.rows else None
+        if self.by is By.PARTITION and first:
+            return _partition_row(first, ages)
+        tally = tally_of(self.rows, ages, attended=is_attended(self.group))
+        if self.by is By.TOPIC and first:
+            return TopicLagRow(self.group.group_id, first.topic or "", *tally)
+        if self.by is By.MEMBER and first:
+            who = (self.group.group_id, first.consumer_id, first.group_instance_id, first.host, first.client_id)
+            return MemberLagRow._make((*who, *tally))
+        members = None if self.group.members is None else len(self.group.members)
+        return GroupLagRow(self.group.group_id, self.group.state, members, *tally)
+
+
+def shares(offsets: GroupOffsets, by: By) -> list[Share]:
+    """The shares of one group, sorted: one of a group as a whole, else as many as it has topics, partitions, members.
+
+    A member without partitions has one too, and so have the partitions that nobody holds, last. The partitions are
+    those with a commit or a member, and those of their topics that ``offsets`` knows the logs of.
+    """
+    group = offsets.group
+    rows = [*offset_rows(offsets), *_untouched(offsets)]
+    if by is By.GROUP:
+        return [Share(by, group, tuple(rows))]
+    if by is By.MEMBER:
+        rows.sort(key=lambda row: (row.consumer_id is None, row.consumer_id or "", row.topic or "", row.partition or 0))
+        return [Share(by, group, some) for some in _split(rows, lambda row: row.consumer_id)]
+    rows = sorted((row for row in rows if row.topic is not None), key=lambda row: (row.topic or "", row.partition or 0))
+    if by is By.TOPIC:
+        return [Share(by, group, some) for some in _split(rows, lambda row: row.topic)]
+    return [Share(by, group, (row,)) for row in rows]
+
+
+def _split(rows: Iterable[OffsetRow], key: Callable[[OffsetRow], object]) -> Iterator[tuple[OffsetRow, ...]]:
+    return (tuple(some) for _, some in groupby(rows, key))
+
+
+def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
+    """The partitions of the group's topics on which nobody has committed, and which nobody holds."""
+    held: dict[str, set[int]] = {}
+    for topic, commits in offsets.commits.topics.items():
+        held.setdefault(topic, set()).update(commit.partition for commit in commits)
+    for topic, partitions in offsets.commits.unset.items():
+        held.setdefault(topic, set()).update(partitions)
+    sharing = offsets.group.type == GroupType.SHARE  # then to be assigned a partition is not to hold it
+    for member in () if sharing else offsets.group.members or ():
+        for entry in member.assignment.topics:
+            if not offsets.topics or entry.topic in offsets.topics:
+                held.setdefault(entry.topic, set()).update(entry.partitions)
+    nobody = (None, None, None, None, None)
+    for topic, known in held.items():
+        logs = offsets.logs.offsets.get(topic, {})
+        for partition in sorted(logs.keys() - known):
+            start, end = logs[partition]
+            yield OffsetRow(offsets.group.group_id, topic, partition, None, None, start, end, None, *nobody)
+
+
+def is_attended(group: Group) -> bool:
+    """Whether the group has members, as far as anybody can tell."""
+    return group.members is None or bool(group.members)
+
+
+def lag_is_unknown(row: OffsetRow, attended: bool) -> bool:
+    """Whether nobody can say how many records of a partition the group has not read.
+
+    Without a committed offset that is so where the group has members: they may read it from anywhere, or not at all.
+    An empty log has nothing to read.
+    """
+    if row.lag is not None:
+        return False
+    if reads_on_at(row) is not None:
+        return True
+    return attended and (row.log_start_offset is None or row.log_start_offset != row.log_end_offset)
+
+
+def count_unknown(rows: Iterable[OffsetRow], attended: bool) -> int:
+    """Count the partitions whose lag is unknown."""
+    partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
+    return sum(lag_is_unknown(row, attended) for row in partitions.values())
+
+
+def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool) -> Tally:
+    """Sum up, each partition once, however many members claim it. A negative lag counts as what it is.
+
+    The total is ``None`` if the lag of one partition is unknown, or no lag is known: a sum of the others would look
+    better than it is. So is the maximum where the largest known lag is not above 0, and the lag in time.
+
+    :param attended: see :func:`lag_is_unknown`.
+    """
+    rows = list(rows)
+    undecoded = sum(row.topic is None and row.note is not None for row in rows)
+    partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
+    known = [(row.lag, row) for row in partitions.values() if row.lag is not None]
+    uncommitted = sum(reads_on_at(row) is None for row in partitions.values())
+    total = sum(lag for lag, _ in known) if known else None
+    missing = len(known) < len(partitions) and any(lag_is_unknown(row, attended) for row in partitions.values())
+    whole = not (undecoded or missing)
+    worst = max(known, key=lambda each: each[0], default=None)
+    if worst and not whole and worst[0] <= 0:
+        worst = None
+    times = [time_of(row, ages) for row in partitions.values() if reads_on_at(row) is not None]
+    age, remarks = _oldest(times, whole)
+    least = [f"lag at least {total:,}"] if total and total > 0 and not whole else []
+    if undecoded:
+        remarks.append(f"assignments not decoded: {undecoded:,}")
+    holes = [row.note for row in partitions.values() if reads_on_at(row) is not None and row.lag is None]
+    return Tally(
+        total_lag=total if whole else None,
+        max_lag=worst[0] if worst else None,
+        max_topic=worst[1].topic if worst else None,
+        max_partition=worst[1].partition if worst else None,
+        partitions=len(partitions),
+        behind=sum(lag > 0 for lag, _ in known),
+        uncommitted=uncommitted,
+        unknown=len(partitions) - len(known) - uncommitted,
+        ahead=sum(lag < 0 for lag, _ in known),
+        data_lost=sum(_lost(row) for _, row in known),
+        time_lag_ms=age,
+        note="; ".join((*least, *_counted(filter(None, holes), "lag unknown"), *remarks)) or None,
+        known_lag=total,
+    )
+
+
+def time_of(row: OffsetRow, ages: Ages) -> TimeLag:
+    """The age of what is unread first in one partition."""
+    place = _position(row)
+    return time_lag(row.lag, ages.unread.get(place) if place else None, ages.now) if ages.now else TimeLag(None)
+
+
+def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, list[str]]:
+    """The largest age, ``None`` if one is unknown; and the reasons, after the largest that is known."""
+    ages = [time.age for time in times if time.age is not None]
+    reasons = [time.remark for time in times if time.age is None and time.remark]
+    oldest = max(filter(None, ages), default=Milliseconds(0)) if ages else None
+    if whole and len(ages) == len(times):
+        return oldest, []
+    least = [f"time lag at least {oldest}"] if oldest is not None and oldest > 0 else []
+    return None, least + _counted(reasons, "time lag unknown")
+
+
+def _counted(reasons: Iterable[str], what: str) -> list[str]:
+    """Each reason, with the number of partitions that it holds for."""
+    return [f"{what} of {_partitions(count)}: {reason}" for reason, count in Counter(reasons).items()]
+
+
+def _partitions(count: int) -> str:
+    return f"{count:,} partitions" if count > 1 else "1 partition"
+
+
+def reads_on_at(row: OffsetRow) -> int | None:
+    """Where the group reads on: its commit, or where a share group starts."""
+    return row.start_offset if row.current_offset is None else row.current_offset
+
+
+def _lost(row: OffsetRow) -> bool:
+    committed, start = reads_on_at(row), row.log_start_offset
+    return committed is not None and start is not None and committed < start
+
+
+def _position(row: OffsetRow) -> Position | None:
+    if row.topic is None or row.partition is None:
+        return None
+    return position(row.topic, row.partition, reads_on_at(row), LogOffsets(row.log_start_offset, row.log_end_offset))
+
+
+def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
+    age, remark = time_of(row, ages)
+    note = "; ".join(filter(None, (row.note, remark)))
+    return PartitionLagRow(
+        row.group,
+        row.topic or "",
+        row.partition or 0,
+        row.current_offset,
+        row.log_start_offset,
+        row.log_end_offset,
+        row.lag,
+        age,
+        row.consumer_id,
+        row.host,
+        row.client_id,
+        row.group_instance_id,
+        note or None,
+        row.start_offset,
+    )

@@ -1,0 +1,188 @@
+"""The rows of ``describe --members`` and ``--state``: with so many fields that the other views need not load them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..assignment import Assignment, Subscription, UserData
+from ..cluster import Node
+from ..groups import Group, Member
+
+if TYPE_CHECKING:
+    from ..listed import Listed
+    from ..streams import Pairs, StreamsMember, Tasks
+
+
+class StateRow(NamedTuple):
+    """One group of ``describe --state``; ``members`` counts them. One that may not be seen has a ``note`` alone."""
+
+    group: str
+    coordinator: Node | None
+    assignment_strategy: str | None
+    state: str | None
+    group_epoch: int | None
+    target_assignment_epoch: int | None
+    members: int | None
+    type: str | None
+    protocol_type: str | None
+    topology_epoch: int | None = None
+    note: str | None = None
+
+
+class MemberRow(NamedTuple):
+    """One member of ``describe --members``; ``partitions`` counts its assignment. A group that may not be seen is a
+    row without a member, and with a ``note``."""
+
+    group: str
+    consumer_id: str | None
+    group_instance_id: str | None
+    host: str | None
+    client_id: str | None
+    partitions: int | None
+    current_epoch: int | None
+    current_assignment: Assignment | None
+    target_epoch: int | None
+    target_assignment: Assignment | None
+    upgraded: bool | None
+    subscription: Subscription | None
+    owned_partitions: Assignment | None
+    rack: str | None
+    process_id: str | None = None
+    active_tasks: Tasks | None = None
+    standby_tasks: Tasks | None = None
+    warmup_tasks: Tasks | None = None
+    target_active_tasks: Tasks | None = None
+    target_standby_tasks: Tasks | None = None
+    target_warmup_tasks: Tasks | None = None
+    topology_epoch: int | None = None
+    user_endpoint: str | None = None
+    client_tags: Pairs | None = None
+    reconciling: bool | None = None
+    generation: int | None = None
+    previous_assignment: Assignment | None = None
+    worker_url: str | None = None
+    leader_url: str | None = None
+    leader_eligibility: bool | None = None
+    config_offset: int | None = None
+    connectors: Listed | None = None
+    connector_tasks: Listed | None = None
+    revoked: Listed | None = None
+    delay_ms: int | None = None
+    metadata_version: int | None = None
+    metadata_bytes: int | None = None
+    assignment_bytes: int | None = None
+    user_data: UserData | None = None
+    assigned_user_data: UserData | None = None
+    note: str | None = None
+
+
+def state_row(group: Group) -> StateRow:
+    return StateRow(
+        group.group_id,
+        group.coordinator,
+        group.protocol or None,
+        group.state,
+        group.group_epoch,
+        group.target_assignment_epoch,
+        None if group.members is None else len(group.members),
+        group.type,
+        group.protocol_type,
+        group.topology.epoch if group.topology else None,
+    )
+
+
+def member_rows(group: Group) -> Iterator[MemberRow]:
+    """The members view of one group, by member id."""
+    for member in sorted(group.members or (), key=_member_id):
+        asked, held = member.subscription, member.assignment
+        row = MemberRow._make(
+            (
+                group.group_id,
+                member.member_id,
+                member.instance_id,
+                member.host,
+                member.client_id,
+                held.size,
+                member.member_epoch,
+                held,
+                group.target_assignment_epoch,
+                member.target,
+                member.upgraded,
+                asked,
+                asked.owned,
+                member.rack_id,
+                *_NO_STREAMS,
+                is_reconciling(group, member),
+                asked.generation,
+                *_NO_FACTS,
+                asked.version,
+                member.metadata_bytes,
+                member.assignment_bytes,
+                asked.user_data,
+                held.user_data,
+                _note(asked, held),
+            )
+        )
+        if member.streams or held.user_data or asked.user_data:
+            row = row._replace(**_facts(member))
+        yield row
+
+
+# Between the first and the last of these nobody but some kinds of member has anything.
+_NO_STREAMS = (None,) * (MemberRow._fields.index("reconciling") - MemberRow._fields.index("process_id"))
+_NO_FACTS = (None,) * (MemberRow._fields.index("metadata_version") - MemberRow._fields.index("previous_assignment"))
+
+
+def is_reconciling(group: Group, member: Member) -> bool | None:
+    """Whether a member does not yet have what it is to have, or has not yet said so; ``None`` of a classic group."""
+    if group.target_assignment_epoch is None or member.member_epoch is None:
+        return None
+    streams = member.streams
+    held, wanted = (streams.tasks, streams.target) if streams else (member.assignment, member.target)
+    late = member.member_epoch < group.target_assignment_epoch
+    return late or (wanted is not None and held != wanted)  # of share groups brokers tell no target
+
+
+def _note(asked: Subscription, held: Assignment) -> str | None:
+    """What is odd about what a member of a classic group told."""
+    if not (asked.raw or asked.note or held.raw or held.note):
+        return None
+    notes = (_noted("metadata", asked), _noted("assignment", held))
+    return "; ".join(filter(None, notes)) or None
+
+
+def _noted(what: str, told: Subscription | Assignment) -> str | None:
+    note = told.raw.reason if told.raw else told.note
+    return f"{what}: {note}" if note else None
+
+
+def _facts(member: Member) -> dict[str, Any]:
+    """What only some kinds of member have, by field of the row."""
+    found: dict[str, Any] = _of_streams(member.streams) if member.streams else {}
+    if given := member.assignment.user_data:
+        found |= {key: fact for key, fact in given.facts().items() if fact is not None and key not in _OF_MEMBERS}
+    if told := member.subscription.user_data:
+        found |= {key: fact for key, fact in told.facts().items() if fact is not None}
+        found |= told.beside(given)
+    return found
+
+
+_OF_MEMBERS = ("generation", "previous_assignment")
+"""Of these only a member's own word counts: a leader that is librdkafka says what it will be the next time."""
+
+
+def _of_streams(member: StreamsMember) -> dict[str, Any]:
+    names = ("active_tasks", "standby_tasks", "warmup_tasks")
+    return {
+        "process_id": member.process,
+        "topology_epoch": member.topology_epoch,
+        "user_endpoint": member.endpoint,
+        "client_tags": member.tags,
+        **dict(zip(names, member.tasks, strict=True)),
+        **{f"target_{name}": tasks for name, tasks in zip(names, member.target, strict=True)},
+    }
+
+
+_member_id = attrgetter("member_id")

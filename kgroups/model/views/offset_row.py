@@ -1,0 +1,45 @@
+"""A row of the offsets view, and what it is built from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..groups import Group
+from ..offsets import GroupCommits, Logs
+
+
+class OffsetRow(NamedTuple):
+    """One partition of one group of ``describe --offsets``, or a member that holds none.
+
+    Of a share group, whose members have partitions in common, no row names a member.
+    """
+
+    group: str
+    topic: str | None
+    partition: int | None
+    leader_epoch: int | None
+    current_offset: int | None
+    log_start_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
+    consumer_id: str | None
+    host: str | None
+    client_id: str | None
+    group_instance_id: str | None
+    note: str | None
+    start_offset: int | None = None
+    """Of a share group, instead of a commit."""
+    topic_role: str | None = None
+    """Of a streams group: what the topic is to its application."""
+
+
+class GroupOffsets(NamedTuple):
+    """A described group beside its commits; ``logs`` is shared by all the groups of one answer.
+
+    With ``topics`` given, the view shows what concerns these topics and nothing else.
+    """
+
+    group: Group
+    commits: GroupCommits
+    logs: Logs
+    topics: frozenset[str] = frozenset()

@@ -1,0 +1,124 @@
+"""The flat rows of the offsets view. A row carries its whole key, and absent is ``None``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from operator import attrgetter, itemgetter
+
+from ..groups import Group, GroupType, Member
+from ..lag import RECREATED, compute_lag, remark
+from ..offsets import LogOffsets
+from .offset_row import GroupOffsets, OffsetRow
+
+UNSET = "the committed offset is -1"
+
+_NO_LOG = LogOffsets()
+_NO_LOGS: Mapping[int, LogOffsets] = {}
+_Who = tuple[str | None, str | None, str | None, str | None]
+_NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
+_Owners = dict[str, dict[int, tuple[_Who, ...]]]
+
+# Every group and every commit of it passes through these: they stay in C.
+_row = partial(tuple.__new__, OffsetRow)
+_by_partition = itemgetter(1, 2)
+_member_id = attrgetter("member_id")
+
+
+def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
+    """The offsets view of one group, sorted by topic and partition; members without partitions come last.
+
+    A partition that two members claim gives a row for each, as the Java tool does; a member without partitions gives
+    a row that names only the member.
+    """
+    if offsets.group.type == GroupType.SHARE:
+        from .share_rows import share_rows
+
+        return share_rows(offsets)
+    group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
+    owners, idle = _owners(offsets.group, offsets.topics)
+    roles = _roles(offsets.group)
+    rows: list[OffsetRow] = []
+    for topic, commits in offsets.commits.topics.items():
+        topic_logs, topic_owners, role = logs.get(topic, _NO_LOGS), owners.get(topic, {}), roles.get(topic)
+        epochs = offsets.logs.epochs.get(topic)
+        for partition, committed, epoch, _ in commits:
+            log = topic_logs.get(partition, _NO_LOG)
+            start, end = log
+            lag = compute_lag(committed, end)
+            note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
+            # As is_recreated, written out: a call for each commit costs as much as the rest.
+            if epochs and epoch and epoch > epochs.get(partition, epoch):
+                lag, note = None, RECREATED
+            # Written out: to put tuples together with * goes by way of a list.
+            for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
+                what = (
+                    group,
+                    topic,
+                    partition,
+                    epoch,
+                    committed,
+                    start,
+                    end,
+                    lag,
+                    name,
+                    host,
+                    client,
+                    instance,
+                    note,
+                    None,
+                    role,
+                )
+                rows.append(_row(what))
+    rows += _without_commit(offsets, owners, roles)
+    rows.sort(key=_by_partition)
+    for member in idle:
+        raw = member.assignment.raw
+        note = f"assignment not decoded: {raw}" if raw else None
+        rows.append(OffsetRow(group, None, None, None, None, None, None, None, *_who(member), note))
+    return rows
+
+
+def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, str]) -> Iterator[OffsetRow]:
+    """The partitions that have none, and are held by members; and those whose committed offset is -1."""
+    group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
+    unset = {(topic, at) for topic, partitions in offsets.commits.unset.items() for at in partitions}
+    claimed = {(topic, at): claims for topic, each in owners.items() for at, claims in each.items()}
+    for pair in sorted({*claimed, *unset}):
+        topic, partition = pair
+        start, end = logs.get(topic, _NO_LOGS).get(partition, _NO_LOG)
+        note = holes.get(pair) or (UNSET if pair in unset else None)
+        for who in claimed.get(pair, _NOBODY):
+            place = (group, topic, partition, None, None, start, end, None)
+            yield OffsetRow(*place, *who, note, None, roles.get(topic))
+
+
+def _roles(group: Group) -> Mapping[str, str]:
+    """Topic -> what it is to an application of Kafka Streams."""
+    if group.topology is None:
+        return _NO_ROLES
+    topology = group.topology
+    return {topic: role for topic in (*topology.sources, *topology.internal) if (role := topology.role(topic))}
+
+
+_NO_ROLES: Mapping[str, str] = {}
+
+
+def _who(member: Member) -> _Who:
+    return (member.member_id, member.host, member.client_id, member.instance_id)
+
+
+def _owners(group: Group, topics: frozenset[str]) -> tuple[_Owners, list[Member]]:
+    """Who claims each partition, and the members that claim none, by member id; of some topics only, where given."""
+    owners: _Owners = {}
+    idle: list[Member] = []
+    for member in sorted(group.members or (), key=_member_id):
+        who = (_who(member),)
+        for topic, partitions in member.assignment.topics:
+            if not topics or topic in topics:
+                claimed = owners.setdefault(topic, {})
+                for partition in partitions:
+                    claimed[partition] = claimed[partition] + who if partition in claimed else who
+        if not member.assignment.topics and not topics:
+            idle.append(member)
+    return owners, idle

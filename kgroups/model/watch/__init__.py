@@ -1,0 +1,1 @@
+"""Groups sampled repeatedly: rates, changes, and rebalances."""

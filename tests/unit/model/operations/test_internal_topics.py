@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group
+from kgroups.model.operations.internal_topics import doomed_topics, kept_remarks, of_inputs, without_others
+from kgroups.model.streams import InternalTopic, Subtopology, Topology
+from kgroups.model.streams_groups import internal_topics
+from kgroups.model.views.topology_rows import topology_remark, topology_rows
+
+NODE = Node(1, "h", 9092)
+FOREIGN = InternalTopic("somebody-elses-changelog", 1, 1)
+
+
+def group(name: str = "g", state: str = "Empty", *, ready: bool = True) -> Group:
+    changelog, repartition = InternalTopic(f"{name}-c-changelog", 2, 0), InternalTopic(f"{name}-r-repartition", 2, 3)
+    first = Subtopology("0", ("in", f"{name}-r-repartition"), (), (repartition.name,), (FOREIGN,))
+    second = Subtopology("1", (), (repartition,), (), (changelog,))
+    return Group(name, "Streams", state, "streams", "", NODE, topology=Topology(5, (first, second) if ready else None))
+
+
+def test_only_what_bears_the_name_of_its_group_is_its_own() -> None:
+    assert internal_topics(group()) == ["g-c-changelog", "g-r-repartition"]
+    assert internal_topics(group()._replace(group_id="h")) == []
+    assert internal_topics(Group("g", "Classic", "Empty", "consumer", "", NODE)) == []
+
+
+def test_topics_go_with_groups_without_members() -> None:
+    doomed = doomed_topics([group("b"), group("a"), group("busy", "Stable")])
+    assert [(each.group.group_id, each.topic) for each in doomed.items] == [
+        ("a", "a-c-changelog"),
+        ("a", "a-r-repartition"),
+        ("b", "b-c-changelog"),
+        ("b", "b-r-repartition"),
+    ]
+
+
+def test_topics_that_may_belong_to_another_group_stay() -> None:
+    foreign = InternalTopic("g-eu-store-changelog", 1, 1)
+    claims = Topology(5, (Subtopology("0", ("in",), (), (), (foreign, InternalTopic("g-c-changelog", 2, 0))),))
+    doomed = doomed_topics([group()._replace(topology=claims)])
+    kept = without_others(doomed, ["g", "g-eu", "g-eu-s", "g-e", "other"])
+    assert [each.topic for each in kept.items] == ["g-c-changelog"]
+    assert [(failure.name, failure.message) for failure in kept.failures] == [
+        (foreign.name, "not deleted: by its name it may belong to group 'g-eu', not to 'g'")
+    ]
+    assert without_others(doomed, ["g", "other"]) == doomed
+
+
+def test_named_topics_go_alone_and_strange_ones_are_said() -> None:
+    doomed = doomed_topics([group()], ["g-c-changelog", "in", FOREIGN.name])
+    assert [each.topic for each in doomed.items] == ["g-c-changelog"]
+    assert [failure.name for failure in doomed.failures] == ["in", FOREIGN.name]
+
+
+def test_of_an_application_that_is_not_told_nothing_goes_and_that_is_a_failure() -> None:
+    doomed = doomed_topics([group(ready=False), group("h")._replace(topology=None), group("i")])
+    assert {each.group.group_id for each in doomed.items} == {"i"}
+    assert [failure.name for failure in doomed.failures] == ["g", "h"]
+
+
+def test_without_a_topology_internal_topics_are_known_by_their_names() -> None:
+    kept = of_inputs([("g", "g-r-repartition", 0), ("g", "in", 0)], [group()._replace(topology=None)], None)
+    assert kept.items == (("g", "in", 0),)
+
+
+def test_what_stays_is_said() -> None:
+    plain = Group("p", "Classic", "Empty", "consumer", "", NODE)
+    (remark,) = kept_remarks([group(), plain])
+    assert remark.startswith("group 'g' leaves its internal topics behind: g-c-changelog, g-r-repartition;")
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_input_topics_alone_are_reset(ready: bool) -> None:
+    keys = [("g", "g-r-repartition", 0), ("g", "in", 0), ("other", "g-r-repartition", 0)]
+    kept = of_inputs(keys, [group(ready=ready)], None)
+    assert (kept.items, kept.failures) == (tuple(keys[1:]), ())
+    named = of_inputs(keys, [group(ready=ready)], {"in", "g-r-repartition"})
+    assert (named.items, [failure.name for failure in named.failures]) == (tuple(keys[1:]), ["g-r-repartition"])
+
+
+def test_rows_of_a_topology() -> None:
+    rows = list(topology_rows(group()))
+    assert [(row.subtopology, row.role, row.topic, row.partitions, row.replication) for row in rows] == [
+        ("0", "source", "in", None, None),
+        ("0", "source", "g-r-repartition", None, None),
+        ("0", "changelog", FOREIGN.name, 1, 1),
+        ("0", "repartition sink", "g-r-repartition", None, None),
+        ("1", "repartition source", "g-r-repartition", 2, 3),
+        ("1", "changelog", "g-c-changelog", 2, None),
+    ]
+    assert {row.tasks for row in rows} == {0}
+
+
+def test_why_there_is_no_topology() -> None:
+    assert topology_remark(group()) is None
+    assert "is not ready" in str(topology_remark(group(ready=False)))
+    assert "not a streams group" in str(topology_remark(Group("g", "Classic", "Empty", "consumer", "", NODE)))
+
+
+def test_what_a_topic_is() -> None:
+    topology = group().topology
+    assert topology
+    roles = {topic: topology.role(topic) for topic in ("in", "g-r-repartition", "g-c-changelog", "nothing")}
+    assert roles == {
+        "in": "source",
+        "g-r-repartition": "repartition source",
+        "g-c-changelog": "changelog",
+        "nothing": None,
+    }

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from kgroups.model.offsets import Commit, LogOffsets
+from kgroups.model.operations.reset import (
+    Clamp,
+    Facts,
+    FromPlan,
+    PlannedOffset,
+    Scenario,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToLatest,
+    ToOffset,
+    ToTime,
+    needs_log,
+    plan_partition,
+)
+from kgroups.model.outcome import Failure
+
+KEY = ("g", "t", 3)
+LOG = LogOffsets(40, 100)
+AT_70 = Commit(3, 70, 5, "noted")
+
+
+def planned(scenario: Scenario, before: Commit | None = AT_70, at_time: int | None = None) -> PlannedOffset:
+    found = plan_partition(scenario, KEY, Facts(before, LOG, at_time))
+    assert isinstance(found, PlannedOffset)
+    assert found.key == KEY and found.before == before
+    return found
+
+
+@pytest.mark.parametrize(
+    ("scenario", "new"),
+    [(ToEarliest(), 40), (ToLatest(), 100), (ToOffset(55), 55), (ShiftBy(-20), 50), (ShiftBy(30), 100)],
+)
+def test_where_each_scenario_goes(scenario: Scenario, new: int) -> None:
+    found = planned(scenario)
+    assert (found.old, found.new, found.distance, found.clamp, found.note) == (70, new, new - 70, None, None)
+    assert found.after == Commit(3, new), "an offset of ours has no epoch and no metadata"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "new", "clamp", "note"),
+    [
+        (ToOffset(39), 40, Clamp.BELOW_START, "below log start: 39 was asked for"),
+        (ToOffset(101), 100, Clamp.BEYOND_END, "beyond the end: 101 was asked for"),
+        (ShiftBy(-71), 40, Clamp.BELOW_START, "below log start: -1 was asked for"),
+        (ShiftBy(2**70), 100, Clamp.BEYOND_END, f"beyond the end: {70 + 2**70} was asked for"),
+        (ToTime(9), 100, Clamp.NO_RECORD, "no record after that time"),
+        (FromPlan({KEY: Commit(3, 3)}), 40, Clamp.BELOW_START, "below log start: 3 was asked for"),
+    ],
+)
+def test_what_lies_outside_is_clamped_and_said(scenario: Scenario, new: int, clamp: Clamp, note: str) -> None:
+    found = planned(scenario)
+    assert (found.new, found.clamp, found.note) == (new, clamp, note)
+
+
+def test_a_time_goes_to_its_record() -> None:
+    assert planned(ToTime(9), at_time=66)[4:7] == (Commit(3, 66), None, None)
+    assert planned(ToTime(9), at_time=101).new == 100, "the log grew between the two questions"
+
+
+def test_to_current_moves_nothing() -> None:
+    assert planned(ToCurrent()).after == AT_70, "with its epoch and metadata"
+    assert planned(ToCurrent(), None)[4:7] == (Commit(3, 100), None, None)
+    assert planned(ToCurrent(), Commit(3, 7))[4:7] == (Commit(3, 7), None, "below log start, and left there")
+    assert planned(ToCurrent(), Commit(3, 101)).note == "beyond the end, and left there"
+
+
+@pytest.mark.parametrize("scenario", [ToOffset(70), ShiftBy(0), FromPlan({KEY: Commit(3, 70)}), ToTime(1)])
+def test_a_commit_that_stays_keeps_its_epoch_and_metadata(scenario: Scenario) -> None:
+    assert planned(scenario, at_time=70).after == AT_70
+
+
+def test_a_plan_brings_its_own_epoch_and_metadata() -> None:
+    theirs = Commit(3, 70, 9, "theirs")
+    assert planned(FromPlan({KEY: theirs})).after == theirs
+
+
+def test_an_undo_is_exact() -> None:
+    assert planned(FromPlan({KEY: None}, exact=True)).after is None
+    assert planned(FromPlan({KEY: Commit(3, 7)}, exact=True)).after == Commit(3, 7)
+    unknown = plan_partition(FromPlan({KEY: Commit(3, 7)}, exact=True), KEY, Facts(None))
+    assert isinstance(unknown, PlannedOffset) and unknown.new == 7 and unknown.distance is None
+    outside = planned(FromPlan({KEY: Commit(3, 7)}, exact=True))
+    assert (outside.clamp, outside.note) == (None, "below log start, and left there")
+    assert isinstance(unknown, PlannedOffset) and unknown.note is None
+    assert not needs_log(FromPlan({}, exact=True)) and needs_log(FromPlan({}))
+
+
+def test_what_cannot_be_planned_is_a_failure() -> None:
+    no_commit = plan_partition(ShiftBy(1), KEY, Facts(None, LOG))
+    no_log = plan_partition(ToOffset(1), KEY, Facts(AT_70))
+    assert isinstance(no_commit, Failure) and isinstance(no_log, Failure)
+    assert (no_commit.name, no_commit.message) == ("t-3", "group 'g': cannot shift: there is no offset to begin from")
+    assert no_log.message == "group 'g': where the log starts and ends is not known"

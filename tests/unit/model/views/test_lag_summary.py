@@ -1,0 +1,218 @@
+"""What offsets come to, by group, topic, partition and member."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from kgroups.model.assignment import Assignment, Raw, assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, Member
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.model.views.lag_rows import LagRow
+from kgroups.model.views.lag_summary import Ages, By, shares
+from kgroups.model.views.offset_row import GroupOffsets
+
+NOW = 1_000_000
+Pair = tuple[str, int]
+
+
+def offsets(
+    commits: Mapping[Pair, int],
+    logs: Mapping[Pair, tuple[int, int]],
+    members: Mapping[str, Iterable[Pair]] | None = None,
+    holes: Mapping[Pair, str] | None = None,
+) -> GroupOffsets:
+    by_topic: dict[str, tuple[Commit, ...]] = {}
+    for (topic, partition), offset in commits.items():
+        by_topic[topic] = (*by_topic.get(topic, ()), Commit(partition, offset))
+    by_log: dict[str, dict[int, LogOffsets]] = {}
+    for (topic, partition), ends in logs.items():
+        by_log.setdefault(topic, {})[partition] = LogOffsets(*ends)
+    who = tuple(
+        Member(name, "c", "/h", assignment_of((topic, [partition]) for topic, partition in held))
+        for name, held in (members or {}).items()
+    )
+    group = Group("g", "Classic", "Stable", "consumer", "range", Node(0, "h", 1), who)
+    return GroupOffsets(group, GroupCommits("g", by_topic), Logs(by_log, holes or {}))
+
+
+def rows(of: GroupOffsets, by: By = By.GROUP, unread: Mapping[Position, FirstUnread] | None = None) -> list[Any]:
+    found = shares(of, by)
+    return [share.row() if unread is None else share.row(Ages(unread, NOW)) for share in found]
+
+
+def values(row: LagRow, *names: str) -> tuple[Any, ...]:
+    return tuple(getattr(row, name) for name in names)
+
+
+COUNTS = ("partitions", "behind", "uncommitted", "unknown", "ahead", "data_lost")
+
+MIXED = offsets(
+    {("t", 0): 90, ("t", 1): 100, ("t", 2): 120, ("t", 3): 5, ("u", 0): 1, ("gone", 0): 3},
+    {("t", at): (20, 100) for at in range(6)} | {("u", 0): (0, 2)},
+    {"a": [("t", 0), ("t", 4)], "b": [("t", 1)], "idle": []},
+    {("gone", 0): "the topic does not exist"},
+)
+"""t: 10 behind, at the end, 20 ahead, 95 behind and data lost, held but not committed, neither; u: 1; gone: unknown."""
+
+
+def test_of_a_group() -> None:
+    (row,) = rows(MIXED)
+    assert values(row, "group", "state", "members") == ("g", "Stable", 3)
+    assert values(row, "total_lag", "max_lag", "max_topic", "max_partition") == (None, 95, "t", 3)
+    assert row.known_lag == 10 - 20 + 95 + 1
+    assert values(row, *COUNTS) == (8, 3, 2, 1, 1, 1)
+    assert row.note == "lag at least 86; lag unknown of 1 partition: the topic does not exist"
+    assert row.time_lag_ms is None
+
+
+def test_by_topic() -> None:
+    found = [(row.topic, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.TOPIC)]
+    assert found == [
+        ("gone", None, None, 1, 0, 0, 1, 0, 0),
+        ("t", None, 85, 6, 2, 2, 0, 1, 1),
+        ("u", 1, 1, 1, 1, 0, 0, 0, 0),
+    ]
+
+
+def test_by_member_with_those_that_hold_nothing_and_what_nobody_holds() -> None:
+    found = [(row.consumer_id, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.MEMBER)]
+    assert found == [
+        ("a", None, 10, 2, 1, 1, 0, 0, 0),
+        ("b", 0, 0, 1, 0, 0, 0, 0, 0),
+        ("idle", None, None, 0, 0, 0, 0, 0, 0),
+        (None, None, 76, 5, 2, 1, 1, 1, 1),
+    ]
+
+
+def test_by_partition() -> None:
+    found = [(row.topic, row.partition, row.lag, row.behind, row.unknown) for row in rows(MIXED, By.PARTITION)]
+    assert found == [
+        ("gone", 0, None, 0, 1),
+        ("t", 0, 10, 1, 0),
+        ("t", 1, 0, 0, 0),
+        ("t", 2, -20, 0, 0),
+        ("t", 3, 95, 1, 0),
+        ("t", 4, None, 0, 0),
+        ("t", 5, None, 0, 0),
+        ("u", 0, 1, 1, 0),
+    ]
+
+
+def test_a_partition_that_two_members_claim_counts_once() -> None:
+    claimed = offsets({("t", 0): 4}, {("t", 0): (0, 10)}, {"a": [("t", 0)], "b": [("t", 0)]})
+    (row,) = rows(claimed)
+    assert (row.total_lag, row.partitions) == (6, 1)
+    assert [row.total_lag for row in rows(claimed, By.MEMBER)] == [6, 6]
+
+
+@pytest.mark.parametrize("by", By)
+def test_a_group_with_nothing_has_no_lag_not_0(by: By) -> None:
+    assert [row.total_lag for row in rows(offsets({}, {}), by)] == ([None] if by is By.GROUP else [])
+
+
+def test_only_chosen_topics() -> None:
+    of = offsets({("t", 0): 4}, {("t", 0): (0, 9), ("u", 1): (0, 3)}, {"a": [("u", 0), ("t", 1)]})
+    assert {(row.topic, row.partition) for row in rows(of._replace(topics=frozenset({"t"})), By.PARTITION)} == {
+        ("t", 0),
+        ("t", 1),
+    }
+
+
+# In time.
+
+
+def two(first: FirstUnread | None, second: FirstUnread | None = None, lags: tuple[int, int] = (5, 5)) -> Any:
+    """The row of a group with two partitions so far behind."""
+    of = offsets({("t", at): 100 - lag for at, lag in enumerate(lags)}, {("t", 0): (0, 100), ("t", 1): (0, 100)})
+    told = {Position("t", at, 100 - lags[at]): each for at, each in enumerate((first, second)) if each}
+    (row,) = rows(of, By.GROUP, told)
+    return row
+
+
+def aged(age: int) -> FirstUnread:
+    return FirstUnread(99, NOW - age)
+
+
+NOTHING, BROKEN, UNDATED = FirstUnread(), FirstUnread(failed="the broker is gone"), FirstUnread(99)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "age"),
+    [
+        (aged(500), aged(200), 500),
+        (aged(200), aged(500), 500),
+        (aged(500), NOTHING, 500),
+        (NOTHING, NOTHING, 0),
+        (aged(500), BROKEN, None),
+        (NOTHING, BROKEN, None),
+        (BROKEN, UNDATED, None),
+        (aged(-500), NOTHING, -500),
+    ],
+)
+def test_the_oldest_and_0_only_where_nothing_is_unread(first: FirstUnread, second: FirstUnread, age: int) -> None:
+    assert two(first, second).time_lag_ms == age
+
+
+def test_without_lag_nothing_is_unread() -> None:
+    assert two(None, None, (0, 0)).time_lag_ms == 0
+    assert two(aged(7), None, (5, 0)).time_lag_ms == 7
+
+
+def test_ahead_of_the_log_nobody_knows() -> None:
+    assert two(None, None, (0, -5)).time_lag_ms is None
+
+
+def test_why_a_time_is_unknown() -> None:
+    assert two(BROKEN, BROKEN).note == "time lag unknown of 2 partitions: the broker is gone"
+    assert two(BROKEN, UNDATED).note == (
+        "time lag unknown of 1 partition: the broker is gone; "
+        "time lag unknown of 1 partition: the record has no timestamp"
+    )
+    assert two(NOTHING, NOTHING).note is None
+    assert two(aged(500), BROKEN).note == (
+        "time lag at least 500ms; time lag unknown of 1 partition: the broker is gone"
+    )
+
+
+def test_total_is_unknown_while_one_partition_is() -> None:
+    """What is left at the end of its log makes no total of 0: neither a log without an answer, nor no commit."""
+    logs = {("t", 0): (0, 100), ("t", 1): (0, 100)}
+    down = offsets({("t", 0): 100, ("t", 1): 5}, {("t", 0): (0, 100)}, {"a": [("t", 0), ("t", 1)]})
+    never = offsets({("t", 0): 100}, logs, {"a": [("t", 0), ("t", 1)]})
+    for of in (down, never):
+        (row,) = rows(of)
+        assert values(row, "total_lag", "known_lag", "max_lag", "max_partition") == (None, 0, None, None)
+        (row,) = rows(of, By.GROUP, {})
+        assert row.time_lag_ms is None
+    (row,) = rows(offsets({("t", 0): 100}, logs))
+    assert (row.total_lag, row.uncommitted) == (0, 1)  # of a group without members nobody waits for a commit
+    (row,) = rows(offsets({("t", 0): 100}, logs | {("t", 1): (7, 7)}, {"a": [("t", 0), ("t", 1)]}))
+    assert (row.total_lag, row.uncommitted) == (0, 1)  # there is nothing to read
+    (row,) = rows(offsets({("t", 0): 60, ("t", 1): 5}, {("t", 0): (0, 100)}))
+    assert (row.total_lag, row.note) == (None, "lag at least 40")
+
+
+def test_total_is_unknown_where_an_assignment_is_not_decoded() -> None:
+    of = offsets({("t", 0): 60}, {("t", 0): (0, 100)}, {"a": [("t", 0)]})
+    odd = Member("odd", "c", "/h", Assignment(raw=Raw(b"?", "it ends too soon")))
+    of = of._replace(group=of.group._replace(members=(*(of.group.members or ()), odd)))
+    (row,) = rows(of)
+    assert (row.total_lag, row.known_lag) == (None, 40)
+    assert row.note == "lag at least 40; assignments not decoded: 1"
+
+
+def test_by_partition_each_has_its_own() -> None:
+    of = offsets({("t", 0): 5, ("t", 1): 9}, {("t", 0): (7, 10), ("t", 1): (0, 10)})
+    first, second = rows(of, By.PARTITION, {Position("t", 0, 7): aged(40), Position("t", 1, 9): NOTHING})
+    assert (first.time_lag_ms, first.note) == (40, "data lost: 2 offsets deleted before they were read")
+    assert second.time_lag_ms == 0 and "only transaction markers" in second.note
+
+
+def test_it_is_looked_where_something_is_unread() -> None:
+    (share,) = shares(MIXED, By.GROUP)
+    assert set(share.positions()) == {Position("t", 0, 90), Position("t", 3, 20), Position("u", 0, 1)}

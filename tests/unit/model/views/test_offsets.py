@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group, ListedGroup, Member
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.views.list_row import list_row
+from kgroups.model.views.member_rows import member_rows, state_row
+from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.offsets import offset_rows
+
+NODE = Node(1, "host", 9092)
+
+
+def member(name: str, *held: tuple[str, tuple[int, ...]], **rest: object) -> Member:
+    return Member(name, f"client-{name}", f"/{name}", assignment_of(held), **rest)  # type: ignore[arg-type]
+
+
+def group(*members: Member) -> Group:
+    return Group("g", "Classic", "Stable", "consumer", "range", NODE, members)
+
+
+def offsets(
+    group: Group, commits: dict[str, tuple[Commit, ...]], logs: Logs | None = None, topics: frozenset[str] = frozenset()
+) -> GroupOffsets:
+    return GroupOffsets(group, GroupCommits("g", commits), logs or Logs(), topics)
+
+
+def test_a_commit_stands_beside_its_owner_and_its_log() -> None:
+    logs = Logs({"t": {0: LogOffsets(5, 100), 1: LogOffsets(None, 50)}})
+    commits = {"t": (Commit(1, 50, None), Commit(0, 40, 3))}
+    first, second = offset_rows(offsets(group(member("m", ("t", (0,)), instance_id="i")), commits, logs))
+    assert first.lag == 60
+    assert second.consumer_id is None
+    assert first == ("g", "t", 0, 3, 40, 5, 100, 60, "m", "/m", "client-m", "i", None, None, None)
+    assert second == ("g", "t", 1, None, 50, None, 50, 0, None, None, None, None, None, None, None)
+
+
+def test_two_members_that_claim_one_partition_give_a_row_each() -> None:
+    both = group(member("b", ("t", (0,))), member("a", ("t", (0,))))
+    assert [row.consumer_id for row in offset_rows(offsets(both, {"t": (Commit(0, 1),)}))] == ["a", "b"]
+    assert [row.consumer_id for row in offset_rows(offsets(both, {}))] == ["a", "b"]
+
+
+def test_assigned_but_uncommitted_partitions_have_no_offset_and_no_lag() -> None:
+    logs = Logs({"t": {7: LogOffsets(0, 9)}})
+    (row,) = offset_rows(offsets(group(member("m", ("t", (7,)))), {}, logs))
+    assert (row.partition, row.current_offset, row.log_end_offset, row.lag) == (7, None, 9, None)
+
+
+def test_members_without_partitions_come_last_by_name() -> None:
+    found = offset_rows(offsets(group(member("z"), member("y"), member("m", ("t", (0,)))), {"z": (Commit(3, 1),)}))
+    assert [(row.topic, row.consumer_id) for row in found] == [("t", "m"), ("z", None), (None, "y"), (None, "z")]
+
+
+def test_an_assignment_that_cannot_be_read_is_said() -> None:
+    odd = Member("m", "c", "/h", Assignment(raw=Raw(b"\xff\xfe", "version -2")))
+    (row,) = offset_rows(offsets(group(odd), {}))
+    assert row.note == "assignment not decoded: 2 bytes 0xfffe"
+
+
+def test_rows_are_sorted_by_topic_then_partition() -> None:
+    commits = {"b": (Commit(10, 1), Commit(9, 1)), "a": (Commit(2, 1),)}
+    found = offset_rows(offsets(group(member("m", ("b", (1,)))), commits))
+    assert [(row.topic, row.partition) for row in found] == [("a", 2), ("b", 1), ("b", 9), ("b", 10)]
+
+
+def test_a_hole_is_the_note_of_its_row_and_goes_before_other_remarks() -> None:
+    logs = Logs({"t": {0: LogOffsets(10, 20)}}, {("t", 0): "no leader", ("t", 1): "gone"})
+    first, second = offset_rows(offsets(group(member("m", ("t", (1,)))), {"t": (Commit(0, 5),)}, logs))
+    assert (first.note, second.note) == ("no leader", "gone")
+
+
+def test_lost_data_is_the_note_of_its_row() -> None:
+    (row,) = offset_rows(offsets(group(), {"t": (Commit(0, 5),)}, Logs({"t": {0: LogOffsets(10, 20)}})))
+    assert row.note == "data lost: 5 offsets deleted before they were read"
+    assert row.lag == 15
+
+
+def test_with_topics_other_assignments_and_idle_members_are_not_shown() -> None:
+    both = group(member("m", ("t", (0,)), ("u", (0,))), member("idle"), member("other", ("u", (1,))))
+    found = offset_rows(offsets(both, {"t": (Commit(1, 5),)}, topics=frozenset({"t"})))
+    assert [(row.topic, row.partition, row.consumer_id) for row in found] == [("t", 0, "m"), ("t", 1, None)]
+
+
+def test_a_group_of_which_nothing_is_known_has_no_rows() -> None:
+    assert offset_rows(offsets(Group("g", "Share", "Stable", "share", "", NODE, members=None), {})) == []
+
+
+def test_member_rows_are_sorted_and_count_partitions() -> None:
+    unread = Member("c", "c", "/h", Assignment(raw=Raw(b"x", "?")), subscription=Subscription(topics=("t",)))
+    found = list(member_rows(group(member("b", ("t", (0, 1))), member("a"), unread)))
+    assert [(row.consumer_id, row.partitions) for row in found] == [("a", 0), ("b", 2), ("c", None)]
+
+
+def test_state_row_counts_members_only_where_they_are_known() -> None:
+    assert state_row(group(member("a"), member("b"))).members == 2
+    shallow = state_row(Group("g", "Share", "Stable", "share", "", NODE, members=None))
+    assert (shallow.members, shallow.assignment_strategy) == (None, None)
+
+
+def test_list_row_keeps_what_is_unknown_unknown() -> None:
+    assert list_row(ListedGroup("g", "consumer", NODE)) == ("g", None, "consumer", None, NODE)
