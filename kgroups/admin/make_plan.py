@@ -52,6 +52,7 @@ async def make_plan(lookups: Lookups, request: ResetRequest) -> Outcome[PlannedO
     if isinstance(request.scenario, ToGroup):
         blamed = request.scenario.source
         asked, source = await lookups.groups(Selection((request.scenario.source,)))
+        groups = groups._replace(notices=tuple(dict.fromkeys((*groups.notices, *asked.notices))))
         if request.scenario.source not in source:  # it could not be read: that is no mistake of who asks
             return Outcome((), (*asked.failures, *failures, *refused), groups.notices)
         request = request._replace(scenario=reset_plan.resolved(request.scenario, known, source))

@@ -156,18 +156,11 @@ async def _moved(admin: GroupAdmin, unread: Committed, wait: float, began: float
     for group, before in unread.items():
         for pair, commit in before.items():
             after = now.get(group, before).get(pair)
-            if after != commit and await _holds(admin, group, pair, commit, after):
+            if after != commit:
                 old, new = (each.offset if each else None for each in (commit, after))
                 found[group] = moved_words(pair, old, new, time.monotonic() - began)
                 break
     return found
-
-
-async def _holds(admin: GroupAdmin, group: GroupId, pair: Pair, before: Commit | None, after: Commit | None) -> bool:
-    """Whether a commit really differs: librdkafka at times returns other metadata than was committed."""
-    if before is None or after is None or before.offset != after.offset:
-        return True
-    return (await admin.committed((group,))).get(group, {}).get(pair, after) == after
 
 
 def _unread_notices(recent: RecentCommits, wait: float | None) -> list[str]:

@@ -20,12 +20,15 @@ class Isolation(IntEnum):
 
 
 class Commit(NamedTuple):
-    """One committed offset: the next record that the group would read. ``leader_epoch`` since Kafka 2.1 (KIP-320)."""
+    """One committed offset: the next record that the group would read. ``leader_epoch`` since Kafka 2.1 (KIP-320).
+
+    ``metadata`` of ``None`` is unknown: librdkafka does not report where it ends.
+    """
 
     partition: int
     offset: int
     leader_epoch: int | None = None
-    metadata: str = ""
+    metadata: str | None = ""
 
 
 PlanKey = tuple[GroupId, str, int]

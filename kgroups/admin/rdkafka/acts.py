@@ -82,7 +82,8 @@ class Acts:
         committed = reset_plan.committed(commits for _, commits in pairs.items)
         committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
         unmatched = selection.unmatched([group.group_id for group, _ in pairs.items])
-        return pairs.with_items(group for group, _ in pairs.items).with_failures(unmatched), committed
+        found = pairs.with_items(group for group, _ in pairs.items)
+        return found.with_failures(unmatched, answers.metadata_remarks(pairs.items)), committed
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         return await self._logs_at(set(pairs), ms)

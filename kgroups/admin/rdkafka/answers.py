@@ -24,6 +24,10 @@ UNREAD = "librdkafka is not asked for records: time lag is unknown; the wire cli
 UNREAD_LOG = (
     "librdkafka is not asked for records: the groups' log is unknown; the wire client reads it (--transport wire)"
 )
+UNSAVED = (
+    "librdkafka does not report where the metadata of a commit ends: it is neither saved nor copied; the wire client "
+    "does both (--transport wire)"
+)
 STATELESS = "librdkafka has no name for the states Assigning, Reconciling and NotReady: a state is unknown"
 TYPELESS = "the brokers do not tell the types of groups (ListGroups v5, Kafka 3.8)"
 
@@ -85,6 +89,12 @@ def remarks(pairs: Iterable[Pair], failures: Iterable[Failure], *, listed: bool)
     if any(group.state == UNKNOWN_STATE for group, _ in pairs):
         notices.append(STATELESS)
     return tuple(notices)
+
+
+def metadata_remarks(pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """What a reader of planned offsets has to know."""
+    made = (commit for _, commits in pairs for each in commits.topics.values() for commit in each)
+    return (UNSAVED,) if any(commit.metadata is None for commit in made) else ()
 
 
 def on_topics(pairs: Iterable[Pair], topics: frozenset[str]) -> list[Pair]:

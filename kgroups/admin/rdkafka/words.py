@@ -109,12 +109,12 @@ def commits_of(group: GroupId, answer: Any) -> GroupCommits:
     return GroupCommits(group, {topic: tuple(commits) for topic, commits in topics.items()})
 
 
-def _metadata_of(entry: Any) -> str:
-    """As far as it is text: librdkafka may leave its end open, and then there is other memory behind it."""
-    try:
-        return entry.metadata or ""
-    except UnicodeDecodeError as error:
-        return error.object[: error.start].decode()
+def _metadata_of(entry: Any) -> str | None:
+    """Return ``""`` for no metadata, and ``None`` for any: where it ends is unknown."""
+    try:  # librdkafka copies it without a NUL at its end, and confluent-kafka reads on to the next one in memory
+        return None if entry.metadata else ""
+    except UnicodeDecodeError:
+        return None
 
 
 def node_of(node: Any) -> Node:

@@ -84,7 +84,7 @@ def assignments_rows(group: Group) -> Iterator[Row]:
 
 def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:
     """The rows of ``describe``, each with what the client attached to its commit."""
-    attached: Mapping[tuple[str | None, int | None], str] = {
+    attached: Mapping[tuple[str | None, int | None], str | None] = {
         (topic, commit.partition): commit.metadata
         for topic, commits in offsets.commits.topics.items()
         for commit in commits

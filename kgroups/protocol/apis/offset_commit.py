@@ -87,6 +87,6 @@ def _commit(commit: Commit, version: int) -> bytes:
         commit.partition.to_bytes(4, "big", signed=True)
         + commit.offset.to_bytes(8, "big", signed=True)
         + (epoch.to_bytes(4, "big", signed=True) if version >= _EPOCHS else b"")
-        + form.string(commit.metadata)
+        + form.string(commit.metadata or "")
         + form.tags
     )

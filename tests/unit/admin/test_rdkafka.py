@@ -24,8 +24,10 @@ from confluent_kafka.admin import (
     MemberDescription,
 )
 
+from kgroups.admin import still_committing
+from kgroups.admin.delete_groups import still_as_shown
 from kgroups.admin.list_groups import ListFilter
-from kgroups.admin.rdkafka import words
+from kgroups.admin.rdkafka import answers, words
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.admin.remove_members import WantedMembers
 from kgroups.admin.reset_plan import ResetRequest
@@ -101,6 +103,21 @@ def missing(name: str) -> Any:
 
 def commits(name: str, *entries: tuple[str, int, int]) -> Any:
     return ConsumerGroupTopicPartitions(name, [TopicPartition(*entry) for entry in entries])
+
+
+def commit_with(metadata: bytes | None) -> Any:
+    """The commits of group ``a``, one, with metadata as confluent-kafka reads it."""
+
+    class Entry:
+        topic, partition, offset, leader_epoch = "t", 0, 5, -1
+
+        @property
+        def metadata(self) -> str | None:
+            return metadata if metadata is None else metadata.decode()
+
+    answer = commits("a")
+    answer.topic_partitions = [Entry()]
+    return answer
 
 
 def refusal(code: int, text: str = "Broker: it was refused") -> KafkaException:
@@ -589,17 +606,30 @@ class TestActs:
         (failure,) = (each for each in planned.failures if each.name == "c")
         assert (failure.error, "librdkafka cannot describe it, yet it has commits" in failure.message) == (None, True)
 
-    def test_metadata_that_librdkafka_leaves_open(self) -> None:
-        class Entry:
-            topic, partition, offset, leader_epoch = "t", 0, 5, -1
+    @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
+    def test_metadata_that_librdkafka_leaves_open_is_unknown(self, read: bytes) -> None:
+        assert words.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, None),)}
 
-            @property
-            def metadata(self) -> str:
-                return b"AgAAAaIB\x81".decode()
+    @pytest.mark.parametrize("read", [b"", None])
+    def test_no_metadata_is_known(self, read: bytes | None) -> None:
+        assert words.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, ""),)}
 
-        answer = commits("a")
-        answer.topic_partitions = [Entry()]
-        assert words.commits_of("a", answer).topics == {"t": (Commit(0, 5, None, "AgAAAaIB"),)}
+    def test_other_memory_after_metadata_is_not_a_commit(self, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(still_committing, "SAMPLE", 0.01)
+        shop = self.shop()
+        shop.committed["a"] = [commit_with(b"AgAAAaIB" + each) for each in (b"E", b"\x81", b"%", b"")]
+        admin = opened(shop)
+
+        async def look() -> tuple[Any, Any, Any]:
+            planned = await admin.plan_delete(Selection(("a",)))
+            committed = {doomed.group.group_id: doomed.commits for doomed in planned.items}
+            found = await still_committing.still_committing(admin, committed)
+            return planned, found, still_as_shown(planned.items, await admin.plan_delete(Selection(("a",))))
+
+        planned, committing, again = asyncio.run(look())
+        assert answers.UNSAVED in planned.notices
+        assert not committing.found
+        assert [doomed.group.group_id for doomed in again.items] == ["a"] and not again.failures
 
     def test_by_time(self, opened: Opened) -> None:
         planned = self.plan(opened(self.shop(times={("t", 0): 66})), ToTime(4))
