@@ -8,7 +8,6 @@ was sent and not answered is not sent again: a second answer would not tell what
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -189,7 +188,7 @@ async def _ask_broker(
         size = question.chunk if await cluster.speaks(node, question.api, question.batched) else 1
     except KgroupsError as error:
         return dict.fromkeys(groups, error)
-    gate = asyncio.Semaphore(window(size))
+    gate = cluster.gate(node, question.api, window(size))
 
     async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
         try:

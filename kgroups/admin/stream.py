@@ -1,8 +1,9 @@
 """Ask about each broker's groups as soon as its list arrives, and yield the answers in name order.
 
-Each coordinator has a lane: its groups, sorted by name, are asked about in pieces, a few pieces ahead of the reader.
-Batches are merged from the first pieces of all lanes. A lane that waits for a silent broker holds back no other lane:
-after a short stall, all lanes go on without waiting for the reader, and what has arrived is finished without the rest.
+Each coordinator has a lane: its groups, sorted by name, are asked about in pieces, a few pieces ahead of the reader, so
+that round trips overlap. Batches are merged from the first pieces of all lanes. A lane that waits for a silent broker
+holds back no other lane: after a short stall, all lanes go on without waiting for the reader, and what has arrived is
+finished without the rest.
 """
 
 from __future__ import annotations
@@ -29,12 +30,14 @@ from .select_groups import Located, Selection
 T = TypeVar("T")
 U = TypeVar("U")
 
-LARGEST_PIECE = 2_000
+LARGEST_PIECE = 1_000
 SMALLEST_PIECE = 250
-UNDER_WAY = 12_000
-"""Groups to ask about at once, over all coordinators; each coordinator has one piece under way at least."""
-PIECES_AHEAD = 2
-"""Pieces of one coordinator that wait for the reader."""
+HELD = 36_000
+"""Groups whose answers are awaited or held at once, over all coordinators."""
+FEWEST_HELD, MOST_HELD = 3, 6
+"""Pieces of one coordinator that are awaited or held at once, at least and at most."""
+PIECES_UNDER_WAY = 2
+"""Pieces that one coordinator is asked about at once. Together they fill :data:`.pacing.BATCHES`, and not more."""
 
 LONGEST_STALL = 0.5
 """Seconds without any news, after which what has arrived goes on alone; less where little time is left."""
@@ -71,28 +74,34 @@ async def collect(batches: AsyncGenerator[Outcome[T]]) -> Outcome[T]:
 class _Piece(Generic[T, U]):
     """Answers about some groups of one coordinator, sorted by name; the last of these names is ``last``."""
 
-    def __init__(self, last: GroupId, names: list[GroupId], items: Sequence[T], failures: Sequence[Failure]) -> None:
+    def __init__(self, last: GroupId) -> None:
         self.last = last
-        self.names = names
-        self.items = items
-        self.failures = failures
-        self.started = False
+        self.names: list[GroupId] = []
+        self.items: Sequence[T] = ()
+        self.failures: Sequence[Failure] = ()
+        self.fresh = False
+        """Whether it is answered, and waits to be finished."""
         self.finished: Sequence[U] | None = None
 
 
 class _Lane(Generic[T, U]):
-    """The groups of one coordinator, and the pieces of them that wait for the reader."""
+    """The groups of one coordinator, and the pieces of them that are asked about, or wait for the reader."""
 
     def __init__(self, groups: Sequence[ListedGroup], named: Mapping[GroupId, Node]) -> None:
         self._groups = groups
         self._named = named
-        self.ready: deque[_Piece[T, U]] = deque()
+        self.pieces: deque[_Piece[T, U]] = deque()
         self.over = False
         self.room = asyncio.Event()
 
     @property
     def active(self) -> bool:
-        return bool(self.ready) or not self.over
+        return bool(self.pieces) or not self.over
+
+    @property
+    def first(self) -> Sequence[U] | None:
+        """The answers of the first piece, once they are final."""
+        return self.pieces[0].finished if self.pieces else None
 
     def parts(self, size: int) -> Iterable[tuple[GroupId, Located]]:
         """The groups in pieces, each after the last name in it."""
@@ -114,7 +123,9 @@ class _Stream(Generic[T, U]):
         self._cluster = cluster
         self._selection = selection
         self._stages = stages
-        self._size = max(SMALLEST_PIECE, min(LARGEST_PIECE, UNDER_WAY // max(1, len(cluster.nodes))))
+        share = HELD // max(1, len(cluster.nodes))
+        self._size = max(SMALLEST_PIECE, min(LARGEST_PIECE, share // FEWEST_HELD))
+        self._held = max(FEWEST_HELD, min(MOST_HELD, share // self._size))
         self._lanes: list[_Lane[T, U]] = []
         self._unlisted = dict.fromkeys(selection.names)
         self._named: set[GroupId] = set()
@@ -137,15 +148,14 @@ class _Stream(Generic[T, U]):
             self._lanes = [lane for lane in self._lanes if lane.active]
             if not self._placing and not self._lanes:
                 break
-            whole = not self._placing and all(lane.ready for lane in self._lanes)
-            if whole and all(lane.ready[0].finished is not None for lane in self._lanes):
+            if not self._placing and all(lane.first is not None for lane in self._lanes):
                 self._stalled = False
                 began = time.monotonic()
                 yield self._batch()
                 # What the reader does with a batch is not the brokers' time.
                 self._cluster.deadline.extend(time.monotonic() - began)
                 continue
-            if self._stalled or (whole and not self._finishing):
+            if self._stalled or self._enough():
                 self._finish()
             await self._news()
         yield Outcome((), tuple(sorted(self._failures, key=Failure.sort_key)), tuple(sorted(self._notices)))
@@ -228,24 +238,43 @@ class _Stream(Generic[T, U]):
         self._run(self._ask(lane))
 
     async def _ask(self, lane: _Lane[T, U]) -> None:
+        gate = asyncio.Semaphore(PIECES_UNDER_WAY)
         for last, located in lane.parts(self._size):
-            while len(lane.ready) >= PIECES_AHEAD and not self._stalled:
+            while len(lane.pieces) >= self._held and not self._stalled:
                 lane.room.clear()
                 await lane.room.wait()
-            answer = await self._stages.ask(located)
-            self._notices.update(dict.fromkeys(answer.notices))
-            names = [self._stages.name(item) for item in answer.items]
-            lane.ready.append(_Piece(last, names, answer.items, answer.failures))
-            self._changed.set()
+            await gate.acquire()
+            piece: _Piece[T, U] = _Piece(last)
+            lane.pieces.append(piece)
+            self._run(self._answer(piece, located, gate))
         lane.over = True
+
+    async def _answer(self, piece: _Piece[T, U], located: Located, gate: asyncio.Semaphore) -> None:
+        answer = await self._stages.ask(located)
+        gate.release()
+        self._notices.update(dict.fromkeys(answer.notices))
+        piece.names = [self._stages.name(item) for item in answer.items]
+        piece.items, piece.failures, piece.fresh = answer.items, answer.failures, True
+
+    def _fresh(self) -> list[_Piece[T, U]]:
+        return [piece for lane in self._lanes for piece in lane.pieces if piece.fresh]
+
+    def _enough(self) -> bool:
+        """Whether to finish what is there: one piece for each coordinator, or without more there is no batch.
+
+        To finish pieces one by one would take a request to each leader for each of them.
+        """
+        if self._placing:
+            return False
+        needed = all(lane.pieces and (lane.pieces[0].fresh or lane.first is not None) for lane in self._lanes)
+        return (needed and not self._finishing) or len(self._fresh()) >= len(self._lanes)
 
     def _finish(self) -> None:
         """Starts to finish all pieces that are there, together."""
-        pieces = [piece for lane in self._lanes for piece in lane.ready if not piece.started]
-        if pieces:
+        if pieces := self._fresh():
             self._finishing += 1
             for piece in pieces:
-                piece.started = True
+                piece.fresh = False
             self._run(self._finish_all(pieces))
 
     async def _finish_all(self, pieces: Sequence[_Piece[T, U]]) -> None:
@@ -260,16 +289,16 @@ class _Stream(Generic[T, U]):
 
     def _batch(self) -> Outcome[U]:
         """Takes all answers up to the first name at which a lane's first piece ends."""
-        cut = min(lane.ready[0].last for lane in self._lanes)
+        cut = min(lane.pieces[0].last for lane in self._lanes)
         pairs: list[tuple[GroupId, U]] = []
         failures: list[Failure] = []
         for lane in self._lanes:
-            piece = lane.ready[0]
+            piece = lane.pieces[0]
             end = bisect_right(piece.names, cut)
             pairs += zip(piece.names[:end], (piece.finished or ())[:end], strict=True)
             failures += [each for each in piece.failures if not _is_after(cut, each)]
             if piece.last <= cut:
-                lane.ready.popleft()
+                lane.pieces.popleft()
                 lane.room.set()
             else:
                 piece.names, piece.finished = piece.names[end:], (piece.finished or ())[end:]

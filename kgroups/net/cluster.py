@@ -58,6 +58,7 @@ class Cluster:
         """Those that were asked about when connecting, as last reported."""
         self.progress = Progress()
         self._links = Links(settings, self.deadline, observer)
+        self._gates: dict[tuple[int, int], asyncio.Semaphore] = {}
 
     @classmethod
     async def connect(
@@ -134,6 +135,10 @@ class Cluster:
             except (BrokerUnavailable, UnsupportedVersion, ProtocolError) as error:
                 reason = error
         raise reason or ClusterUnreachable("the cluster has no brokers")
+
+    def gate(self, node: Node, api: Api, most: int) -> asyncio.Semaphore:
+        """The limit of requests of one API that are under way to a broker, for all parts of a command together."""
+        return self._gates.setdefault((node.id, api.key), asyncio.Semaphore(most))
 
     def reachable(self, node: Node) -> bool:
         """Whether a broker has not failed to connect or to answer yet."""
