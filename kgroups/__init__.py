@@ -1,29 +1,112 @@
-"""kgroups: Kafka's consumer groups, listed and described truthfully. Nothing heavy is imported here.
+"""kgroups: Kafka consumer groups, on the command line and in Python.
 
-``from kgroups import Cluster`` (or ``AsyncCluster``) is the way in for programs.
+Programs import :class:`Cluster` or :class:`AsyncCluster`, and the types that these accept and return. Nothing is
+imported before it is used.
 """
 
 from __future__ import annotations
 
 from .version import __version__
 
-TYPE_CHECKING = False  # typing's own costs its import, before which nothing can be done about Ctrl-C
+TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C could not be handled
 if TYPE_CHECKING:
-    from .api.asynchronous import AsyncCluster
-    from .api.blocking import Cluster
+    from .api import (
+        AppliedOffset,
+        AsyncCluster,
+        AuthenticationFailed,
+        BrokerUnavailable,
+        Cluster,
+        ClusterUnreachable,
+        Commit,
+        ConfigError,
+        DeadlineExceeded,
+        DeletedGroup,
+        Failure,
+        Finding,
+        FromPlan,
+        Group,
+        GroupLagRow,
+        KgroupsError,
+        Limits,
+        ListedGroup,
+        Member,
+        MemberLagRow,
+        MissingPackage,
+        OffsetRow,
+        Outcome,
+        PartialFailure,
+        PartitionLagRow,
+        PlannedDeletion,
+        PlannedOffset,
+        Report,
+        Result,
+        Severity,
+        ShiftBy,
+        Threshold,
+        ToCurrent,
+        ToEarliest,
+        ToGroup,
+        ToLatest,
+        ToOffset,
+        TopicLagRow,
+        ToTime,
+        UsageError,
+    )
 
-
-__all__ = ["AsyncCluster", "Cluster", "__version__"]
+__all__ = [
+    "AppliedOffset",
+    "AsyncCluster",
+    "AuthenticationFailed",
+    "BrokerUnavailable",
+    "Cluster",
+    "ClusterUnreachable",
+    "Commit",
+    "ConfigError",
+    "DeadlineExceeded",
+    "DeletedGroup",
+    "Failure",
+    "Finding",
+    "FromPlan",
+    "Group",
+    "GroupLagRow",
+    "KgroupsError",
+    "Limits",
+    "ListedGroup",
+    "Member",
+    "MemberLagRow",
+    "MissingPackage",
+    "OffsetRow",
+    "Outcome",
+    "PartialFailure",
+    "PartitionLagRow",
+    "PlannedDeletion",
+    "PlannedOffset",
+    "Report",
+    "Result",
+    "Severity",
+    "ShiftBy",
+    "Threshold",
+    "ToCurrent",
+    "ToEarliest",
+    "ToGroup",
+    "ToLatest",
+    "ToOffset",
+    "ToTime",
+    "TopicLagRow",
+    "UsageError",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> object:
-    """Imports the API when it is used: the commands do without."""
-    if name == "Cluster":
-        from .api.blocking import Cluster
+    """Import a public name when it is used: the commands need none of them."""
+    if name in __all__:
+        from . import api
 
-        return Cluster
-    if name == "AsyncCluster":
-        from .api.asynchronous import AsyncCluster
-
-        return AsyncCluster
+        found: object = getattr(api, name)
+        return found
     raise AttributeError(f"module 'kgroups' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

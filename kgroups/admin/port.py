@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
@@ -115,3 +115,14 @@ class GroupAdmin(Protocol):
     ) -> Outcome[RemovedMember]: ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Renewable(Protocol):
+    """An admin whose connections can serve another command."""
+
+    async def renew(self) -> None:
+        """Restart the deadline, and learn again which brokers there are and what may be hidden.
+
+        :raises KgroupsError: if no broker responds over the open connections or new ones.
+        """

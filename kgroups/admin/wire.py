@@ -93,6 +93,10 @@ class WireAdmin:
             raise
         return cls(cluster, _hidden_by(answer.operations), sees_topics=_sees(answer.topics))
 
+    async def renew(self) -> None:
+        answer = await self.cluster.renew()
+        self._hidden_by, self._sees_topics = _hidden_by(answer.operations), _sees(answer.topics)
+
     @property
     def cluster_id(self) -> str | None:
         return self.cluster.cluster_id

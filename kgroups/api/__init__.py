@@ -1,1 +1,83 @@
-"""kgroups for Python programs: :class:`Cluster` for those that wait, :class:`AsyncCluster` for those that do not."""
+"""The Python API: :class:`Cluster`, :class:`AsyncCluster`, and the types that they accept and return."""
+
+from __future__ import annotations
+
+from kgroups.errors import (
+    AuthenticationFailed,
+    BrokerUnavailable,
+    ClusterUnreachable,
+    ConfigError,
+    DeadlineExceeded,
+    KgroupsError,
+    MissingPackage,
+    UsageError,
+)
+from kgroups.model.groups import Group, ListedGroup, Member
+from kgroups.model.health.findings import Finding
+from kgroups.model.health.limits import Limits
+from kgroups.model.health.report import Report
+from kgroups.model.health.severity import Severity, Threshold
+from kgroups.model.offsets import Commit
+from kgroups.model.operations.reset import (
+    FromPlan,
+    PlannedOffset,
+    ShiftBy,
+    ToCurrent,
+    ToEarliest,
+    ToGroup,
+    ToLatest,
+    ToOffset,
+    ToTime,
+)
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup
+from kgroups.model.outcome import Failure, Result
+from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
+from kgroups.model.views.offset_row import OffsetRow
+
+from .asynchronous import AsyncCluster
+from .blocking import Cluster
+from .deletion import PlannedDeletion
+from .outcome import Outcome, PartialFailure
+
+__all__ = [
+    "AppliedOffset",
+    "AsyncCluster",
+    "AuthenticationFailed",
+    "BrokerUnavailable",
+    "Cluster",
+    "ClusterUnreachable",
+    "Commit",
+    "ConfigError",
+    "DeadlineExceeded",
+    "DeletedGroup",
+    "Failure",
+    "Finding",
+    "FromPlan",
+    "Group",
+    "GroupLagRow",
+    "KgroupsError",
+    "Limits",
+    "ListedGroup",
+    "Member",
+    "MemberLagRow",
+    "MissingPackage",
+    "OffsetRow",
+    "Outcome",
+    "PartialFailure",
+    "PartitionLagRow",
+    "PlannedDeletion",
+    "PlannedOffset",
+    "Report",
+    "Result",
+    "Severity",
+    "ShiftBy",
+    "Threshold",
+    "ToCurrent",
+    "ToEarliest",
+    "ToGroup",
+    "ToLatest",
+    "ToOffset",
+    "ToTime",
+    "TopicLagRow",
+    "UsageError",
+]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgroups.admin.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
+from kgroups.model import outcome as model
 from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.limits import Limits
 from kgroups.model.names import check_sendable
@@ -23,9 +25,11 @@ from kgroups.model.operations.reset import (
     ToOffset,
     ToTime,
 )
-from kgroups.model.outcome import Outcome
 from kgroups.model.topic_scope import TopicScope, parse_topic_scope
 from kgroups.model.views.lag_summary import By
+
+from .outcome import Outcome
+from .undo import Change
 
 _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPlan, ToGroup)
 
@@ -139,7 +143,7 @@ def scenario(to: object) -> Scenario:
     """:raises UsageError: for something that is not a scenario, such as a string, or one with an invalid value."""
     if not isinstance(to, _SCENARIOS):
         names = ", ".join(kind.__name__ for kind in _SCENARIOS)
-        raise UsageError(f"to must be a scenario of kgroups.model.operations.reset ({names}), not {to!r}")
+        raise UsageError(f"to must be a scenario of kgroups ({names}), not {to!r}")
     for name in ("offset", "by", "ms"):
         value = getattr(to, name, 0)
         if type(value) is not int or (value < 0 and name == "offset"):
@@ -162,16 +166,45 @@ def scope(topics: Iterable[str] | None) -> TopicScope | None:
 def limits(value: object) -> Limits:
     """:raises UsageError: for something else."""
     if not isinstance(value, Limits):
-        raise UsageError(f"limits must be kgroups.model.health.limits.Limits, not {type(value).__name__}")
+        raise UsageError(f"limits must be kgroups.Limits, not {type(value).__name__}")
     return value
 
 
 def plan(value: object) -> tuple[PlannedOffset, ...]:
     """:raises UsageError: for something other than planned offsets, such as the outcome that holds them."""
-    if isinstance(value, Outcome):
+    if isinstance(value, (Outcome, model.Outcome)):
         raise UsageError("pass the items of the plan, plan.items, not the whole outcome")
     entries = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, PlannedOffset)) else (None,)
     for entry in entries:
         if not isinstance(entry, PlannedOffset):
             raise UsageError(f"the plan must be a list of PlannedOffset, not {type(value).__name__}")
     return tuple(entry for entry in entries if entry is not None)
+
+
+def path(name: str, value: object) -> str | None:
+    """:raises UsageError: for something other than a path of text, or ``None``."""
+    if value is None:
+        return None
+    try:
+        found = os.fspath(value)  # type: ignore[call-overload]
+    except TypeError:
+        found = value
+    if not isinstance(found, str):
+        raise UsageError(f"{name} must be a str or a path, not {type(value).__name__}")
+    return found
+
+
+def properties(value: object) -> tuple[tuple[str, str], ...]:
+    """:raises UsageError: for something other than a mapping of names to values, or ``None``."""
+    if value is None:
+        return ()
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise UsageError("properties must be a dict of str to str")
+    return tuple((key, str(each)) for key, each in value.items())
+
+
+def change(value: object) -> Change:
+    """:raises UsageError: for something other than the outcome of a change."""
+    if isinstance(value, Outcome) and value.change is not None:
+        return value.change
+    raise UsageError("undo takes the outcome of apply, delete_offsets, or delete, not its items")

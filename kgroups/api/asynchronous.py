@@ -1,4 +1,4 @@
-"""The questions and acts, awaited."""
+"""The Python API for programs with an event loop."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, overload
 
+from kgroups.admin.delete_groups import still_as_shown
 from kgroups.admin.list_groups import ListFilter
-from kgroups.admin.open import open_admin
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
 from kgroups.config.load import Flags, load_settings
+from kgroups.errors import UsageError
+from kgroups.model import outcome as model
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
@@ -24,13 +27,17 @@ from kgroups.model.health.sampling import Sampling
 from kgroups.model.offsets import Isolation
 from kgroups.model.operations.reset import PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
-from kgroups.model.outcome import Outcome, Result
-from kgroups.model.views.lag_rows import LagRow
+from kgroups.model.outcome import Result
+from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.lag_summary import shares
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.offsets import offset_rows
 
 from . import arguments
+from .deletion import PlannedDeletion
+from .outcome import Outcome
+from .session import Session
+from .undo import deletion_change, offsets_change, source_of
 
 T = TypeVar("T")
 
@@ -38,10 +45,36 @@ _LOG = logging.getLogger("kgroups")
 
 
 class AsyncCluster:
-    """A cluster, by where it is. It connects for each question; there is nothing to close.
+    """A Kafka cluster, for programs with an event loop.
 
-    Answers are :class:`kgroups.model.outcome.Outcome`: ``items`` that came back, ``failures`` by group, topic or
-    broker, and ``notices``. Only what concerns the whole answer is raised, as a :class:`kgroups.errors.KgroupsError`.
+    Connection settings that are not given come from the same places as those of the commands: environment variables,
+    the profile, the configuration file. Each call opens connections and closes them; inside ``async with`` they are
+    kept for the next call. Each call has ``timeout`` for itself.
+
+    Every method returns an :class:`kgroups.Outcome`, whose ``failures`` name everything that is missing from its
+    items. Exceptions are for calls without any result, and all of them are :class:`kgroups.KgroupsError`.
+
+    Args:
+        bootstrap: Bootstrap servers, ``host:port,host:port``.
+        command_config: Path of a Java ``client.properties`` file, or of one for librdkafka.
+        properties: Client properties that override those of the file.
+        profile: Name of a profile of the configuration file.
+        timeout: Seconds for one call. Default: 30.
+        broker_timeout: Seconds to wait for one broker that does not respond. Default: 10.
+        transport: ``wire`` (default) or ``librdkafka``.
+        config_providers: Whether ``${env:NAME}``, ``${file:PATH:KEY}``, and ``${directory:PATH:FILE}`` are resolved,
+            and a token may come from a ``file:`` URL. Default: in files, but not in ``properties``, because whoever
+            writes those could read the files and variables of this machine.
+        max_requests_per_second: Maximum rate of requests to all brokers together. Default: unlimited.
+
+    Raises:
+        UsageError: If an argument is invalid, or there are no bootstrap servers.
+        ConfigError: If a file or profile is invalid.
+
+    Example:
+        >>> async with AsyncCluster("localhost:9092") as cluster:
+        ...     for row in await cluster.lag("orders"):
+        ...         print(row.group, row.total_lag)
     """
 
     def __init__(
@@ -57,49 +90,76 @@ class AsyncCluster:
         config_providers: bool | None = None,
         max_requests_per_second: float | None = None,
     ) -> None:
-        """What is not given is looked for as the commands do: in the environment, in the profile, in the file.
-
-        :param bootstrap: ``host:port,host:port``.
-        :param command_config: a Java ``client.properties``, or librdkafka's.
-        :param properties: settings as in such a file, over it.
-        :param timeout: seconds for the whole of each question; 30 by default.
-        :param broker_timeout: of these, seconds that one broker may cost; 10 by default.
-        :param transport: ``wire`` or ``librdkafka``.
-        :param config_providers: whether ``${env:NAME}``, ``${file:PATH:KEY}``, and ``${directory:PATH:FILE}`` are
-            resolved and a token may come from a ``file:`` URL. Default: in files, but not in ``properties``, because
-            whoever writes those could read the files and variables of this machine. ``False``: nowhere.
-        :param max_requests_per_second: maximum rate of requests to all brokers together; unlimited by default.
-        :raises UsageError: when nobody says where the cluster is, or something cannot be right.
-        :raises ConfigError: for a file or profile that cannot be right.
-        """
         flags = Flags(
             arguments.text("bootstrap", bootstrap),
-            None if command_config is None else os.fspath(command_config),
+            arguments.path("command_config", command_config),
             (),
             arguments.text("profile", profile),
             arguments.seconds("timeout", timeout),
             arguments.seconds("broker_timeout", broker_timeout),
             arguments.transport(transport),
-            tuple((key, str(value)) for key, value in (properties or {}).items()),
+            arguments.properties(properties),
             config_providers,
             arguments.rate(max_requests_per_second),
         )
         loaded = load_settings(flags, os.environ)
         self.settings = loaded.settings
+        self._session = Session(self.settings)
         for remark in loaded.remarks:
             _LOG.warning(remark)
 
+    async def __aenter__(self) -> Self:
+        self._session.keep()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._session.close()
+
     async def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
-        """The groups there are, of every kind, sorted by name; with states or types, those that are in one of them."""
+        """List groups of every type, sorted by group ID.
+
+        Args:
+            states: Only groups in one of these states, such as ``Empty``.
+            types: Only groups of one of these types, such as ``Consumer``.
+
+        Returns:
+            One item for each group, with ``group``, ``type``, ``state``, and ``coordinator``.
+
+        Raises:
+            UsageError: If a state or type is unknown.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> [each.group for each in await cluster.list(states=["Empty"])]
+        """
         wanted = ListFilter(arguments.states(states), arguments.types(types), with_states=True, with_types=True)
-        return await self._ask(lambda admin: admin.list_groups(wanted))
+        return Outcome.of(await self._ask(lambda admin: admin.list_groups(wanted)))
 
     async def describe(
         self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
     ) -> Outcome[Group]:
-        """State and members of these groups: by name, those that match ``regex`` or use ``topics``, or all."""
+        """Describe groups: state, type, assignor, and members with their assignments.
+
+        Args:
+            *groups: Group IDs.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on one of these topics.
+            all_groups: Select all groups.
+
+        Returns:
+            One item for each group. A group that does not exist is a failure.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> [(each.group, each.state) for each in await cluster.describe(regex="orders-.*")]
+        """
         selection = arguments.selection(groups, regex, topics, all_groups)
-        return await self._ask(lambda admin: admin.describe(selection))
+        return Outcome.of(await self._ask(lambda admin: admin.describe(selection)))
 
     async def offsets(
         self,
@@ -109,10 +169,83 @@ class AsyncCluster:
         read_committed: bool = False,
         all_groups: bool = False,
     ) -> Outcome[OffsetRow]:
-        """One row for each partition of each group: committed offset, both ends of the log, lag, who holds it."""
+        """Return the committed offset, log start and end offset, lag, and member of each partition.
+
+        Args:
+            *groups: Group IDs.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on these topics, and only their offsets on them.
+            read_committed: Measure lag to the last stable offset, so that open transactions do not count.
+            all_groups: Select all groups.
+
+        Returns:
+            One item for each partition of each group. An offset or lag that is unknown is None.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> [(row.topic, row.partition, row.current_offset) for row in await cluster.offsets("orders")]
+        """
         selection, level = arguments.selection(groups, regex, topics, all_groups), _level(read_committed)
         outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level))
-        return outcome.with_items(row for item in outcome.items for row in offset_rows(item))
+        return Outcome.of(outcome.with_items(row for item in outcome.items for row in offset_rows(item)))
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["group"] = "group",
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[GroupLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["topic"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[TopicLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["partition"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[PartitionLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: Literal["member"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[MemberLagRow]: ...
+
+    @overload
+    async def lag(
+        self,
+        *groups: str,
+        by: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[LagRow]: ...
 
     async def lag(
         self,
@@ -122,12 +255,32 @@ class AsyncCluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
-    ) -> Outcome[LagRow]:
-        """How far behind, summed up by ``group``, ``topic``, ``partition`` or ``member``."""
+    ) -> Outcome[Any]:
+        """Return the lag of groups, in total or split.
+
+        Args:
+            *groups: Group IDs.
+            by: ``group``, ``topic``, ``partition``, or ``member``: one item for each.
+            regex: RE2 regular expression that whole group IDs must match.
+            topics: Only groups with committed offsets or assignments on these topics, and only their lag on them.
+            read_committed: Measure lag to the last stable offset, so that open transactions do not count.
+            all_groups: Select all groups.
+
+        Returns:
+            Items with ``total_lag``, which is None if the lag of one partition is unknown; ``known_lag`` is then the
+            sum of the others.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> {row.topic: row.total_lag for row in await cluster.lag("orders", by="topic")}
+        """
         selection = arguments.selection(groups, regex, topics, all_groups)
         level, split = _level(read_committed), arguments.split(by)
         outcome = await self._ask(lambda admin: admin.describe_offsets(selection, isolation=level, whole_topics=True))
-        return outcome.with_items(share.row() for item in outcome.items for share in shares(item, split))
+        return Outcome.of(outcome.with_items(share.row() for item in outcome.items for share in shares(item, split)))
 
     async def check(
         self,
@@ -138,10 +291,27 @@ class AsyncCluster:
         samples: int = 3,
         all_groups: bool = False,
     ) -> Report:
-        """Whether groups are as they should be.
+        """Check groups against limits.
 
-        :param window: seconds over which a trend is looked at, where ``limits`` has one; it takes as long.
-        :param samples: how often in that time, at least twice.
+        Args:
+            *groups: Group IDs.
+            limits: The limits, such as ``Limits(lag=Threshold(warning=100, critical=1000))``.
+            regex: RE2 regular expression that whole group IDs must match.
+            window: Seconds over which ``Limits(trend=True)`` observes the groups; the call takes that long.
+            samples: Number of samples in that time, at least 2.
+            all_groups: Select all groups.
+
+        Returns:
+            A report with ``severity`` (the worst) and ``bad`` (findings that are not OK). What could not be determined
+            is UNKNOWN, never OK.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> report = await cluster.check("orders", limits=Limits(lag=Threshold(critical=1000)))
+            >>> [finding.message for finding in report.bad]
         """
         from kgroups.admin.observe import observe
 
@@ -149,7 +319,7 @@ class AsyncCluster:
         sampling = Sampling(arguments.limits(limits), (), window, samples)
         for wanted in sampling.wanted():
             await asyncio.sleep(wanted.pause)
-            look = partial(
+            sample = partial(
                 observe,
                 selection=selection,
                 isolation=Isolation.READ_UNCOMMITTED,
@@ -157,7 +327,7 @@ class AsyncCluster:
                 with_commit_times=wanted.with_commit_times,
                 with_outsiders=wanted.with_outsiders,
             )
-            sampling.add(await self._ask(look))
+            sampling.add(await self._ask(sample))
         return sampling.report(int(time.time() * 1000))
 
     async def plan_reset(
@@ -169,71 +339,265 @@ class AsyncCluster:
         all_groups: bool = False,
         create_group: bool = False,
     ) -> Outcome[PlannedOffset]:
-        """Where offsets would go. Nothing is changed.
+        """Plan a reset of committed offsets. Nothing is changed.
 
-        :param to: one of the scenarios of :mod:`kgroups.model.operations.reset`.
-        :param topics: ``orders`` or ``orders:0,2-5``; ``None``: all that the group has committed.
-        :param create_group: whether named groups that do not exist are planned; otherwise each is a failure.
+        Args:
+            *groups: Group IDs.
+            to: The new offsets: ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, ToGroup, or FromPlan.
+            topics: ``orders`` or ``orders:0,2-5``. Default: every partition with a committed offset.
+            regex: RE2 regular expression that whole group IDs must match.
+            all_groups: Select all groups.
+            create_group: Plan groups that do not exist, too. Otherwise each of them is a failure.
+
+        Returns:
+            One item for each partition, with ``old``, ``new``, and ``note``. Groups with members are failures.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> plan = await cluster.plan_reset("orders", to=ToEarliest(), topics=["orders:0"])
+            >>> [(each.topic, each.partition, each.old, each.new) for each in plan]
         """
         selection = arguments.selection(groups, regex, (), all_groups)
         request = ResetRequest(selection, arguments.scenario(to), arguments.scope(topics), create=create_group)
-        return await self._ask(lambda admin: admin.plan_reset(request))
+        return Outcome.of(await self._ask(lambda admin: admin.plan_reset(request)))
 
     async def apply(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
     ) -> Outcome[AppliedOffset]:
-        """Moves offsets as a plan says, where the groups are still as it found them; tells what became of each.
+        """Write the offsets of a plan.
 
-        A group for which a client that is not a member still commits is a failure, as for ``kgroups reset-offsets``;
-        to find out may take some seconds, which do not count toward ``timeout``.
+        Each group is checked again right before it is written: if it has members, if its offsets have changed, or if a
+        client that is not a member still commits for it, it is a failure and remains as it is. That check can take
+        some seconds, which do not count toward ``timeout``.
 
-        :param plan: the items of :meth:`plan_reset`, or some of them.
-        :param force: change such groups, too, and groups whose offsets have changed since they were planned.
-        :param commit_window: seconds of the commit log that are read for it.
-        :raises UsageError: when it is something else, such as the whole outcome.
+        Args:
+            plan: Items of :meth:`plan_reset`, or some of them.
+            force: Also write groups for which such a client commits, or whose offsets have changed.
+            commit_window: Seconds of the commit log that are read for that check.
+
+        Returns:
+            One item for each offset, with ``result``: applied, failed, or unknown. Pass the outcome to :meth:`undo`
+            to restore the old offsets.
+
+        Raises:
+            UsageError: If an argument is invalid, such as an outcome instead of its items.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> done = await cluster.apply(plan.items)
+            >>> done.raise_for_failures()
         """
-        plan = arguments.plan(plan)
+        entries = arguments.plan(plan)
         window = arguments.seconds("commit_window", commit_window)
+        return await self._ask(lambda admin: _write(admin, entries, force=force, window=window))
 
-        async def act(admin: GroupAdmin) -> Outcome[AppliedOffset]:
-            told = Committing() if force else await still_committing(admin, committed_of(plan), window=window)
-            kept = [entry for entry in plan if entry.group_id not in told.found]
-            true = await admin.still_true(kept, force=force)
-            done = await admin.apply_offsets(true.items)
-            return done.with_failures((*told.failures("force=True"), *true.failures), (*told.notices, *true.notices))
+    async def plan_delete_offsets(
+        self,
+        *groups: str,
+        topics: Iterable[str],
+        regex: str | None = None,
+        all_groups: bool = False,
+    ) -> Outcome[PlannedOffset]:
+        """Plan the deletion of committed offsets. Nothing is changed.
 
-        return await self._ask(act)
+        Args:
+            *groups: Group IDs.
+            topics: ``orders`` or ``orders:0,2-5``.
+            regex: RE2 regular expression that whole group IDs must match.
+            all_groups: Select all groups.
 
-    async def delete(self, *groups: str, force: bool = False, commit_window: float = WINDOW) -> Outcome[DeletedGroup]:
-        """Deletes groups that have no members, with their offsets. There is no way back.
+        Returns:
+            One item for each committed offset to delete. A topic that a member is subscribed to is a failure.
+
+        Raises:
+            UsageError: If no groups or topics are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> plan = await cluster.plan_delete_offsets("orders", topics=["old-topic"])
+        """
+        selection = arguments.selection(groups, regex, (), all_groups)
+        scope = arguments.scope(topics)
+        if scope is None:
+            raise UsageError("topics must be a list of str, not None")
+        return Outcome.of(await self._ask(lambda admin: admin.plan_delete_offsets(selection, scope)))
+
+    async def delete_offsets(
+        self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
+    ) -> Outcome[AppliedOffset]:
+        """Delete the committed offsets of a plan. Requires Kafka 2.4.
+
+        Each group is checked again right before its offsets are deleted, as in :meth:`apply`, but it may have members
+        that are not subscribed to the topic.
+
+        Args:
+            plan: Items of :meth:`plan_delete_offsets`, or some of them.
+            force: Also change groups for which a client that is not a member commits, or whose offsets have changed.
+            commit_window: Seconds of the commit log that are read for that check.
+
+        Returns:
+            One item for each offset, with ``result``: applied, failed, or unknown. Pass the outcome to :meth:`undo`
+            to restore the offsets.
+
+        Raises:
+            UsageError: If an argument is invalid, or an item is not a deletion.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> done = await cluster.delete_offsets(plan.items)
+        """
+        entries = arguments.plan(plan)
+        window = arguments.seconds("commit_window", commit_window)
+        if any(entry.after is not None for entry in entries):
+            raise UsageError("delete_offsets takes the items of plan_delete_offsets; pass those of plan_reset to apply")
+        return await self._ask(lambda admin: _write(admin, entries, force=force, window=window, deletion=True))
+
+    async def plan_delete(
+        self, *groups: str, regex: str | None = None, all_groups: bool = False
+    ) -> Outcome[PlannedDeletion]:
+        """Plan the deletion of groups. Nothing is changed.
+
+        Args:
+            *groups: Group IDs.
+            regex: RE2 regular expression that whole group IDs must match.
+            all_groups: Select all groups.
+
+        Returns:
+            One item for each group, with ``group`` and ``commits``. Groups with members are failures.
+
+        Raises:
+            UsageError: If no groups are selected, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> plan = await cluster.plan_delete(regex="test-.*")
+            >>> [(each.group, len(each.commits)) for each in plan]
+        """
+        selection = arguments.selection(groups, regex, (), all_groups)
+        planned = await self._ask(lambda admin: admin.plan_delete(selection))
+        return Outcome.of(planned.with_items(map(PlannedDeletion, planned.items)))
+
+    async def delete(
+        self, *groups: str | PlannedDeletion, force: bool = False, commit_window: float = WINDOW
+    ) -> Outcome[DeletedGroup]:
+        """Delete groups without members, with their committed offsets.
 
         A group for which a client that is not a member still commits is a failure: see :meth:`apply`.
 
-        :raises UsageError: when no group is named.
+        Args:
+            *groups: Group IDs, or items of :meth:`plan_delete`: of those, groups whose offsets have changed are
+                failures.
+            force: Also delete groups for which such a client commits, or whose offsets have changed.
+            commit_window: Seconds of the commit log that are read for that check.
+
+        Returns:
+            One item for each group, with ``result``: applied, failed, or unknown. Pass the outcome to :meth:`undo` to
+            restore the offsets, which creates the groups again.
+
+        Raises:
+            UsageError: If no group is given, or an argument is invalid.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> done = await cluster.delete(*plan)
         """
-        names = arguments.selection(groups, None, (), all_groups=False).names
+        plans = {each.group: each for each in groups if isinstance(each, PlannedDeletion)}
+        named = [each.group if isinstance(each, PlannedDeletion) else each for each in groups]
+        names = arguments.selection(named, None, (), all_groups=False).names
+        window = arguments.seconds("commit_window", commit_window)
+        return await self._ask(lambda admin: _delete(admin, names, plans, force=force, window=window))
+
+    async def undo(
+        self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
+    ) -> Outcome[AppliedOffset]:
+        """Restore the committed offsets from before a change.
+
+        An offset that another client has committed since is a failure, and so is one of a topic that was deleted and
+        recreated. The check for clients that still commit is that of :meth:`apply`.
+
+        Args:
+            change: The outcome of :meth:`apply`, :meth:`delete_offsets`, or :meth:`delete`.
+            commit_window: Seconds of the commit log that are read for that check.
+
+        Returns:
+            One item for each restored offset, with ``result``: applied, failed, or unknown.
+
+        Raises:
+            UsageError: If the argument is not such an outcome, or it belongs to another cluster.
+            KgroupsError: If no broker responds.
+
+        Example:
+            >>> done = await cluster.apply(plan.items)
+            >>> restored = await cluster.undo(done)
+        """
+        scenario = arguments.change(change).scenario()
+        names = tuple(dict.fromkeys(group for group, _, _ in scenario.moves))
         window = arguments.seconds("commit_window", commit_window)
 
-        async def act(admin: GroupAdmin) -> Outcome[DeletedGroup]:
-            told = Committing()
-            if not force:
-                planned = await admin.plan_delete(Selection(names))
-                committed = {each.group.group_id: each.commits for each in planned.items}
-                told = await still_committing(admin, committed, window=window)
-            done = await admin.delete_groups([name for name in names if name not in told.found])
-            failures = told.failures("force=True")
-            spared = [DeletedGroup(failure.name, Result.FAILED, failure) for failure in failures]
-            items = sorted((*done.items, *spared), key=lambda each: each.group_id)
-            return done.with_items(items).with_failures(failures, told.notices)
+        async def act(admin: GroupAdmin) -> Outcome[AppliedOffset]:
+            planned = await admin.plan_reset(ResetRequest(Selection(names), scenario))
+            return await _write(admin, planned.items, force=False, window=window, earlier=planned)
 
-        return await self._ask(act)
+        return await self._ask(act) if names else Outcome()
 
     async def _ask(self, question: Callable[[GroupAdmin], Awaitable[T]]) -> T:
-        admin, _ = await open_admin(self.settings, tell=_LOG.warning)
-        try:
+        async with self._session.admin() as admin:
             return await question(admin)
-        finally:
-            await admin.close()
+
+
+async def _write(
+    admin: GroupAdmin,
+    plan: Sequence[PlannedOffset],
+    *,
+    force: bool,
+    window: float,
+    deletion: bool = False,
+    earlier: model.Outcome[Any] | None = None,
+) -> Outcome[AppliedOffset]:
+    """Write the offsets of groups that are still as planned, and for which no other client commits."""
+    members: list[str] = []
+    if deletion and plan and not force:
+        names = tuple(sorted({entry.group_id for entry in plan}))
+        members = [group.group_id for group in (await admin.describe(Selection(names))).items if group.members]
+    committing = Committing()
+    if not force:
+        committing = await still_committing(admin, committed_of(plan, members), window=window)
+    kept = [entry for entry in plan if entry.group_id not in committing.found]
+    true = await admin.still_true(kept, with_members=deletion, force=force)
+    source = await source_of(admin, true.items)
+    done = await admin.apply_offsets(true.items)
+    failures = (*committing.failures("force=True"), *true.failures)
+    whole = done.with_failures(failures, (*committing.notices, *true.notices))
+    return Outcome.of(whole.after(earlier) if earlier else whole, offsets_change(source, done.items))
+
+
+async def _delete(
+    admin: GroupAdmin, names: Sequence[str], plans: Mapping[str, PlannedDeletion], *, force: bool, window: float
+) -> Outcome[DeletedGroup]:
+    """Delete groups that are still as planned, and for which no other client commits."""
+    now = await admin.plan_delete(Selection(tuple(names)))
+    current = {each.group.group_id: each for each in now.items}
+    planned = [plans[name].planned for name in names if name in plans]
+    shown = now.with_items(current[name] for name in plans if name in current)
+    changed = still_as_shown(planned, shown._replace(failures=()), force=force).failures
+    committing = Committing()
+    if not force:
+        committed = {name: each.commits for name, each in current.items()}
+        committing = await still_committing(admin, committed, window=window)
+    failures = [*committing.failures("force=True")]
+    failures += [failure for failure in changed if failure.name not in committing.found]
+    spared = {failure.name for failure in failures}
+    source = await source_of(admin, (entry for each in current.values() for entry in each.as_plan()))
+    done = await admin.delete_groups([name for name in names if name not in spared])
+    items = sorted(
+        (*done.items, *(DeletedGroup(failure.name, Result.FAILED, failure) for failure in failures)),
+        key=lambda each: each.group_id,
+    )
+    whole = done.with_items(items).with_failures(failures, committing.notices)
+    return Outcome.of(whole, deletion_change(source, now.items, items))
 
 
 def _level(read_committed: bool) -> Isolation:

@@ -1,12 +1,14 @@
-"""The same, waited for."""
+"""The Python API for programs without an event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, overload
 
 from kgroups.admin.still_committing import WINDOW
 from kgroups.config.settings import ClientSettings
@@ -15,21 +17,20 @@ from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.operations.reset import PlannedOffset, Scenario
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup
-from kgroups.model.outcome import Outcome
-from kgroups.model.views.lag_rows import LagRow
+from kgroups.model.views.lag_rows import GroupLagRow, LagRow, MemberLagRow, PartitionLagRow, TopicLagRow
 from kgroups.model.views.offset_row import OffsetRow
 
 from .asynchronous import AsyncCluster
+from .deletion import PlannedDeletion
+from .outcome import Outcome
 
 T = TypeVar("T")
 
+_GRACE = 1.0
+"""Seconds that a cancelled question has to close its connections."""
+
 
 class Cluster:
-    """A cluster, for programs without an event loop, and for notebooks, which have one and do not await.
-
-    Every method is that of :class:`kgroups.AsyncCluster`, and its documentation.
-    """
-
     def __init__(
         self,
         bootstrap: str | None = None,
@@ -54,18 +55,34 @@ class Cluster:
             config_providers=config_providers,
             max_requests_per_second=max_requests_per_second,
         )
+        self._loop: _Loop | None = None
 
     @property
     def settings(self) -> ClientSettings:
         return self._cluster.settings
 
+    def __enter__(self) -> Self:
+        self._loop = self._loop or _Loop()
+        self._loop.run(self._cluster.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            try:
+                loop.run(self._cluster.__aexit__(kind, error, trace))
+            finally:
+                loop.close()
+
     def list(self, *, states: Iterable[str] = (), types: Iterable[str] = ()) -> Outcome[ListedGroup]:
-        return _waited_for(self._cluster.list(states=states, types=types))
+        return self._waited_for(self._cluster.list(states=states, types=types))
 
     def describe(
         self, *groups: str, regex: str | None = None, topics: Iterable[str] = (), all_groups: bool = False
     ) -> Outcome[Group]:
-        return _waited_for(self._cluster.describe(*groups, regex=regex, topics=topics, all_groups=all_groups))
+        return self._waited_for(self._cluster.describe(*groups, regex=regex, topics=topics, all_groups=all_groups))
 
     def offsets(
         self,
@@ -75,11 +92,66 @@ class Cluster:
         read_committed: bool = False,
         all_groups: bool = False,
     ) -> Outcome[OffsetRow]:
-        return _waited_for(
+        return self._waited_for(
             self._cluster.offsets(
                 *groups, regex=regex, topics=topics, read_committed=read_committed, all_groups=all_groups
             )
         )
+
+    @overload
+    def lag(
+        self,
+        *groups: str,
+        by: Literal["group"] = "group",
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[GroupLagRow]: ...
+
+    @overload
+    def lag(
+        self,
+        *groups: str,
+        by: Literal["topic"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[TopicLagRow]: ...
+
+    @overload
+    def lag(
+        self,
+        *groups: str,
+        by: Literal["partition"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[PartitionLagRow]: ...
+
+    @overload
+    def lag(
+        self,
+        *groups: str,
+        by: Literal["member"],
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[MemberLagRow]: ...
+
+    @overload
+    def lag(
+        self,
+        *groups: str,
+        by: str,
+        regex: str | None = None,
+        topics: Iterable[str] = (),
+        read_committed: bool = False,
+        all_groups: bool = False,
+    ) -> Outcome[LagRow]: ...
 
     def lag(
         self,
@@ -89,8 +161,8 @@ class Cluster:
         topics: Iterable[str] = (),
         read_committed: bool = False,
         all_groups: bool = False,
-    ) -> Outcome[LagRow]:
-        return _waited_for(
+    ) -> Outcome[Any]:
+        return self._waited_for(
             self._cluster.lag(
                 *groups, by=by, regex=regex, topics=topics, read_committed=read_committed, all_groups=all_groups
             )
@@ -105,7 +177,7 @@ class Cluster:
         samples: int = 3,
         all_groups: bool = False,
     ) -> Report:
-        return _waited_for(
+        return self._waited_for(
             self._cluster.check(
                 *groups, limits=limits, regex=regex, window=window, samples=samples, all_groups=all_groups
             )
@@ -120,7 +192,7 @@ class Cluster:
         all_groups: bool = False,
         create_group: bool = False,
     ) -> Outcome[PlannedOffset]:
-        return _waited_for(
+        return self._waited_for(
             self._cluster.plan_reset(
                 *groups, to=to, topics=topics, regex=regex, all_groups=all_groups, create_group=create_group
             )
@@ -129,17 +201,94 @@ class Cluster:
     def apply(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
     ) -> Outcome[AppliedOffset]:
-        return _waited_for(self._cluster.apply(plan, force=force, commit_window=commit_window))
+        return self._waited_for(self._cluster.apply(plan, force=force, commit_window=commit_window))
 
-    def delete(self, *groups: str, force: bool = False, commit_window: float = WINDOW) -> Outcome[DeletedGroup]:
-        return _waited_for(self._cluster.delete(*groups, force=force, commit_window=commit_window))
+    def plan_delete_offsets(
+        self,
+        *groups: str,
+        topics: Iterable[str],
+        regex: str | None = None,
+        all_groups: bool = False,
+    ) -> Outcome[PlannedOffset]:
+        return self._waited_for(
+            self._cluster.plan_delete_offsets(*groups, topics=topics, regex=regex, all_groups=all_groups)
+        )
+
+    def delete_offsets(
+        self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW
+    ) -> Outcome[AppliedOffset]:
+        return self._waited_for(self._cluster.delete_offsets(plan, force=force, commit_window=commit_window))
+
+    def plan_delete(self, *groups: str, regex: str | None = None, all_groups: bool = False) -> Outcome[PlannedDeletion]:
+        return self._waited_for(self._cluster.plan_delete(*groups, regex=regex, all_groups=all_groups))
+
+    def delete(
+        self, *groups: str | PlannedDeletion, force: bool = False, commit_window: float = WINDOW
+    ) -> Outcome[DeletedGroup]:
+        return self._waited_for(self._cluster.delete(*groups, force=force, commit_window=commit_window))
+
+    def undo(
+        self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
+    ) -> Outcome[AppliedOffset]:
+        return self._waited_for(self._cluster.undo(change, commit_window=commit_window))
+
+    def _waited_for(self, question: Coroutine[Any, Any, T]) -> T:
+        if self._loop is not None:
+            return self._loop.run(question)
+        loop = _Loop()
+        try:
+            return loop.run(question)
+        finally:
+            loop.close()
 
 
-def _waited_for(question: Coroutine[Any, Any, T]) -> T:
-    """On a loop of its own; on a thread of its own where this one has a loop that runs."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(question)
-    with ThreadPoolExecutor(1) as beside:
-        return beside.submit(asyncio.run, question).result()
+class _Loop:
+    """An event loop on its own thread, so that it also serves notebooks, whose thread has a running loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="kgroups", daemon=True)
+        self._thread.start()
+
+    def run(self, question: Coroutine[Any, Any, T]) -> T:
+        """Wait for the result. Ctrl-C cancels the question."""
+        future: Future[T] = asyncio.run_coroutine_threadsafe(question, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """End the loop when cancelled questions have closed their connections."""
+
+        async def ended() -> None:
+            if others := asyncio.all_tasks() - {asyncio.current_task()}:
+                _, hanging = await asyncio.wait(others, timeout=_GRACE)
+                for task in hanging:
+                    task.cancel()
+            await self._loop.shutdown_asyncgens()
+            await self._loop.shutdown_default_executor()
+
+        try:
+            asyncio.run_coroutine_threadsafe(ended(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+def _without_await(text: str) -> str:
+    return text.replace("async with Async", "with ").replace("async with", "with").replace("await ", "")
+
+
+def _document() -> None:
+    """Document :class:`Cluster` by the text of the methods that it waits for."""
+    _, _, rest = (AsyncCluster.__doc__ or "").partition("\n")
+    Cluster.__doc__ = "A Kafka cluster, for programs without an event loop, and for notebooks.\n" + _without_await(rest)
+    for name, method in vars(Cluster).items():
+        if callable(method) and not name.startswith("_"):
+            method.__doc__ = _without_await(getattr(AsyncCluster, name).__doc__)
+
+
+_document()

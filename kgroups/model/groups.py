@@ -86,6 +86,11 @@ class ListedGroup(NamedTuple):
     state: str | None = None
     type: str | None = None
 
+    @property
+    def group(self) -> GroupId:
+        """The group ID, by the name that rows and JSON use."""
+        return self.group_id
+
 
 class Member(NamedTuple):
     """One member of a group.
@@ -131,3 +136,8 @@ class Group(NamedTuple):
     target_assignment_epoch: int | None = None
     topology: Topology | None = None
     """Of streams groups."""
+
+    @property
+    def group(self) -> GroupId:
+        """The group ID, by the name that rows and JSON use."""
+        return self.group_id

@@ -163,6 +163,20 @@ class Cluster:
         self.topics.update({entry.topic: entry for entry in answer.topics if entry.topic in self.topics})
         return answer
 
+    async def renew(self) -> metadata.ClusterMetadata:
+        """Begin another command over the open connections: restart the deadline, and contact every broker again.
+
+        Return new metadata of the brokers and of the topics that were requested when connecting. Raises as
+        :meth:`call_any`.
+        """
+        self.deadline.restart()
+        self._links.forgive()
+        topics = tuple(self.topics)
+        answer = await self.call_any(metadata.Metadata(topics, operations=True))
+        self._learn(answer)
+        self.topics = {entry.topic: entry for entry in answer.topics if entry.topic in topics}
+        return answer
+
     # Below: connections and their beginnings.
 
     def _learn(self, answer: metadata.ClusterMetadata) -> None:

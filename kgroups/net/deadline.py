@@ -34,6 +34,10 @@ class Deadline:
         """Move it: a wait that the user asked for does not count."""
         self._at += seconds
 
+    def restart(self) -> None:
+        """Begin again, with the same number of seconds."""
+        self._at = time.monotonic() + self.seconds
+
     def within(self, seconds: float) -> Deadline:
         """A nearer deadline, no later than this one."""
         return Deadline(min(seconds, self.remaining()))

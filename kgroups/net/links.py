@@ -140,6 +140,10 @@ class Links:
                 reason = DeadlineExceeded(f"{error}, and {over}")
         return self._condemned.setdefault(address, reason)
 
+    def forgive(self) -> None:
+        """Contact every broker again, also those that did not respond."""
+        self._condemned.clear()
+
     def condemned(self, address: Address) -> bool:
         return address in self._condemned
 

@@ -101,6 +101,11 @@ class PlannedOffset(NamedTuple):
     """Whether ``before`` is known to be beyond the log end."""
 
     @property
+    def group(self) -> GroupId:
+        """The group ID, by the name that rows and JSON use."""
+        return self.group_id
+
+    @property
     def old(self) -> int | None:
         return self.before.offset if self.before else None
 

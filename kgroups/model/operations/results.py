@@ -18,6 +18,11 @@ class AppliedOffset(NamedTuple):
     result: Result
     failure: Failure | None = None
 
+    @property
+    def group(self) -> GroupId:
+        """The group ID, by the name that rows and JSON use."""
+        return self.planned.group_id
+
 
 class ForgottenOffset(NamedTuple):
     """A partition whose commit was to go, whatever it was; without a partition, a topic that could not be looked up."""
@@ -54,6 +59,11 @@ class DeletedGroup(NamedTuple):
     group_id: GroupId
     result: Result
     failure: Failure | None = None
+
+    @property
+    def group(self) -> GroupId:
+        """The group ID, by the name that rows and JSON use."""
+        return self.group_id
 
 
 class DoomedTopic(NamedTuple):

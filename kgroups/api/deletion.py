@@ -1,0 +1,30 @@
+"""Groups to delete, as a program sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kgroups.model.groups import GroupId
+from kgroups.model.offsets import Commit
+from kgroups.model.operations.results import DoomedGroup
+
+
+class PlannedDeletion(NamedTuple):
+    """A group that can be deleted.
+
+    Attributes:
+        planned: The described group, with its committed offsets.
+    """
+
+    planned: DoomedGroup
+
+    @property
+    def group(self) -> GroupId:
+        """The group ID."""
+        return self.planned.group.group_id
+
+    @property
+    def commits(self) -> Mapping[tuple[str, int], Commit | None]:
+        """The committed offsets that are deleted with the group, by topic and partition."""
+        return self.planned.commits

@@ -1,0 +1,150 @@
+"""What every method of the Python API returns: items, and everything that is missing from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from kgroups.errors import KgroupsError, MissingPackage
+from kgroups.model.outcome import EXIT_FAILED, EXIT_OK, Failure
+from kgroups.model.outcome import Outcome as ModelOutcome
+from kgroups.model.permissions import Acl
+
+from .undo import Change
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+T = TypeVar("T")
+
+
+class PartialFailure(KgroupsError):
+    """A result is incomplete, and :meth:`Outcome.raise_for_failures` was called.
+
+    Attributes:
+        failures: One for each group, topic, partition, or broker without a result.
+    """
+
+    def __init__(self, message: str, failures: tuple[Failure, ...]) -> None:
+        super().__init__(message)
+        self.failures = failures
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """Items of a result, and everything that is missing from them.
+
+    Iterating over an outcome iterates over its items. An outcome with ``failures`` is incomplete: call
+    :meth:`raise_for_failures` where that is an error.
+
+    Attributes:
+        items: What the brokers returned, sorted by group.
+        failures: One for each group, topic, partition, or broker without a result.
+        notices: Remarks that are not failures.
+        missing_acls: Permissions without which brokers leave groups or topics out without an error.
+        change: What was changed, for ``undo``; None if nothing was.
+
+    Example:
+        >>> for row in cluster.lag("orders").raise_for_failures():
+        ...     print(row.group, row.total_lag)
+    """
+
+    items: tuple[T, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    notices: tuple[str, ...] = ()
+    missing_acls: tuple[Acl, ...] = ()
+    change: Change | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, outcome: ModelOutcome[T], change: Change | None = None) -> Outcome[T]:
+        """Return the public form of an outcome of :mod:`kgroups.admin`."""
+        return cls(outcome.items, outcome.failures, outcome.notices, tuple(outcome.missing_acls()), change)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        """Raise an error: "has items" and "is complete" are different questions.
+
+        Raises:
+            TypeError: Always.
+        """
+        raise TypeError("an Outcome is neither true nor false; use .items or .failures")
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that a command ends with: 0 if the result is complete, otherwise 1."""
+        return EXIT_FAILED if self.failures else EXIT_OK
+
+    def raise_for_failures(self) -> Self:
+        """Return this outcome if it is complete.
+
+        Raises:
+            PartialFailure: If there are failures; ``failures`` has all of them.
+        """
+        if self.failures:
+            raise PartialFailure(_summary(self.failures), self.failures)
+        return self
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the items as dictionaries, with the keys and values of ``--output json``.
+
+        A described group has the keys of ``describe --state`` and ``member_details``, a list with the keys of
+        ``describe --members``, or None if Kafka does not report the members.
+        """
+        from .records import record_of
+
+        return [record_of(item) for item in self.items]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the items as an Arrow table.
+
+        Raises:
+            MissingPackage: If pyarrow is not installed.
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise _missing("pyarrow") from None
+        return pyarrow.Table.from_pylist(self.to_dicts())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the items as a pandas data frame.
+
+        Raises:
+            MissingPackage: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise _missing("pandas") from None
+        return pandas.DataFrame(self.to_dicts())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the items as a polars data frame.
+
+        Raises:
+            MissingPackage: If polars is not installed.
+        """
+        try:
+            import polars
+        except ImportError:
+            raise _missing("polars") from None
+        return polars.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+
+def _summary(failures: tuple[Failure, ...]) -> str:
+    first, more = failures[0], len(failures) - 1
+    name = first.name.removeprefix(f"{first.scope.value} ")
+    text = f"{first.scope.value} {name}: {first.message}"
+    return f"{text} (and {more:,} more)" if more else text
+
+
+def _missing(package: str) -> MissingPackage:
+    return MissingPackage(f"{package} is not installed; run: pip install {package}")

@@ -1,0 +1,59 @@
+"""Items of outcomes as dictionaries: the same keys and values as ``--output json``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup
+from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLagRow, TopicLagRow
+from kgroups.model.views.list_row import list_row
+from kgroups.model.views.member_rows import member_rows, state_row
+from kgroups.model.views.offset_row import OffsetRow
+from kgroups.model.views.operation_rows import delete_row, reset_row, told
+from kgroups.render.act_views import DELETE, RESET_OFFSETS
+from kgroups.render.jsonout import plain_data
+from kgroups.render.lag_views import GROUP_LAG, MEMBER_LAG, PARTITION_LAG, TOPIC_LAG
+from kgroups.render.member_views import MEMBERS, STATE
+from kgroups.render.views import LIST, OFFSETS
+
+from .deletion import PlannedDeletion
+
+if TYPE_CHECKING:
+    from kgroups.render.views import View
+
+_VIEWS: dict[type[Any], View] = {
+    OffsetRow: OFFSETS,
+    GroupLagRow: GROUP_LAG,
+    TopicLagRow: TOPIC_LAG,
+    PartitionLagRow: PARTITION_LAG,
+    MemberLagRow: MEMBER_LAG,
+}
+
+
+def record_of(item: object) -> dict[str, Any]:
+    """Return an item as a dictionary.
+
+    :raises TypeError: if no command shows such items.
+    """
+    match item:
+        case ListedGroup():
+            return _record(LIST, list_row(item))
+        case Group():
+            members = None if item.members is None else [_record(MEMBERS, row) for row in member_rows(item)]
+            return _record(STATE, state_row(item)) | {"member_details": members}
+        case PlannedOffset():
+            return _record(RESET_OFFSETS, reset_row(item))
+        case AppliedOffset():
+            return _record(RESET_OFFSETS, reset_row(item.planned, told(item.result, item.failure)))
+        case PlannedDeletion():
+            return _record(DELETE, delete_row(item.planned))
+        case DeletedGroup():
+            result, error = told(item.result, item.failure)
+            return {"group": item.group, "result": result, "error": error}
+    return _record(_VIEWS[type(item)], item)
+
+
+def _record(view: View, row: Any) -> dict[str, Any]:
+    return {column.key: plain_data(column.value(row)) for column in view.columns}

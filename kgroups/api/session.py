@@ -1,0 +1,83 @@
+"""The connections of the Python API: kept inside a ``with`` block, otherwise opened for each question."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kgroups.admin.open import open_admin
+from kgroups.admin.port import GroupAdmin, Renewable
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import KgroupsError, UsageError
+
+_LOG = logging.getLogger("kgroups")
+
+
+class Session:
+    """The connections to one cluster.
+
+    Each question has ``timeout`` for itself and asks every broker again, also those that did not respond to the
+    question before it. A question that is asked while another one uses the kept connections opens its own.
+    """
+
+    def __init__(self, settings: ClientSettings) -> None:
+        self._settings = settings
+        self._keeping = False
+        self._busy = False
+        self._kept: GroupAdmin | None = None
+
+    def keep(self) -> None:
+        """Keep connections from now on."""
+        self._keeping = True
+
+    @asynccontextmanager
+    async def admin(self) -> AsyncIterator[GroupAdmin]:
+        """Enter with a connected admin for one question.
+
+        :raises KgroupsError: if the cluster cannot be reached.
+        """
+        if self._busy or not self._keeping:
+            admin = await self._open()
+            try:
+                yield admin
+            finally:
+                await admin.close()
+            return
+        self._busy = True
+        try:
+            yield await self._renewed()
+        except UsageError:
+            raise
+        except BaseException:  # responses may still be on their way
+            await self._drop()
+            raise
+        finally:
+            self._busy = False
+
+    async def close(self) -> None:
+        """Close kept connections, and keep none from now on."""
+        self._keeping = False
+        await self._drop()
+
+    async def _renewed(self) -> GroupAdmin:
+        """Return the kept admin, ready for another question, or a new one."""
+        kept = self._kept
+        if kept is not None and isinstance(kept, Renewable):
+            try:
+                await kept.renew()
+                return kept
+            except KgroupsError:  # the connections are of no use any more
+                pass
+        await self._drop()
+        self._kept = await self._open()
+        return self._kept
+
+    async def _open(self) -> GroupAdmin:
+        admin, _ = await open_admin(self._settings, tell=_LOG.warning)
+        return admin
+
+    async def _drop(self) -> None:
+        admin, self._kept = self._kept, None
+        if admin is not None:
+            await admin.close()

@@ -1,0 +1,53 @@
+"""Undo in the Python API: what a change wrote, and the scenario that restores what was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kgroups.admin.port import GroupAdmin
+from kgroups.model.offsets import PlanKey
+from kgroups.model.operations.origin import Origin, Source
+from kgroups.model.operations.reset import FromPlan, PlannedOffset
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup
+from kgroups.model.outcome import Result
+
+
+class Change(NamedTuple):
+    """A change that was attempted: the cluster and its topics, the plan, and the result of each offset."""
+
+    source: Source
+    planned: tuple[PlannedOffset, ...]
+    results: Mapping[PlanKey, Result]
+
+    def scenario(self) -> FromPlan:
+        """Return the scenario that restores the offsets before the change."""
+        origin = Origin(
+            "this change",
+            self.source,
+            written={entry.key: entry.after for entry in self.planned},
+            results=self.results,
+            beyond_end=frozenset(entry.key for entry in self.planned if entry.beyond_end),
+        )
+        types = {entry.group_id: entry.kind for entry in self.planned if entry.kind is not None}
+        return FromPlan({entry.key: entry.before for entry in self.planned}, exact=True, kinds=types, origin=origin)
+
+
+async def source_of(admin: GroupAdmin, planned: Iterable[PlannedOffset]) -> Source:
+    """Return the cluster and the topic IDs of a change that is about to be made."""
+    topics = sorted({entry.topic for entry in planned})
+    return Source(cluster_id=admin.cluster_id, topic_ids=await admin.topic_ids(topics) if topics else {})
+
+
+def offsets_change(source: Source, done: Iterable[AppliedOffset]) -> Change:
+    """Return the change of written or deleted offsets."""
+    done = tuple(done)
+    results = {each.planned.key: each.result for each in done}
+    return Change(source, tuple(each.planned for each in done), results)
+
+
+def deletion_change(source: Source, planned: Iterable[DoomedGroup], done: Iterable[DeletedGroup]) -> Change:
+    """Return the change of deleted groups."""
+    entries = tuple(entry for group in planned for entry in group.as_plan())
+    results = {each.group_id: each.result for each in done}
+    return Change(source, entries, {entry.key: results.get(entry.group_id, Result.FAILED) for entry in entries})

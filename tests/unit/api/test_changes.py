@@ -1,0 +1,124 @@
+"""Changes by the Python API: deletions are planned first, and what was changed can be restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kgroups import Cluster, Outcome, ToEarliest, ToLatest, UsageError
+from tests.fakes.broker import FakeCluster
+from tests.fakes.serving import serving
+from tests.fakes.world import FakeMember
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeCluster]:
+    cluster = FakeCluster(2, "4.3.1")
+    cluster.world.topic("orders", [0, 1], start=5, end=100)
+    cluster.world.topic("refunds", [0], start=0, end=10)
+    held = (FakeMember("m-1", {"orders": (0, 1)}),)
+    cluster.world.group("active", 0, state="Stable", members=held, commits={("orders", 0): 50, ("refunds", 0): 4})
+    cluster.world.group("empty", 1, commits={("orders", 0): 60, ("refunds", 0): 3})
+    with serving(cluster):
+        yield cluster
+
+
+@pytest.fixture
+def cluster(fake: FakeCluster) -> Iterator[Cluster]:
+    with Cluster(",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())) as connected:
+        yield connected
+
+
+def _offsets(fake: FakeCluster, group: str) -> dict[tuple[str, int], int]:
+    commits = fake.world.groups[group].commits if group in fake.world.groups else {}
+    return {pair: getattr(commit, "offset", commit) for pair, commit in commits.items()}
+
+
+def test_plan_delete_changes_nothing_and_names_groups_with_members(fake: FakeCluster, cluster: Cluster) -> None:
+    plan = cluster.plan_delete(all_groups=True)
+    assert [(each.group, len(each.commits)) for each in plan] == [("empty", 2)]
+    assert [(each.name, each.error) for each in plan.failures] == [("active", "NON_EMPTY_GROUP")]
+    assert set(fake.world.groups) == {"active", "empty"}
+
+
+def test_delete_of_a_plan_rejects_groups_that_changed(fake: FakeCluster, cluster: Cluster) -> None:
+    plan = cluster.plan_delete("empty")
+    fake.world.groups["empty"].commits["orders", 0] = 61
+    done = cluster.delete(*plan)
+    assert [(each.group, each.result.value) for each in done] == [("empty", "failed")]
+    assert "offsets have changed" in done.failures[0].message and "empty" in fake.world.groups
+    assert [each.result.value for each in cluster.delete(*plan, force=True)] == ["applied"]
+    assert "empty" not in fake.world.groups
+
+
+def test_undo_of_delete_restores_offsets(fake: FakeCluster, cluster: Cluster) -> None:
+    before = _offsets(fake, "empty")
+    done = cluster.delete("empty").raise_for_failures()
+    assert _offsets(fake, "empty") == {}
+    restored = cluster.undo(done)
+    assert [each.result.value for each in restored] == ["applied", "applied"]
+    assert _offsets(fake, "empty") == before
+
+
+def test_undo_of_apply_restores_offsets(fake: FakeCluster, cluster: Cluster) -> None:
+    before = _offsets(fake, "empty")
+    done = cluster.apply(cluster.plan_reset("empty", to=ToEarliest()).items)
+    assert _offsets(fake, "empty") != before
+    assert len(cluster.undo(done)) == 2
+    assert _offsets(fake, "empty") == before
+
+
+def test_undo_leaves_offsets_that_were_committed_since(fake: FakeCluster, cluster: Cluster) -> None:
+    done = cluster.apply(cluster.plan_reset("empty", to=ToLatest()).items)
+    fake.world.groups["empty"].commits["orders", 0] = 77
+    restored = cluster.undo(done)
+    assert [(each.planned.topic, each.result.value) for each in restored] == [("refunds", "applied")]
+    assert "moved on from offset 100" in restored.failures[0].message
+    assert _offsets(fake, "empty")["orders", 0] == 77
+
+
+def test_undo_on_another_cluster_is_rejected(fake: FakeCluster, cluster: Cluster) -> None:
+    done = cluster.apply(cluster.plan_reset("empty", to=ToEarliest()).items)
+    written = _offsets(fake, "empty")
+    fake.world.cluster_id = "another-cluster"
+    with pytest.raises(UsageError, match="this is cluster another-cluster"):
+        cluster.undo(done)
+    assert _offsets(fake, "empty") == written
+
+
+def test_delete_offsets_spares_topics_of_members(fake: FakeCluster, cluster: Cluster) -> None:
+    plan = cluster.plan_delete_offsets("active", topics=["orders", "refunds"])
+    assert [(each.topic, each.old, each.new) for each in plan] == [("refunds", 4, None)]
+    assert [each.error for each in plan.failures] == ["GROUP_SUBSCRIBED_TO_TOPIC"]
+    done = cluster.delete_offsets(plan.items)
+    assert [each.result.value for each in done] == ["applied"]
+    assert ("refunds", 0) not in _offsets(fake, "active")
+
+
+def test_undo_of_delete_offsets_restores_them(fake: FakeCluster, cluster: Cluster) -> None:
+    before = _offsets(fake, "empty")
+    done = cluster.delete_offsets(cluster.plan_delete_offsets("empty", topics=["orders:0"]).items)
+    assert set(_offsets(fake, "empty")) == {("refunds", 0)}
+    cluster.undo(done).raise_for_failures()
+    assert _offsets(fake, "empty") == before
+
+
+def test_changes_reject_invalid_arguments(cluster: Cluster) -> None:
+    untyped: Any = cluster
+    plan = cluster.plan_reset("empty", to=ToEarliest())
+    for call, message in (
+        (lambda: untyped.undo(plan), "undo takes the outcome of apply, delete_offsets, or delete"),
+        (lambda: untyped.undo(plan.items), "undo takes the outcome of apply"),
+        (lambda: untyped.undo(Outcome()), "undo takes the outcome of apply"),
+        (lambda: untyped.delete_offsets(plan.items), "delete_offsets takes the items of plan_delete_offsets"),
+        (lambda: untyped.plan_delete_offsets("empty", topics=None), "topics must be a list of str"),
+        (lambda: untyped.delete(plan), "a group name must be a str, not Outcome"),
+        (lambda: untyped.plan_delete(), "no groups selected"),
+        (lambda: untyped.apply(plan), "pass the items of the plan"),
+        (lambda: Cluster(command_config=5), "command_config must be a str or a path, not int"),  # type: ignore[arg-type]
+        (lambda: Cluster("a:1", properties="x"), "properties must be a dict of str to str"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(UsageError, match=message):
+            call()

@@ -1,0 +1,73 @@
+"""Connections of the Python API: kept inside ``with``, and good for every question there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from kgroups import AsyncCluster, Cluster, ClusterUnreachable
+from tests.fakes.broker import FakeCluster, close
+from tests.fakes.serving import serving
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeCluster]:
+    cluster = FakeCluster(2, "4.3.1")
+    cluster.world.topic("orders", [0], start=5, end=100)
+    cluster.world.group("a", 0, commits={("orders", 0): 60})
+    cluster.world.group("b", 1, commits={("orders", 0): 60})
+    with serving(cluster):
+        yield cluster
+
+
+def _bootstrap(fake: FakeCluster) -> str:
+    return ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
+
+
+def _accepted(fake: FakeCluster) -> int:
+    return sum(broker.connections for broker in fake.brokers.values())
+
+
+def test_with_keeps_connections(fake: FakeCluster) -> None:
+    with Cluster(_bootstrap(fake)) as cluster:
+        first = cluster.list()
+        connections = _accepted(fake)
+        for _ in range(3):
+            assert cluster.list() == first
+        assert _accepted(fake) == connections
+    assert Cluster(_bootstrap(fake)).list() == first
+    assert _accepted(fake) > connections
+
+
+def test_async_with_keeps_connections_also_for_concurrent_questions(fake: FakeCluster) -> None:
+    async def ask() -> None:
+        async with AsyncCluster(_bootstrap(fake)) as cluster:
+            first = await cluster.lag("a", "b")
+            assert [await cluster.lag("a", "b")] * 3 == await asyncio.gather(*(cluster.lag("a", "b") for _ in range(3)))
+            assert first == await cluster.lag("a", "b")
+
+    asyncio.run(ask())
+
+
+def test_kept_connections_show_new_groups(fake: FakeCluster) -> None:
+    with Cluster(_bootstrap(fake)) as cluster:
+        assert [each.group for each in cluster.list()] == ["a", "b"]
+        fake.world.group("c", 1, commits={("orders", 0): 60})
+        assert [each.group for each in cluster.list()] == ["a", "b", "c"]
+
+
+def test_question_after_lost_connections_opens_new_ones(fake: FakeCluster) -> None:
+    with Cluster(_bootstrap(fake)) as cluster:
+        first = cluster.list()
+        for broker in fake.brokers.values():
+            broker.fault("*", close, times=1)
+        assert cluster.list() == first
+
+
+def test_question_after_a_failed_one_starts_over(fake: FakeCluster) -> None:
+    with Cluster("127.0.0.1:1") as cluster:
+        for _ in range(2):
+            with pytest.raises(ClusterUnreachable):
+                cluster.list()
