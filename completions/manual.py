@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from kgroups.cli.later import Later
+from kgroups.cli.frame.lazy_command import Later
 from kgroups.cli.main import cli
 from kgroups.version import __version__
 

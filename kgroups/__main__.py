@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 def main() -> None:
     _interrupts_end_at_once()
-    from kgroups.cli.ending import exit_with
+    from kgroups.cli.frame.exit_status import exit_with
 
     exit_with(_run)
 
@@ -21,7 +21,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _interrupts_end_at_once() -> None:
-    """Ctrl-C while modules are imported would leave a traceback; :mod:`kgroups.cli.ending` hears it again."""
+    """Ctrl-C while modules are imported would leave a traceback; ``cli.frame.exit_status`` handles it again."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 

@@ -11,15 +11,15 @@ import click
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import count
 
-from .answer import Shape
-from .confirm import Consent, consent_options
-from .internal_topics import all_internal_topics_option, delete_topics, own_topics
-from .options import Connection, Duration, connection_options, output_options
-from .perform import Act, perform
-from .safety import Safety, safety_options
-from .undo_file import UndoFile, run_source, undo_option
-from .which_groups import Chosen, group_options
-from .write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
+from .frame.apply_plan import Act, perform
+from .frame.confirmation import Consent, consent_options
+from .frame.group_options import Chosen, group_options
+from .frame.internal_topics import all_internal_topics_option, delete_topics, own_topics
+from .frame.options import Connection, Duration, connection_options, output_options
+from .frame.run_query import Shape
+from .frame.safety import Safety, safety_options
+from .frame.undo_file import UndoFile, run_source, undo_option
+from .frame.write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.delete_groups import DeleteJournal
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic
     from kgroups.model.outcome import Failure, Outcome, Result
 
-    from .interruption import Interruption
+    from .frame.interruption import Interruption
 
 
 @click.command("delete")

@@ -11,14 +11,14 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .answer import Shape
-from .confirm import Consent, consent_options
-from .options import Connection, connection_options, output_options
-from .perform import Act, perform
-from .safety import Safety, safety_options
-from .undo_file import UndoFile, undo_option
-from .which_groups import Chosen, complete_topic, group_options
-from .write_offsets import write_offsets
+from .frame.apply_plan import Act, perform
+from .frame.confirmation import Consent, consent_options
+from .frame.group_options import Chosen, complete_topic, group_options
+from .frame.options import Connection, connection_options, output_options
+from .frame.run_query import Shape
+from .frame.safety import Safety, safety_options
+from .frame.undo_file import UndoFile, undo_option
+from .frame.write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin

@@ -11,9 +11,9 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .answer import Shape, answer
-from .options import Connection, connection_options, deep_options, exclusive, isolation_option, output_options
-from .which_groups import Chosen, group_and_topic_options
+from .frame.group_options import Chosen, group_and_topic_options
+from .frame.options import Connection, connection_options, deep_options, exclusive, isolation_option, output_options
+from .frame.run_query import Shape, answer
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -68,7 +68,7 @@ def describe(
         from kgroups.render.store import RowStore
         from kgroups.render.views import OFFSETS
 
-        from .stored import take_rows
+        from .frame.stored import take_rows
 
         store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
@@ -109,7 +109,7 @@ def describe(
 
 def _view(name: str, *, deep: bool) -> View:
     if deep:
-        from .deep import deep_view
+        from .frame.deep_columns import deep_view
 
         return deep_view(name)
     if name == "offsets":
@@ -124,7 +124,7 @@ def _view(name: str, *, deep: bool) -> View:
 async def _deepened(
     admin: GroupAdmin, which: str, outcome: Outcome[Any], bounds: tuple[int, float], remarks: list[str]
 ) -> Outcome[Any]:
-    from .deep import deepened
+    from .frame.deep_columns import deepened
 
     return (await deepened(admin, which, outcome, *bounds)).with_failures((), remarks)
 

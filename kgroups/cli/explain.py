@@ -10,9 +10,9 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .answer import complain, or_written, put
-from .options import Connection, F, collected, connection_options, deep_options
-from .which_groups import Chosen, group_options
+from .frame.group_options import Chosen, group_options
+from .frame.options import Connection, F, collected, connection_options, deep_options
+from .frame.run_query import complain, or_written, put
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -122,7 +122,7 @@ def explain(
         outcome = await _with_outsiders(admin, outcome)
         if deep is None:
             return outcome
-        from .deep import with_logs
+        from .frame.deep_columns import with_logs
 
         return await with_logs(admin, outcome, *deep)
 

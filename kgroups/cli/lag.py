@@ -11,9 +11,9 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .answer import Shape, answer
-from .options import Connection, connection_options, isolation_option, output_options
-from .which_groups import Chosen, group_and_topic_options
+from .frame.group_options import Chosen, group_and_topic_options
+from .frame.options import Connection, connection_options, isolation_option, output_options
+from .frame.run_query import Shape, answer
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -99,7 +99,7 @@ def lag(
         return await ask_with_time(admin) if with_time else await ask_offsets(admin)
 
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
-        from .stored import take_rows
+        from .frame.stored import take_rows
 
         taken = _Taken(view.columns, only_lagging, least, None if top is None else first)
         told = await take_rows(

@@ -8,8 +8,8 @@ import click
 
 from kgroups.errors import UsageError
 
-from .answer import Shape, answer
-from .options import Connection, connection_options, output_options, words
+from .frame.options import Connection, connection_options, output_options, words
+from .frame.run_query import Shape, answer
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin

@@ -9,8 +9,8 @@ import click
 
 from kgroups.version import __version__
 
-from .ending import brought_to_an_end, complain_in_a_line
-from .later import Later, add_later
+from .frame.exit_status import brought_to_an_end, complain_in_a_line
+from .frame.lazy_command import Later, add_later
 
 COMPLETE = "_KGROUPS_COMPLETE"
 """Set by the scripts in ``completions/``."""
@@ -31,9 +31,9 @@ add_later(
     Later("list", "list:list_groups", "List the groups of the cluster, of every kind, sorted."),
     Later("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
     Later("lag", "lag:lag", "Show how far groups are behind, in records and in time."),
-    Later("watch", "watch:watch", "Watch groups live: state, members, lag and rates."),
-    Later("exporter", "exporter:exporter", "Serve metrics of groups to Prometheus."),
-    Later("check", "check:check", "Check whether groups are as they should be."),
+    Later("watch", "watch.command:watch", "Watch groups live: state, members, lag and rates."),
+    Later("exporter", "exporter.command:exporter", "Serve metrics of groups to Prometheus."),
+    Later("check", "check.command:check", "Check whether groups are as they should be."),
     Later("explain", "explain:explain", "Explain why groups are as they are."),
     Later("reset-offsets", "reset_offsets:reset_offsets", "Move the offsets of groups that have no members."),
     Later("delete-offsets", "delete_offsets:delete_offsets", "Delete what groups have committed on some topics."),
@@ -49,7 +49,7 @@ add_later(
 def main(arguments: Sequence[str]) -> int:
     """Runs a command; gives its exit code. A shell that completes a command line asks by a variable."""
     if instruction := os.environ.get(COMPLETE):
-        from .complete import complete
+        from .frame.completion import complete
 
         return complete(cli, COMPLETE, instruction)
     return brought_to_an_end(lambda: _run(arguments), _complain)

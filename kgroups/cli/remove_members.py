@@ -10,12 +10,12 @@ import click
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import count
 
-from .answer import Shape
-from .confirm import Consent, consent_options
-from .options import Connection, connection_options, output_options
-from .perform import Act, perform
-from .which_groups import Chosen, group_options
-from .write_offsets import chunks, unchecked
+from .frame.apply_plan import Act, perform
+from .frame.confirmation import Consent, consent_options
+from .frame.group_options import Chosen, group_options
+from .frame.options import Connection, connection_options, output_options
+from .frame.run_query import Shape
+from .frame.write_offsets import chunks, unchecked
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import Leaver, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
 
-    from .interruption import Interruption
+    from .frame.interruption import Interruption
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""
@@ -62,7 +62,7 @@ def remove_members(
     from kgroups.model.views.operation_rows import remove_member_row, told
     from kgroups.render.act_views import REMOVE_MEMBERS
 
-    from .interruption import Interruption
+    from .frame.interruption import Interruption
 
     stop = Interruption()
     if all_members and (members or instances):

@@ -12,16 +12,16 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .answer import Shape, complain, put
-from .confirm import Consent, consent_options
-from .internal_topics import all_internal_topics_option, delete_topics, internal_topic_option, own_topics
-from .options import Connection, connection_options, output_options
-from .perform import Act, perform
-from .safety import Safety, safety_options
+from .frame.apply_plan import Act, perform
+from .frame.confirmation import Consent, consent_options
+from .frame.group_options import Chosen, group_options
+from .frame.internal_topics import all_internal_topics_option, delete_topics, internal_topic_option, own_topics
+from .frame.options import Connection, connection_options, output_options
+from .frame.run_query import Shape, complain, put
+from .frame.safety import Safety, safety_options
+from .frame.undo_file import UndoFile, run_source, undo_option
+from .frame.write_offsets import write_offsets
 from .scenario import one_scenario, scenario_of, scenario_options
-from .undo_file import UndoFile, run_source, undo_option
-from .which_groups import Chosen, group_options
-from .write_offsets import write_offsets
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -158,7 +158,7 @@ def _request(
         raise UsageError("--topic and --all-topics exclude each other")
     scope = parse_topic_scope(topics) if topics else None
     if flag == "from_file":
-        from .plan_source import plan_for, read_plan
+        from .frame.plan_source import plan_for, read_plan
 
         named = chosen.selection() if chosen.anything else None
         scenario, selection, remarks = plan_for(read_plan(value), value, named, accepted)

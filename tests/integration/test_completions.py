@@ -26,9 +26,9 @@ STARTS = {
 # As the command, but that a busy machine may take its time; typing, nobody waits for more than a moment.
 PROGRAM = f"""#!/bin/sh
 exec {sys.executable} -c '
-import kgroups.cli.complete
+import kgroups.cli.frame.completion
 from kgroups.__main__ import main
-kgroups.cli.complete.PATIENCE = 60
+kgroups.cli.frame.completion.PATIENCE = 60
 main()
 ' "$@"
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kgroups.cli.progress import PATIENCE
+from kgroups.cli.frame.progress import PATIENCE
 from kgroups.sandbox.world import STRANGE_NAME
 from tests.integration.asking import visible
 from tests.integration.known_world import World

@@ -177,10 +177,10 @@ def test_every_import_is_in_the_plan() -> None:
         ("cli/main", "def f():\n    from tabulate import tabulate"),
         ("cli/main", "__import__('pyspark')"),
         ("cli/main", "import importlib\nimportlib.import_module(name)"),
-        ("cli/later", "from importlib import import_module\nimport_module(name)"),
-        ("cli/later", "import_module(f'{name}.cli')"),
-        ("cli/later", "import_module(f'kgroups.{name}')"),
-        ("cli/later", "import_module(f'pys{name}')"),
+        ("cli/frame/lazy_command", "from importlib import import_module\nimport_module(name)"),
+        ("cli/frame/lazy_command", "import_module(f'{name}.cli')"),
+        ("cli/frame/lazy_command", "import_module(f'kgroups.{name}')"),
+        ("cli/frame/lazy_command", "import_module(f'pys{name}')"),
         ("render/output", "import_module(f'kgroups.cli.{name}')"),
         ("config/settings", "from kgroups.model.cluster import Node"),
         ("errors", "from kgroups.model.outcome import Failure"),
@@ -205,7 +205,7 @@ def test_the_plan_is_not_an_empty_word(who: str, source: str) -> None:
         ("protocol/__init__", "from .framing import FrameReader"),
         ("net/cluster", "from . import connection"),
         ("cli/list", "def f():\n    from kgroups.admin.wire import WireAdmin"),
-        ("cli/later", "import_module(f'kgroups.cli.{name}')"),
+        ("cli/frame/lazy_command", "import_module(f'kgroups.cli.{name}')"),
         ("model/views/offsets", "from .lag import compute_lag"),
         ("protocol/apis/api_versions", "from kgroups.version import __version__"),
         ("pipeline/live/tables", "from kgroups.admin.describe import describe_offsets"),
@@ -256,7 +256,9 @@ def cycles(graph: Mapping[str, set[str]]) -> set[frozenset[str]]:
 
 
 FLOORS = {
+    "cli": ({"frame"}, {"", "check", "config", "exporter", "history", "kafka", "profile", "watch"}),
     "model": ({""}, {"assignors", "embedded", "operations"}, {"views"}, {"explain", "health", "watch"}),
+    "render": ({""}, {"health", "kafka", "watch"}),
 }
 """The folders of a room, lowest first. A module imports from its own folder and from lower floors."""
 
@@ -419,6 +421,9 @@ def of_cli(loaded: set[str]) -> set[str]:
     return {name.removeprefix("kgroups.cli.") for name in loaded if name.startswith("kgroups.cli.")}
 
 
+LAZY = {"frame", "frame.exit_status", "frame.lazy_command"}
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -444,8 +449,8 @@ def test_kafkas_commands_start_lighter_still(tool: str) -> None:
 
 
 def test_the_help_of_all_commands_imports_none_of_them() -> None:
-    assert of_cli(loaded("kgroups.__main__", "--help")) == {"main", "ending", "later"}
-    assert of_cli(loaded("kgroups.__main__", "history", "--help")) == {"main", "ending", "later", "history"}
+    assert of_cli(loaded("kgroups.__main__", "--help")) == {"main", *LAZY}
+    assert of_cli(loaded("kgroups.__main__", "history", "--help")) == {"main", "history", *LAZY}
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "1.1.1"])
@@ -479,7 +484,11 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
     assert found & ACTS == set(), "nothing is changed"
     of_members = {"kgroups.model.views.member_rows", "kgroups.render.member_views"}
     assert not of_members & found or {"--members", "--state"} & {*arguments[1:]}
-    shared = {"main", "ending", "later", "options", "which_groups", "answer", "progress", "stored"}
+    shared = {
+        "main",
+        *LAZY,
+        *(f"frame.{name}" for name in ("options", "group_options", "run_query", "progress", "stored")),
+    }
     assert of_cli(found) - shared == {arguments[0]}
 
 

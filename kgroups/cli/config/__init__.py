@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..later import Later, add_later
+from ..frame.lazy_command import Later, add_later
 
 
 @click.group("config")

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from ..answer import Shape, show, tell
-from ..options import Connection, explained_connection_options, output_options
+from ..frame.options import Connection, explained_connection_options, output_options
+from ..frame.run_query import Shape, show, tell
 
 
 @click.command("check")

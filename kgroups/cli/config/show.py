@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..answer import Shape, show
-from ..options import Connection, explained_connection_options, output_options
+from ..frame.options import Connection, explained_connection_options, output_options
+from ..frame.run_query import Shape, show
 
 
 @click.command("show")

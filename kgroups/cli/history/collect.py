@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..options import Connection, Duration, connection_options
+from ..frame.options import Connection, Duration, connection_options
 from .options import Engine, engine_options, store_option, topic_option
 
 

@@ -12,7 +12,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..options import Connection, connection_options
+from ..frame.options import Connection, connection_options
 from .options import need_pipeline, since_option, topic_option, until_option
 
 _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")

@@ -13,7 +13,7 @@ import click
 
 from kgroups.errors import MissingPackage, UsageError
 
-from ..which_groups import complete_topic
+from ..frame.group_options import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.pipeline.session import Session

@@ -10,9 +10,9 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..answer import Shape
-from ..options import output_options
-from ..which_groups import complete_group, complete_topic
+from ..frame.group_options import complete_group, complete_topic
+from ..frame.options import output_options
+from ..frame.run_query import Shape
 from .options import Engine, engine_options, need_pipeline, since_option, store_option, until_option
 
 if TYPE_CHECKING:

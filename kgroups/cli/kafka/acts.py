@@ -29,7 +29,7 @@ _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 def reset(given: Given) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
     from kgroups.admin.reset_plan import ResetRequest
-    from kgroups.render.kafka_acts import fallback_text, plan_csv, plan_text, remark_lines
+    from kgroups.render.kafka.operations import fallback_text, plan_csv, plan_text, remark_lines
 
     selection = selection_of(given)
     scenario = scenario_of(given)
@@ -145,7 +145,7 @@ def _is_utf_8(text: str) -> bool:
 
 def delete(given: Given) -> int:
     from kgroups.admin.list_groups import CONSUMERS
-    from kgroups.render.kafka_acts import deleted_text, undeleted_text
+    from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
     selection = selection_of(given)
 
@@ -167,8 +167,8 @@ def delete(given: Given) -> int:
 
 
 def delete_offsets(given: Given) -> int:
-    from kgroups.cli.which_groups import check_name
-    from kgroups.render.kafka_acts import forgotten_text, unforgotten_text
+    from kgroups.cli.frame.group_options import check_name
+    from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
 
     group = given.one("group") or ""
     check_name(group)

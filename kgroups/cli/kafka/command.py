@@ -13,7 +13,7 @@ from . import VERSION
 from .joptsimple import Given, Option, OptionError, parse
 
 if TYPE_CHECKING:
-    from kgroups.cli.answer import Ask
+    from kgroups.cli.frame.run_query import Ask
     from kgroups.config.settings import ClientSettings
     from kgroups.model.outcome import Outcome
 
@@ -40,7 +40,7 @@ class Tool:
 
     def main(self, arguments: Sequence[str]) -> int:
         """Runs it; gives its exit code, which for whatever goes wrong is 1, as it is with the Java tools."""
-        from kgroups.cli.ending import brought_to_an_end, complain_in_a_line
+        from kgroups.cli.frame.exit_status import brought_to_an_end, complain_in_a_line
 
         code = brought_to_an_end(lambda: self._run(arguments), lambda text: complain_in_a_line(f"Error: {text}"))
         return EXIT_FAILED if code == UsageError.exit_code else code
@@ -56,7 +56,7 @@ class Tool:
             self._check(given)
             return self._act(given)
         except OptionError as error:
-            from kgroups.cli.ending import complain_in_a_line
+            from kgroups.cli.frame.exit_status import complain_in_a_line
 
             complain_in_a_line(str(error))
             sys.stderr.write(self.usage())
@@ -78,7 +78,7 @@ def settings_of(given: Given) -> ClientSettings:
     """
     import os
 
-    from kgroups.cli.ending import complain_in_a_line
+    from kgroups.cli.frame.exit_status import complain_in_a_line
     from kgroups.config.load import Flags, load_settings
 
     milliseconds = given.number("timeout")
@@ -103,7 +103,7 @@ def tell(
 
     :param failed: whether there is a failure in the items themselves, which ``write`` has shown.
     """
-    from kgroups.cli.answer import put
+    from kgroups.cli.frame.run_query import put
     from kgroups.render.failures import failure_lines, notice_lines
 
     outcome, _ = put(settings, ask, debug=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from kgroups.cli.ending import exit_with
+    from kgroups.cli.frame.exit_status import exit_with
 
     exit_with(TOOL.main)
 
@@ -50,7 +50,7 @@ def _validate(given: Given) -> int:
 def _list(given: Given) -> int:
     from kgroups.admin.list_groups import CONSUMERS
     from kgroups.model.groups import GroupState, GroupType
-    from kgroups.render.kafka import list_text
+    from kgroups.render.kafka.lists import list_text
 
     states, types = "state" in given, "type" in given
     wanted = CONSUMERS._replace(
@@ -71,7 +71,7 @@ def _list(given: Given) -> int:
 
 def _describe(given: Given) -> int:
     from kgroups.model.offsets import Isolation
-    from kgroups.render.kafka import members_text, offsets_text, remark, state_text
+    from kgroups.render.kafka.consumer import members_text, offsets_text, remark, state_text
 
     selection = selection_of(given)
     verbose = "verbose" in given

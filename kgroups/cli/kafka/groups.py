@@ -33,7 +33,7 @@ _EXCLUDED = ("consumer", "group-type", "protocol", "share", "streams")
 
 
 def main() -> None:
-    from kgroups.cli.ending import exit_with
+    from kgroups.cli.frame.exit_status import exit_with
 
     exit_with(TOOL.main)
 
@@ -54,7 +54,7 @@ def check(given: Given) -> None:
 
 def act(given: Given) -> int:
     from kgroups.admin.list_groups import ListFilter
-    from kgroups.render.kafka import groups_text
+    from kgroups.render.kafka.lists import groups_text
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
         listed = await admin.list_groups(ListFilter(with_types=True))

@@ -26,7 +26,7 @@ def reset(given: Given) -> int:
     from kgroups.admin.reset_plan import ResetRequest
     from kgroups.admin.select_groups import Selection
     from kgroups.model.groups import GroupType
-    from kgroups.render.kafka_acts import fallback_text, plan_text, remark_lines
+    from kgroups.render.kafka.operations import fallback_text, plan_text, remark_lines
 
     name = _one_group(given)
     # As for Kafka's tool: with both scopes, the topics that are named.
@@ -72,8 +72,8 @@ def _scenario(given: Given) -> Scenario:
 def delete(given: Given) -> int:
     """Only what the list calls an empty share group is asked to be deleted."""
     from kgroups.admin.list_groups import SHARERS
-    from kgroups.cli.which_groups import check_name
-    from kgroups.render.kafka_acts import deleted_text, undeleted_text
+    from kgroups.cli.frame.group_options import check_name
+    from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
     named = tuple(dict.fromkeys(given.all("group")))
     for name in named:
@@ -116,7 +116,7 @@ def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 
 def delete_offsets(given: Given) -> int:
     from kgroups.model.names import check_sendable
-    from kgroups.render.kafka_share import forgotten_text, unforgotten_text
+    from kgroups.render.kafka.share import forgotten_text, unforgotten_text
 
     name = _one_group(given)
     topics = tuple(dict.fromkeys(given.all("topic")))
@@ -138,7 +138,7 @@ def _one_group(given: Given) -> str:
     """:raises OptionError: when there are several.
     :raises UsageError: for a name that cannot be.
     """
-    from kgroups.cli.which_groups import check_name
+    from kgroups.cli.frame.group_options import check_name
 
     name = given.one("group") or ""
     check_name(name)

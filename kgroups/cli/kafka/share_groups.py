@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from kgroups.cli.ending import exit_with
+    from kgroups.cli.frame.exit_status import exit_with
 
     exit_with(TOOL.main)
 
@@ -41,8 +41,7 @@ def act(given: Given) -> int:
 def _list(given: Given) -> int:
     from kgroups.admin.list_groups import SHARERS
     from kgroups.model.groups import GroupState
-    from kgroups.render.kafka import list_text
-    from kgroups.render.kafka_share import states_text
+    from kgroups.render.kafka.lists import short_list_text
 
     states = "state" in given
     wanted = SHARERS._replace(
@@ -53,9 +52,7 @@ def _list(given: Given) -> int:
         return await admin.list_groups(wanted)
 
     def write(outcome: Outcome[Any]) -> None:
-        show = names_on(sys.stdout)
-        bare = list_text(outcome.items, types=False, states=False, show=show)
-        sys.stdout.writelines(states_text(outcome.items, show) if states else bare)
+        sys.stdout.writelines(short_list_text(outcome.items, states=states, show=names_on(sys.stdout)))
 
     return tell(settings_of(given), ask, write)
 
@@ -63,7 +60,7 @@ def _list(given: Given) -> int:
 def _describe(given: Given) -> int:
     from kgroups.admin.list_groups import SHARERS
     from kgroups.model.offsets import Isolation
-    from kgroups.render.kafka_share import members_text, offsets_text, remark, state_text
+    from kgroups.render.kafka.share import members_text, offsets_text, remark, state_text
 
     selection = selection_of(given, SHARERS)
     verbose = "verbose" in given

@@ -28,8 +28,8 @@ def reset(given: Given) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
     from kgroups.admin.reset_plan import ResetRequest
     from kgroups.admin.select_groups import Selection
-    from kgroups.render.kafka_acts import fallback_text, plan_csv, remark_lines
-    from kgroups.render.kafka_streams import plan_text
+    from kgroups.render.kafka.operations import fallback_text, plan_csv, remark_lines
+    from kgroups.render.kafka.streams import plan_text
 
     selection = streams_selection(given)
     scenario, topics = scenario_of(given), _topics(given)
@@ -101,7 +101,7 @@ def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
 def delete(given: Given) -> int:
     from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
-    from kgroups.render.kafka_streams import deleted_text, undeleted_text
+    from kgroups.render.kafka.streams import deleted_text, undeleted_text
 
     selection = streams_selection(given)
     topics: list[DeletedTopic] = []
@@ -142,9 +142,9 @@ def _idle(group: Group) -> Group:
 
 
 def delete_offsets(given: Given) -> int:
-    from kgroups.cli.which_groups import check_name
+    from kgroups.cli.frame.group_options import check_name
     from kgroups.model.offsets import Isolation
-    from kgroups.render.kafka_acts import forgotten_text, unforgotten_text
+    from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
 
     group = given.one("group") or ""
     check_name(group)

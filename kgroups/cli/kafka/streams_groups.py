@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from kgroups.cli.ending import exit_with
+    from kgroups.cli.frame.exit_status import exit_with
 
     exit_with(TOOL.main)
 
@@ -37,7 +37,7 @@ def act(given: Given) -> int:
 def _list(given: Given) -> int:
     from kgroups.admin.list_groups import STREAMERS
     from kgroups.model.groups import GroupState
-    from kgroups.render.kafka_streams import list_text
+    from kgroups.render.kafka.lists import short_list_text
 
     from .rules import spelled
 
@@ -49,14 +49,14 @@ def _list(given: Given) -> int:
         return await admin.list_groups(wanted)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(list_text(outcome.items, states=states, show=names_on(sys.stdout)))
+        sys.stdout.writelines(short_list_text(outcome.items, states=states, show=names_on(sys.stdout)))
 
     return tell(settings_of(given), ask, write)
 
 
 def _describe(given: Given) -> int:
     from kgroups.model.offsets import Isolation
-    from kgroups.render.kafka_streams import members_text, offsets_text, state_text
+    from kgroups.render.kafka.streams import members_text, offsets_text, state_text
 
     from .streams_kind import only_streams, streams_selection
 

@@ -18,7 +18,7 @@ def selection_of(given: Given, among: ListFilter | None = None) -> Selection:
     """
     from kgroups.admin.list_groups import CONSUMERS
     from kgroups.admin.select_groups import Selection
-    from kgroups.cli.which_groups import check_name
+    from kgroups.cli.frame.group_options import check_name
 
     names = tuple(dict.fromkeys(given.all("group")))
     for name in names:

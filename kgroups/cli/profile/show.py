@@ -9,9 +9,9 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..answer import Shape, show
-from ..ending import complain_in_a_line
-from ..options import complete_profile, output_options
+from ..frame.exit_status import complain_in_a_line
+from ..frame.options import complete_profile, output_options
+from ..frame.run_query import Shape, show
 
 
 @click.command("list")

@@ -6,8 +6,8 @@ import os
 
 import click
 
-from ..ending import complain_in_a_line
-from ..options import complete_profile
+from ..frame.exit_status import complain_in_a_line
+from ..frame.options import complete_profile
 
 
 @click.command("use")

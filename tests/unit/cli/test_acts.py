@@ -16,7 +16,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.hidden_offsets import PROBE
 from kgroups.admin.wire import WireAdmin
-from kgroups.cli.plan_source import LARGEST, read_plan
+from kgroups.cli.frame.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
@@ -174,7 +174,7 @@ def test_without_a_terminal_somebody_has_to_say_yes(ask: Run, served: Any) -> No
 def test_on_a_terminal_it_is_asked(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, said: str, code: int, result: object
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: said)
     found, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute")
     assert found == code
@@ -255,7 +255,7 @@ def test_a_huge_file_is_refused_before_it_is_read_whole(ask: Run, tmp_path: Path
 def test_what_has_no_size_is_read_no_further_than_the_bound(
     ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.plan_source.LARGEST", 2 * 1024**2)
+    monkeypatch.setattr("kgroups.cli.frame.plan_source.LARGEST", 2 * 1024**2)
     code, _, err = ask("reset-offsets", "a", "--from-file", "/dev/zero")
     assert code == 2 and "larger than 2 MiB" in err
 
@@ -270,7 +270,7 @@ def test_an_undo_file_of_more_than_64_mib_is_read_back(tmp_path: Path) -> None:
 def test_an_undo_that_could_not_be_read_back_is_not_written_and_nothing_is_changed(
     ask: Run, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.undo_file.LARGEST", 50)
+    monkeypatch.setattr("kgroups.cli.frame.undo_file.LARGEST", 50)
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 2 and "--undo-file: larger than" in err
     assert not written(served) and not list(tmp_path.iterdir())
@@ -393,7 +393,7 @@ def test_what_changed_while_the_question_stood_is_seen(
         served.world.groups[kept].members, served.world.groups[kept].state = (MEMBER,), "Stable"
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", joins_and_says_yes)
     before = commits(served, kept)
     code, out, err = ask(*words, "--execute", "-o", "json")
@@ -416,7 +416,7 @@ def test_a_member_that_came_back_or_went_while_the_question_stood_is_left_alone(
         group.members = (back, stays)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", restarts_and_says_yes)
     code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and group.members == (back,)
@@ -439,7 +439,7 @@ def test_members_of_a_group_that_cannot_be_looked_at_again_are_left_alone(
         served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", breaks_and_says_yes)
     code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and served.world.groups["busy"].members == (MEMBER,) and not written(served)
@@ -462,7 +462,7 @@ def test_what_was_committed_while_the_question_stood_is_kept(
         served.world.groups["b"].commits = dict(meanwhile)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, out, err = ask(*words, "--execute", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
@@ -520,7 +520,7 @@ def test_each_part_is_checked_right_before_it_is_written(
         return done
 
     monkeypatch.setattr(WireAdmin, act, first_part)
-    monkeypatch.setattr("kgroups.cli.write_offsets.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.cli.frame.write_offsets.GROUPS_AT_ONCE", 1)
     monkeypatch.setattr("kgroups.cli.delete.GROUPS_AT_ONCE", 1)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err

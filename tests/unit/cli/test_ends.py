@@ -182,7 +182,7 @@ def test_with_no_color_nothing_is_bold_or_dim(serve: Callable, words: tuple[str,
 def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     code = (
         "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from kgroups.cli.signals import ended_by_signals\n"
+        "from kgroups.cli.watch.signals import ended_by_signals\n"
         "with ended_by_signals():\n"
         "    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
         "    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL\n"
@@ -192,7 +192,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
 
 
 def test_running_out_of_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    from kgroups.cli.ending import brought_to_an_end, complain_in_a_line
+    from kgroups.cli.frame.exit_status import brought_to_an_end, complain_in_a_line
 
     def run() -> int:
         raise MemoryError

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kgroups.admin.select_groups import Selection
-from kgroups.cli.exporter import Looks
-from kgroups.cli.options import Connection
+from kgroups.cli.exporter.command import Looks
+from kgroups.cli.frame.options import Connection
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster

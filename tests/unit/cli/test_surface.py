@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from kgroups.cli.later import Later
+from kgroups.cli.frame.lazy_command import Later
 from kgroups.cli.main import cli, main
 
 README = Path(__file__).parents[3] / "README.md"

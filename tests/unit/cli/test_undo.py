@@ -20,7 +20,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.pacing import PIPELINE
-from kgroups.cli import progress, undo_file
+from kgroups.cli.frame import progress, undo_file
 from kgroups.cli.kafka import consumer_groups
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.plan_file import parse_plan
@@ -104,7 +104,7 @@ def test_suggested_undo_names_the_profile(
     ],
 )
 def test_suggested_undo_holds_no_secret(override: str, shown: str) -> None:
-    from kgroups.cli.repeat_options import repeated
+    from kgroups.cli.frame.repeat_options import repeated
     from kgroups.config.load import Flags
 
     assert repeated(Flags("h:1", overrides=(override,))) == ("-b", "h:1", "-X", shown)
@@ -119,7 +119,7 @@ def test_plan_question_and_result_name_the_cluster(ask: Run, served: Any, monkey
         asked.append(prompt)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", yes)
     code, _, err = ask(*RESET, "--execute")
     assert code == 0 and f"executed on {where}" in err
@@ -135,7 +135,7 @@ def test_interrupted_question_ends_its_line_and_says_that_nothing_was_changed(
     def interrupt(prompt: str) -> str:
         raise how
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", interrupt)
     code, out, err = ask(*RESET, "--execute")
     assert (code, out) == (130, "")
@@ -150,7 +150,7 @@ def test_another_cluster_behind_the_same_address_is_not_written(
         served.world.cluster_id = "another"
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.confirm.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", moves_and_says_yes)
     code, _, err = ask(*RESET, "--execute")
     assert code == 2 and "the plan is for cluster fake-cluster, but the bootstrap servers now belong to" in err

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.later import Later
+from kgroups.cli.frame.lazy_command import Later
 from kgroups.cli.main import cli
 from kgroups.sandbox.demo import STEPS, Step, shown
 

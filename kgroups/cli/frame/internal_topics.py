@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .which_groups import complete_topic
+from .group_options import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin

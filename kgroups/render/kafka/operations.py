@@ -14,10 +14,8 @@ from kgroups.model.operations.reset import Clamp, PlannedOffset
 from kgroups.model.operations.results import DeletedGroup, ForgottenOffset
 from kgroups.model.outcome import Failure, Scope
 
-from .cells import escape
-from .kafka import Show, pad, widest
-
-_NAME = 15
+from ..cells import escape
+from .text import NAME, Show, pad, widest
 
 _EXCEPTIONS = {
     3: ("UnknownTopicOrPartition", "This server does not host this topic-partition."),
@@ -44,7 +42,7 @@ def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show:
     :param groups: those that were asked about beside those in the plan; without any group there is no header.
     """
     names = {show(name) for name in (*groups, *(entry.group_id for entry in planned))}
-    wide, far = widest(_NAME, names), widest(_NAME, (show(entry.topic) for entry in planned))
+    wide, far = widest(NAME, names), widest(NAME, (show(entry.topic) for entry in planned))
     if names:
         yield f"\n{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10} NEW-OFFSET"
     for entry in planned:
@@ -99,7 +97,7 @@ def forgotten_text(group: str, offsets: Sequence[ForgottenOffset], show: Show = 
     """The table of ``--delete-offsets``; partitions are sorted as texts, a topic that does not exist has none."""
     if all(entry.partition is None or not entry.failure for entry in offsets):
         yield f"Request succeeded for deleting offsets from group {show(group)}.\n"
-    wide = widest(_NAME, (show(entry.topic) for entry in offsets))
+    wide = widest(NAME, (show(entry.topic) for entry in offsets))
     yield f"\n{pad('TOPIC', wide)} {'PARTITION':10} {'STATUS':15}"
     for entry in sorted(offsets, key=_as_text):
         status = f"Error: {show(java_error(entry.failure))}" if entry.failure else "Successful"

@@ -8,7 +8,7 @@ from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import Clamp, PlannedOffset
 from kgroups.model.operations.results import DeletedGroup, ForgottenOffset
 from kgroups.model.outcome import Failure, Result, Scope
-from kgroups.render.kafka_acts import (
+from kgroups.render.kafka.operations import (
     deleted_text,
     fallback_text,
     forgotten_text,

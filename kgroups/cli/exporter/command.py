@@ -13,9 +13,9 @@ import click
 from kgroups.errors import KgroupsError, MissingPackage, UsageError
 from kgroups.model.outcome import EXIT_OK
 
-from .ending import stay
-from .options import Connection, Duration, connection_options, isolation_option
-from .which_groups import Chosen, group_and_topic_options
+from ..frame.exit_status import stay
+from ..frame.group_options import Chosen, group_and_topic_options
+from ..frame.options import Connection, Duration, connection_options, isolation_option
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -136,7 +136,7 @@ class Looks:
     def _ask(self) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
-        from .answer import put
+        from ..frame.run_query import put
 
         outcome, _ = put(
             self._connection.settings,
@@ -148,7 +148,7 @@ class Looks:
 
     def _missing(self, outcome: Outcome[Seen]) -> Mapping[GroupId, int]:
         """The groups that may be there and were not described, with their partitions, as far as they were ever seen."""
-        from .unanswered import unanswered
+        from ..frame.unanswered import unanswered
 
         seen = {each.offsets.group.group_id: max(1, _partitions(each.offsets)) for each in outcome.items}
         named = unanswered(outcome.failures)
@@ -202,7 +202,7 @@ def _serve(looks: Looks, host: str, port: int, partitions: bool) -> int:
         raise MissingPackage("kgroups exporter needs prometheus-client: pip install 'kgroups[exporter]'") from None
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Collector(looks, partitions))
-    from .exporter_server import serve
+    from .server import serve
 
     try:
         return serve(registry, host, port)

@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .confirm import Consent
+from .confirmation import Consent
 from .options import Duration, collected
 
 if TYPE_CHECKING:

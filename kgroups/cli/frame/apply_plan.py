@@ -11,10 +11,10 @@ import click
 
 from kgroups.errors import UsageError
 
-from .answer import Shape, complain, or_envelope, put, show
-from .confirm import Consent
-from .ending import give_up_output
+from .confirmation import Consent
+from .exit_status import give_up_output
 from .options import Connection
+from .run_query import Shape, complain, or_envelope, put, show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin

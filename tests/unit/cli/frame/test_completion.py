@@ -11,12 +11,12 @@ from pathlib import Path
 import click
 import pytest
 
-from kgroups.cli.complete import PATIENCE, offered
-from kgroups.cli.later import Later
+from kgroups.cli.frame.completion import PATIENCE, offered
+from kgroups.cli.frame.lazy_command import Later
 from kgroups.cli.main import COMPLETE, cli, main
 from tests.fakes.broker import FakeCluster, silence
 
-FOLDER = Path(__file__).parents[3] / "completions"
+FOLDER = Path(__file__).parents[4] / "completions"
 
 
 def shop(fake: FakeCluster) -> None:
@@ -28,7 +28,7 @@ def shop(fake: FakeCluster) -> None:
 
 @pytest.fixture
 def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
-    monkeypatch.setattr("kgroups.cli.complete.PATIENCE", 60.0)  # a busy machine's; a shell's is less
+    monkeypatch.setattr("kgroups.cli.frame.completion.PATIENCE", 60.0)  # a busy machine's; a shell's is less
 
     def press(line: str) -> list[str]:
         words = line.split(" ")
@@ -106,7 +106,7 @@ def test_nothing_after_a_short_while(
     tab: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a cluster that hangs; other commands would wait for half a minute."""
-    monkeypatch.setattr("kgroups.cli.complete.PATIENCE", PATIENCE)  # the other tests are given more
+    monkeypatch.setattr("kgroups.cli.frame.completion.PATIENCE", PATIENCE)  # the other tests are given more
     served = serve(world=shop)
     served.fake.brokers[0].fault("ListGroups", silence)
     began = time.monotonic()

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kgroups.cli import progress
+from kgroups.cli.frame import progress
 
 
 class Terminal(io.StringIO):

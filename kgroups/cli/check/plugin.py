@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import KgroupsError
 
-from .ending import complain_in_a_line
+from ..frame.exit_status import complain_in_a_line
 
 EXIT_UNKNOWN = 3
 

@@ -13,11 +13,11 @@ import click
 
 from kgroups.errors import ClusterUnreachable, ConfigError, DeadlineExceeded
 
-from .ending import stay
+from ..frame.exit_status import stay
+from ..frame.group_options import Chosen, group_and_topic_options
+from ..frame.options import Connection, Duration, connection_options, isolation_option
 from .expectations import expectation_options
-from .options import Connection, Duration, connection_options, isolation_option
 from .plugin import Plugin
-from .which_groups import Chosen, group_and_topic_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -144,7 +144,7 @@ class Judged:
         from kgroups.admin.observe import observe_in_batches
         from kgroups.model.outcome import Outcome
 
-        from .answer import put
+        from ..frame.run_query import put
 
         async def ask(admin: GroupAdmin) -> Outcome[Seen]:
             async for batch in observe_in_batches(admin, self._selection, isolation=self._isolation):
@@ -158,7 +158,7 @@ class Judged:
         from kgroups.admin.observe import find_proofs
         from kgroups.model.health.findings import Proof
 
-        from .answer import put
+        from ..frame.run_query import put
 
         try:
             outcome, _ = put(
@@ -173,7 +173,7 @@ class Judged:
     def _look(self, wanted: Wanted) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
-        from .answer import put
+        from ..frame.run_query import put
 
         outcome, self.cluster_id = put(
             self._connection.settings,

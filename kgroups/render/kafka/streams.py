@@ -1,10 +1,10 @@
-"""The text of ``kafka-streams-groups``, byte for byte as its version 4.3.1 prints it, sorted; see :mod:`.kafka`."""
+"""The text of ``kafka-streams-groups``, byte for byte as its version 4.3.1 prints it, sorted by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.model.groups import Group, GroupState, ListedGroup
+from kgroups.model.groups import Group, GroupState
 from kgroups.model.lag import compute_lag
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import DeletedGroup, DeletedTopic
@@ -12,24 +12,10 @@ from kgroups.model.streams import AssignedTasks, StreamsMember, Tasks
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 
-from .kafka import ABSENT, UNKNOWN, Show, pad, widest
-from .kafka_acts import java_error
+from .operations import java_error
+from .text import COORDINATOR, NAME, Show, or_dash, pad, widest
 
-_NAME = 15
-_COORDINATOR = 25
 _RESET = 30
-
-
-def list_text(groups: Sequence[ListedGroup], *, states: bool, show: Show = str) -> Iterator[str]:
-    """``--list``: bare names, one a line; with ``--state`` a table."""
-    if not states:
-        for group in groups:
-            yield f"{show(group.group_id)}\n"
-        return
-    wide = widest(_NAME, (show(group.group_id) for group in groups))
-    yield f"{pad('GROUP', wide)} STATE\n"
-    for group in groups:
-        yield f"{pad(show(group.group_id), wide)} {show(group.state or UNKNOWN)}\n"
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
@@ -38,14 +24,14 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
         return
     rows = [row for row in offset_rows(offsets) if row.consumer_id is not None and row.topic is not None]
     name = show(offsets.group.group_id)
-    wide, far = widest(_NAME, (name,)), widest(_NAME, (show(row.topic or "") for row in rows))
+    wide, far = widest(NAME, (name,)), widest(NAME, (show(row.topic or "") for row in rows))
     more = f" {'CURRENT-OFFSET':15} {'LEADER-EPOCH':15} {'LOG-END-OFFSET':15} {'OFFSET-LAG':15}"
     head = more if verbose else " OFFSET-LAG"
     yield f"{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10}{head}\n"
     for row in rows:
         cells = [_lag(row)]
         if verbose:
-            cells = [_or_dash(row.current_offset), _or_dash(row.leader_epoch), _or_dash(row.log_end_offset), *cells]
+            cells = [or_dash(row.current_offset), or_dash(row.leader_epoch), or_dash(row.log_end_offset), *cells]
             cells = [f"{cell:15}" for cell in cells]
         yield f"{pad(name, wide)} {pad(show(row.topic or ''), far)} {row.partition!s:10} {' '.join(cells)}\n"
 
@@ -53,7 +39,7 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
 def _lag(row: OffsetRow) -> str:
     """The Java tool's: without a commit from where the log starts."""
     behind = row.log_start_offset if row.current_offset is None else row.current_offset
-    return _or_dash(compute_lag(behind, row.log_end_offset))
+    return or_dash(compute_lag(behind, row.log_end_offset))
 
 
 def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
@@ -63,10 +49,10 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
         return
     members.sort(key=lambda pair: pair[0].member_id)
     name = show(group.group_id)
-    wide = widest(_NAME, (name,))
-    ids = widest(_NAME, (show(member.member_id) for member, _ in members))
-    processes = widest(_NAME, (show(mine.process) for _, mine in members))
-    clients = widest(_NAME, (show(member.client_id) for member, _ in members))
+    wide = widest(NAME, (name,))
+    ids = widest(NAME, (show(member.member_id) for member, _ in members))
+    processes = widest(NAME, (show(mine.process) for _, mine in members))
+    clients = widest(NAME, (show(member.client_id) for member, _ in members))
     ends = f"{pad('PROCESS', processes)} {pad('CLIENT-ID', clients)} ASSIGNMENTS\n"
     if verbose:
         yield (
@@ -80,9 +66,9 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
         end = f"{who} {show(_all_tasks(mine, verbose))}\n"
         member_id = pad(show(member.member_id), ids)
         if verbose:
-            epochs = f"{_or_dash(group.target_assignment_epoch):25} {mine.topology_epoch!s:15}"
+            epochs = f"{or_dash(group.target_assignment_epoch):25} {mine.topology_epoch!s:15}"
             protocol = "classic" if mine.classic else "streams"
-            yield f"{pad(name, wide)} {epochs}{member_id} {protocol:15} {_or_dash(member.member_epoch):15} {end}"
+            yield f"{pad(name, wide)} {epochs}{member_id} {protocol:15} {or_dash(member.member_epoch):15} {end}"
         else:
             yield f"{pad(name, wide)} {member_id} {end}"
 
@@ -113,9 +99,9 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
     elif group.state == GroupState.DEAD:
         yield f"\nError: Streams group '{name}' group state is DEAD.\n"
     where = f"{show(node.host)}:{node.port} ({node.id})"
-    wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
+    wide, far = widest(NAME, (name,)), widest(COORDINATOR, (where,))
     heads = f"{'GROUP-EPOCH':15} {'TARGET-ASSIGNMENT-EPOCH':25} " if verbose else ""
-    epochs = f"{_or_dash(group.group_epoch):15} {_or_dash(group.target_assignment_epoch):25} " if verbose else ""
+    epochs = f"{or_dash(group.group_epoch):15} {or_dash(group.target_assignment_epoch):25} " if verbose else ""
     yield f"{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {'STATE':25} {heads}#MEMBERS\n"
     yield f"{pad(name, wide)} {pad(where, far)} {show(group.state):25} {epochs}{len(group.members or ())}\n"
 
@@ -163,7 +149,3 @@ def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic
         yield "\nError: Deletion of some associated internal topics failed:\n"
     for name, failure in kept:
         yield f"* Internal topic '{name}' could not be deleted due to: {show(java_error(failure))}\n"
-
-
-def _or_dash(value: object) -> str:
-    return ABSENT if value is None else str(value)

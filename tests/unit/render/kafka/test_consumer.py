@@ -12,16 +12,9 @@ from kgroups.model.groups import Group, ListedGroup, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.render.cells import escape
-from kgroups.render.kafka import (
-    assignment_text,
-    groups_text,
-    java_length,
-    list_text,
-    members_text,
-    offsets_text,
-    remark,
-    state_text,
-)
+from kgroups.render.kafka.consumer import members_text, offsets_text, remark, state_text
+from kgroups.render.kafka.lists import groups_text, list_text
+from kgroups.render.kafka.text import assignment_text, java_length
 
 Golden = Callable[[str, str], None]
 

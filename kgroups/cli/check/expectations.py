@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .options import collected, words
+from ..frame.options import collected, words
 
 if TYPE_CHECKING:
     from kgroups.model.health.limits import Limits

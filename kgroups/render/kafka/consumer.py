@@ -1,60 +1,23 @@
-"""The text of Kafka's own tools, byte for byte as their version 4.3.1 prints it: columns, pads and trailing blanks.
+"""The text of ``kafka-consumer-groups --describe``, byte for byte as version 4.3.1 prints it.
 
-What differs is order: where a Java tool goes by a hash or by what a broker says first, this goes by name. The table of
-each group begins with an empty line, has a header of its own, and columns as wide as this group needs.
-
-Names are written as they are, so that scripts get what was committed; for a terminal ``show`` makes them harmless.
+The table of each group begins with an empty line, has a header of its own, and columns as wide as this group needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from kgroups.model.assignment import Assignment
-from kgroups.model.groups import Group, GroupState, ListedGroup, Member
+from kgroups.model.groups import Group, GroupState, Member
 from kgroups.model.lag import compute_lag
 from kgroups.model.views.offset_row import GroupOffsets, OffsetRow
 from kgroups.model.views.offsets import offset_rows
 
-Show = Callable[[str], str]
+from .text import ABSENT, COORDINATOR, NAME, Show, assignment_text, coordinator_text, java_length, or_dash, pad, widest
 
-ABSENT = "-"
-UNKNOWN = "Unknown"
-"""A type or a state that the broker does not tell, in a list."""
-
-_NAME = 15
 _INSTANCE = 17
 _ASSIGNMENT = 20
-_COORDINATOR = 25
-_LISTED = 20
-_GAP = 10
-"""By so much is the column of names in a list wider than the longest of them."""
-
 _VERBOSE_STATE = "%-20s %-20s %-15s %-25s %s"
 _STATE = "%-20s %-20s %s"
-
-
-def list_text(groups: Sequence[ListedGroup], *, types: bool, states: bool, show: Show = str) -> Iterator[str]:
-    """``--list``: bare names, one a line; with ``--type`` and ``--state`` a table, its header also when it is empty."""
-    if not (types or states):
-        for group in groups:
-            yield f"{show(group.group_id)}\n"
-        return
-    wide = widest(_NAME, (show(group.group_id) for group in groups)) + _GAP
-    rows = [("GROUP", "TYPE", "STATE")]
-    rows += [(show(group.group_id), show(group.type or UNKNOWN), show(group.state or UNKNOWN)) for group in groups]
-    for name, kind, state in rows:
-        cells = [pad(name, wide), *([f"{kind:20}"] if types else []), *([f"{state:20}"] if states else [])]
-        yield " ".join(cells) + "\n"
-
-
-def groups_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
-    """``kafka-groups --list``: all columns as wide as the longest cell; a blank ends each row, but not the header."""
-    rows = [(show(group.group_id), show(group.type or ""), show(group.protocol_type)) for group in groups]
-    wide = widest(_LISTED, (cell for row in rows for cell in row))
-    yield " ".join(pad(name, wide) for name in ("GROUP", "TYPE", "PROTOCOL")) + "\n"
-    for row in rows:
-        yield "".join(f"{pad(cell, wide)} " for cell in row) + "\n"
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
@@ -65,20 +28,20 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
     rows = _by_holder(row for row in offset_rows(offsets) if row.topic is not None)
     if not rows:
         return
-    name = pad(show(offsets.group.group_id), _NAME)
+    name = pad(show(offsets.group.group_id), NAME)
     topics = {row.topic: show(row.topic or "") for row in rows}
-    far = widest(_NAME, topics.values())
+    far = widest(NAME, topics.values())
     holders = {_holder(row): [ABSENT if text is None else show(text) for text in _holder(row)] for row in rows}
-    ids, hosts = (widest(_NAME, (cells[at] for cells in holders.values())) for at in (0, 1))
+    ids, hosts = (widest(NAME, (cells[at] for cells in holders.values())) for at in (0, 1))
     ends = {key: f"{pad(cells[0], ids)} {pad(cells[1], hosts)} {cells[2]}\n" for key, cells in holders.items()}
     numbers = "%-10s %-15s %-15s %-15s %-15s" if verbose else "%-10s %-15s %-15s %-15s"
     heads = ("PARTITION", *(("LEADER-EPOCH",) if verbose else ()), "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG")
     yield f"\n{pad('GROUP', java_length(name))} {pad('TOPIC', far)} {numbers % heads} "
     yield f"{pad('CONSUMER-ID', ids)} {pad('HOST', hosts)} CLIENT-ID\n"
     for row in rows:
-        epoch = (_or_dash(row.leader_epoch),) if verbose else ()
+        epoch = (or_dash(row.leader_epoch),) if verbose else ()
         lag = compute_lag(row.current_offset, row.log_end_offset)  # the Java tool's, whatever is known of the commit
-        counts = (_or_dash(row.current_offset), _or_dash(row.log_end_offset), _or_dash(lag))
+        counts = (or_dash(row.current_offset), or_dash(row.log_end_offset), or_dash(lag))
         cells = numbers % (row.partition, *epoch, *counts)
         yield f"{name} {pad(topics[row.topic], far)} {cells} {ends[_holder(row)]}"
 
@@ -91,7 +54,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
     texts = [_member_cells(group, member, show) for member in members]
     header = ["GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
     header += ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT", "UPGRADED"]
-    least = (_NAME, _NAME, _INSTANCE, _NAME, _NAME, _NAME, _NAME, _ASSIGNMENT, _NAME, _ASSIGNMENT)
+    least = (NAME, NAME, _INSTANCE, NAME, NAME, NAME, NAME, _ASSIGNMENT, NAME, _ASSIGNMENT)
     widths = [widest(width, (cells[at] for cells in texts)) for at, width in enumerate(least)]
     for at, cells in enumerate([header, *texts]):
         padded = [pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
@@ -105,10 +68,10 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
     where = coordinator_text(group, show)
     name = show(group.group_id)
     members = len(group.members or ())
-    epochs = (_or_dash(group.group_epoch), _or_dash(group.target_assignment_epoch)) if verbose else ()
+    epochs = (or_dash(group.group_epoch), or_dash(group.target_assignment_epoch)) if verbose else ()
     heads = ("GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH") if verbose else ()
     rest = _VERBOSE_STATE if verbose else _STATE
-    wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
+    wide, far = widest(NAME, (name,)), widest(COORDINATOR, (where,))
     header = rest % ("ASSIGNMENT-STRATEGY", "STATE", *heads, "#MEMBERS")
     yield f"\n{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {header}\n"
     cells = (show(group.protocol or ABSENT), show(group.state), *epochs, members)
@@ -122,38 +85,6 @@ def remark(group: Group, show: Show = str) -> str | None:
     if group.state in GroupState.REBALANCING:
         return f"Warning: Consumer group '{show(group.group_id)}' is rebalancing."
     return None
-
-
-def coordinator_text(group: Group, show: Show = str) -> str:
-    node = group.coordinator
-    return f"{show(node.host)}:{node.port}  ({node.id})"
-
-
-def assignment_text(assignment: Assignment | None, nothing: str = ABSENT) -> str:
-    """``t-a:0,1;t:4``. Sorted as texts: before a topic's colon come dashes, dots and digits."""
-    if assignment is None or not (assignment.topics or assignment.raw):
-        return nothing
-    if assignment.raw:
-        return str(assignment.raw)
-    return ";".join(sorted(f"{entry.topic}:{','.join(map(str, entry.partitions))}" for entry in assignment.topics))
-
-
-def java_length(text: str) -> int:
-    """In UTF-16 units, as Java counts and pads."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def pad(text: str, width: int) -> str:
-    return text.ljust(width) if text.isascii() else text + " " * (width - java_length(text))
-
-
-def widest(least: int, texts: Iterable[str]) -> int:
-    """The width of a column that holds these texts."""
-    return max(least, *map(java_length, texts), 0)
-
-
-def _or_dash(value: object) -> object:
-    return ABSENT if value is None else value
 
 
 def _holder(row: OffsetRow) -> tuple[str | None, str | None, str | None]:
@@ -176,10 +107,10 @@ def _member_cells(group: Group, member: Member, show: Show) -> list[str]:
         show(member.instance_id or ""),
         show(member.host),
         show(member.client_id),
-        str(_or_dash(member.assignment.size)),
-        str(_or_dash(member.member_epoch)),
+        or_dash(member.assignment.size),
+        or_dash(member.member_epoch),
         show(assignment_text(member.assignment)),
-        str(_or_dash(group.target_assignment_epoch)),
+        or_dash(group.target_assignment_epoch),
         show(assignment_text(member.target)),
         ABSENT if member.upgraded is None else str(member.upgraded).lower(),
     ]

@@ -70,7 +70,7 @@ def topic_names(context: click.Context, _: click.Parameter, begun: str) -> list[
 def _asked(context: click.Context, ask: Callable[[GroupAdmin], Any], begun: str) -> list[str]:
     from kgroups.errors import KgroupsError
 
-    from .answer import put
+    from .run_query import put
 
     try:
         outcome, _ = put(_settings(context), ask, debug=False, quiet=True)

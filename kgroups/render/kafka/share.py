@@ -1,31 +1,20 @@
 """The text of ``kafka-share-groups``, byte for byte as version 4.3.1 prints it: columns, pads and trailing blanks.
 
-As for :mod:`.kafka`, what differs is order, which is by name; and a lag below 0 is ``-`` here, as the Java tool has it.
+As in :mod:`.lists`, groups are sorted by name. A lag below 0 is ``-``, as in the Java tool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kgroups.model.groups import Group, GroupState, ListedGroup
+from kgroups.model.groups import Group, GroupState
 from kgroups.model.operations.results import ForgottenTopic
 from kgroups.model.outcome import Scope
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
 
-from .kafka import ABSENT, UNKNOWN, Show, assignment_text, coordinator_text, pad, widest
-from .kafka_acts import java_message
-
-_NAME = 15
-_COORDINATOR = 25
-
-
-def states_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
-    """``--list --state``; its header also when it is empty."""
-    wide = widest(_NAME, (show(group.group_id) for group in groups))
-    rows = [("GROUP", "STATE"), *((show(group.group_id), show(group.state or UNKNOWN)) for group in groups)]
-    for name, state in rows:
-        yield f"{pad(name, wide)} {state}\n"
+from .operations import java_message
+from .text import COORDINATOR, NAME, Show, assignment_text, coordinator_text, or_dash, pad, widest
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
@@ -35,13 +24,13 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
     if not rows:
         yield f"\nShare group '{name}' has no offset information.\n"
         return
-    wide, far = widest(_NAME, (name,)), widest(_NAME, (show(row.topic or "") for row in rows))
+    wide, far = widest(NAME, (name,)), widest(NAME, (show(row.topic or "") for row in rows))
     numbers = "%-10s %-13s %-13s %s" if verbose else "%-10s %-13s %s"
     heads = ("PARTITION", *(("LEADER-EPOCH",) if verbose else ()), "START-OFFSET", "LAG")
     yield f"\n{pad('GROUP', wide)} {pad('TOPIC', far)} {numbers % heads}"
     for row in rows:
-        epoch = (_or_dash(row.leader_epoch),) if verbose else ()
-        cells = numbers % (row.partition, *epoch, _or_dash(row.start_offset), _or_dash(row.lag))
+        epoch = (_not_below_zero(row.leader_epoch),) if verbose else ()
+        cells = numbers % (row.partition, *epoch, _not_below_zero(row.start_offset), _not_below_zero(row.lag))
         yield f"\n{pad(name, wide)} {pad(show(row.topic or ''), far)} {cells}"
     yield "\n"
 
@@ -64,7 +53,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
         ]
         for member in members
     ]
-    widths = [widest(_NAME, (cells[at] for cells in rows)) for at in range(4)]
+    widths = [widest(NAME, (cells[at] for cells in rows)) for at in range(4)]
     for cells in (header, *rows):
         padded = [pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
         epoch = [f"{cells[5]:13}"] if verbose else []
@@ -75,8 +64,8 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
     """One group of ``--describe --state``."""
     name, where = show(group.group_id), coordinator_text(group, show)
-    wide, far = widest(_NAME, (name,)), widest(_COORDINATOR, (where,))
-    epochs = (_or_dash(group.group_epoch), _or_dash(group.target_assignment_epoch)) if verbose else ()
+    wide, far = widest(NAME, (name,)), widest(COORDINATOR, (where,))
+    epochs = (_not_below_zero(group.group_epoch), _not_below_zero(group.target_assignment_epoch)) if verbose else ()
     heads = ("GROUP-EPOCH", "ASSIGNMENT-EPOCH") if verbose else ()
     rest = "%-15s %-12s %-17s %s" if verbose else "%-15s %s"
     yield f"\n{pad('GROUP', wide)} {pad('COORDINATOR (ID)', far)} {rest % ('STATE', *heads, '#MEMBERS')}"
@@ -92,7 +81,7 @@ def remark(group: Group, show: Show = str) -> str | None:
 
 def forgotten_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterator[str]:
     """The table of ``--delete-offsets``."""
-    wide = widest(_NAME, (show(entry.topic) for entry in topics))
+    wide = widest(NAME, (show(entry.topic) for entry in topics))
     yield f"\n{pad('TOPIC', wide)} STATUS"
     for entry in sorted(topics, key=lambda each: each.topic):
         status = f"Error: {show(entry.failure.message)}" if entry.failure else "Successful"
@@ -107,5 +96,5 @@ def unforgotten_text(topics: Iterable[ForgottenTopic], show: Show = str) -> Iter
         yield f"\nError: {show(java_message(whole[0]))}\n"
 
 
-def _or_dash(value: int | None) -> object:
-    return ABSENT if value is None or value < 0 else value
+def _not_below_zero(value: int | None) -> str:
+    return or_dash(None if value is None or value < 0 else value)

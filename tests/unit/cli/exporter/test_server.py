@@ -15,8 +15,8 @@ import pytest
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.core import Metric
 
-from kgroups.cli import exporter_server
-from kgroups.cli.exporter_server import serve
+from kgroups.cli.exporter import server as exporter_server
+from kgroups.cli.exporter.server import serve
 
 
 @pytest.fixture

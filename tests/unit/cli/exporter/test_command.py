@@ -13,9 +13,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as classic
 
 from kgroups.admin.select_groups import Selection
-from kgroups.cli import exporter
-from kgroups.cli.exporter import Looks, _serve
-from kgroups.cli.options import Connection
+from kgroups.cli.exporter import command as exporter
+from kgroups.cli.exporter.command import Looks, _serve
+from kgroups.cli.frame.options import Connection
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster, close

@@ -14,7 +14,7 @@ from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.duration import parse_seconds
 
-from .answer import Shape
+from .run_query import Shape
 
 if TYPE_CHECKING:
     from kgroups.config.understood import Understood
@@ -53,7 +53,7 @@ class Connection(NamedTuple):
 
 
 def complete_profile(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    from .complete import profile_names
+    from .completion import profile_names
 
     return profile_names(context, param, begun)
 
@@ -166,13 +166,13 @@ def _repeated(flags: Flags) -> tuple[str, ...]:
 
 
 def _warn(remark: str) -> None:
-    from .ending import complain_in_a_line
+    from .exit_status import complain_in_a_line
 
     complain_in_a_line(f"kgroups: note: {remark}")
 
 
 def output_options(command: F) -> F:
-    """How to show the answer. The command gets ``shape``, a :class:`kgroups.cli.answer.Shape`."""
+    """How to show the answer. The command gets ``shape``, a :class:`kgroups.cli.frame.run_query.Shape`."""
     return collected(command, _OUTPUT, "shape", Shape)
 
 

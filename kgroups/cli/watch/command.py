@@ -16,9 +16,9 @@ import click
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
-from .ending import stay
-from .options import Connection, Duration, connection_options, isolation_option
-from .which_groups import Chosen, group_and_topic_options
+from ..frame.exit_status import stay
+from ..frame.group_options import Chosen, group_and_topic_options
+from ..frame.options import Connection, Duration, connection_options, isolation_option
 
 if TYPE_CHECKING:
     from kgroups.admin.select_groups import Selection
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kgroups.model.watch.watching import WatchRow
     from kgroups.render.watch.screen import Frame
 
-    from .watch_keys import Controls
+    from .actions import Controls
 
 _FRAME = 0.2
 """Seconds between two looks at whether there is something new to show."""
@@ -96,7 +96,7 @@ class Ticks:
         """
         from kgroups.model.watch.watching import Watch
 
-        from .unanswered import unanswered
+        from ..frame.unanswered import unanswered
 
         watched = Watch()
         for number in itertools.count(1):
@@ -113,7 +113,7 @@ class Ticks:
     def _look(self, *, first: bool) -> Outcome[GroupOffsets]:
         from kgroups.model.outcome import Failure, Outcome, Scope
 
-        from .answer import put
+        from ..frame.run_query import put
 
         try:
             outcome, _ = put(
@@ -143,9 +143,9 @@ def _on_screen(ticks: Ticks, headline: str) -> int:
     """Asks on a thread beside, so that keys are heard while a broker is waited for."""
     from kgroups.render.watch.screen import Screen
 
-    from .keys import keyboard
+    from .actions import Controls
+    from .keyboard import keyboard
     from .signals import ended_by_signals
-    from .watch_keys import Controls
 
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
     threading.Thread(target=_ask_into, args=(ticks, news), daemon=True).start()

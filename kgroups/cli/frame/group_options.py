@@ -19,13 +19,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def complete_group(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    from .complete import group_names
+    from .completion import group_names
 
     return group_names(context, param, begun)
 
 
 def complete_topic(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    from .complete import topic_names
+    from .completion import topic_names
 
     return topic_names(context, param, begun)
 

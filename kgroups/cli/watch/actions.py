@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kgroups.render.watch.screen import Order
 
-from .keys import ENTER, ERASE, ESCAPE
+from .keyboard import ENTER, ERASE, ESCAPE
 
 _LONGEST = 100
 

@@ -1,0 +1,1 @@
+"""What every command needs: options, queries, plans, results, and exit codes."""

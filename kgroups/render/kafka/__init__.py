@@ -1,0 +1,1 @@
+"""Text of Kafka's own tools, byte for byte."""
