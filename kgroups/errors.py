@@ -1,110 +1,234 @@
-"""Every exception that kgroups raises on purpose; each class knows the exit code it ends a command with.
+"""Exceptions that kgroups raises on purpose. Each class knows the exit code it ends a command with.
 
     KgroupsError                     exit
-    ├── UsageError                    2    a flag, argument or environment variable cannot be right
-    ├── ConfigError                   2    a file or profile cannot be right
-    ├── SandboxError                  1    Kafka could not be fetched, started or stopped on this machine
-    ├── MissingPackage                2    something is asked for that an extra of this package brings
-    ├── HistoryError                  1    history could not be collected, kept or read
-    ├── ClusterUnreachable            1    no bootstrap server answered
-    ├── DeadlineExceeded              1    the command's total --timeout is used up
+    ├── UsageError                    2    an invalid option, argument, or environment variable
+    ├── ConfigError                   2    an invalid configuration file or profile
+    ├── SandboxError                  1    Kafka cannot be downloaded, started, or stopped on this machine
+    ├── MissingPackage                2    an optional package is not installed
+    ├── HistoryError                  1    history cannot be collected, stored, or read
+    ├── ClusterUnreachable            1    no bootstrap server responded
+    ├── DeadlineExceeded              1    the command's --timeout expired
     │   └── NotRequested                   ... before this request was sent
-    ├── NotSent                       1    a change was not sent, because the command is being interrupted
-    ├── OutcomeUnknown                1    a change was sent, and no answer came that could be read
-    ├── BrokerUnavailable             1    one broker refused, dropped, or did not answer in --broker-timeout
+    ├── NotSent                       1    a change was not sent, because the command was interrupted
+    ├── OutcomeUnknown                1    a change was sent, and no readable response arrived
+    ├── BrokerUnavailable             1    one broker refused or closed the connection, or did not respond in time
     │   ├── DecodingTimeout                ... its response was not decoded in time
-    │   ├── TlsRefused                     ... it and we found no TLS that both sides accept
-    │   └── AuthenticationFailed           ... it did not believe who we are, or we got nothing to say it with
-    ├── ProtocolError                 1    bytes that are not what Kafka's protocol says
-    │   ├── LocalProtocolError             ... and we made them (a bug here)
-    │   └── RemoteProtocolError            ... and the peer sent them (not Kafka, truncated, corrupt)
-    │       ├── ResponseTooLarge               ... more of them than are accepted, packed or unpacked
+    │   ├── TlsRefused                     ... the TLS handshake failed
+    │   └── AuthenticationFailed           ... authentication failed, or there is no token to authenticate with
+    ├── ProtocolError                 1    bytes that violate Kafka's protocol
+    │   ├── LocalProtocolError             ... made by kgroups (a bug)
+    │   └── RemoteProtocolError            ... sent by the peer (not Kafka, truncated, corrupt)
+    │       ├── ResponseTooLarge               ... more bytes than kgroups accepts, compressed or decompressed
     │       └── UndecodableRecord              ... in __consumer_offsets
-    ├── UnsupportedVersion            1    a broker and this client share no version of an API
-    └── UnsupportedMechanism          1    our wire client does not speak that SASL mechanism
+    ├── UnsupportedVersion            1    no version of an API is supported by both the broker and kgroups
+    └── UnsupportedMechanism          1    the wire client does not support that SASL mechanism
 
-A failure that concerns one group, topic or broker among many is not an exception but data: see
+A failure that affects one group, topic, or broker of many is data, not an exception: see
 :class:`kgroups.model.outcome.Failure`.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Self
+
+
+class Reason(StrEnum):
+    """Why something failed, for programs: messages may change, these values do not. New values may be added."""
+
+    # Connections.
+    NAME_NOT_RESOLVED = "name_not_resolved"
+    INVALID_ADDRESS = "invalid_address"
+    CONNECTION_REFUSED = "connection_refused"
+    CONNECTION_FAILED = "connection_failed"
+    """No connection for another reason, such as no route to the host."""
+    CONNECTION_CLOSED = "connection_closed"
+    NO_RESPONSE = "no_response"
+    """A broker, or another server, did not respond in time."""
+    TIMEOUT = "timeout"
+    """The time limit of the whole command expired."""
+    THROTTLED = "throttled"
+    CLUSTER_UNREACHABLE = "cluster_unreachable"
+    """No bootstrap server responded, for different reasons."""
+    NO_BROKERS = "no_brokers"
+
+    # TLS.
+    TLS_REQUIRED = "tls_required"
+    NOT_TLS = "not_tls"
+    TLS_INCOMPATIBLE = "tls_incompatible"
+    """No TLS version or cipher suite in common."""
+    TLS_FAILED = "tls_failed"
+    CERTIFICATE_UNTRUSTED = "certificate_untrusted"
+    CERTIFICATE_EXPIRED = "certificate_expired"
+    CERTIFICATE_NOT_YET_VALID = "certificate_not_yet_valid"
+    CERTIFICATE_NAME_MISMATCH = "certificate_name_mismatch"
+    CLIENT_CERTIFICATE_REQUIRED = "client_certificate_required"
+    CLIENT_CERTIFICATE_REJECTED = "client_certificate_rejected"
+
+    # Authentication and authorization.
+    AUTHENTICATION_FAILED = "authentication_failed"
+    AUTHENTICATION_NOT_SUPPORTED = "authentication_not_supported"
+    """The listener does not use SASL."""
+    MECHANISM_UNSUPPORTED = "mechanism_unsupported"
+    TOKEN_UNAVAILABLE = "token_unavailable"
+    TOKEN_EXPIRED = "token_expired"
+    NOT_AUTHORIZED = "not_authorized"
+
+    # Protocol.
+    NOT_KAFKA = "not_kafka"
+    """The port speaks another protocol."""
+    INVALID_RESPONSE = "invalid_response"
+    RESPONSE_TOO_LARGE = "response_too_large"
+    DECODING_TIMEOUT = "decoding_timeout"
+    VERSION_UNSUPPORTED = "version_unsupported"
+
+    # Changes.
+    NOT_SENT = "not_sent"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+
+    # This machine and its user.
+    INVALID_USAGE = "invalid_usage"
+    INVALID_CONFIG = "invalid_config"
+    MISSING_PACKAGE = "missing_package"
+    OUT_OF_RESOURCES = "out_of_resources"
+    SANDBOX_FAILED = "sandbox_failed"
+    HISTORY_FAILED = "history_failed"
+    INTERNAL_ERROR = "internal_error"
+
 
 class KgroupsError(Exception):
-    """The root. Its text is one line for a person: what is wrong, where, and the way out."""
+    """The root of all errors. ``str(error)`` is one line: what happened, and where."""
 
     exit_code = 1
+    default_reason = Reason.INTERNAL_ERROR
+
+    peer: str | None = None
+    """The broker or server that the error is about; ``str(error)`` starts with it."""
+    hint: str | None = None
+    """What to do about it, as an imperative; not part of ``str(error)``."""
+
+    def __init__(
+        self, text: str = "", *, peer: str | None = None, reason: Reason | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(text)
+        self.peer = peer
+        self.reason = reason or self.default_reason
+        self.hint = hint
+
+    @property
+    def text(self) -> str:
+        """The message without the peer."""
+        return str(self.args[0]) if self.args else ""
+
+    def at(self, peer: str) -> Self:
+        """Name the peer, unless it is named already."""
+        self.peer = self.peer or peer
+        return self
+
+    def within(self, context: str) -> Self:
+        """Put what was under way in front of the message."""
+        self.args = (f"{context}: {self.text}",)
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.peer}: {self.text}" if self.peer else self.text
 
 
 class UsageError(KgroupsError):
-    """A flag, argument or environment variable that cannot be right; the text names it."""
+    """An option, argument, or environment variable is invalid; the text names it."""
 
     exit_code = 2
+    default_reason = Reason.INVALID_USAGE
 
 
 class ConfigError(KgroupsError):
-    """A configuration file or profile that cannot be right; the text names file and line."""
+    """A configuration file or profile is invalid; the text names file and line."""
 
     exit_code = 2
+    default_reason = Reason.INVALID_CONFIG
 
 
 class SandboxError(KgroupsError):
-    """Kafka could not be fetched, started or stopped on this machine."""
+    """Kafka cannot be downloaded, started, or stopped on this machine."""
+
+    default_reason = Reason.SANDBOX_FAILED
 
 
 class MissingPackage(KgroupsError):
-    """Something was asked for that needs an extra of this package; the text names the extra."""
+    """An optional package is not installed; the text names the extra that installs it."""
 
     exit_code = 2
+    default_reason = Reason.MISSING_PACKAGE
 
 
 class HistoryError(KgroupsError):
-    """History could not be collected, kept or read; the text names the topic, or the store and its file."""
+    """History cannot be collected, stored, or read; the text names the topic, or the store and its file."""
+
+    default_reason = Reason.HISTORY_FAILED
 
 
 class ClusterUnreachable(KgroupsError):
-    """No bootstrap server gave an answer that is Kafka's."""
+    """No bootstrap server gave a valid Kafka response."""
+
+    default_reason = Reason.CLUSTER_UNREACHABLE
 
 
 class DeadlineExceeded(KgroupsError):
-    """The command's total time is used up."""
+    """The time limit of the whole command expired."""
+
+    default_reason = Reason.TIMEOUT
 
 
 class NotRequested(DeadlineExceeded):
-    """The command's total time was used up before this request was sent: no broker is to blame."""
+    """The time limit expired before this request was sent: no broker is at fault."""
 
 
 class NotSent(KgroupsError):
-    """A change was not sent, because the command is being interrupted."""
+    """A change was not sent, because the command was interrupted."""
+
+    default_reason = Reason.NOT_SENT
 
 
 class OutcomeUnknown(KgroupsError):
-    """A change was sent, and no answer came that could be read: it may be made or not."""
+    """A change was sent, and no readable response arrived: it may have been applied."""
+
+    default_reason = Reason.OUTCOME_UNKNOWN
 
 
 class BrokerUnavailable(KgroupsError):
-    """One broker refused the connection, dropped it, or did not answer in time."""
+    """One broker refused or closed the connection, or did not respond in time."""
+
+    default_reason = Reason.CONNECTION_FAILED
 
 
 class DecodingTimeout(BrokerUnavailable):
-    """A response that arrived, and was not decoded in the time that was left."""
+    """A response arrived and was not decoded in the time that was left."""
+
+    default_reason = Reason.DECODING_TIMEOUT
 
 
 class TlsRefused(BrokerUnavailable):
-    """No TLS that both sides accept: a certificate that is not trusted, or that is missing; no TLS there at all."""
+    """The TLS handshake failed: an untrusted or missing certificate, or a listener without TLS."""
+
+    default_reason = Reason.TLS_FAILED
 
 
 class AuthenticationFailed(BrokerUnavailable):
-    """A sign-in that was refused, by either side, or no token to sign in with. To try again is no use, and may lock
-    the account."""
+    """Either side rejected the authentication, or there is no token. A retry is useless and may lock the account."""
+
+    default_reason = Reason.AUTHENTICATION_FAILED
 
 
 class ProtocolError(KgroupsError):
-    """Bytes that are not what Kafka's protocol says."""
+    """Bytes that violate Kafka's protocol."""
+
+    default_reason = Reason.INVALID_RESPONSE
 
 
 class LocalProtocolError(ProtocolError):
-    """We were about to send something that Kafka's protocol cannot carry."""
+    """kgroups was about to send something that Kafka's protocol cannot express."""
+
+    default_reason = Reason.INTERNAL_ERROR
 
 
 class RemoteProtocolError(ProtocolError):
@@ -112,29 +236,31 @@ class RemoteProtocolError(ProtocolError):
 
 
 class ResponseTooLarge(RemoteProtocolError):
-    """A response, or what its records unpack to, has more bytes than are accepted."""
+    """A response, or its decompressed records, has more bytes than kgroups accepts."""
+
+    default_reason = Reason.RESPONSE_TOO_LARGE
 
 
 class UndecodableRecord(RemoteProtocolError):
-    """A record of ``__consumer_offsets`` that says nothing we know; with what of it could be read before that."""
+    """A record of ``__consumer_offsets`` in an unknown form, with the parts that were decoded."""
 
     def __init__(
         self,
-        reason: str,
+        cause: str,
         record_type: int | None = None,
         name: str | None = None,
         group: str | None = None,
         value_version: int | None = None,
     ) -> None:
         """
-        :param reason: why, in a few words; or what else it is, a transaction marker.
-        :param record_type: its id, which may be one that we do not know; ``None`` when the key has none.
-        :param name: of the record type, where we know it.
-        :param group: where the key could be read.
-        :param value_version: where the value has one.
+        :param cause: what is wrong, in a few words; or what it is instead, a transaction marker.
+        :param record_type: the type ID, which may be unknown; ``None`` if the key has none.
+        :param name: of the record type, if it is known.
+        :param group: if the key was decoded.
+        :param value_version: if the value has one.
         """
-        super().__init__(reason)
-        self.reason = reason
+        super().__init__(cause)
+        self.cause = cause
         self.record_type = record_type
         self.name = name
         self.group = group
@@ -142,8 +268,12 @@ class UndecodableRecord(RemoteProtocolError):
 
 
 class UnsupportedVersion(KgroupsError):
-    """A broker and this client share no version of an API."""
+    """No version of an API is supported by both the broker and kgroups."""
+
+    default_reason = Reason.VERSION_UNSUPPORTED
 
 
 class UnsupportedMechanism(KgroupsError):
-    """A SASL mechanism that our wire client does not speak; librdkafka may."""
+    """The wire client does not support this SASL mechanism; librdkafka may."""
+
+    default_reason = Reason.MECHANISM_UNSUPPORTED

@@ -128,8 +128,9 @@ class _Round(Generic[T]):
             contacted = None if isinstance(reply, NotRequested) else node.id
             # Whatever else keeps a change from being made, it does so before the request is sent.
             unsent = self._changes and not isinstance(reply, OutcomeUnknown)
-            message = f"not sent: {reply}" if unsent else str(reply)
-            failure = Failure(Scope.GROUP, group, message, api=self._api, broker=contacted)
+            failure = Failure.of(reply, Scope.GROUP, group, api=self._api, broker=contacted)
+            if unsent:
+                failure = failure._replace(message=f"not sent: {reply}")
             if isinstance(reply, BrokerUnavailable):
                 self.gone[group] = (node, failure)
             else:

@@ -85,9 +85,9 @@ def _rows(settings: ClientSettings, server: Server, strides: Iterable[Stride]) -
         if not stride.tried:
             yield CheckRow(server.name, step, Result.NOT_TRIED, None, None)
         elif stride.error is not None:
-            reason, fix = check_words.failed(settings, server, stride)
-            whole = reason + check_words.shown(stride.shown)
-            yield CheckRow(server.name, step, Result.FAILED, spent, whole, fix, brief=reason)
+            text, fix = check_words.failed(settings, server, stride.step, stride.error)
+            whole = text + check_words.shown(stride.shown)
+            yield CheckRow(server.name, step, Result.FAILED, spent, whole, fix, brief=text, reason=stride.error.reason)
         else:
             detail, warning = check_words.told(settings, step, found)
             yield CheckRow(server.name, step, Result.WARNING if warning else Result.OK, spent, detail, warning)
@@ -101,7 +101,8 @@ async def _rights(
     try:
         admin = await WireAdmin.connect(settings, observer)
     except KgroupsError as error:
-        yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), "see the failed steps above")
+        fix = "see the failed steps above"
+        yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), fix, reason=error.reason)
         return
     try:
         listed = await admin.list_groups(EVERY_GROUP)
@@ -114,7 +115,7 @@ async def _rights(
             detail = f"{len(described.items)} of {len(some.names)} groups looked at can be described"
             yield _summed_up(settings, "describe", detail, refused)
     except KgroupsError as error:
-        yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), None)
+        yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), error.hint, reason=error.reason)
     finally:
         await admin.close()
 
@@ -135,7 +136,9 @@ def _summed_up(settings: ClientSettings, step: str, detail: str, failures: Itera
         return CheckRow(CLUSTER, step, Result.OK, None, detail)
     acls = list(dict.fromkeys(failure.acl for failure in reasons if failure.acl))
     if len(acls) < len({failure.name for failure in reasons}) and not acls:
-        return CheckRow(CLUSTER, step, Result.FAILED, None, f"{detail}; {reasons[0].name}: {reasons[0].message}")
+        first = reasons[0]
+        detail = f"{detail}; {first.name}: {first.message}"
+        return CheckRow(CLUSTER, step, Result.FAILED, None, detail, first.hint, reason=first.reason)
     missing = ", ".join(map(str, acls[:3])) + (f", and {len(acls) - 3} more" if len(acls) > 3 else "")
     return CheckRow(CLUSTER, step, Result.WARNING, None, f"{detail}; missing: {missing}", _grant(settings, acls))
 
@@ -161,9 +164,9 @@ def _outcome(rows: Iterable[CheckRow]) -> Outcome[CheckRow]:
 
 
 def _failure(row: CheckRow) -> Failure:
-    whole = f"{row.step}: {row.brief or row.detail}" + (f"; {row.fix}" if row.fix else "")
     scope = Scope.CLUSTER if row.where == CLUSTER else Scope.BROKER
-    return Failure(scope, "" if scope is Scope.CLUSTER else row.where, whole)
+    name = "" if scope is Scope.CLUSTER else row.where
+    return Failure(scope, name, f"{row.step}: {row.brief or row.detail}", reason=row.reason, hint=row.fix)
 
 
 def _address(host: str, port: int) -> str:

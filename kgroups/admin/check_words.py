@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from kgroups.config.security import Kerberos, Password, Sasl
 from kgroups.config.settings import ClientSettings
+from kgroups.errors import KgroupsError, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.connection_check import Step
 from kgroups.net.certificates import Certificate, chain_of
-from kgroups.net.probe import Stride
 from kgroups.protocol.apis import find_coordinator, list_groups, offset_fetch
 from kgroups.protocol.apis.metadata import ClusterMetadata
 from kgroups.protocol.kafka_release import release_of
@@ -121,77 +121,73 @@ def _who(sasl: Sasl) -> str:
     return f"{sasl.mechanism} as {user}" if user else sasl.mechanism
 
 
-def failed(settings: ClientSettings, server: Server, stride: Stride) -> tuple[str, str]:
-    """What went wrong, and the way out."""
-    reason = (stride.error or "").removeprefix(f"{server.name}: ")
-    if stride.step in (Step.DNS, Step.TCP) and server.advertised:
-        return _unreachable_as_advertised(server, reason)
-    match stride.step:
-        case Step.DNS:
-            return reason, f"is '{server.host}' the right name, and known here (DNS, VPN, /etc/hosts)?"
-        case Step.TCP:
-            return reason, _nobody_there(server, stride)
-        case Step.TLS:
-            what, _, way = reason.rpartition("; ")
-            if what:
-                return what, way
-            return reason, "compare security.protocol and the ssl settings with that listener of the broker"
-        case Step.API_VERSIONS:
-            return reason, _no_kafka(settings, server, reason)
-        case Step.SASL:
-            return reason, _not_signed_in(reason)
-        case Step.METADATA:
-            return reason, _no_metadata(settings)
+def failed(settings: ClientSettings, server: Server, step: Step, error: KgroupsError) -> tuple[str, str]:
+    """Return what happened, and what to do about it."""
+    if step in (Step.DNS, Step.TCP) and server.advertised:
+        return _unreachable_as_advertised(server, error)
+    return error.text, _advice(settings, server, step, error.reason) or error.hint or _AFTER[step].format(server.port)
 
 
-def _unreachable_as_advertised(server: Server, reason: str) -> tuple[str, str]:
-    """The classical trap: who asks is sent on to where it cannot go."""
+def _unreachable_as_advertised(server: Server, error: KgroupsError) -> tuple[str, str]:
+    """Explain the most common mistake: a broker sends its clients to an address that they cannot reach."""
     assert server.advertised
     number, host = server.advertised.id, server.host
     detail = (
-        f"{reason}: {server.via} was reached, and sends its clients on to {server.advertised.address}, "
+        f"{error.text}: {server.via} was reached, and sends its clients to {server.advertised.address}, "
         f"the address that broker {number} advertises, which cannot be reached from here"
     )
     own = " ('localhost' is every machine's own name)" if host in ("localhost", "127.0.0.1", "::1") else ""
     return detail, (
         f"set advertised.listeners on broker {number} to an address that its clients can reach{own}; "
-        f"or make {host} known and open from here (DNS, /etc/hosts, VPN, port forwarding)"
+        f"or make {host} resolvable and reachable from here (DNS, /etc/hosts, VPN, port forwarding)"
     )
 
 
-def _nobody_there(server: Server, stride: Stride) -> str:
-    if stride.timed_out:
-        return f"does a firewall drop it, or is {server.host} another machine? Nothing came back"
-    return f"does the broker run, and is {server.port} the port of its listener?"
-
-
-def _no_kafka(settings: ClientSettings, server: Server, reason: str) -> str:
-    encrypted = bool(settings.security and settings.security.tls)
-    if "HTTP" in reason or "SSH" in reason:
-        return f"{server.port} is the port of another service: give that of a Kafka listener"
-    if "no answer" in reason:
-        hint = "; a TLS listener waits like this too: then set security.protocol to SSL or SASL_SSL"
-        return f"the port accepts connections and says nothing: is it Kafka, and is it well{'' if encrypted else hint}?"
-    if encrypted and ("TLS" in reason or "certificate" in reason or "closed the connection" in reason):
-        return "it may want a certificate that it trusts from us: set ssl.keystore.location"
-    if "TLS" in reason or "closed the connection" in reason:
-        return "set security.protocol to SSL or SASL_SSL if that listener speaks TLS"
-    return f"is {server.port} the port of a Kafka listener?"
-
-
-def _not_signed_in(reason: str) -> str:
-    if "on this port, but" in reason:
-        return "set sasl.mechanism to one that the broker has, with credentials for it"
-    if "wants no sign-in" in reason:
-        return "set security.protocol to PLAINTEXT or SSL there"
-    if "no answer" in reason:
-        return "the broker, or who gives the tokens, does not answer: see their logs"
-    return "check user and password (or token, keytab) in sasl.jaas.config, and whether the broker knows that user"
-
-
-def _no_metadata(settings: ClientSettings) -> str:
+def _advice(settings: ClientSettings, server: Server, step: Step, reason: Reason) -> str | None:
+    """Return what only this step and these settings tell; ``None`` where the error's own hint is as good."""
     security = settings.security
-    if not (security and security.sasl):
-        wanted = "SASL_SSL" if security and security.tls else "SASL_PLAINTEXT"
-        return f"the listener may want a sign-in: set security.protocol to {wanted}, and sasl.mechanism"
-    return "the broker let us in, and does not answer: see its log"
+    encrypted = bool(security and security.tls)
+    match step:
+        case Step.DNS:
+            return f"check the host name '{server.host}', and that it resolves on this machine (DNS, VPN, /etc/hosts)"
+        case Step.TCP if reason is Reason.NO_RESPONSE:
+            return f"check the host '{server.host}', and that no firewall drops connections to port {server.port}"
+        case Step.TCP:
+            return f"check that the broker is running, and that {server.port} is the port of its listener"
+        case Step.API_VERSIONS:
+            return _on_a_strange_port(server.port, reason, encrypted=encrypted)
+        case Step.SASL if reason is Reason.NO_RESPONSE:
+            return "check the log of the broker, and of the Kerberos or token server"
+        case Step.METADATA if not (security and security.sasl):
+            wanted = "SASL_SSL" if encrypted else "SASL_PLAINTEXT"
+            return f"if the listener requires authentication, set security.protocol to {wanted}, and sasl.mechanism"
+    return None
+
+
+def _on_a_strange_port(port: int, reason: Reason, *, encrypted: bool) -> str | None:
+    perhaps_tls = "if the listener uses TLS, set security.protocol to SSL or SASL_SSL"
+    match reason:
+        case Reason.NOT_KAFKA:
+            return f"port {port} belongs to another service: use the port of a Kafka listener"
+        case Reason.NO_RESPONSE:
+            check = f"check that port {port} is a Kafka listener, and the broker's log"
+            return check if encrypted else f"{check}; {perhaps_tls}"
+        case Reason.CONNECTION_CLOSED if encrypted:
+            return "if the broker requires a client certificate, set ssl.keystore.location to one that it trusts"
+        case Reason.CONNECTION_CLOSED | Reason.TLS_REQUIRED:
+            return perhaps_tls
+    return None
+
+
+_AFTER = {
+    Step.DNS: "check the host name",
+    Step.TCP: "check that port {} is a Kafka listener",
+    Step.TLS: "compare security.protocol and the ssl settings with that listener of the broker",
+    Step.API_VERSIONS: "check that port {} is a Kafka listener",
+    Step.SASL: (
+        "check the credentials (user and password, token, or keytab) in sasl.jaas.config, and that the broker knows "
+        "that user"
+    ),
+    Step.METADATA: "authentication succeeded, but the broker does not respond: check its log",
+}
+"""What to do after a failed step where nothing more is known; ``{}`` is the port."""

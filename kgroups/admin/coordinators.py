@@ -38,7 +38,7 @@ async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Foun
                 told = again if answer.code in BACK_OFF else failed
                 told[group] = answer.failure(Scope.GROUP, group, api=find_coordinator.API.name)
             else:
-                failed[group] = Failure(Scope.GROUP, group, str(answer), api=find_coordinator.API.name)
+                failed[group] = Failure.of(answer, Scope.GROUP, group, api=find_coordinator.API.name)
         cluster.progress.advance("coordinators", len(pending) - len(again))
         pending = list(again)
         if pending and not await backoff.wait():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown, Reason
 from kgroups.model.operations.results import DeletedTopic, DoomedTopic
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
@@ -31,7 +31,7 @@ async def delete_topics(cluster: Cluster, doomed: Sequence[DoomedTopic]) -> Outc
 async def _ask(cluster: Cluster, names: tuple[str, ...]) -> tuple[dict[str, str | KafkaError], KgroupsError | None]:
     """What a broker says of each; or why none does. Once it was sent to one, no other is asked."""
     call = api.DeleteTopics(names, int(cluster.settings.broker_timeout * 1000))
-    reason: KgroupsError = ClusterUnreachable("the cluster has no brokers")
+    reason: KgroupsError = ClusterUnreachable("the cluster has no brokers", reason=Reason.NO_BROKERS)
     for node in cluster.by_readiness():
         try:
             return dict(await cluster.change(node, call)), None
@@ -52,7 +52,8 @@ def _deleted(entry: DoomedTopic, told: dict[str, str | KafkaError], reason: Kgro
     if isinstance(answer, KafkaError):
         result = Result.UNKNOWN if answer.code in _DOUBTFUL else Result.FAILED
         return DeletedTopic(group, name, result, answer.failure(Scope.TOPIC, name, api=api.API.name))
-    message = str(reason) if reason else "left out of the broker's answer"
     unknown = reason is None or isinstance(reason, OutcomeUnknown)
-    failure = Failure(Scope.TOPIC, name, message, api=api.API.name)
+    failure = Failure(Scope.TOPIC, name, "left out of the broker's answer", api=api.API.name)
+    if reason:
+        failure = Failure.of(reason, Scope.TOPIC, name, api=api.API.name)
     return DeletedTopic(group, name, Result.UNKNOWN if unknown else Result.FAILED, failure)

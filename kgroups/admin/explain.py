@@ -154,7 +154,7 @@ async def _topics(cluster: Cluster, groups: Iterable[Group]) -> tuple[dict[str, 
     failures: list[Failure] = []
     for chunk, answer in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
         if isinstance(answer, KgroupsError):
-            failures += [Failure(Scope.TOPIC, name, str(answer), api="Metadata") for name in chunk]
+            failures += [Failure.of(answer, Scope.TOPIC, name, api="Metadata") for name in chunk]
             continue
         for entry in answer.topics:
             told[entry.topic] = entry

@@ -171,7 +171,7 @@ class _Leader:
 
     def _unanswered(self, log: _Log, error: KgroupsError) -> None:
         for search in log.searches:
-            self._findings.fail(search, unreachable(log.pair, str(error), API.name, self._node.id))
+            self._findings.fail(search, unreachable(log.pair, error, API.name, self._node.id))
         if isinstance(error, BrokerUnavailable):
             self._moved += log.searches
         log.searches = []
@@ -198,13 +198,13 @@ class _Leader:
             log.size += 1  # in a response with fewer partitions, it may fit
             if log.size == len(PORTIONS):
                 log.size -= 1
-                self._give_up(log, str(error))
+                self._give_up(log, error)
         except DecodingTimeout as error:
             for search in log.searches:
-                self._findings.fail(search, unreachable(log.pair, str(error), API.name, self._node.id))
+                self._findings.fail(search, unreachable(log.pair, error, API.name, self._node.id))
             log.searches = []
         except RemoteProtocolError as error:
-            self._give_up(log, str(error))
+            self._give_up(log, error)
 
     def _read(self, log: _Log, answer: Fetched, budget: Budget) -> None:
         began, before = log.at, len(log.searches)
@@ -236,7 +236,7 @@ class _Leader:
             if log.rounds > ROUNDS:
                 self._give_up(log, TOO_FAR)
 
-    def _give_up(self, log: _Log, reason: str) -> None:
+    def _give_up(self, log: _Log, reason: KgroupsError | str) -> None:
         """The search that is next; the others may fare better."""
         self._findings.fail(log.searches.pop(0), unreachable(log.pair, reason, API.name, self._node.id))
 

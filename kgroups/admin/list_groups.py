@@ -12,7 +12,7 @@ from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
-from kgroups.errors import KgroupsError
+from kgroups.errors import KgroupsError, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_GROUPS, GroupId, GroupState, GroupType, ListedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope, merge
@@ -64,11 +64,11 @@ async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> A
         async with aclosing(as_answered(jobs)) as answers:
             async for node, answer in answers:
                 if isinstance(answer, KgroupsError):
-                    coverage.broken(node, turns[node], _broker_failure(node, str(answer)))
+                    coverage.broken(node, turns[node], _broken(node, answer))
                     continue
                 coverage.listed(node, turns[node], answer.checked)
                 if answer.checked.lost:
-                    coverage.broken(node, turns[node], _broker_failure(node, str(answer.checked.lost)))
+                    coverage.broken(node, turns[node], _broken(node, answer.checked.lost))
                 # A group that two brokers list is moving: the one that lets go may call it dead.
                 listed = _matching(answer.outcome.items, wanted)
                 dead += [group for group in listed if group.state == GroupState.DEAD]
@@ -87,7 +87,8 @@ async def _list(cluster: Cluster, node: Node, wanted: ListFilter, names: Mapping
     knows_states = versions.speaks(list_groups.API, list_groups.STATES)
     knows_types = versions.speaks(list_groups.API, list_groups.TYPES)
     if wanted.types and not knows_types:
-        return _Listed(Outcome(failures=(_broker_failure(node, f"cannot filter by type: this broker {_TYPELESS}"),)))
+        error = UnsupportedVersion(f"cannot filter by type: this broker {_TYPELESS}")
+        return _Listed(Outcome(failures=(_broken(node, error),)))
     notices = (f"{node} {_TYPELESS}; TYPE is unknown",) if wanted.with_types and not knows_types else ()
     listed, checked = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types), names)
     cluster.progress.advance("brokers listed")
@@ -134,8 +135,8 @@ async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGrou
     return Outcome(tuple(found), tuple(failures))
 
 
-def _broker_failure(node: Node, message: str) -> Failure:
-    return Failure(Scope.BROKER, str(node), message.removeprefix(f"{node}: "), api="ListGroups", broker=node.id)
+def _broken(node: Node, error: KgroupsError) -> Failure:
+    return Failure.of(error, Scope.BROKER, str(node), api="ListGroups", broker=node.id)
 
 
 def _new(listed: Iterable[ListedGroup], yielded: set[GroupId], *, dead: bool = False) -> list[ListedGroup]:

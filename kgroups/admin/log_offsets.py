@@ -136,7 +136,7 @@ def _note(
     answer: Mapping[TopicPartition, Found | KafkaError] | KgroupsError,
 ) -> None:
     if isinstance(answer, KgroupsError):
-        survey.holes[pair] = unreachable(pair, str(answer), "ListOffsets", leader)
+        survey.holes[pair] = unreachable(pair, answer, "ListOffsets", leader)
         return
     found = answer.get(pair)
     if found is None:

@@ -43,7 +43,7 @@ async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, wh
         if isinstance(answer, KgroupsError):
             for topic in chunk:
                 for partition in asked[topic]:
-                    led.holes[topic, partition] = unreachable((topic, partition), str(answer), "Metadata", None)
+                    led.holes[topic, partition] = unreachable((topic, partition), answer, "Metadata", None)
             continue
         told = {entry.topic: entry for entry in answer.topics}
         for topic in chunk:
@@ -91,9 +91,11 @@ def by_topic(pairs: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
     return {topic: tuple(partitions) for topic, partitions in topics.items()}
 
 
-def unreachable(pair: TopicPartition, message: str, api: str, broker: int | None) -> Failure:
+def unreachable(pair: TopicPartition, why: KgroupsError | str, api: str, broker: int | None) -> Failure:
     """The failure of a partition of which no broker gave an error."""
-    return Failure(Scope.PARTITION, partition_name(pair), message, api=api, broker=broker)
+    if isinstance(why, str):
+        return Failure(Scope.PARTITION, partition_name(pair), why, api=api, broker=broker)
+    return Failure.of(why, Scope.PARTITION, partition_name(pair), api=api, broker=broker)
 
 
 def partition_name(pair: TopicPartition) -> str:

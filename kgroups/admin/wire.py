@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, UnsupportedVersion
+from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, Reason, UnsupportedVersion
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
 from kgroups.model.outcome import Failure, Outcome
@@ -307,6 +307,7 @@ async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:
         except KgroupsError as error:
             reason = error
             if isinstance(error, BrokerUnavailable) and (node.host, node.port) not in cluster.settings.bootstrap:
-                advertised = "that is the address that the broker advertises; run kgroups config check"
-                reason = BrokerUnavailable(f"{error}; {advertised}")
-    raise reason or ClusterUnreachable("the cluster has no brokers")
+                text = f"{error.text} (the address that the broker advertises)"
+                hint = "run kgroups config check"
+                reason = BrokerUnavailable(text, peer=error.peer, reason=error.reason, hint=hint)
+    raise reason or ClusterUnreachable("the cluster has no brokers", reason=Reason.NO_BROKERS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from kgroups.errors import Reason
+
 
 class Step(StrEnum):
     """The way to a broker, in its order; the last is the same question for the whole cluster."""
@@ -39,3 +41,5 @@ class CheckRow(NamedTuple):
     fix: str | None = None
     brief: str | None = None
     """The detail as one line of errors has it, where that is shorter; no column."""
+    reason: Reason | None = None
+    """Why a step failed; no column."""

@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from kgroups.errors import KgroupsError, Reason
+
     from .permissions import Acl
 
 T = TypeVar("T")
@@ -50,6 +52,20 @@ class Failure(NamedTuple):
     api: str | None = None
     broker: int | None = None
     acl: Acl | None = None
+    reason: Reason | None = None
+    """Why, for programs, if kgroups found the failure or an ACL is missing; ``error`` is what a broker reported."""
+    hint: str | None = None
+    """What to do about it, as an imperative."""
+    general: str | None = None
+    """The message without the name, where it contains that: the same for all failures that differ only in the name."""
+
+    @classmethod
+    def of(
+        cls, error: KgroupsError, scope: Scope, name: str, *, api: str | None = None, broker: int | None = None
+    ) -> Failure:
+        """Return an error as the failure of one group, topic, partition, or broker."""
+        text = error.text if scope is Scope.BROKER and error.peer == name else str(error)
+        return cls(scope, name, text, api=api, broker=broker, reason=error.reason, hint=error.hint)
 
     def sort_key(self) -> tuple[str, str, str, str, int]:
         return (self.scope.value, self.name, self.api or "", self.message, -1 if self.broker is None else self.broker)

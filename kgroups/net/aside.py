@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
-from kgroups.errors import BrokerUnavailable
+from kgroups.errors import BrokerUnavailable, Reason
 
 T = TypeVar("T")
 Run = Callable[[], None]
@@ -93,5 +93,6 @@ async def aside(work: Callable[[], T], name: str, crew: Crew | None = None) -> T
     try:
         (crew.start if crew else _start)(run, name)
     except RuntimeError as error:
-        raise BrokerUnavailable(f"cannot start a thread to {name}: {error}") from None
+        text = f"cannot start a thread to {name}: {error}"
+        raise BrokerUnavailable(text, reason=Reason.OUT_OF_RESOURCES) from None
     return await answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -19,6 +19,7 @@ from kgroups.errors import (
     NotRequested,
     OutcomeUnknown,
     ProtocolError,
+    Reason,
     RemoteProtocolError,
     UnsupportedVersion,
 )
@@ -129,12 +130,12 @@ class Cluster:
         for node in self.by_readiness():
             try:
                 if needs and not await self.speaks(node, call.api, needs):
-                    reason = UnsupportedVersion(f"{node}: {call.api} v{needs} is not spoken")
+                    reason = UnsupportedVersion(f"{call.api} v{needs} is not spoken", peer=str(node))
                     continue
                 return await self.call(node, call)
             except (BrokerUnavailable, UnsupportedVersion, ProtocolError) as error:
                 reason = error
-        raise reason or ClusterUnreachable("the cluster has no brokers")
+        raise reason or ClusterUnreachable("the cluster has no brokers", reason=Reason.NO_BROKERS)
 
     def gate(self, node: Node, api: Api, most: int) -> asyncio.Semaphore:
         """The limit of requests of one API that are under way to a broker, for all parts of a command together."""
@@ -188,7 +189,7 @@ class Cluster:
     async def _bootstrap(self, call: metadata.Metadata) -> metadata.ClusterMetadata:
         servers = self.settings.bootstrap
         tries = {asyncio.ensure_future(self._try(at, server, call)) for at, server in enumerate(servers)}
-        reasons: list[str] = []
+        errors: list[KgroupsError] = []
         pending = tries
         try:
             while pending:
@@ -199,11 +200,11 @@ class Cluster:
                         return task.result()
                     if not isinstance(error, KgroupsError) or isinstance(error, _HOPELESS):
                         raise error
-                    reasons.append(str(error))
+                    errors.append(error)
         finally:
             for task in pending:
                 task.cancel()
-        raise ClusterUnreachable("no bootstrap server answered: " + "; ".join(sorted(reasons)))
+        raise _unreachable(errors)
 
     async def _try(self, at: int, server: tuple[str, int], call: metadata.Metadata) -> metadata.ClusterMetadata:
         await asyncio.sleep(at * BOOTSTRAP_STAGGER)
@@ -214,7 +215,8 @@ class Cluster:
         except ConnectionLost as error:
             raise self._links.shut_behind(error) from None
         if not answer.nodes:
-            raise BrokerUnavailable(f"{link.connection.name}: answers, but knows of no brokers yet")
+            text = "answers, but knows of no brokers yet"
+            raise BrokerUnavailable(text, peer=link.connection.name, reason=Reason.NO_BROKERS)
         return answer
 
     async def _put(self, node: Node, number: int, send: Callable[[Link], Awaitable[T]]) -> T:
@@ -228,7 +230,8 @@ class Cluster:
         try:
             version = link.versions.pick(call.api)
         except UnsupportedVersion as error:
-            raise UnsupportedVersion(f"{link.connection.name}: {error}") from None
+            error.at(link.connection.name)
+            raise
         try:
             timeout = self.deadline.bound(self.settings.broker_timeout)
             return await link.connection.call(call, version, timeout, deadline=self.deadline)
@@ -246,3 +249,11 @@ class Cluster:
             raise
         except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
             raise OutcomeUnknown(f"it is not known whether it is done: {error}") from error
+
+
+def _unreachable(errors: Sequence[KgroupsError]) -> ClusterUnreachable:
+    """What all bootstrap servers failed with, as one error; its reason is theirs where that is the same."""
+    text = "no bootstrap server answered: " + "; ".join(sorted(map(str, errors)))
+    reasons = {error.reason for error in errors}
+    hints = sorted({error.hint for error in errors if error.hint})
+    return ClusterUnreachable(text, reason=reasons.pop() if len(reasons) == 1 else None, hint="; ".join(hints) or None)

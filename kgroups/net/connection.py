@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import ssl  # asyncio has it already
 import time
 from collections import deque
@@ -15,9 +16,9 @@ from kgroups.errors import (
     BrokerUnavailable,
     DecodingTimeout,
     ProtocolError,
+    Reason,
     RemoteProtocolError,
     ResponseTooLarge,
-    TlsRefused,
 )
 from kgroups.protocol.budget import Budget
 from kgroups.protocol.call import Call
@@ -61,13 +62,17 @@ Observer = Callable[[Exchange], None]
 class ConnectionLost(BrokerUnavailable):
     """The broker closed a connection that had worked; a new one may work again."""
 
+    default_reason = Reason.CONNECTION_CLOSED
+
 
 class Overdue(BrokerUnavailable):
-    """A broker did not answer in time; ``within`` is the end of the message, which says in what time."""
+    """A broker did not answer in time; ``missing`` is the message without that time."""
 
-    def __init__(self, message: str, seconds: float) -> None:
-        self.within = f" within {in_seconds(seconds)}"
-        super().__init__(message + self.within)
+    default_reason = Reason.NO_RESPONSE
+
+    def __init__(self, missing: str, seconds: float, *, peer: str | None = None) -> None:
+        super().__init__(f"{missing} within {in_seconds(seconds)}", peer=peer)
+        self.missing = missing
 
 
 class NeverSent(ConnectionLost):
@@ -132,9 +137,10 @@ class Connection(asyncio.Protocol):
         except DecodingTimeout:
             size = f"{len(frame):,} bytes"
             reason = f"response to {call.api} ({size}) was not decoded within {in_seconds(allowed.seconds)}"
-            raise DecodingTimeout(f"{self.name}: {reason}") from None
+            raise DecodingTimeout(reason, peer=self.name) from None
         except RemoteProtocolError as error:
-            raise type(error)(f"{self.name}: {call.api} v{version}: {error}") from error
+            error.within(f"{call.api} v{version}").at(self.name)
+            raise
 
     async def exchange(self, call: Call[Any], version: int, timeout: float, *, ahead: bool = False) -> bytes:
         """Sends a call and gives the frame that answers it, undecoded.
@@ -159,8 +165,8 @@ class Connection(asyncio.Protocol):
                 self.throttled(pause)
             return frame
         except TimeoutError:
-            overdue = Overdue(f"{self.name}: no answer to {call.api}", timeout)
-            error = str(overdue).removeprefix(f"{self.name}: ")
+            overdue = Overdue(f"no answer to {call.api}", timeout, peer=self.name)
+            error = overdue.text
             raise overdue from None
         except (BrokerUnavailable, ProtocolError) as reason:
             error = str(reason)
@@ -174,9 +180,9 @@ class Connection(asyncio.Protocol):
     def _send(self, call: Call[Any], version: int) -> tuple[asyncio.Future[bytes], int]:
         """Where the answer will be, and how many bytes went out."""
         if isinstance(self._broken, ConnectionLost):
-            raise NeverSent(str(self._broken))
+            raise NeverSent(self._broken.text, peer=self._broken.peer, hint=self._broken.hint)
         if self._broken or self._transport is None:
-            raise self._broken or NeverSent(f"{self.name}: the connection is closed")
+            raise self._broken or NeverSent("the connection is closed", peer=self.name)
         self._next_id += 1
         correlation_id = self._next_id
         request = encode_request(call, version, correlation_id, self._client_id)
@@ -248,11 +254,11 @@ class Connection(asyncio.Protocol):
             if self._waiting:  # the oldest call is the one it answers; the others lose their connection
                 _, answer = self._waiting.popleft()
                 if not answer.done():
-                    answer.set_exception(ResponseTooLarge(f"{self.name}: {error}"))
-            self._fail(ConnectionLost(f"{self.name}: the connection was closed because {error}"))
+                    answer.set_exception(error.at(self.name))
+            self._fail(ConnectionLost(f"the connection was closed because {error.text}", peer=self.name))
             self.close()
         except RemoteProtocolError as error:
-            self._fail(RemoteProtocolError(f"{self.name}: {error}"))
+            self._fail(error.at(self.name))
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -263,8 +269,8 @@ class Connection(asyncio.Protocol):
         ended = isinstance(exc, ssl.SSLEOFError | ssl.SSLZeroReturnError)
         if self.tls and isinstance(exc, ssl.SSLError) and not ended:
             # To a certificate of ours a broker may say no when the handshake is over on our side.
-            self._fail(TlsRefused(f"{self.name}: {self.tls.reason(exc)}"))
-        self._fail(ConnectionLost(f"{self.name}: closed the connection{cut}{reason}"))
+            self._fail(self.tls.refusal(exc).at(self.name))
+        self._fail(ConnectionLost(f"closed the connection{cut}{reason}", peer=self.name))
 
     def _answer(self, frame: bytes) -> None:
         correlation_id = correlation_id_of(frame)
@@ -286,6 +292,18 @@ class Connection(asyncio.Protocol):
 def in_seconds(timeout: float) -> str:
     """A time-out as it was said: what connecting has used up of it is no news."""
     return f"{timeout:.2g} s" if timeout < 10 else f"{timeout:.0f} s"
+
+
+def unavailable(error: OSError) -> BrokerUnavailable:
+    """The system's error as one of ours, without the broker."""
+    reason = Reason.CONNECTION_FAILED
+    if isinstance(error, ConnectionRefusedError):
+        reason = Reason.CONNECTION_REFUSED
+    elif isinstance(error, socket.gaierror):
+        reason = Reason.NAME_NOT_RESOLVED
+    elif isinstance(error, ConnectionResetError | BrokenPipeError):
+        reason = Reason.CONNECTION_CLOSED
+    return BrokerUnavailable(reason_of(error), reason=reason)
 
 
 def reason_of(error: OSError) -> str:

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kgroups.errors import BrokerUnavailable, TlsRefused
+from kgroups.errors import BrokerUnavailable, Reason
 
-from .connection import Connection, Observer, Overdue, reason_of
+from .connection import Connection, Observer, Overdue, unavailable
 from .resolve import addresses
 
 if TYPE_CHECKING:
@@ -34,15 +34,14 @@ async def dial(
         async with asyncio.timeout(timeout):
             return await _reached(lambda: Connection(name, client_id, observer), host, port, tls)
     except TimeoutError:
-        raise Overdue(f"{name}: no connection", timeout) from None
-    except TlsRefused as error:
-        raise TlsRefused(f"{name}: {error}") from error
-    except BrokerUnavailable as error:  # no thread for its name
-        raise BrokerUnavailable(f"{name}: {error}") from error
+        raise Overdue("no connection", timeout, peer=name) from None
+    except BrokerUnavailable as error:
+        error.at(name)
+        raise
     except OSError as error:
-        raise BrokerUnavailable(f"{name}: {reason_of(error)}") from error
+        raise unavailable(error).at(name) from error
     except (ValueError, OverflowError) as error:  # brokers advertise what they were told
-        raise BrokerUnavailable(f"{name}: that cannot be an address: {error}") from None
+        raise invalid_address(error).at(name) from None
 
 
 async def dial_address(
@@ -69,4 +68,12 @@ async def _reached(make: Callable[[], Connection], host: str, port: int, tls: Tl
             return await dial_address(host, address, port, make=make, tls=tls)
         except OSError as error:
             refused = error
-    raise refused or OSError(f"{host} has no address")
+    raise refused or no_address(host)
+
+
+def invalid_address(error: Exception) -> BrokerUnavailable:
+    return BrokerUnavailable(f"invalid address: {error}", reason=Reason.INVALID_ADDRESS)
+
+
+def no_address(host: str) -> BrokerUnavailable:
+    return BrokerUnavailable(f"{host} has no address", reason=Reason.NAME_NOT_RESOLVED)

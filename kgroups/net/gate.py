@@ -88,17 +88,18 @@ class Gate:
 
     def _shut_before(self, error: ConnectionLost) -> ConnectionLost:
         """Closed at our first request: what a broker speaks it tells anybody who comes by the right door."""
-        why = "wants TLS (security.protocol=SSL or SASL_SSL)"
+        hint = "if the listener uses TLS, set security.protocol to SSL or SASL_SSL"
         if self._tls:
-            why = "wants a certificate that it trusts from us (ssl.keystore.location)"
-        return ConnectionLost(f"{error}; perhaps it {why}")
+            hint = "if the broker requires a client certificate, set ssl.keystore.location to one that it trusts"
+        return ConnectionLost(error.text, peer=error.peer, hint=hint)
 
     def shut_behind(self, error: ConnectionLost) -> ConnectionLost:
         """Closed at the second request, the first that wants a sign-in."""
         if self._sign_in:
             return error
         wanted = "SASL_SSL" if self._tls else "SASL_PLAINTEXT"
-        return ConnectionLost(f"{error}; perhaps it wants a sign-in (security.protocol={wanted})")
+        hint = f"if the listener requires authentication, set security.protocol to {wanted}, and sasl.mechanism"
+        return ConnectionLost(error.text, peer=error.peer, hint=hint)
 
 
 async def negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions:
@@ -110,4 +111,5 @@ async def negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions
     try:
         return decode_response(call, api_versions.API.newest, frame, Budget(allowed))
     except ProtocolError as error:
-        raise type(error)(f"{connection.name}: does not answer as a Kafka broker: {error}") from error
+        error.within("does not answer as a Kafka broker").at(connection.name)
+        raise

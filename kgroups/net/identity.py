@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import Credentials, Kerberos, Mechanism, Password, Sasl
-from kgroups.errors import AuthenticationFailed, ConfigError
+from kgroups.errors import AuthenticationFailed, ConfigError, Reason
 from kgroups.model.visible import one_line
 from kgroups.protocol.sasl import Dialogue
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LONGEST_REASON = 500
 """Characters of a broker's own words that are shown."""
+
+ENDPOINT_LOG = "check that the token endpoint responds"
 
 SHORTEST_SECRET = 4
 """Characters: what is shorter is found in any words."""
@@ -67,7 +69,8 @@ class Identity:
             async with asyncio.timeout(allowed.remaining()):
                 self._token = await self._tokens.token()
         except TimeoutError:
-            raise AuthenticationFailed(f"{name}: {self.who}: no token in time") from None
+            text = f"{self.who}: no token in time"
+            raise AuthenticationFailed(text, peer=name, reason=Reason.TOKEN_UNAVAILABLE, hint=ENDPOINT_LOG) from None
         return oauthbearer(self._token, self._tokens.extensions)
 
     @property
@@ -80,14 +83,13 @@ class Identity:
         return f"{self._sasl.mechanism} as {user}" if user else self._sasl.mechanism
 
     @property
-    def over(self) -> str:
-        """What brokers do not say of a token that they refuse: that its life is over."""
+    def over(self) -> str | None:
+        """Since when the token is over, which brokers do not say of one that they refuse; ``None`` when it is not."""
         if self._token is None:
-            return ""
+            return None
         from kgroups.config.jwt import over_since
 
-        over = over_since(self._token.reveal(), time.time())
-        return f"; the token has expired since {over}" if over else ""
+        return over_since(self._token.reveal(), time.time())
 
     def masked(self, reason: str) -> str:
         """A broker's words, without what we told it in confidence."""

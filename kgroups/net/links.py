@@ -86,14 +86,15 @@ class Links:
             async with asyncio.timeout(self._deadline.remaining()):
                 await self._dials.acquire()
         except TimeoutError:
-            raise NotRequested(f"{name}: not contacted: --timeout ({self._deadline.seconds:g} s) was over") from None
+            text = f"not contacted: --timeout ({self._deadline.seconds:g} s) was over"
+            raise NotRequested(text, peer=name) from None
         try:
             await self._make_room()
             allowed = Deadline(self._deadline.bound(self._settings.broker_timeout))
             link = await self._gate.link(host, port, name, allowed)
         except KgroupsError as error:
-            if (learned := self._names.get((host, port))) and str(error).startswith(name):
-                error.args = (learned + str(error).removeprefix(name),)
+            if error.peer == name:
+                error.peer = self._names.get((host, port), name)
             raise
         finally:
             self._dials.release()
@@ -112,7 +113,7 @@ class Links:
                 await asyncio.sleep(FULL_PAUSE)
             else:
                 del self._made[idle]
-                live[idle].fail(ConnectionLost(f"{live[idle].name}: closed while idle, for other brokers"))
+                live[idle].fail(ConnectionLost("closed while idle, for other brokers", peer=live[idle].name))
 
     def _live(self) -> dict[Lane, Connection]:
         done = {lane: task for lane, task in self._made.items() if task.done() and not task.cancelled()}
@@ -134,10 +135,8 @@ class Links:
         reason: KgroupsError = error
         if not self._deadline.remaining():
             over = f"--timeout ({self._deadline.seconds:g} s) was over"
-            if isinstance(error, Overdue):
-                reason = DeadlineExceeded(f"{str(error).removesuffix(error.within)} before {over}")
-            else:
-                reason = DeadlineExceeded(f"{error}, and {over}")
+            ended = f"{error.missing} before {over}" if isinstance(error, Overdue) else f"{error.text}, and {over}"
+            reason = DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
         return self._condemned.setdefault(address, reason)
 
     def forgive(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kgroups.errors import NotRequested
+from kgroups.errors import NotRequested, Reason
 
 from .deadline import Deadline
 
@@ -32,7 +32,8 @@ class Pace:
             over = f"before --timeout ({self.deadline.seconds:g} s) is over"
             if not_before >= self._next:
                 why = f"the broker throttles this client (quota) for {not_before - now:.1f} s more"
-                raise NotRequested(f"{broker}: not requested: {why}, which does not end {over}")
+                text = f"not requested: {why}, which does not end {over}"
+                raise NotRequested(text, peer=broker, reason=Reason.THROTTLED)
             raise NotRequested(f"not requested: --max-requests-per-second leaves no turn {over}")
         self._next = at + self._gap
         await asyncio.sleep(at - now)

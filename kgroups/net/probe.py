@@ -14,9 +14,9 @@ from kgroups.protocol.apis import metadata
 from kgroups.protocol.versions import BrokerVersions
 
 from .certificates import Certificate
-from .connection import Connection, Observer, reason_of
+from .connection import Connection, Observer, Overdue, unavailable
 from .deadline import Deadline
-from .dial import dial_address
+from .dial import dial_address, invalid_address, no_address
 from .gate import negotiate
 from .resolve import addresses
 from .sign_in import SignIn
@@ -31,14 +31,16 @@ class Stride(NamedTuple):
     step: Step
     seconds: float | None = None
     found: Any = None
-    error: str | None = None
-    timed_out: bool = False
-    shown: tuple[Certificate, ...] = ()
-    """What a broker sent whose certificate was not accepted."""
+    error: KgroupsError | None = None
 
     @property
     def tried(self) -> bool:
         return self.seconds is not None
+
+    @property
+    def shown(self) -> tuple[Certificate, ...]:
+        """What a broker sent whose certificate was not accepted."""
+        return self.error.shown if isinstance(self.error, Untrusted) else ()
 
 
 class Prober:
@@ -85,26 +87,23 @@ class Prober:
     async def _timed(self, step: Step, work: Coroutine[Any, Any, object]) -> Stride:
         began = time.perf_counter()
         found: object = None
-        error: str | None = None
-        timed_out = False
-        shown: tuple[Certificate, ...] = ()
+        error: KgroupsError | None = None
         allowed = min(self.settings.broker_timeout, self.deadline.remaining())
         try:
             async with asyncio.timeout(allowed):
                 found = await work
         except TimeoutError:
-            error, timed_out = f"no answer within {allowed:.2g} s", True
+            error = Overdue("no answer", allowed)
         except (ConfigError, MissingPackage):
             raise
         except KgroupsError as failed:
             self._refused |= isinstance(failed, AuthenticationFailed)
-            error = str(failed)
-            shown = failed.shown if isinstance(failed, Untrusted) else ()
+            error = failed
         except OSError as failed:
-            error = reason_of(failed)
+            error = unavailable(failed)
         except (ValueError, OverflowError) as failed:  # brokers advertise what they were told
-            error = f"that cannot be an address: {failed}"
-        return Stride(step, time.perf_counter() - began, found, error, timed_out, shown)
+            error = invalid_address(failed)
+        return Stride(step, time.perf_counter() - began, found, error)
 
     def patience(self) -> Deadline:
         return self.deadline.within(self.settings.broker_timeout)
@@ -144,7 +143,7 @@ class _Way:
         return self._addresses
 
     async def _reach(self) -> str:
-        refused: OSError = OSError(f"{self._host} has no address")
+        refused: OSError | None = None
         for address in self._addresses:
             try:
                 self._connection = await dial_address(self._host, address, self._port, make=self._make, tls=None)
@@ -153,7 +152,7 @@ class _Way:
             else:
                 self._address = address
                 return address
-        raise refused
+        raise refused or no_address(self._host)
 
     async def _agree(self) -> object:
         self.close()  # TLS begins with a connection of its own

@@ -16,6 +16,7 @@ from kgroups.errors import (
     BrokerUnavailable,
     KgroupsError,
     ProtocolError,
+    Reason,
     UnsupportedMechanism,
     UnsupportedVersion,
 )
@@ -41,6 +42,10 @@ ROUNDS = 16
 
 RENEW_FROM, RENEW_TO = 0.85, 0.95
 """Parts of a sign-in's life between which it is renewed, by chance: not all clients at once, as Java has it."""
+
+CHECK_CREDENTIALS = (
+    "check sasl.mechanism, the credentials (sasl.jaas.config), and that the broker knows this user or token"
+)
 
 SHORTEST = 1.2
 """Seconds. A broker takes no second sign-in on a connection within one; what ends sooner gets a new connection."""
@@ -77,7 +82,8 @@ class SignIn:
             async with asyncio.timeout(allowed.remaining()):
                 await self._gate.acquire()
         except TimeoutError:
-            raise BrokerUnavailable(f"{connection.name}: waited for other brokers to answer the sign-in") from None
+            text = "waited for other brokers to answer the sign-in"
+            raise BrokerUnavailable(text, peer=connection.name, reason=Reason.NO_RESPONSE) from None
         try:
             await self._first(connection, versions, host, allowed)
         finally:
@@ -89,7 +95,8 @@ class SignIn:
         try:
             lifetime = await self._talk(connection, versions, host, allowed)
         except ConnectionLost as error:  # not to be tried again, as a connection that once worked is
-            raise BrokerUnavailable(f"{error}, during the sign-in with {self._we.who}") from None
+            text = f"{error.text}, during the sign-in with {self._we.who}"
+            raise BrokerUnavailable(text, peer=error.peer, reason=error.reason, hint=error.hint) from None
         except AuthenticationFailed as error:
             if not self._believed:
                 self._refused = error
@@ -115,7 +122,7 @@ class SignIn:
         except ConnectionLost:
             pass
         except KgroupsError as error:
-            failed = error if isinstance(error, BrokerUnavailable) else AuthenticationFailed(str(error))
+            failed = error if isinstance(error, BrokerUnavailable) else _failed(error, error.text)
             if isinstance(failed, AuthenticationFailed):
                 self._refused = failed
             connection.fail(failed)
@@ -135,7 +142,7 @@ class SignIn:
             dialogue = await self._we.dialogue(connection.name, host, allowed)
             lifetime = await self._converse(connection, versions, dialogue, allowed)
         except ProtocolError as error:
-            raise AuthenticationFailed(f"{error}, during the sign-in with {self._we.who}") from None
+            raise _failed(error, f"{error.text}, during the sign-in with {self._we.who}") from None
         connection.ends = None if lifetime is None else began + lifetime
         return lifetime
 
@@ -146,16 +153,20 @@ class SignIn:
         if answer.error == Code.unsupported_sasl_mechanism:
             offered = one_line(", ".join(answer.offered))[:LONGEST_REASON] or "none"
             raise AuthenticationFailed(
-                f"{connection.name}: has no {mechanism} on this port, but {offered}: sasl.mechanism"
+                f"SASL mechanism {mechanism} is not enabled on this port; the broker offers {offered}",
+                peer=connection.name,
+                reason=Reason.MECHANISM_UNSUPPORTED,
+                hint="set sasl.mechanism to a mechanism that the broker offers, with credentials for it",
             )
         if answer.error == Code.illegal_sasl_state:
             raise AuthenticationFailed(
-                f"{connection.name}: wants no sign-in on this port; security.protocol is PLAINTEXT or SSL there"
+                "the listener on this port does not use SASL",
+                peer=connection.name,
+                reason=Reason.AUTHENTICATION_NOT_SUPPORTED,
+                hint="set security.protocol to PLAINTEXT or SSL",
             )
         if answer.error:
-            raise AuthenticationFailed(
-                f"{connection.name}: refused the sign-in with {self._we.who}: {answer.error.name}"
-            )
+            raise self._refusal(connection, answer.error.name)
 
     async def _converse(
         self, connection: Connection, versions: BrokerVersions, dialogue: Dialogue, allowed: Deadline
@@ -165,14 +176,19 @@ class SignIn:
             assert message is not None
             answer = await _ask(connection, versions, sasl_authenticate.SaslAuthenticate(message), allowed)
             if answer.error:
-                why = self._we.masked(answer.reason or answer.error.name.replace("_", " "))
-                raise AuthenticationFailed(
-                    f"{connection.name}: refused the sign-in with {self._we.who}: {why}{self._we.over}"
-                )
+                raise self._refusal(connection, self._we.masked(answer.reason or answer.error.name.replace("_", " ")))
             message = await self._step(connection, dialogue, answer.message, allowed)
             if message is None:
                 return answer.lifetime
-        raise AuthenticationFailed(f"{connection.name}: {ROUNDS} messages, and no end of {self._we.who}")
+        text = f"{self._we.who}: authentication did not complete after {ROUNDS} messages"
+        raise AuthenticationFailed(text, peer=connection.name, reason=Reason.INVALID_RESPONSE)
+
+    def _refusal(self, connection: Connection, why: str) -> AuthenticationFailed:
+        text = f"SASL authentication failed ({self._we.who}): {why}"
+        if over := self._we.over:
+            text = f"{text}; the token expired at {over}"
+            return AuthenticationFailed(text, peer=connection.name, reason=Reason.TOKEN_EXPIRED, hint="get a new token")
+        return AuthenticationFailed(text, peer=connection.name, hint=CHECK_CREDENTIALS)
 
     async def _step(
         self, connection: Connection, dialogue: Dialogue, answer: bytes | None, allowed: Deadline
@@ -191,14 +207,20 @@ class SignIn:
             async with asyncio.timeout(allowed.remaining()):
                 return await aside(step, "authenticate with Kerberos")
         except TimeoutError:
-            raise AuthenticationFailed(f"{connection.name}: {self._we.who}: no answer from Kerberos in time") from None
+            text = f"{self._we.who}: no answer from Kerberos in time"
+            raise AuthenticationFailed(text, peer=connection.name, reason=Reason.NO_RESPONSE) from None
         except (AuthenticationFailed, ProtocolError) as error:
-            raise AuthenticationFailed(f"{connection.name}: {self._we.who}: {self._we.masked(str(error))}") from None
+            raise _failed(error, f"{self._we.who}: {self._we.masked(error.text)}").at(connection.name) from None
+
+
+def _failed(error: KgroupsError, text: str) -> AuthenticationFailed:
+    """The same failure as one of authentication, which is not tried again."""
+    return AuthenticationFailed(text, peer=error.peer, reason=error.reason, hint=error.hint)
 
 
 async def _ask(connection: Connection, versions: BrokerVersions, call: Call[T], allowed: Deadline) -> T:
     try:
         version = versions.pick(call.api)
     except UnsupportedVersion as error:
-        raise AuthenticationFailed(f"{connection.name}: does not know SASL: {error}") from None
+        raise _failed(error, f"does not support SASL: {error.text}").at(connection.name) from None
     return await connection.call(call, version, allowed.remaining(), ahead=True)

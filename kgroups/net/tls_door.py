@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kgroups.config.security import Tls
-from kgroups.errors import TlsRefused
+from kgroups.errors import Reason, TlsRefused
 
 from .tls import tls_context
 
@@ -28,8 +28,8 @@ LOOK = 3.0
 class Untrusted(TlsRefused):
     """A broker's certificate was not accepted; ``shown``: that and those that came with it, where they could be had."""
 
-    def __init__(self, reason: str, shown: Sequence[Certificate]) -> None:
-        super().__init__(reason)
+    def __init__(self, text: str, shown: Sequence[Certificate], *, reason: Reason, hint: str) -> None:
+        super().__init__(text, reason=reason, hint=hint)
         self.shown = tuple(shown)
 
 
@@ -67,22 +67,24 @@ class TlsDoor:
         except asyncio.CancelledError:
             raise
         except OSError as error:
-            raise await self._refusal(error, name, address, port) from None
+            raise await self._not_agreed(error, name, address, port) from None
         return protocol
 
-    async def _refusal(self, error: OSError, name: str, address: str, port: int) -> TlsRefused:
+    async def _not_agreed(self, error: OSError, name: str, address: str, port: int) -> TlsRefused:
         if isinstance(error, ssl.SSLCertVerificationError):
             from .tls_errors import untrusted
 
             shown = await shown_chain(name, address, port)
-            return Untrusted(untrusted(error, name, shown), shown)
-        return TlsRefused(self.reason(error))
+            why = untrusted(error, name, shown)
+            return Untrusted(why.text, shown, reason=why.reason, hint=why.hint)
+        return self.refusal(error)
 
-    def reason(self, error: OSError) -> str:
-        """Why there is no TLS, or no longer."""
-        from .tls_errors import reason_of
+    def refusal(self, error: OSError) -> TlsRefused:
+        """Why there is no TLS, or no longer; without the broker."""
+        from .tls_errors import handshake_failure
 
-        return reason_of(error, ours=bool(self._tls.certificate))
+        why = handshake_failure(error, ours=bool(self._tls.certificate))
+        return TlsRefused(why.text, reason=why.reason, hint=why.hint)
 
 
 async def shown_chain(name: str, address: str, port: int) -> list[Certificate]:

@@ -1,9 +1,12 @@
-"""Why there is no TLS with a broker, and the way out, in one line. Imported when it has gone wrong."""
+"""Explain a failed TLS handshake: what happened, and what to do about it. Imported only after a failure."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Sequence
+from typing import NamedTuple
+
+from kgroups.errors import Reason
 
 from .certificates import Certificate
 
@@ -14,80 +17,110 @@ _TIME = "%Y-%m-%d %H:%M:%S UTC"
 NOT_YET, EXPIRED, SELF_SIGNED, NOT_ITS_NAME, NOT_ITS_ADDRESS = 9, 10, 18, 62, 64
 """OpenSSL's ``X509_V_ERR_...``."""
 
-_TRUST = "if it is to be trusted, put it into ssl.truststore.location"
 
-_PLAIN_PORT = "speaks no TLS on this port: its listener may be PLAINTEXT or SASL_PLAINTEXT (security.protocol)"
+class TlsFailure(NamedTuple):
+    """``text`` follows the broker's name."""
 
-_OUR_CERTIFICATE = "wants a certificate from us: set ssl.keystore.location"
-_REFUSED = "does not accept our certificate (ssl.keystore.location)"
+    text: str
+    reason: Reason
+    hint: str
 
-_REASONS = {
+
+_TRUST = "if you trust it, add it to ssl.truststore.location"
+_VERSIONS = "check ssl.enabled.protocols"
+_OWN = "check the certificate in ssl.keystore.location"
+
+_PLAIN_PORT = TlsFailure(
+    "does not speak TLS on this port",
+    Reason.NOT_TLS,
+    "if the listener is PLAINTEXT or SASL_PLAINTEXT, set security.protocol to that",
+)
+_NO_VERSION = TlsFailure("no TLS version in common", Reason.TLS_INCOMPATIBLE, _VERSIONS)
+_REQUIRED = TlsFailure("requires a client certificate", Reason.CLIENT_CERTIFICATE_REQUIRED, "set ssl.keystore.location")
+_REJECTED = TlsFailure("rejected the client certificate", Reason.CLIENT_CERTIFICATE_REJECTED, _OWN)
+
+_FAILURES = {
     "WRONG_VERSION_NUMBER": _PLAIN_PORT,
     "HTTP_REQUEST": _PLAIN_PORT,
     "PACKET_LENGTH_TOO_LONG": _PLAIN_PORT,
     "RECORD_LAYER_FAILURE": _PLAIN_PORT,
-    "UNSUPPORTED_PROTOCOL": "and we share no version of TLS (ssl.enabled.protocols)",
-    "TLSV1_ALERT_PROTOCOL_VERSION": "and we share no version of TLS (ssl.enabled.protocols)",
-    "NO_PROTOCOLS_AVAILABLE": "and we share no version of TLS (ssl.enabled.protocols)",
-    "SSLV3_ALERT_HANDSHAKE_FAILURE": (
-        "and we agree on no TLS: no common version or cipher (ssl.enabled.protocols, ssl.cipher.suites), "
-        "or it wants a certificate from us (ssl.keystore.location)"
+    "UNSUPPORTED_PROTOCOL": _NO_VERSION,
+    "TLSV1_ALERT_PROTOCOL_VERSION": _NO_VERSION,
+    "NO_PROTOCOLS_AVAILABLE": _NO_VERSION,
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": TlsFailure(
+        "rejected the TLS handshake: no TLS version or cipher suite in common, or it requires a client certificate",
+        Reason.TLS_FAILED,
+        "check ssl.enabled.protocols, ssl.cipher.suites, and ssl.keystore.location",
     ),
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": _OUR_CERTIFICATE,
-    "TLSV1_ALERT_UNKNOWN_CA": f"{_REFUSED}: it does not trust the authority that signed it",
-    "SSLV3_ALERT_BAD_CERTIFICATE": _REFUSED,
-    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": _REFUSED,
-    "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE": _REFUSED,
-    "SSLV3_ALERT_CERTIFICATE_EXPIRED": f"{_REFUSED}: it has expired",
-    "SSLV3_ALERT_CERTIFICATE_REVOKED": f"{_REFUSED}: it is revoked",
-    "TLSV1_UNRECOGNIZED_NAME": "does not serve the name by which we asked for it",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": _REQUIRED,
+    "TLSV1_ALERT_UNKNOWN_CA": _REJECTED._replace(
+        text=f"{_REJECTED.text}: it does not trust the authority that signed it"
+    ),
+    "SSLV3_ALERT_BAD_CERTIFICATE": _REJECTED,
+    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": _REJECTED,
+    "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE": _REJECTED,
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": _REJECTED._replace(text=f"{_REJECTED.text}: it has expired"),
+    "SSLV3_ALERT_CERTIFICATE_REVOKED": _REJECTED._replace(text=f"{_REJECTED.text}: it is revoked"),
+    "TLSV1_UNRECOGNIZED_NAME": TlsFailure(
+        "does not serve the requested host name",
+        Reason.CERTIFICATE_NAME_MISMATCH,
+        "connect by a name that the broker's certificate contains",
+    ),
 }
-"""OpenSSL's reason -> what goes behind the broker's name."""
+"""By OpenSSL's reason."""
 
 
-def reason_of(error: OSError, *, ours: bool) -> str:
-    """Why a handshake failed, or the broker refused us just behind it.
+def handshake_failure(error: OSError, *, ours: bool) -> TlsFailure:
+    """Explain why a handshake failed, or why the broker rejected the client right after it.
 
-    :param ours: whether we have a certificate to show.
+    :param ours: whether the client has a certificate.
     """
     if isinstance(error, ssl.SSLEOFError) or not isinstance(error, ssl.SSLError):
-        why = "closed the connection in the TLS handshake; perhaps its listener is PLAINTEXT or SASL_PLAINTEXT"
-        return why if ours else f"{why}, or it wants a certificate from us (ssl.keystore.location)"
+        hint = _PLAIN_PORT.hint
+        if not ours:
+            hint += "; if it requires a client certificate, set ssl.keystore.location"
+        return TlsFailure("closed the connection during the TLS handshake", Reason.TLS_FAILED, hint)
     reason = error.reason or ""
-    if not ours and "BAD_RECORD_MAC" in reason:  # how Kafka 2.8 now and then says by TLS 1.3 that one is missing
-        return f"broke TLS off (bad record mac); perhaps it {_OUR_CERTIFICATE}"
-    if not ours and _REASONS.get(reason) == _REFUSED:  # Java's word for none at all
-        return _OUR_CERTIFICATE
-    return _REASONS.get(reason) or f"TLS failed: {reason.lower().replace('_', ' ') or error}"
+    if not ours and "BAD_RECORD_MAC" in reason:  # how Kafka 2.8 sometimes reports a missing certificate by TLS 1.3
+        hint = f"if the broker requires a client certificate, {_REQUIRED.hint}"
+        return TlsFailure("ended TLS (bad record mac)", Reason.TLS_FAILED, hint)
+    found = _FAILURES.get(reason)
+    if not ours and found == _REJECTED:  # Java's alert for no certificate at all
+        return _REQUIRED
+    text = f"TLS failed: {reason.lower().replace('_', ' ') or error}"
+    return found or TlsFailure(text, Reason.TLS_FAILED, "check security.protocol and the ssl settings")
 
 
-def untrusted(error: ssl.SSLCertVerificationError, host: str, shown: Sequence[Certificate]) -> str:
-    """Why a broker's certificate was not accepted.
+def untrusted(error: ssl.SSLCertVerificationError, host: str, shown: Sequence[Certificate]) -> TlsFailure:
+    """Explain why a broker's certificate was not accepted.
 
-    :param shown: the certificate and those that came with it, where they could be had.
+    :param shown: the certificate and those that came with it, if they could be read.
     """
     own = shown[0] if shown else None
     code = error.verify_code
     if code == EXPIRED:
-        return f"{_expired(shown)}; the broker needs a new one"
+        return TlsFailure(_expired(shown), Reason.CERTIFICATE_EXPIRED, "renew the broker's certificate")
     if code == NOT_YET:
         since = f" before {own.since:{_TIME}}" if own else ""
-        return f"its certificate is not valid yet{since}; is this machine's clock right?"
+        text = f"its certificate is not valid{since or ' yet'}"
+        return TlsFailure(text, Reason.CERTIFICATE_NOT_YET_VALID, "check the clock of this machine")
     if code in (NOT_ITS_NAME, NOT_ITS_ADDRESS):
         names = f"for {_listed(own.names)}, not " if own else "not "
-        return f"its certificate is {names}for {host}; ask for it by a name that is there"
+        hint = "connect by a name that the certificate contains"
+        return TlsFailure(f"its certificate is {names}for {host}", Reason.CERTIFICATE_NAME_MISMATCH, hint)
     who = f" ({own.issuer})" if own and own.issuer else ""
+    text = f"its certificate is signed by an authority{who} that is not trusted"
     if code == SELF_SIGNED:
-        return f"its certificate is self-signed{who} and not among those trusted; {_TRUST}"
-    return f"its certificate is signed by an authority{who} that is not trusted; {_TRUST}"
+        text = f"its certificate is self-signed{who} and not trusted"
+    return TlsFailure(text, Reason.CERTIFICATE_UNTRUSTED, _TRUST)
 
 
 def _expired(shown: Sequence[Certificate]) -> str:
-    """It may be one of those behind the broker's own."""
+    """The expired certificate may be another one of the chain."""
     over = next((each for each in shown if each.expired), None)
     if over is None or over is shown[0]:
-        return "its certificate has expired" + (f" since {over.until:{_TIME}}" if over else "")
-    return f"its certificate is signed by {over.subject}, whose own has expired since {over.until:{_TIME}}"
+        return "its certificate has expired" + (f": it was valid until {over.until:{_TIME}}" if over else "")
+    return f"its certificate is signed by {over.subject}, which expired at {over.until:{_TIME}}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kgroups.errors import Reason
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.visible import one_line
 
@@ -73,7 +74,10 @@ class KafkaError(NamedTuple):
 
         topic = {Scope.TOPIC: name, Scope.PARTITION: name.rpartition("-")[0]}.get(scope)
         acl = missing_acl(self.name, api, group=name if scope is Scope.GROUP else None, topic=topic)
-        return failure._replace(message=f"{self.message}: needs {acl}", acl=acl)
+        if acl is None:
+            return failure._replace(reason=Reason.NOT_AUTHORIZED)
+        message, general = f"{self.message}: needs {acl}", f"{self.message}: needs {acl.of_each}"
+        return failure._replace(message=message, acl=acl, reason=Reason.NOT_AUTHORIZED, general=general)
 
 
 def kafka_error(code: int, message: str | None = None, words: Mapping[Code, str] = _WORDS) -> KafkaError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any, TypeVar
 
-from kgroups.errors import RemoteProtocolError, ResponseTooLarge
+from kgroups.errors import Reason, RemoteProtocolError, ResponseTooLarge
 
 from .budget import Budget, spending
 from .call import Call
@@ -73,23 +73,27 @@ class FrameReader:
 
 
 def _refused(head: bytes, length: int, limit: int) -> RemoteProtocolError:
-    words = _not_kafka(head, length)
-    if length < limit or words.startswith("the port answers"):
-        return RemoteProtocolError(words)
+    if (other := _other_protocol(head)) == "TLS":
+        hint = "set security.protocol to SSL or SASL_SSL"
+        return RemoteProtocolError("the port speaks TLS", reason=Reason.TLS_REQUIRED, hint=hint)
+    if other:
+        text = f"the port speaks {other}, not Kafka's protocol"
+        return RemoteProtocolError(text, reason=Reason.NOT_KAFKA, hint="use the port of a Kafka listener")
+    text = f"a frame of {length} bytes was announced; the port does not speak Kafka's protocol"
+    if length < limit:
+        return RemoteProtocolError(text, reason=Reason.NOT_KAFKA, hint="use the port of a Kafka listener")
     if limit != MAX_UNTRUSTED_FRAME:
         return ResponseTooLarge(f"a response of {length:,} bytes was announced; kgroups accepts at most {limit:,}")
-    return ResponseTooLarge(f"{words} (kgroups accepts at most {limit:,} bytes before authentication)")
+    return ResponseTooLarge(f"{text} (kgroups accepts at most {limit:,} bytes before authentication)")
 
 
-def _not_kafka(head: bytes, length: int) -> str:
-    """Names the protocol that the first bytes of a stream look like."""
+def _other_protocol(head: bytes) -> str | None:
+    """Return the name of the protocol that the first bytes of a stream belong to, if it is a well-known one."""
     if head[:4] in (b"HTTP", b"<htm", b"<!DO"):
-        return "the port answers HTTP, not Kafka's protocol"
+        return "HTTP"
     if head[:1] in (b"\x15", b"\x16") and head[1:2] == b"\x03":
-        return "the port answers TLS; this listener needs security.protocol=SSL or SASL_SSL"
-    if head[:4] == b"SSH-":
-        return "the port answers SSH, not Kafka's protocol"
-    return f"a frame of {length} bytes was announced; the port does not speak Kafka's protocol"
+        return "TLS"
+    return "SSH" if head[:4] == b"SSH-" else None
 
 
 def encode_request(call: Call[Any], version: int, correlation_id: int, client_id: str) -> bytes:

@@ -18,6 +18,7 @@ def write_failures(outcome: Outcome[Any], stream: TextIO) -> None:
     """Notices first, then the failures, widest scope first."""
     stream.writelines(line + "\n" for line in notice_lines(outcome.notices))
     stream.writelines(line + "\n" for line in failure_lines(outcome.failures))
+    stream.writelines(line + "\n" for line in hint_lines(outcome.failures))
 
 
 def notice_lines(notices: Iterable[str]) -> Iterator[str]:
@@ -25,11 +26,17 @@ def notice_lines(notices: Iterable[str]) -> Iterator[str]:
         yield f"{PROGRAM}: note: {escape(notice)}"
 
 
+def hint_lines(failures: Iterable[Failure]) -> Iterator[str]:
+    """Yield one line for each distinct hint."""
+    for hint in dict.fromkeys(failure.hint for failure in failures if failure.hint):
+        yield f"{PROGRAM}: hint: {escape(hint)}"
+
+
 def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterator[str]:
     """One line for each kind of failure, begun with ``program``; failures that differ only in the name are one kind."""
     kinds: dict[tuple[object, ...], list[Failure]] = {}
     for failure in sorted(map(_told, failures), key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
-        kind = (failure.scope, failure.error, _general(failure), failure.api, failure.broker)
+        kind = (failure.scope, failure.error, failure.general or failure.message, failure.api, failure.broker)
         kinds.setdefault(kind, []).append(failure)
     for alike in kinds.values():
         names = list(dict.fromkeys(failure.name for failure in alike))
@@ -50,13 +57,8 @@ def _many(failure: Failure, names: Sequence[str]) -> str:
     shown = ", ".join(map(escape, names[:NAMES_SHOWN]))
     rest = len(names) - NAMES_SHOWN
     more = f", … and {rest:,} more" if rest > 0 else ""
-    general = failure._replace(message=_general(failure))
+    general = failure._replace(message=failure.general or failure.message)
     return f"{len(names):,} {failure.scope.value}s: {_reason(general)}: {shown}{more}"
-
-
-def _general(failure: Failure) -> str:
-    """The message, without the name where it tells an ACL on what has failed."""
-    return failure.message.replace(str(failure.acl), failure.acl.of_each) if failure.acl else failure.message
 
 
 def _subject(scope: Scope, name: str) -> str:

@@ -66,6 +66,8 @@ def failure_object(failure: Failure) -> dict[str, object]:
         "message": failure.message,
         "api": failure.api,
         "broker": failure.broker,
+        "reason": failure.reason,
+        "hint": failure.hint,
     }
 
 

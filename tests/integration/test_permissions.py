@@ -228,8 +228,8 @@ def test_config_check_says_when_the_session_ends(few: Secure) -> None:
 @pytest.mark.parametrize(
     ("listener", "words", "step", "detail", "fix"),
     [
-        ("EXPIRED", (), "TLS", "its certificate has expired", "the broker needs a new one"),
-        ("WRONG_NAME", (), "TLS", "not for 127.0.0.1", "ask for it by a name"),
+        ("EXPIRED", (), "TLS", "its certificate has expired", "renew the broker's certificate"),
+        ("WRONG_NAME", (), "TLS", "not for 127.0.0.1", "connect by a name"),
         ("SELF_SIGNED", (), "TLS", "self-signed", "ssl.truststore.location"),
         ("MTLS", (), "ApiVersions", "", "ssl.keystore.location"),  # its words are of Java's version
         ("SASL_PLAINTEXT", (), "TLS", "closed the connection", "SASL_PLAINTEXT"),
@@ -258,7 +258,7 @@ def test_config_check_with_a_wrong_password(few: Secure, tmp_path: Path) -> None
     answer = run_here("config", "check", "--command-config", str(file))
     assert answer.code == 1
     (row,) = (row for row in answer.lines if "failed" in row)
-    assert "refused the sign-in with PLAIN as ann" in row and "sasl.jaas.config" in row
+    assert "SASL authentication failed (PLAIN as ann)" in row and "sasl.jaas.config" in row
     assert "w0rse" not in answer.out + answer.err
 
 
@@ -266,4 +266,4 @@ def test_config_check_with_a_mechanism_that_the_broker_lacks_names_those_it_has(
     code, rows = check(few, "-b", few.bootstrap("UNSECURED"), "--command-config", str(few.user_file("ann")))
     (row,) = (row for row in rows if row["result"] == "failed")
     assert (code, row["step"]) == (1, "SASL")
-    assert row["detail"] == "has no PLAIN on this port, but OAUTHBEARER: sasl.mechanism"
+    assert row["detail"] == "SASL mechanism PLAIN is not enabled on this port; the broker offers OAUTHBEARER"

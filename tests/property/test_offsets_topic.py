@@ -64,7 +64,7 @@ def test_any_bytes_give_a_record_or_one_exception_and_take_no_memory(pair: Pair)
         record = decode(*pair)
         assert to_json(record.value)
     except UndecodableRecord as error:
-        assert error.reason
+        assert error.cause
     finally:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()

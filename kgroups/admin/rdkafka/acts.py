@@ -194,7 +194,7 @@ async def _witnessed(
     try:
         journal.sending(keys)
     except NotSent as error:
-        raise Refused(Failure(Scope.GROUP, group, str(error))) from None
+        raise Refused(Failure.of(error, Scope.GROUP, group)) from None
     try:
         return await send()
     except Refused as refused:

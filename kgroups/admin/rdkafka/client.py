@@ -449,7 +449,7 @@ class RdkafkaAdmin(Acts):
             if entry.error:
                 pair = (entry.topic, entry.partition)
                 failure = words.failure_of(Scope.PARTITION, partition_name(pair), api, entry.error)
-                failures[pair] = failure._replace(message=f"group '{group}': {failure.message}")
+                failures[pair] = failure._replace(message=f"group '{group}': {failure.message}", general=None)
         return failures
 
     async def _delete(self, group: GroupId) -> None:
@@ -482,7 +482,7 @@ class RdkafkaAdmin(Acts):
         except TimeoutError:
             raise Refused(Failure(scope, name, silence, api=api), silent=True) from None
         except KgroupsError as error:
-            raise Refused(Failure(scope, name, str(error), api=api), silent=True) from None
+            raise Refused(Failure.of(error, scope, name, api=api), silent=True) from None
         except KafkaException as error:
             told: KafkaError = error.args[0]
             if told.code() in _SILENT:

@@ -31,7 +31,7 @@ class Plugin(click.Command):
         try:
             return super().invoke(ctx)
         except KgroupsError as error:
-            _no_answer(str(error), ctx.params["output"])
+            _no_answer(f"{error}; {error.hint}" if error.hint else str(error), ctx.params["output"])
             return EXIT_UNKNOWN
         except (OSError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # about the place that is written to, or a command line: they have their own ends

@@ -56,11 +56,13 @@ def _tell(error: KgroupsError, complain: Callable[[str], None]) -> None:
     """One line, whatever foreign words are in it; only what a sandbox says may end with lines of a log."""
     if not isinstance(error, SandboxError):
         complain(str(error))
-        return
-    first, *rest = str(error).splitlines()
-    complain(first)
-    for line in rest:
-        complain_in_a_line(line)
+    else:
+        first, *rest = str(error).splitlines()
+        complain(first)
+        for line in rest:
+            complain_in_a_line(line)
+    if error.hint:
+        complain_in_a_line(f"kgroups: hint: {error.hint}")
 
 
 def _is_an_interrupt(error: BaseException | None) -> bool:

@@ -97,7 +97,7 @@ def or_written(output: str, write: Callable[[Outcome[Any]], None], run: Callable
         from kgroups.model.outcome import EXIT_FAILED, Failure, Outcome, Scope
 
         if error.exit_code == EXIT_FAILED and output == "json":
-            write(Outcome(failures=(Failure(Scope.CLUSTER, "", str(error)),)))
+            write(Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),)))
             sys.stdout.flush()
         raise
 
@@ -150,9 +150,10 @@ def show(
 
 def complain(outcome: Outcome[Any]) -> None:
     """Notices and failures, on stderr."""
-    from kgroups.render.failures import failure_lines, notice_lines
+    from kgroups.render.failures import failure_lines, hint_lines, notice_lines
 
-    for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures)):
+    failures = outcome.failures
+    for line in (*notice_lines(outcome.notices), *failure_lines(failures), *hint_lines(failures)):
         click.echo(line, err=True)
 
 

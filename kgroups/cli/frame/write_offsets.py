@@ -119,4 +119,5 @@ def unchecked(group: str, error: KgroupsError) -> Failure:
     """Why a group is left alone that could not be checked again."""
     from kgroups.model.outcome import Failure, Scope
 
-    return Failure(Scope.GROUP, group, f"not changed: it could not be checked again: {error}")
+    message = f"not changed: it could not be checked again: {error}"
+    return Failure.of(error, Scope.GROUP, group)._replace(message=message)

@@ -125,7 +125,7 @@ class Ticks:
         except KgroupsError as error:
             if first:
                 raise
-            return Outcome(failures=(Failure(Scope.CLUSTER, "", str(error)),))
+            return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
         return outcome
 
 

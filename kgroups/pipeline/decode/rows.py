@@ -50,7 +50,7 @@ def decode_row(key: bytes | None, value: bytes | None) -> Row:
     except UndecodableRecord as error:
         # A transaction marker has no record type, and tells of nothing that is gone.
         gone = value is None and error.record_type is not None
-        return Row(error.record_type, error.name, error.value_version, gone, error.group, error=error.reason)
+        return Row(error.record_type, error.name, error.value_version, gone, error.group, error=error.cause)
     if record.record_type in COMMIT_TYPES:
         return _commit(record)
     body = to_json({"key": record.key, "value": record.value})

@@ -70,7 +70,7 @@ def _or_failure(question: Callable[[], Outcome[T]]) -> Outcome[T]:
     try:
         return question()
     except KgroupsError as error:
-        return Outcome(failures=(Failure(Scope.CLUSTER, "", str(error)),))
+        return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
 
 
 def _check(options: LiveOptions, failures: Sequence[Failure]) -> None:

@@ -25,7 +25,7 @@ def one(data: bytes) -> None:
         try:
             record = decode(key, each)
         except UndecodableRecord as error:
-            assert error.reason
+            assert error.cause
         else:
             group_of(record.key)
             json.dumps([record.key, record.value], default=bytes.hex)

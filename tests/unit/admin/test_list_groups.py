@@ -125,7 +125,7 @@ def test_an_error_that_does_not_pass_is_not_waited_for() -> None:
         (faults.cut_frame, "bytes into an answer"),
         (faults.truncated(-2), "undecodable"),
         (faults.trailing, "behind the end"),
-        (faults.raw(b"\x15\x03\x03\x00\x02\x02\x50"), "answers TLS"),
+        (faults.raw(b"\x15\x03\x03\x00\x02\x02\x50"), "speaks TLS"),
     ],
 )
 def test_a_broker_that_fails_is_named_beside_the_others_groups(fault: faults.Fault, words: str) -> None:

@@ -101,7 +101,7 @@ def test_an_advertised_address_that_cannot_be_reached_is_a_sentence_of_its_own(
     code, rows, err = check(run_cli, f"127.0.0.1:{first.port}", "--broker-timeout", "3s")
     assert code == 1
     row = next(row for row in rows if row["result"] == "failed" and row["step"] == "TCP")
-    assert f"127.0.0.1:{first.port} was reached, and sends its clients on to 127.0.0.1:" in row["detail"]
+    assert f"127.0.0.1:{first.port} was reached, and sends its clients to 127.0.0.1:" in row["detail"]
     assert "the address that broker 1 advertises, which cannot be reached from here" in row["detail"]
     assert row["fix"].startswith("set advertised.listeners on broker 1")
     assert "advertised.listeners on broker 1" in err
@@ -155,9 +155,9 @@ def test_a_port_that_speaks_http_is_named(run_cli: Run) -> None:
     assert code == 1
     assert (failed(rows)["step"], failed(rows)["detail"]) == (
         "ApiVersions",
-        "the port answers HTTP, not Kafka's protocol",
+        "the port speaks HTTP, not Kafka's protocol",
     )
-    assert failed(rows)["fix"] == f"{port} is the port of another service: give that of a Kafka listener"
+    assert failed(rows)["fix"] == f"port {port} belongs to another service: use the port of a Kafka listener"
 
 
 def test_a_port_that_hangs_costs_the_brokers_time_out_and_the_others_are_tried(
@@ -168,7 +168,7 @@ def test_a_port_that_hangs_costs_the_brokers_time_out_and_the_others_are_tried(
         code, rows, _ = check(run_cli, f"127.0.0.1:{port},{served.bootstrap}", "--broker-timeout", "1500ms")
     assert code == 1
     assert failed(rows)["step"] == "ApiVersions"
-    assert "says nothing" in failed(rows)["fix"] and "TLS listener" in failed(rows)["fix"]
+    assert "Kafka listener" in failed(rows)["fix"] and "if the listener uses TLS" in failed(rows)["fix"]
     assert results(rows, served.bootstrap) == [(step, "ok") for step in WAY]
     assert results(rows, "cluster")[0] == ("rights", "ok")
 
@@ -257,30 +257,30 @@ def knocked(run_cli: Run, port: int, folder: Path, authority: Path) -> tuple[int
         (
             "expired",
             "authority",
-            "its certificate has expired since 2021-01-01 00:00:00 UTC",
+            "its certificate has expired: it was valid until 2021-01-01 00:00:00 UTC",
             rf"{SERVER}, until 2021-01-01 \(expired \d+ days ago\); {AUTHORITY}",
-            "the broker needs a new one",
+            "renew the broker's certificate",
         ),
         (
             "self_signed",
             "authority",
-            r"its certificate is self-signed \(CN=localhost\) and not among those trusted",
+            r"its certificate is self-signed \(CN=localhost\) and not trusted",
             r"CN=localhost for localhost, 127\.0\.0\.1, signed by itself, until \d{4}-\d\d-\d\d \(\d+ days\)",
-            "if it is to be trusted, put it into ssl.truststore.location",
+            "if you trust it, add it to ssl.truststore.location",
         ),
         (
             "wrong_name",
             "authority",
             r"its certificate is for elsewhere\.example, not for 127\.0\.0\.1",
             rf"CN=elsewhere for elsewhere\.example, signed by CN=kgroups sandbox, until 2049-12-31 .*; {AUTHORITY}",
-            "ask for it by a name that is there",
+            "connect by a name that the certificate contains",
         ),
         (
             "server",
             "self_signed",
             r"its certificate is signed by an authority \(CN=kgroups sandbox\) that is not trusted",
             rf"{SERVER}, until 2049-12-31 \(\d+ days\); {AUTHORITY}",
-            "if it is to be trusted, put it into ssl.truststore.location",
+            "if you trust it, add it to ssl.truststore.location",
         ),
     ],
 )
@@ -317,8 +317,8 @@ def test_a_chain_that_is_not_shown_twice_is_not_spoken_of(
         code, row, _ = knocked(run_cli, port, tmp_path, made.authority)
         peer.wait()
     assert code == 1
-    assert row["detail"] == "its certificate is self-signed and not among those trusted"
-    assert row["fix"].startswith("if it is to be trusted, put it into ssl.truststore.location")
+    assert row["detail"] == "its certificate is self-signed and not trusted"
+    assert row["fix"].startswith("if you trust it, add it to ssl.truststore.location")
     assert (peer.agreed, peer.heard) == (0, b"")
 
 

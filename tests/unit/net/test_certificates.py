@@ -72,14 +72,12 @@ def error(code: int) -> ssl.SSLCertVerificationError:
 def test_an_authority_that_has_expired_is_told_from_the_brokers_own_certificate() -> None:
     good, over = certificate("CN=b1", "CN=between", -5, 5), certificate("CN=between", "CN=top", -9, -2)
     said = untrusted(error(EXPIRED), "b1", [good, over])
-    assert said.startswith(
-        "its certificate is signed by CN=between, whose own has expired since 2026-01-08 00:00:00 UTC; "
-    )
+    assert said.text == "its certificate is signed by CN=between, which expired at 2026-01-08 00:00:00 UTC"
     own = untrusted(error(EXPIRED), "b1", [over, good])
-    assert own.startswith("its certificate has expired since 2026-01-08 00:00:00 UTC; ")
-    assert untrusted(error(EXPIRED), "b1", []).startswith("its certificate has expired; ")
+    assert own.text == "its certificate has expired: it was valid until 2026-01-08 00:00:00 UTC"
+    assert untrusted(error(EXPIRED), "b1", []).text == "its certificate has expired"
 
 
 def test_a_certificate_of_the_future() -> None:
     said = untrusted(error(NOT_YET), "b1", [certificate("CN=b1", "CN=top", 3, 9)])
-    assert said.startswith("its certificate is not valid yet before 2026-01-13 00:00:00 UTC; ")
+    assert said.text == "its certificate is not valid before 2026-01-13 00:00:00 UTC"

@@ -106,7 +106,7 @@ def test_a_closed_connection_is_lost_for_all_that_wait(fake: FakeCluster, fault:
     ("fault", "words"),
     [
         (faults.wrong_id, "which was not asked"),
-        (faults.raw(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "b0: the port answers HTTP"),
+        (faults.raw(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "b0: the port speaks HTTP"),
         (faults.raw(b"\x7f\xff\xff\xff"), "a frame of 2147483647 bytes"),
         (faults.truncated(-1), "ListGroups v5: undecodable ListGroupsResponse"),
         (faults.truncated(4), "ListGroups v5"),

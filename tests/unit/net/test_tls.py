@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import socket
 import ssl
 import threading
@@ -13,12 +14,12 @@ import pytest
 
 from kgroups.config.secret import Secret
 from kgroups.config.security import Security, Tls
-from kgroups.errors import ClusterUnreachable, ConfigError, KgroupsError, TlsRefused
+from kgroups.errors import ClusterUnreachable, ConfigError, KgroupsError, Reason, TlsRefused
 from kgroups.net.cluster import Cluster
 from kgroups.net.dial import dial
 from kgroups.net.tls import tls_context
 from kgroups.net.tls_door import TlsDoor
-from kgroups.net.tls_errors import reason_of
+from kgroups.net.tls_errors import handshake_failure
 from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
 from tests.fakes.broker import FakeCluster
@@ -43,10 +44,12 @@ def secure(context: ssl.SSLContext) -> FakeCluster:
     return fake
 
 
-def refused(fake: FakeCluster, tls: Tls | None, words: str, **settings: Any) -> str:
-    with pytest.raises(ClusterUnreachable, match=words) as caught:
+def refused(fake: FakeCluster, tls: Tls | None, words: str, *reasons: Reason, **settings: Any) -> None:
+    """``words`` are searched in the message and its hint; each of ``reasons`` is allowed."""
+    with pytest.raises(ClusterUnreachable) as caught:
         connects(fake, tls, **settings)
-    return str(caught.value)
+    assert re.search(words, f"{caught.value}; {caught.value.hint}")
+    assert caught.value.reason in reasons
 
 
 def test_brokers_are_reached_over_tls(certificates: Certificates) -> None:
@@ -75,28 +78,37 @@ def test_an_old_name_in_the_truststore_is_no_other_authority(certificates: Certi
 
 
 @pytest.mark.parametrize(
-    ("shown", "words"),
+    ("shown", "words", "reason"),
     [
-        ("expired", r"its certificate has expired since 2021-01-01 00:00:00 UTC"),
+        (
+            "expired",
+            r"its certificate has expired: it was valid until 2021-01-01 00:00:00 UTC",
+            Reason.CERTIFICATE_EXPIRED,
+        ),
         (
             "wrong_name",
-            r"its certificate is for elsewhere\.example, not for 127\.0\.0\.1; ask for it by a name",
+            r"its certificate is for elsewhere\.example, not for 127\.0\.0\.1; connect by a name",
+            Reason.CERTIFICATE_NAME_MISMATCH,
         ),
-        ("self_signed", r"self-signed \(CN=localhost\) and not among those trusted; .*ssl\.truststore\.location"),
+        (
+            "self_signed",
+            r"self-signed \(CN=localhost\) and not trusted; .*ssl\.truststore\.location",
+            Reason.CERTIFICATE_UNTRUSTED,
+        ),
     ],
 )
 def test_a_certificate_that_cannot_be_is_refused_with_the_reason(
-    certificates: Certificates, shown: str, words: str
+    certificates: Certificates, shown: str, words: str, reason: Reason
 ) -> None:
     fake = secure(certificates.server(getattr(certificates.made, shown)))
-    refused(fake, certificates.trusting, words)
+    refused(fake, certificates.trusting, words, reason)
     assert not fake.requests
 
 
 def test_an_authority_that_nobody_knows(certificates: Certificates) -> None:
     words = r"signed by an authority \(CN=kgroups sandbox\) that is not trusted; .*ssl\.truststore\.location"
     stranger = certificates.made.self_signed.certificate.read_text()
-    refused(secure(certificates.server()), Tls(authorities=stranger), words)
+    refused(secure(certificates.server()), Tls(authorities=stranger), words, Reason.CERTIFICATE_UNTRUSTED)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +125,10 @@ def test_a_certificate_of_ours_that_is_missing(certificates: Certificates, versi
     tls = certificates.trusting._replace(versions=(version,))
     context = certificates.server(client=True)
     with listening(shaking_hands(context)) as port:
-        refused(at(port), tls, r"wants a certificate from us.*ssl\.keystore\.location")
-    # asyncio's servers close the connection without a word.
-    refused(secure(context), tls, r"wants a certificate (that it trusts )?from us.*ssl\.keystore\.location")
+        words = r"requires a client certificate.*ssl\.keystore\.location"
+        refused(at(port), tls, words, Reason.CLIENT_CERTIFICATE_REQUIRED, Reason.TLS_FAILED)
+    # asyncio's servers close the connection without an alert.
+    refused(secure(context), tls, words, Reason.TLS_FAILED, Reason.CONNECTION_CLOSED)
 
 
 @pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
@@ -123,7 +136,10 @@ def test_a_certificate_of_ours_that_is_not_trusted(certificates: Certificates, v
     tls = certificates.showing(certificates.made.self_signed)._replace(versions=(version,))
     with listening(shaking_hands(certificates.server(client=True))) as port:
         refused(
-            at(port), tls, r"does not accept our certificate \(ssl\.keystore\.location\): it does not trust the auth"
+            at(port),
+            tls,
+            r"rejected the client certificate: it does not trust the authority .*ssl\.keystore\.location",
+            Reason.CLIENT_CERTIFICATE_REJECTED,
         )
 
 
@@ -132,7 +148,7 @@ def test_no_common_version(certificates: Certificates) -> None:
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     tls = certificates.trusting._replace(versions=("TLSv1.3",))
     with listening(shaking_hands(context)) as port:
-        refused(at(port), tls, r"share no version of TLS \(ssl\.enabled\.protocols\)")
+        refused(at(port), tls, r"no TLS version in common.*ssl\.enabled\.protocols", Reason.TLS_INCOMPATIBLE)
 
 
 def test_no_common_cipher(certificates: Certificates) -> None:
@@ -141,7 +157,7 @@ def test_no_common_cipher(certificates: Certificates) -> None:
     context.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
     tls = certificates.trusting._replace(ciphers=("ECDHE-RSA-AES256-GCM-SHA384",))
     with listening(shaking_hands(context)) as port:
-        refused(at(port), tls, r"agree on no TLS.*ssl\.cipher\.suites")
+        refused(at(port), tls, r"no TLS version or cipher suite.*ssl\.cipher\.suites", Reason.TLS_FAILED)
 
 
 @pytest.mark.parametrize("ciphers", ["ALL:@SECLEVEL=0", "ALL:COMPLEMENTOFALL:@SECLEVEL=0", "DEFAULT:aNULL:@SECLEVEL=0"])
@@ -150,7 +166,8 @@ def test_server_without_a_certificate_is_refused(certificates: Certificates, cip
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers("aNULL:@SECLEVEL=0")
     fake = secure(context)
-    refused(fake, certificates.trusting._replace(ciphers=(ciphers,)), r"TLS handshake|agree on no TLS")
+    tls = certificates.trusting._replace(ciphers=(ciphers,))
+    refused(fake, tls, "TLS handshake", Reason.TLS_FAILED)
     assert not fake.requests
 
 
@@ -162,24 +179,25 @@ def test_suites_that_prove_nothing_alone_are_a_config_error(ciphers: str) -> Non
 
 def test_tls_to_a_port_without_it(certificates: Certificates) -> None:
     """To a plain broker a handshake is the announcement of a huge request: it closes the connection."""
-    words = r"closed the connection in the TLS handshake; perhaps its listener is PLAINTEXT"
+    words = r"closed the connection during the TLS handshake; if the listener is PLAINTEXT"
     with listening(lambda sock: sock.recv(100)) as port:
-        refused(at(port), certificates.trusting, words)
+        refused(at(port), certificates.trusting, words, Reason.TLS_FAILED)
 
 
 def test_tls_to_a_port_that_answers_something_else(certificates: Certificates) -> None:
     with listening(lambda sock: sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
-        refused(at(port), certificates.trusting, r"speaks no TLS on this port")
+        refused(at(port), certificates.trusting, "does not speak TLS on this port", Reason.NOT_TLS)
 
 
 def test_plain_to_a_tls_port(certificates: Certificates) -> None:
-    refused(secure(certificates.server()), None, r"security\.protocol=SSL or SASL_SSL|perhaps it wants TLS")
+    words = r"set security\.protocol to SSL or SASL_SSL"
+    refused(secure(certificates.server()), None, words, Reason.TLS_REQUIRED, Reason.CONNECTION_CLOSED)
 
 
 def test_a_handshake_that_hangs_costs_no_more_than_a_broker_may(certificates: Certificates) -> None:
     held = threading.Event()
     with listening(lambda _: held.wait(30)) as port:
-        refused(at(port), certificates.trusting, r"no connection within 0\.3 s", broker_timeout=0.3)
+        refused(at(port), certificates.trusting, r"no connection within 0\.3 s", Reason.NO_RESPONSE, broker_timeout=0.3)
         held.set()
 
 
@@ -197,7 +215,8 @@ def test_a_look_at_the_certificate_is_bounded_too(certificates: Certificates, mo
                 server.wrap_socket(sock, server_side=True)
 
     with listening(once) as port:
-        refused(at(port), certificates.trusting, r"its certificate is not for 127\.0\.0\.1")
+        words = r"its certificate is not for 127\.0\.0\.1"
+        refused(at(port), certificates.trusting, words, Reason.CERTIFICATE_NAME_MISMATCH)
         held.set()
 
 
@@ -349,9 +368,9 @@ def test_verification_is_on_unless_somebody_says_otherwise() -> None:
     assert context.check_hostname and context.verify_mode == ssl.CERT_REQUIRED
 
 
-@pytest.mark.parametrize(("ours", "told"), [(False, "wants a certificate from us"), (True, "TLS failed: ")])
+@pytest.mark.parametrize(("ours", "told"), [(False, "requires a client certificate"), (True, "TLS failed: ")])
 def test_an_end_by_bad_record_mac_may_mean_that_a_certificate_is_missing(ours: bool, told: str) -> None:
     """As Kafka 2.8 now and then ends a TLS 1.3 in which we show none."""
     error = ssl.SSLError(1, "decryption failed or bad record mac")
     error.reason = "DECRYPTION_FAILED_OR_BAD_RECORD_MAC"
-    assert told in reason_of(error, ours=ours)
+    assert told in "; ".join(handshake_failure(error, ours=ours))

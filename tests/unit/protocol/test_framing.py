@@ -41,11 +41,11 @@ def test_frames_come_out_whole(payloads: tuple[bytes, ...]) -> None:
 @pytest.mark.parametrize(
     ("stream", "words"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n", "answers HTTP"),
-        (b"<html>", "answers HTTP"),
-        (b"\x15\x03\x03\x00\x02\x02\x50", "answers TLS"),
-        (b"\x16\x03\x01\x02\x00\x01\x00", "answers TLS"),
-        (b"SSH-2.0-OpenSSH_9.6", "answers SSH"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "speaks HTTP"),
+        (b"<html>", "speaks HTTP"),
+        (b"\x15\x03\x03\x00\x02\x02\x50", "speaks TLS"),
+        (b"\x16\x03\x01\x02\x00\x01\x00", "speaks TLS"),
+        (b"SSH-2.0-OpenSSH_9.6", "speaks SSH"),
         (b"220 smtp.example", "does not speak Kafka"),
         (b"\xff\xff\xff\xff", "frame of -1 bytes"),
         (b"\x00\x00\x00\x00", "frame of 0 bytes"),

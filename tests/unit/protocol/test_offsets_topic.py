@@ -86,7 +86,7 @@ def test_what_is_said_of_a_record_that_cannot_be_read(
     with pytest.raises(UndecodableRecord) as caught:
         decode(key, value)
     error = caught.value
-    assert (error.reason, str(error)) == (reason, reason)
+    assert (error.cause, str(error)) == (reason, reason)
     assert (error.record_type, error.name, error.group, error.value_version) == known
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgroups.errors import BrokerUnavailable, Reason
 from kgroups.model.cluster import Node
 from kgroups.model.listed import Listed
 from kgroups.model.outcome import Failure, Outcome, Scope
@@ -72,7 +73,16 @@ def test_failures_come_in_one_order(render: Render) -> None:
         "message": "the group does not exist",
         "api": "DescribeGroups",
         "broker": 2,
+        "reason": None,
+        "hint": None,
     }
+
+
+def test_a_failure_of_kgroups_own_has_its_reason(render: Render) -> None:
+    error = BrokerUnavailable("no response", peer="broker 1 (h:1)", reason=Reason.NO_RESPONSE, hint="check it")
+    failure = Failure.of(error, Scope.BROKER, "broker 1 (h:1)", api="ListGroups", broker=1)
+    (found,) = json.loads(render(Outcome((), (failure,)), LIST, fmt="json"))["failures"]
+    assert (found["reason"], found["hint"], found["message"]) == ("no_response", "check it", "no response")
 
 
 def test_slices_are_joined_without_a_seam() -> None:
