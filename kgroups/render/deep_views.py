@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from operator import itemgetter
+from typing import Any
 
+from kgroups.model.views.deep_rows import CommitLog, MemberLog, StateLog
 from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 
@@ -13,16 +15,17 @@ from .views import OFFSETS, Align, Column, View
 _L, _R = Align.LEFT, Align.RIGHT
 
 
-def _deeper(view: View, row: type[tuple[object, ...]], *more: tuple[str, str, Align]) -> View:
-    """The view of rows that have more fields behind their own."""
-    own: tuple[str, ...] = row._fields  # type: ignore[attr-defined]  # named tuples
-    added = [Column(header, key, itemgetter(len(own) + at), align) for at, (header, key, align) in enumerate(more)]
+def _deeper(view: View, row: type[Any], log: type[Any], *specs: tuple[str, str, Align]) -> View:
+    """Return the view of rows that consist of the fields of ``row`` and ``log``, which are named tuples."""
+    first = len(row._fields)
+    added = [Column(header, key, itemgetter(first + log._fields.index(key)), align) for header, key, align in specs]
     return view._replace(columns=(*view.columns, *added))
 
 
 DEEP_STATE = _deeper(
     STATE,
     StateRow,
+    StateLog,
     ("GENERATION", "generation", _R),
     ("LEADER", "leader", _L),
     ("STATE-SINCE", "state_since", _L),
@@ -32,6 +35,7 @@ DEEP_STATE = _deeper(
 DEEP_MEMBERS = _deeper(
     MEMBERS,
     MemberRow,
+    MemberLog,
     ("LEADER", "leader", _L),
     ("SESSION-TIMEOUT-MS", "session_timeout_ms", _R),
     ("REBALANCE-TIMEOUT-MS", "rebalance_timeout_ms", _R),
@@ -41,6 +45,7 @@ DEEP_MEMBERS = _deeper(
 DEEP_OFFSETS = _deeper(
     OFFSETS,
     OffsetRow,
+    CommitLog,
     ("COMMITTED-AT", "committed_at", _L),
     ("EXPIRES-AT", "expires_at", _L),
 )

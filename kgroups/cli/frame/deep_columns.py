@@ -38,7 +38,7 @@ async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: in
             for item in outcome.items
             for row in offset_rows(item)
         ]
-        rows += [(*row, None, None) for row in refused_rows(OffsetRow, outcome.failures)]
+        rows += [(*row, *deep_rows.CommitLog()) for row in refused_rows(OffsetRow, outcome.failures)]
         return outcome.with_items(rows).with_failures((), found.notices)
     wanted = {group.group_id: keys_of(group, which) for group in outcome.items}
     found = await admin.read_group_logs(wanted, limits)

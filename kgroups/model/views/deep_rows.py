@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..group_log import DeepAnswer, expires_at
 from ..groups import Group
@@ -13,36 +13,77 @@ from ..moments import moment_text
 from .member_rows import MemberRow, StateRow
 from .offset_row import OffsetRow
 
+
+class StateLog(NamedTuple):
+    """What the log adds to a :class:`StateRow`."""
+
+    generation: int | None
+    leader: str | None
+    state_since: str | None
+    last_rebalance: str | None
+
+
+class MemberLog(NamedTuple):
+    """What the log adds to a :class:`MemberRow`; ``leader`` is whether the member leads."""
+
+    leader: bool | None
+    session_timeout_ms: int | None
+    rebalance_timeout_ms: int | None
+    last_rebalance: str | None
+
+
+class CommitLog(NamedTuple):
+    """What the log adds to an :class:`OffsetRow`."""
+
+    committed_at: str | None = None
+    expires_at: str | None = None
+
+
 _NO_IDS: Mapping[str, int] = MappingProxyType({})
 
 
 def deep_state_row(row: StateRow, answer: DeepAnswer) -> tuple[Any, ...]:
-    """The row; generation, leader, state since, last rebalance."""
+    """Return the row, followed by a :class:`StateLog`."""
     log = answer.of(row.group)
-    return (*row, log.generation, log.leader, _moment(log.state_since), _moment(log.rebalanced))
+    found = StateLog(
+        generation=log.generation,
+        leader=log.leader,
+        state_since=_moment(log.state_since),
+        last_rebalance=_moment(log.rebalanced),
+    )
+    return (*row, *found)
 
 
 def deep_member_row(row: MemberRow, answer: DeepAnswer) -> tuple[Any, ...]:
-    """The row; whether it leads, session timeout, rebalance timeout, last rebalance."""
+    """Return the row, followed by a :class:`MemberLog`."""
     log = answer.of(row.group)
     session, rebalance = log.timeouts.get(row.consumer_id or "", (None, None))
-    leads = None if log.leader is None else log.leader == row.consumer_id
-    return (*row, leads, session, rebalance, _moment(log.rebalanced))
+    found = MemberLog(
+        leader=None if log.leader is None else log.leader == row.consumer_id,
+        session_timeout_ms=session,
+        rebalance_timeout_ms=rebalance,
+        last_rebalance=_moment(log.rebalanced),
+    )
+    return (*row, *found)
 
 
 def deep_offset_row(
     row: OffsetRow, group: Group, answer: DeepAnswer, topic_ids: Mapping[str, int] = _NO_IDS
 ) -> tuple[Any, ...]:
-    """The row; committed at, expires at. The record names the ID of the topic (Kafka 4.1): another one than it has now
-    belongs to a topic that was deleted since."""
+    """Return the row, followed by a :class:`CommitLog`.
+
+    Since Kafka 4.1, the record contains the topic ID. If the topic has another ID now, it was deleted and recreated.
+    """
     log = answer.of(row.group)
     commit = None if row.topic is None or row.partition is None else log.commits.get((row.topic, row.partition))
     if commit is None or row.current_offset is None:
-        return (*row, None, None)
+        return (*row, *CommitLog())
     current = topic_ids.get(row.topic or "")
     if commit.topic_id and current and commit.topic_id != current:
         row = row._replace(lag=None, note=RECREATED)
-    return (*row, _moment(commit.committed), _moment(expires_at(group, commit, log, answer.retention)))
+    expires = expires_at(group, commit, log, answer.retention)
+    found = CommitLog(committed_at=_moment(commit.committed), expires_at=_moment(expires))
+    return (*row, *found)
 
 
 def _moment(ms: int | None) -> str | None:

@@ -65,8 +65,9 @@ class Share(NamedTuple):
         if self.by is By.TOPIC and first:
             return TopicLagRow(self.group.group_id, first.topic or "", *tally)
         if self.by is By.MEMBER and first:
-            who = (self.group.group_id, first.consumer_id, first.group_instance_id, first.host, first.client_id)
-            return MemberLagRow._make((*who, *tally))
+            return MemberLagRow(
+                self.group.group_id, first.consumer_id, first.group_instance_id, first.host, first.client_id, *tally
+            )
         members = None if self.group.members is None else len(self.group.members)
         return GroupLagRow(self.group.group_id, self.group.state, members, *tally)
 
@@ -106,12 +107,17 @@ def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
         for entry in member.assignment.topics:
             if not offsets.topics or entry.topic in offsets.topics:
                 held.setdefault(entry.topic, set()).update(entry.partitions)
-    nobody = (None, None, None, None, None)
     for topic, known in held.items():
         logs = offsets.logs.offsets.get(topic, {})
         for partition in sorted(logs.keys() - known):
-            start, end = logs[partition]
-            yield OffsetRow(offsets.group.group_id, topic, partition, None, None, start, end, None, *nobody)
+            log = logs[partition]
+            yield OffsetRow(
+                offsets.group.group_id,
+                topic=topic,
+                partition=partition,
+                log_start_offset=log.start,
+                log_end_offset=log.end,
+            )
 
 
 def is_attended(group: Group) -> bool:
@@ -226,18 +232,18 @@ def _partition_row(row: OffsetRow, ages: Ages) -> PartitionLagRow:
     age, remark = time_of(row, ages)
     note = "; ".join(filter(None, (row.note, remark)))
     return PartitionLagRow(
-        row.group,
-        row.topic or "",
-        row.partition or 0,
-        row.current_offset,
-        row.log_start_offset,
-        row.log_end_offset,
-        row.lag,
-        age,
-        row.consumer_id,
-        row.host,
-        row.client_id,
-        row.group_instance_id,
-        note or None,
-        row.start_offset,
+        group=row.group,
+        topic=row.topic or "",
+        partition=row.partition or 0,
+        current_offset=row.current_offset,
+        log_start_offset=row.log_start_offset,
+        log_end_offset=row.log_end_offset,
+        lag=row.lag,
+        time_lag_ms=age,
+        consumer_id=row.consumer_id,
+        host=row.host,
+        client_id=row.client_id,
+        group_instance_id=row.group_instance_id,
+        note=note or None,
+        start_offset=row.start_offset,
     )

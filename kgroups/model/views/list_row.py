@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 from ..cluster import Node
@@ -19,10 +18,6 @@ class ListRow(NamedTuple):
     coordinator: Node
 
 
-# Every listed group passes through this: it stays in C.
-_list_row = partial(tuple.__new__, ListRow)
-
-
 def list_row(listed: ListedGroup) -> ListRow:
     group, protocol_type, coordinator, state, kind = listed
-    return _list_row((group, kind, protocol_type, state, coordinator))
+    return ListRow(group, kind, protocol_type, state, coordinator)

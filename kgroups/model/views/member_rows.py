@@ -80,16 +80,16 @@ class MemberRow(NamedTuple):
 
 def state_row(group: Group) -> StateRow:
     return StateRow(
-        group.group_id,
-        group.coordinator,
-        group.protocol or None,
-        group.state,
-        group.group_epoch,
-        group.target_assignment_epoch,
-        None if group.members is None else len(group.members),
-        group.type,
-        group.protocol_type,
-        group.topology.epoch if group.topology else None,
+        group=group.group_id,
+        coordinator=group.coordinator,
+        assignment_strategy=group.protocol or None,
+        state=group.state,
+        group_epoch=group.group_epoch,
+        target_assignment_epoch=group.target_assignment_epoch,
+        members=None if group.members is None else len(group.members),
+        type=group.type,
+        protocol_type=group.protocol_type,
+        topology_epoch=group.topology.epoch if group.topology else None,
     )
 
 
@@ -97,42 +97,33 @@ def member_rows(group: Group) -> Iterator[MemberRow]:
     """The members view of one group, by member id."""
     for member in sorted(group.members or (), key=_member_id):
         asked, held = member.subscription, member.assignment
-        row = MemberRow._make(
-            (
-                group.group_id,
-                member.member_id,
-                member.instance_id,
-                member.host,
-                member.client_id,
-                held.size,
-                member.member_epoch,
-                held,
-                group.target_assignment_epoch,
-                member.target,
-                member.upgraded,
-                asked,
-                asked.owned,
-                member.rack_id,
-                *_NO_STREAMS,
-                is_reconciling(group, member),
-                asked.generation,
-                *_NO_FACTS,
-                asked.version,
-                member.metadata_bytes,
-                member.assignment_bytes,
-                asked.user_data,
-                held.user_data,
-                _note(asked, held),
-            )
+        row = MemberRow(
+            group.group_id,
+            consumer_id=member.member_id,
+            group_instance_id=member.instance_id,
+            host=member.host,
+            client_id=member.client_id,
+            partitions=held.size,
+            current_epoch=member.member_epoch,
+            current_assignment=held,
+            target_epoch=group.target_assignment_epoch,
+            target_assignment=member.target,
+            upgraded=member.upgraded,
+            subscription=asked,
+            owned_partitions=asked.owned,
+            rack=member.rack_id,
+            reconciling=is_reconciling(group, member),
+            generation=asked.generation,
+            metadata_version=asked.version,
+            metadata_bytes=member.metadata_bytes,
+            assignment_bytes=member.assignment_bytes,
+            user_data=asked.user_data,
+            assigned_user_data=held.user_data,
+            note=_note(asked, held),
         )
         if member.streams or held.user_data or asked.user_data:
             row = row._replace(**_facts(member))
         yield row
-
-
-# Between the first and the last of these nobody but some kinds of member has anything.
-_NO_STREAMS = (None,) * (MemberRow._fields.index("reconciling") - MemberRow._fields.index("process_id"))
-_NO_FACTS = (None,) * (MemberRow._fields.index("metadata_version") - MemberRow._fields.index("previous_assignment"))
 
 
 def is_reconciling(group: Group, member: Member) -> bool | None:

@@ -15,18 +15,18 @@ class OffsetRow(NamedTuple):
     """
 
     group: str
-    topic: str | None
-    partition: int | None
-    leader_epoch: int | None
-    current_offset: int | None
-    log_start_offset: int | None
-    log_end_offset: int | None
-    lag: int | None
-    consumer_id: str | None
-    host: str | None
-    client_id: str | None
-    group_instance_id: str | None
-    note: str | None
+    topic: str | None = None
+    partition: int | None = None
+    leader_epoch: int | None = None
+    current_offset: int | None = None
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    lag: int | None = None
+    consumer_id: str | None = None
+    host: str | None = None
+    client_id: str | None = None
+    group_instance_id: str | None = None
+    note: str | None = None
     start_offset: int | None = None
     """Of a share group, instead of a commit."""
     topic_role: str | None = None

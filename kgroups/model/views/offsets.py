@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from operator import attrgetter, itemgetter
 
 from ..groups import Group, GroupType, Member
@@ -19,8 +18,6 @@ _Who = tuple[str | None, str | None, str | None, str | None]
 _NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
 _Owners = dict[str, dict[int, tuple[_Who, ...]]]
 
-# Every group and every commit of it passes through these: they stay in C.
-_row = partial(tuple.__new__, OffsetRow)
 _by_partition = itemgetter(1, 2)
 _member_id = attrgetter("member_id")
 
@@ -50,9 +47,9 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             # As is_recreated, written out: a call for each commit costs as much as the rest.
             if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, RECREATED
-            # Written out: to put tuples together with * goes by way of a list.
             for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
-                what = (
+                # By position: keywords take twice as long.
+                row = OffsetRow(
                     group,
                     topic,
                     partition,
@@ -69,13 +66,16 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                     None,
                     role,
                 )
-                rows.append(_row(what))
+                rows.append(row)
     rows += _without_commit(offsets, owners, roles)
     rows.sort(key=_by_partition)
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
-        rows.append(OffsetRow(group, None, None, None, None, None, None, None, *_who(member), note))
+        name, host, client, instance = _who(member)
+        rows.append(
+            OffsetRow(group, consumer_id=name, host=host, client_id=client, group_instance_id=instance, note=note)
+        )
     return rows
 
 
@@ -86,11 +86,22 @@ def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, 
     claimed = {(topic, at): claims for topic, each in owners.items() for at, claims in each.items()}
     for pair in sorted({*claimed, *unset}):
         topic, partition = pair
-        start, end = logs.get(topic, _NO_LOGS).get(partition, _NO_LOG)
+        log = logs.get(topic, _NO_LOGS).get(partition, _NO_LOG)
         note = holes.get(pair) or (UNSET if pair in unset else None)
-        for who in claimed.get(pair, _NOBODY):
-            place = (group, topic, partition, None, None, start, end, None)
-            yield OffsetRow(*place, *who, note, None, roles.get(topic))
+        for name, host, client, instance in claimed.get(pair, _NOBODY):
+            yield OffsetRow(
+                group,
+                topic=topic,
+                partition=partition,
+                log_start_offset=log.start,
+                log_end_offset=log.end,
+                consumer_id=name,
+                host=host,
+                client_id=client,
+                group_instance_id=instance,
+                note=note,
+                topic_role=roles.get(topic),
+            )
 
 
 def _roles(group: Group) -> Mapping[str, str]:

@@ -19,5 +19,5 @@ def refused_groups(failures: Iterable[Failure]) -> dict[str, str]:
 
 def refused_rows(kind: type[Any], failures: Iterable[Failure]) -> list[Any]:
     """Of any view whose rows, named tuples, begin with the group and have a note: nothing else is known."""
-    unknown = (None,) * (len(kind._fields) - 1)
-    return [kind._make((group, *unknown))._replace(note=note) for group, note in refused_groups(failures).items()]
+    unknown = dict.fromkeys(kind._fields)
+    return [kind(**{**unknown, "group": group, "note": note}) for group, note in refused_groups(failures).items()]

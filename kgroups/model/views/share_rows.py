@@ -26,15 +26,32 @@ def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                 lag = compute_lag(start, log.end)
                 bound = UPPER_BOUND if lag else None
             note = offsets.logs.holes.get((topic, partition)) or _remark(start, log) or bound
-            place = (group, topic, partition, epoch, None, log.start, log.end, lag)
-            rows.append(OffsetRow(*place, None, None, None, None, note, start))
+            row = OffsetRow(
+                group,
+                topic=topic,
+                partition=partition,
+                leader_epoch=epoch,
+                log_start_offset=log.start,
+                log_end_offset=log.end,
+                lag=lag,
+                note=note,
+                start_offset=start,
+            )
+            rows.append(row)
     for topic, partitions in commits.unset.items():
         for partition in partitions:
             log = offsets.logs.offsets.get(topic, {}).get(partition, LogOffsets())
             failure = commits.failures.get((topic, partition))
             note = failure.message if failure else offsets.logs.holes.get((topic, partition)) or NOWHERE
-            place = (group, topic, partition, None, None, log.start, log.end, None)
-            rows.append(OffsetRow(*place, None, None, None, None, note))
+            row = OffsetRow(
+                group,
+                topic=topic,
+                partition=partition,
+                log_start_offset=log.start,
+                log_end_offset=log.end,
+                note=note,
+            )
+            rows.append(row)
     rows.sort(key=lambda row: (row.topic or "", row.partition or 0))
     return rows
 

@@ -62,16 +62,52 @@ def members() -> Outcome[MemberRow]:
     return Outcome(
         (
             MemberRow(
-                *("orders", "m-1", None, "/127.0.0.1", "app", 4, 12, held, 12, held, True),
-                *(Subscription(("t0", "t1"), None, held, 5), held, "rack-a"),
+                "orders",
+                consumer_id="m-1",
+                group_instance_id=None,
+                host="/127.0.0.1",
+                client_id="app",
+                partitions=4,
+                current_epoch=12,
+                current_assignment=held,
+                target_epoch=12,
+                target_assignment=held,
+                upgraded=True,
+                subscription=Subscription(("t0", "t1"), None, held, 5),
+                owned_partitions=held,
+                rack="rack-a",
             ),
             MemberRow(
-                *("orders", "m-2", "inst-2", "/127.0.0.1", "app", None, None, Assignment(raw=raw), None, None, False),
-                *(Subscription(raw=raw), Assignment(), None),
+                "orders",
+                consumer_id="m-2",
+                group_instance_id="inst-2",
+                host="/127.0.0.1",
+                client_id="app",
+                partitions=None,
+                current_epoch=None,
+                current_assignment=Assignment(raw=raw),
+                target_epoch=None,
+                target_assignment=None,
+                upgraded=False,
+                subscription=Subscription(raw=raw),
+                owned_partitions=Assignment(),
+                rack=None,
             ),
             MemberRow(
-                *("orders", "m-3", None, "/10.0.0.3", "", 0, 11, Assignment(), 12, Assignment(), True),
-                *(Subscription(regex=r"orders\..*"), Assignment(), None),
+                "orders",
+                consumer_id="m-3",
+                group_instance_id=None,
+                host="/10.0.0.3",
+                client_id="",
+                partitions=0,
+                current_epoch=11,
+                current_assignment=Assignment(),
+                target_epoch=12,
+                target_assignment=Assignment(),
+                upgraded=True,
+                subscription=Subscription(regex=r"orders\..*"),
+                owned_partitions=Assignment(),
+                rack=None,
             ),
         )
     )
@@ -79,13 +115,27 @@ def members() -> Outcome[MemberRow]:
 
 @pytest.fixture
 def offsets() -> Outcome[OffsetRow]:
-    who = ("app-1-01df69d9", "/127.0.0.1", "app-1", None)
+    def row(group: str, topic: str, partition: int, **values: Any) -> OffsetRow:
+        return OffsetRow(group, topic=topic, partition=partition, log_start_offset=0, **values)
+
+    consumer = {"consumer_id": "app-1-01df69d9", "host": "/127.0.0.1", "client_id": "app-1"}
+    beyond = "committed beyond the end of the log"
+    idle = {"consumer_id": "app-2-idle", "host": "/10.0.0.3", "client_id": "", "group_instance_id": "i-2"}
     return Outcome(
         (
-            OffsetRow("orders", "t0", 0, 3, 100, 0, 150, 50, *who, None),
-            OffsetRow("orders", "t0", 1, None, 160, 0, 150, -10, *who, "committed beyond the end of the log"),
-            OffsetRow("orders", "t0", 10, None, None, 0, 20, None, *who, None),
-            OffsetRow("orders", None, None, None, None, None, None, None, "app-2-idle", "/10.0.0.3", "", "i-2", None),
-            OffsetRow("billing", "t1", 0, 0, 1234567, 0, 1234567, 0, None, None, None, None, None),
+            row("orders", "t0", 0, leader_epoch=3, current_offset=100, log_end_offset=150, lag=50, **consumer),
+            row("orders", "t0", 1, current_offset=160, log_end_offset=150, lag=-10, note=beyond, **consumer),
+            row("orders", "t0", 10, log_end_offset=20, **consumer),
+            OffsetRow("orders", **idle),
+            OffsetRow(
+                "billing",
+                topic="t1",
+                partition=0,
+                leader_epoch=0,
+                current_offset=1234567,
+                log_start_offset=0,
+                log_end_offset=1234567,
+                lag=0,
+            ),
         )
     )

@@ -100,7 +100,7 @@ def test_wide_characters_and_combining_marks_line_up(render: Render) -> None:
 
 
 def test_a_percent_sign_is_only_a_character(render: Render) -> None:
-    rows = (OffsetRow("100%s", "%d", 1, None, 1, None, 1, 0, "%", None, "%%", None, None),)
+    rows = (OffsetRow("100%s", topic="%d", partition=1, consumer_id="%", client_id="%%"),)
     assert (
         render(Outcome(rows), OFFSETS, fmt="plain", columns="group,topic,client_id", headers=False) == "100%s  %d  %%\n"
     )

@@ -19,7 +19,7 @@ def keys(columns: Iterable[Column]) -> list[str]:
 
 
 def row(group: str, lag: int | None, current: int | None = None) -> OffsetRow:
-    return OffsetRow(group, "t", 0, None, current, None, None, lag, None, None, None, None, None)
+    return OffsetRow(group, topic="t", partition=0, current_offset=current, lag=lag)
 
 
 def test_list_shows_names_alone_and_type_before_state_on_request() -> None:

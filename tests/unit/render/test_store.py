@@ -84,16 +84,16 @@ def offsets(count: int, notes: bool) -> list[OffsetRow]:
     groups = sorted(f"{name}{at:03}" for name in NAMES for at in range(count // len(NAMES) // 2))
     return [
         OffsetRow(
-            *(
-                group,
-                NAMES[at % 8] if at % 5 else None,
-                partition if at % 5 else None,
-                None,
-                at * 1000 or None,
-                0,
-                None,
-            ),
-            *(None if at % 7 else -at, "m", "/h", NAMES[at % 3], None, "lost" if notes and at == count - 1 else None),
+            group,
+            topic=NAMES[at % 8] if at % 5 else None,
+            partition=partition if at % 5 else None,
+            current_offset=at * 1000 or None,
+            log_start_offset=0,
+            lag=None if at % 7 else -at,
+            consumer_id="m",
+            host="/h",
+            client_id=NAMES[at % 3],
+            note="lost" if notes and at == count - 1 else None,
         )
         for at, (group, partition) in enumerate((group, partition) for group in groups for partition in range(2))
     ]
