@@ -24,7 +24,7 @@ from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import API, Fetch, Fetched
 from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import Code, KafkaError
-from kgroups.protocol.record_batch import first_records
+from kgroups.protocol.first_records import first_records
 
 from .pacing import BATCHES, Backoff
 from .partition_leaders import LEADER_ROUNDS, TopicPartition, find_leaders, may_heal, partition_name, unreachable

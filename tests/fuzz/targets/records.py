@@ -7,7 +7,8 @@ from contextlib import suppress
 
 from kgroups.errors import RemoteProtocolError
 from kgroups.protocol.compression import Codec, decompress
-from kgroups.protocol.record_batch import Aborted, first_records
+from kgroups.protocol.first_records import first_records
+from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.record_entries import read_entries
 from tests.fakes.record_batches import batch, compress, log_bytes, marker, message, message_set
 

@@ -14,8 +14,8 @@ from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.apis.list_groups import ListGroups
 from kgroups.protocol.budget import EVERY, Budget, current_budget, spending
 from kgroups.protocol.compression import Codec, decompress
+from kgroups.protocol.first_records import first_records
 from kgroups.protocol.framing import decode_response
-from kgroups.protocol.record_batch import first_records
 from kgroups.protocol.record_entries import read_entries
 from tests.fakes.record_batches import batch, compress, log_bytes
 from tests.unit.protocol.test_linear import connect_work, i16, i32, text

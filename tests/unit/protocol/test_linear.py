@@ -20,8 +20,8 @@ from kgroups.protocol.apis.list_groups import ListGroups
 from kgroups.protocol.apis.metadata import Metadata
 from kgroups.protocol.apis.offset_fetch import OffsetFetch
 from kgroups.protocol.embedded import registry
+from kgroups.protocol.first_records import first_records
 from kgroups.protocol.reader import Reader
-from kgroups.protocol.record_batch import first_records
 from kgroups.protocol.record_entries import read_entries
 
 SMALL, GROWTH = 200, 4

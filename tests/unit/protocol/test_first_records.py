@@ -6,7 +6,8 @@ import pytest
 
 from kgroups.errors import RemoteProtocolError
 from kgroups.protocol.compression import Codec
-from kgroups.protocol.record_batch import Aborted, Record, Scan, first_records
+from kgroups.protocol.first_records import Record, Scan, first_records
+from kgroups.protocol.record_batch import Aborted
 from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, log_bytes, marker, message, message_set
 
 THREE = [(10, 1000), (11, 1003), (12, 1002)]
@@ -122,7 +123,7 @@ def changed(made: Batch, at: int, data: bytes) -> bytes:
         (changed(batch(10, THREE), 22, b"\2"), "not snappy"),
         (changed(batch(10, THREE), 22, b"\3"), "not lz4"),
         (changed(batch(10, THREE), 22, b"\4"), "not zstd"),
-        (changed(batch(10, THREE), 23, b"\xff\xff\xff\xff"), "less than no records"),
+        (changed(batch(10, THREE), 23, b"\xff\xff\xff\xff"), "negative number of records"),
         (changed(batch(10, THREE, last=20), 57, b"\0\0\1\0"), "undecodable records"),
         (changed(batch(10, THREE), 61, b"\x7f"), "ends too soon"),
         (changed(message_set(THREE, Codec.GZIP), 30, b"\0\0\0\1"), "ends too soon"),

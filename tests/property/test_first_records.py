@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from kgroups.errors import RemoteProtocolError
 from kgroups.protocol.compression import Codec
-from kgroups.protocol.record_batch import Aborted, Record, first_records
+from kgroups.protocol.first_records import Record, first_records
+from kgroups.protocol.record_batch import Aborted
 from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, log_bytes, marker, message, message_set
 from tests.property.strategies import damaged
 
