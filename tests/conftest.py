@@ -86,6 +86,15 @@ def _fixed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def virtual_time() -> Iterator[None]:
+    """For tests whose client and fake brokers share one loop: what they wait for takes no time."""
+    from tests.fakes.clock import virtual_clock
+
+    with virtual_clock():
+        yield
+
+
+@pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compares a text with ``tests/golden/<name>.expected``; with ``--rebuild-golden`` writes it, and skips."""
 

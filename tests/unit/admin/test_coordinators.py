@@ -54,7 +54,7 @@ def test_one_that_never_does_is_a_failure_when_patience_ends() -> None:
         found, failed = find(fake, GROUPS, broker_timeout=PATIENCE)
     assert len(found) == 299
     assert failed[GROUPS[5]].error == "COORDINATOR_NOT_AVAILABLE"
-    assert watch.seconds < 3 * PATIENCE
+    assert 0 < watch.seconds <= PATIENCE
 
 
 def test_a_group_that_may_not_be_seen_fails_alone_and_at_once() -> None:
@@ -72,7 +72,7 @@ def test_another_broker_is_asked_when_one_hangs(version: str) -> None:
     with Stopwatch() as watch:
         found, failed = find(fake, GROUPS, via=(0,), broker_timeout=PATIENCE)
     assert len(found) == 300 and not failed
-    assert watch.seconds < 3 * PATIENCE
+    assert watch.seconds == pytest.approx(PATIENCE)
 
 
 def test_a_group_that_is_left_out_of_the_answer_is_a_failure_not_nothing() -> None:

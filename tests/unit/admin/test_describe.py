@@ -67,7 +67,7 @@ def test_an_old_cluster_costs_one_offset_fetch_a_group_pipelined_and_still_no_lo
     assert len(fake.asked("OffsetFetch")) == 1000 and len(fake.asked("DescribeGroups")) == 2
     assert not fake.asked("FindCoordinator")
     assert [broker.connections for broker in fake.brokers.values()] == [1, 1]
-    assert watch.seconds < 20
+    assert watch.seconds == 0
 
 
 def test_a_mixed_cluster_is_asked_broker_by_broker() -> None:
@@ -116,7 +116,7 @@ def test_a_hung_broker_costs_its_timeout_once_and_hides_nobody_else(hangs_on: st
     assert "a" in described(answer)
     assert answer.failures and {failure.broker for failure in answer.failures} == {1}
     assert any("no answer to" in failure.message for failure in answer.failures)
-    assert 0.9 * PATIENCE < watch.seconds < 3 * PATIENCE
+    assert PATIENCE <= watch.seconds < 2 * PATIENCE
 
 
 def test_a_hung_broker_costs_named_groups_its_timeout_once() -> None:
@@ -126,7 +126,7 @@ def test_a_hung_broker_costs_named_groups_its_timeout_once() -> None:
         answer = describe_offsets(fake, Selection(names=("a", "b")), via=(0,), broker_timeout=PATIENCE)
     assert described(answer) == ["a"]
     assert "b" in errors(answer)
-    assert watch.seconds < 3 * PATIENCE
+    assert PATIENCE <= watch.seconds < 2 * PATIENCE
 
 
 def test_the_deadline_ends_everything_and_what_came_back_is_there() -> None:
@@ -135,7 +135,7 @@ def test_the_deadline_ends_everything_and_what_came_back_is_there() -> None:
     fake.brokers[2].fault("OffsetFetch", faults.silence)
     with Stopwatch() as watch:
         answer = describe_offsets(fake, timeout=PATIENCE, broker_timeout=30)
-    assert watch.seconds < 15
+    assert PATIENCE <= watch.seconds < 2 * PATIENCE
     assert described(answer) == ["a", "b"]
     assert "c" in errors(answer)
 
@@ -167,7 +167,7 @@ def test_a_broker_that_always_drops_the_connection_is_given_up(api: str, fault: 
     with Stopwatch() as watch:
         answer = describe_offsets(fake, via=(0,), broker_timeout=PATIENCE)
     assert "a" in described(answer) and answer.failures
-    assert watch.seconds < 3 * PATIENCE
+    assert watch.seconds == 0
     assert len(fake.brokers[1].requests) < 50
 
 

@@ -240,7 +240,7 @@ def test_a_hung_broker_costs_its_timeout_once() -> None:
     assert found[at(50)] == FirstUnread(50, 1050)
     assert found[at(50, 1)].failed and found[at(60, 1)].failed
     assert {failure.broker for failure in failures} == {1}
-    assert watch.seconds < 3 * PATIENCE
+    assert PATIENCE <= watch.seconds < 2 * PATIENCE
 
 
 def test_the_deadline_ends_it() -> None:
@@ -249,4 +249,4 @@ def test_the_deadline_ends_it() -> None:
     with Stopwatch() as watch:
         found, failures = find(fake, [at(50), at(50, 1)], via=(0,), timeout=PATIENCE, broker_timeout=30)
     assert found[at(50)] == FirstUnread(50, 1050) and found[at(50, 1)].failed
-    assert failures and watch.seconds < 15
+    assert failures and watch.seconds == pytest.approx(PATIENCE)

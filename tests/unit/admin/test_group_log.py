@@ -9,6 +9,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.model.group_log import CommitTimes, DeepAnswer, Key, Limits, Timeouts
 from kgroups.protocol.record_batch import Aborted
+from tests.fakes import broker as faults
 from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster
 from tests.fakes.offset_records import commit_key, commit_value, key_bytes, value_bytes
@@ -101,8 +102,10 @@ def test_a_bound_in_bytes_holds_and_is_said() -> None:
 
 
 def test_a_bound_in_time_holds_and_is_said() -> None:
-    answer = read(fake(commit(0, 1)), COMMIT, limits=Limits(1 << 20, 1e-9))
-    assert answer.notices[0].endswith("; stopped at 1e-09 seconds, 1 not found")
+    cluster = fake(commit(0, 1), *(other(offset) for offset in range(1, 9000)))
+    cluster.brokers[0].fault("Fetch", faults.late(0.2))
+    answer = read(cluster, COMMIT, limits=Limits(1 << 20, 0.1))
+    assert answer.notices[0].endswith("; stopped at 0.1 seconds, 1 not found")
 
 
 def test_never_longer_than_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_before_authentication_half_a_mebibyte_is_too_much() -> None:
     fake.brokers[0].fault("ApiVersions", announced(512 * 1024 + 1))
     with Stopwatch() as watch, pytest.raises(ClusterUnreachable, match="before authentication"):
         list_groups(fake)
-    assert watch.seconds < 15
+    assert watch.seconds == 0
 
 
 def test_batch_of_groups_that_is_too_large_is_asked_for_in_parts(mocker: MockerFixture) -> None:

@@ -24,6 +24,8 @@ from tests.fakes import broker as faults
 from tests.fakes.asking import PATIENCE, Stopwatch
 from tests.fakes.broker import FakeCluster
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 T = TypeVar("T")
 
 
@@ -60,7 +62,7 @@ def test_the_second_bootstrap_server_is_tried_beside_a_silent_first() -> None:
     fake.brokers[0].fault("*", faults.silence)
     with Stopwatch() as watch:
         with_cluster(fake, nothing, via=(0, 1))
-    assert 0.2 < watch.seconds < 10
+    assert watch.seconds == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_the_whole_deadline_bounds_the_bootstrap() -> None:
     fake.brokers[0].fault("*", faults.silence)
     with Stopwatch() as watch, pytest.raises(ClusterUnreachable):
         with_cluster(fake, nothing, timeout=0.1, broker_timeout=30)
-    assert watch.seconds < 15
+    assert watch.seconds == pytest.approx(0.1)
 
 
 def test_versions_are_negotiated_down_to_what_an_old_broker_speaks() -> None:
@@ -139,7 +141,7 @@ def test_a_broker_that_hung_is_not_asked_again() -> None:
             for _ in range(5):
                 with pytest.raises(BrokerUnavailable, match="no answer to ListGroups"):
                     await cluster.call(hung, ListGroups())
-        assert watch.seconds < 3 * PATIENCE
+        assert watch.seconds == pytest.approx(PATIENCE)
         assert not cluster.reachable(hung) and cluster.reachable(cluster.nodes[0])
         assert cluster.by_readiness()[-1] == hung
 

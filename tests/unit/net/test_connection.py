@@ -18,6 +18,8 @@ from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
 from tests.fakes.broker import FakeCluster
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 T = TypeVar("T")
 
 

@@ -9,6 +9,8 @@ from kgroups.errors import BrokerUnavailable
 from kgroups.net.fanout import as_answered, fan_out
 from kgroups.net.progress import Progress
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 
 async def answer(value: int) -> int:
     await asyncio.sleep(0)

@@ -25,6 +25,8 @@ from tests.fakes import broker as faults
 from tests.fakes.asking import list_groups, names
 from tests.fakes.broker import FakeCluster
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 
 class Level:
     """How many there are now, and the most that there were."""

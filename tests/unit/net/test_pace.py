@@ -21,6 +21,8 @@ from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
 from tests.fakes.broker import FakeCluster
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 
 def throttling(fake: FakeCluster, seconds: float) -> list[float]:
     """Let the brokers throttle after each ListGroups; return when they answer, filled as they do."""

@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _no_time_passes(virtual_time: None) -> None:
+    """In all tests of this folder."""
