@@ -17,7 +17,8 @@ from kgroups.admin.port import GroupAdmin
 from kgroups.admin.reset_plan import ResetRequest
 from kgroups.admin.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.errors import UsageError
 from kgroups.model import outcome as model
 from kgroups.model.groups import Group, ListedGroup

@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING
 from kgroups.errors import ConfigError, UsageError
 
 from .exposed import exposure
+from .flags import BOOTSTRAP_ENV, BROKER_TIMEOUT, COMMAND_CONFIG_ENV, PROFILE_ENV, TIMEOUT, Flags, Loaded
 from .given import Given, Setting, is_secret
 from .known import remarks_on
-from .load import (
-    BOOTSTRAP_ENV,
-    BROKER_TIMEOUT,
-    COMMAND_CONFIG_ENV,
-    PROFILE_ENV,
-    TIMEOUT,
-    Flags,
-    Loaded,
-)
 from .overrides import settings_of_overrides
 from .properties import read_properties
 from .providers import PROGRAM, filled_in

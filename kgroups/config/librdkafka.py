@@ -98,7 +98,7 @@ def _tls(tls: Tls) -> dict[str, Any]:
     _reveal(options, "ssl.key.pem", tls.key)
     _reveal(options, "ssl.key.password", tls.key_password)
     if tls.ciphers:
-        from .ciphers import with_authentication
+        from .formats.ciphers import with_authentication
 
         options["ssl.cipher.suites"] = with_authentication(tls.ciphers)
     return options

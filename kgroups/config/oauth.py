@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .given import Given, Setting, path_of_url
+from .jaas_line import Line, aws_of, needs
 from .properties import read_bounded
 from .secret import Veiled
 from .security import AwsIam, ClientCredentials, StaticToken, Tls, TokenFile, UnsecuredToken
 from .tls import FileNote, Remark, tls_of
-
-if TYPE_CHECKING:
-    from .login import Line
 
 _ENCODE = "sasl.oauthbearer.header.urlencode"
 ENDPOINT = "sasl.oauthbearer.token.endpoint.url"
@@ -41,8 +38,6 @@ def oauth_of(given: Given, line: Line, remark: Remark, note: FileNote) -> OAuth:
     handler = _class(given, _HANDLER, _HANDLERS, "who gets the token")
     _class(given, "sasl.oauthbearer.jwt.retriever.class", _RETRIEVERS, "who gets the token")
     if handler == "IAMOAuthBearerLoginCallbackHandler":
-        from .login import aws_of
-
         return aws_of(given, line)
     extensions = _extensions(given, line)
     static = given.take("sasl.oauthbearer.token", means="the token", secret=True)
@@ -56,8 +51,6 @@ def oauth_of(given: Given, line: Line, remark: Remark, note: FileNote) -> OAuth:
 
         unsecured = unsecured_of(given, line, extensions)
         if unsecured is None:
-            from .login import needs
-
             raise needs(
                 given, line, "OAUTHBEARER", "to know where tokens come from", f"{ENDPOINT} or sasl.oauthbearer.token"
             )
@@ -83,8 +76,6 @@ def _client(
     word = given.take(*_SECRET, means=means, secret=True)
     word = word or options.take("clientSecret", "oauth.client.secret", means=means, secret=True)
     if name is None or word is None or not name.value:
-        from .login import needs
-
         raise needs(given, line, "OAUTHBEARER", "a client's id and its secret", " and ".join((_ID[0], _SECRET[0])))
     scope = given.text("sasl.oauthbearer.scope", means="what is asked for")
     connect = given.seconds("sasl.login.connect.timeout.ms", means="bound on reaching the endpoint")

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import ConfigError, UsageError
 
+from .flags import CONFIG_ENV, PROFILE_ENV, Flags
 from .given import Setting
-from .load import CONFIG_ENV, PROFILE_ENV, Flags
 from .properties import read_bounded
 from .seemly import shown_key, told
 from .settings import Transport

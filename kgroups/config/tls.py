@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from kgroups.errors import ConfigError
 
-from . import stores
-from .ciphers import is_tls13, is_weak, openssl_name
+from .formats import stores
+from .formats.ciphers import is_tls13, is_weak, openssl_name
 from .given import Given, Setting
 from .properties import read_bounded
 from .secret import Secret

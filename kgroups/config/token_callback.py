@@ -12,8 +12,9 @@ from pathlib import Path
 from kgroups.errors import AuthenticationFailed, ConfigError
 
 from .aws import signed_token
-from .jwt import claims_of, end_of, over_since, unsecured_jws
+from .formats.jwt import claims_of, end_of, over_since
 from .security import AwsIam, Credentials, StaticToken, TokenFile, UnsecuredToken
+from .unsecured import unsecured_jws
 
 Answer = tuple[str, float, str, dict[str, str]]
 """Token, when it ends (seconds since 1970), principal, SASL extensions."""

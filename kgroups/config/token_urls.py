@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from .given import Given
-from .login import JAAS
+from .jaas_line import JAAS
 from .oauth import ENDPOINT
 from .providers import PROGRAM
 from .security import ClientCredentials, Sasl, TokenFile

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from .given import Given, Setting
-from .secret import Veiled
+from .jaas_line import Line
+from .secret import Secret, Veiled
 from .security import UnsecuredToken
-
-if TYPE_CHECKING:
-    from .login import Line
 
 _RECKONED = ("iat", "exp")
 """Claims that follow from the clock and the lifetime; Java lets nobody set them either."""
@@ -76,3 +76,19 @@ def _number(setting: Setting) -> float:
     if not -_MOST < number < _MOST:  # nor is "nan"
         raise setting.wrong("is no number, or one beyond all bounds")
     return number
+
+
+def unsecured_jws(wanted: UnsecuredToken, now: float) -> Secret:
+    """A token whose header says that nobody signed it, with claims as Java's unsecured login makes them.
+
+    :param now: seconds since 1970.
+    """
+    # Whole seconds: brokers cut their clock to milliseconds, and take no token that was issued half of one later.
+    reckoned = {"iat": int(now), "exp": now + wanted.lifetime}
+    claims = {**wanted.claims, wanted.principal_claim: wanted.subject, **reckoned}
+    return Secret(f"{_part({'alg': 'none'})}.{_part(claims)}.")
+
+
+def _part(values: Mapping[str, Any]) -> str:
+    data = json.dumps(values, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

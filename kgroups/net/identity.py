@@ -87,7 +87,7 @@ class Identity:
         """Since when the token is over, which brokers do not say of one that they refuse; ``None`` when it is not."""
         if self._token is None:
             return None
-        from kgroups.config.jwt import over_since
+        from kgroups.config.formats.jwt import over_since
 
         return over_since(self._token.reveal(), time.time())
 

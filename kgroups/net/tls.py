@@ -8,7 +8,7 @@ import ssl
 import tempfile
 from collections.abc import Iterator, Sequence
 
-from kgroups.config.ciphers import with_authentication
+from kgroups.config.formats.ciphers import with_authentication
 from kgroups.config.security import Tls
 from kgroups.errors import ConfigError
 

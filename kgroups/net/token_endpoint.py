@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
-from kgroups.config.jwt import end_of
+from kgroups.config.formats.jwt import end_of
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import ClientCredentials, Tls
 from kgroups.errors import AuthenticationFailed, ConfigError
@@ -24,7 +24,7 @@ from kgroups.model.visible import one_line
 
 from .http_answer import Answer, BadAnswer, read_answer
 from .resolve import addresses
-from .tokens import Token
+from .token import Token
 
 LARGEST = 1024 * 1024
 """Bytes of an answer; tokens of cluster-wide services have some thousands."""

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from kgroups.config.secret import Secret
 from kgroups.config.security import (
@@ -18,6 +17,8 @@ from kgroups.config.security import (
     UnsecuredToken,
 )
 from kgroups.errors import AuthenticationFailed
+
+from .token import Token
 
 USED_UP = 0.8
 """Part of a token's life after which it is not shown to another broker: a sign-in is renewed later than this, and then
@@ -31,13 +32,6 @@ LONG = 60.0
 
 LARGEST = 1024 * 1024
 """Bytes of a file with a token."""
-
-
-class Token(NamedTuple):
-    """A token, and how many seconds it is good for from now: ``None`` when nobody says."""
-
-    value: Secret
-    lifetime: float | None = None
 
 
 class Tokens:
@@ -118,7 +112,7 @@ def _from_file(path: str) -> Token:
 
 
 def _unsecured(wanted: UnsecuredToken) -> Token:
-    from kgroups.config.jwt import unsecured_jws
+    from kgroups.config.unsecured import unsecured_jws
 
     return Token(unsecured_jws(wanted, time.time()), wanted.lifetime)
 

@@ -13,7 +13,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import UsageError
 

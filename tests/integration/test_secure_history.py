@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.pipeline import register
 from kgroups.pipeline.jobs.collect import Plan, collect
 from kgroups.pipeline.load.read import read_table

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.jwt import unsecured_jws
 from kgroups.config.security import UnsecuredToken
 from kgroups.config.settings import Transport
+from kgroups.config.unsecured import unsecured_jws
 from kgroups.sandbox.security import Secure
 from kgroups.sandbox.security.users import OPERATOR
 from kgroups.sandbox.security.ways import protocol_of

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from kgroups.admin.list_groups import fetch_groups
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Exchange
 from kgroups.sandbox.security import Secure

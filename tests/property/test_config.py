@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kgroups.config import pem, stores
-from kgroups.config.jaas import FLAGS, parse_jaas
-from kgroups.config.jks import read_jks
+from kgroups.config.formats import pem, stores
+from kgroups.config.formats.jaas import FLAGS, parse_jaas
+from kgroups.config.formats.jks import read_jks
 from kgroups.config.secret import Secret
 from kgroups.errors import ConfigError
 

@@ -55,7 +55,7 @@ FOREIGN = {
     "cramjam": {"protocol/compression"},
     "gssapi": {"protocol/sasl/kerberos"},
     "aws_msk_iam_sasl_signer": {"config/aws"},
-    "cryptography": {"config/keys", "config/stores", "net/certificates"},
+    "cryptography": {"config/formats", "net/certificates"},
     "platformdirs": {"config/profiles"},
     "tomllib": {"config/profiles", "config/default_profile", "model/health/rules"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
@@ -216,14 +216,6 @@ def test_and_allows_what_it_allows(who: str, source: str) -> None:
     assert found and not [reason for each in found if (reason := forbidden(each))]
 
 
-PENDING = {
-    frozenset({"kgroups.config.layers", "kgroups.config.load", "kgroups.config.profiles"}),
-    frozenset({"kgroups.config.login", "kgroups.config.oauth", "kgroups.config.unsecured"}),
-    frozenset({"kgroups.net.token_endpoint", "kgroups.net.tokens"}),
-}
-"""Import cycles that are yet to be removed. Only remove entries from here."""
-
-
 def module_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
     """Return the modules that each module imports, also inside functions and under ``TYPE_CHECKING``.
 
@@ -310,7 +302,7 @@ def test_upward_imports_are_found(who: str, source: str) -> None:
 
 def test_no_import_cycles() -> None:
     found = cycles(module_graph({of(path): path.read_text(encoding="utf-8") for path in FILES}))
-    assert [sorted(each) for each in found - PENDING] == []
+    assert [sorted(each) for each in found] == []
 
 
 @pytest.mark.parametrize(
@@ -370,7 +362,7 @@ print("LOADED", *sorted(sys.modules))
 
 SECURED = (
     "kgroups.config.aws",
-    "kgroups.config.jwt",
+    "kgroups.config.formats.jwt",
     "kgroups.config.security",
     "kgroups.net.sign_in",
     "kgroups.net.tls",

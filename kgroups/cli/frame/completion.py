@@ -97,7 +97,8 @@ def profile_names(_: click.Context, __: click.Parameter, begun: str) -> list[str
 
 def _settings(context: click.Context) -> ClientSettings:
     """As far as the command line says, where parsing does not complain."""
-    from kgroups.config.load import Flags, load_settings
+    from kgroups.config.flags import Flags
+    from kgroups.config.load import load_settings
 
     said = context.params
     flags = Flags(

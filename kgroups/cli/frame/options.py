@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kgroups.config.load import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV, Flags, load_settings
+from kgroups.config.flags import BOOTSTRAP_ENV, COMMAND_CONFIG_ENV, PROFILE_ENV, Flags
+from kgroups.config.load import load_settings
 from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UsageError
 from kgroups.model.duration import parse_seconds

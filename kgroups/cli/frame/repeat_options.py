@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kgroups.config.load import Flags
+    from kgroups.config.flags import Flags
 
 
 def repeated(flags: Flags) -> tuple[str, ...]:

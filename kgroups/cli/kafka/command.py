@@ -79,7 +79,8 @@ def settings_of(given: Given) -> ClientSettings:
     import os
 
     from kgroups.cli.frame.exit_status import complain_in_a_line
-    from kgroups.config.load import Flags, load_settings
+    from kgroups.config.flags import Flags
+    from kgroups.config.load import load_settings
 
     milliseconds = given.number("timeout")
     milliseconds = TIMEOUT_MS if milliseconds is None else min(milliseconds, LONGEST_MS)

@@ -38,8 +38,8 @@ def show_profile(shape: Shape, name: str | None) -> int:
 
     Without a name: that of KGROUPS_PROFILE, else the default.
     """
+    from kgroups.config.flags import PROFILE_ENV
     from kgroups.config.given import is_secret
-    from kgroups.config.load import PROFILE_ENV
     from kgroups.config.profiles import read_profiles
     from kgroups.config.understood import shown
 

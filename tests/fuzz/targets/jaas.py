@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kgroups.config import jwt, pem
-from kgroups.config.jaas import parse_jaas
+from kgroups.config.formats import jwt, pem
+from kgroups.config.formats.jaas import parse_jaas
 from kgroups.config.properties import _unescaped
 
 LINE = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password=\'p\\"\' /* c */ n=1;'

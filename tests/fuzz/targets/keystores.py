@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kgroups.config import jks, keys
+from kgroups.config.formats import jks, keys
 from kgroups.config.secret import Secret
 
 PASSWORD = "changeit"

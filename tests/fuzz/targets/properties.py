@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.config.properties import read_properties
 from kgroups.errors import ConfigError, KgroupsError
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from kgroups.config.load import CONFIG_ENV, Flags, load_settings
+from kgroups.config.flags import CONFIG_ENV, Flags
+from kgroups.config.load import load_settings
 from kgroups.errors import ConfigError, KgroupsError
 from kgroups.model.health.rules import parse_rules
 

@@ -105,7 +105,7 @@ def test_suggested_undo_names_the_profile(
 )
 def test_suggested_undo_holds_no_secret(override: str, shown: str) -> None:
     from kgroups.cli.frame.repeat_options import repeated
-    from kgroups.config.load import Flags
+    from kgroups.config.flags import Flags
 
     assert repeated(Flags("h:1", overrides=(override,))) == ("-b", "h:1", "-X", shown)
 

@@ -24,7 +24,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import NameOID
 
-from kgroups.config.load import Flags, Loaded, load_settings
+from kgroups.config.flags import Flags, Loaded
+from kgroups.config.load import load_settings
 
 STORE_PASSWORD, KEY_PASSWORD = "storepass", "keypäss"
 CASES = 300

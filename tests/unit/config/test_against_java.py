@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgroups.config.jaas import _tokens
+from kgroups.config.formats.jaas import _tokens
 from kgroups.config.properties import read_properties
 from kgroups.errors import ConfigError
 from tests.unit.config.conftest import CASES, Keys

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kgroups.config import pipe
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.config.secret import Secret
 from kgroups.config.security import ClientCredentials, Password, StaticToken
 from kgroups.errors import ConfigError, UsageError

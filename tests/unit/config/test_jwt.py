@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from kgroups.config.jwt import claims_of, end_of, over_since, unsecured_jws
+from kgroups.config.formats.jwt import claims_of, end_of, over_since
 from kgroups.config.security import UnsecuredToken
+from kgroups.config.unsecured import unsecured_jws
 
 NOW = 1_700_000_000.000_9
 

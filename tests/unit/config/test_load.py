@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.config.secret import Secret
 from kgroups.config.security import Password, Sasl, Security
 from kgroups.config.settings import ClientSettings, Transport

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.load import Loaded
+from kgroups.config.flags import Loaded
 from kgroups.config.secret import Secret
 from kgroups.config.security import (
     AwsIam,

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups import Cluster
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 from kgroups.config.properties import read_properties
 from kgroups.config.providers import PROVIDERS_ENV, _places
 from kgroups.config.security import StaticToken, TokenFile

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgroups.config import known
+from kgroups.config.flags import Flags
 from kgroups.config.given import Setting
 from kgroups.config.librdkafka import Options, librdkafka_options, made_client
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.load import load_settings
 from kgroups.config.properties import Property
 from kgroups.errors import ConfigError, KgroupsError
 from kgroups.net.cluster import Cluster as Net

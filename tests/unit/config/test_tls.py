@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.ciphers import openssl_name
-from kgroups.config.load import Loaded
+from kgroups.config.flags import Loaded
+from kgroups.config.formats.ciphers import openssl_name
 from kgroups.config.secret import Secret
 from kgroups.config.security import Tls
 from kgroups.errors import ConfigError
@@ -89,7 +89,8 @@ def test_pem_in_java_s_words_and_librdkafka_s(
 
 LIGHT = """
 import sys
-from kgroups.config.load import Flags, load_settings
+from kgroups.config.flags import Flags
+from kgroups.config.load import load_settings
 tls = load_settings(Flags("h:1", sys.argv[1]), {}).settings.security.tls
 print(bool(tls.authorities), *sorted(sys.modules.keys() & {"cryptography", "tomllib", "platformdirs", "ssl"}))
 """

@@ -14,8 +14,9 @@ from kgroups.config.secret import Secret
 from kgroups.config.security import AwsIam, ClientCredentials, Credentials, TokenFile, UnsecuredToken
 from kgroups.errors import AuthenticationFailed, ConfigError, MissingPackage
 from kgroups.net import tokens
+from kgroups.net.token import Token
 from kgroups.net.token_endpoint import TokenEndpoint
-from kgroups.net.tokens import Token, Tokens, tokens_of
+from kgroups.net.tokens import Tokens, tokens_of
 from tests.fakes.certificates import Certificates
 
 SECRET = "s3cret+/&=:é"

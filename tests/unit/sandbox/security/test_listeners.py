@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.config.jaas import parse_jaas
+from kgroups.config.formats.jaas import parse_jaas
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.security.listeners import LISTENERS, mechanisms, quoted, validates_tokens
 from kgroups.sandbox.security.secrets import Secrets

@@ -1,4 +1,4 @@
-"""JSON Web Tokens: what one tells of itself, and one that nobody signs, for a broker in a test."""
+"""Read the claims of a JSON Web Token, without verifying it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
-
-from .secret import Secret
-from .security import UnsecuredToken
 
 _LATEST = 253_402_300_800.0
 """The end of the year 9999, in seconds since 1970: later is no time."""
@@ -43,19 +40,3 @@ def over_since(token: str, now: float) -> str | None:
     """
     ends = end_of(token)
     return None if ends is None or ends > now else f"{datetime.fromtimestamp(ends, UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def unsecured_jws(wanted: UnsecuredToken, now: float) -> Secret:
-    """A token whose header says that nobody signed it, with claims as Java's unsecured login makes them.
-
-    :param now: seconds since 1970.
-    """
-    # Whole seconds: brokers cut their clock to milliseconds, and take no token that was issued half of one later.
-    reckoned = {"iat": int(now), "exp": now + wanted.lifetime}
-    claims = {**wanted.claims, wanted.principal_claim: wanted.subject, **reckoned}
-    return Secret(f"{_part({'alg': 'none'})}.{_part(claims)}.")
-
-
-def _part(values: Mapping[str, Any]) -> str:
-    data = json.dumps(values, separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

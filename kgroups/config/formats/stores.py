@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kgroups.errors import ConfigError
 
+from ..properties import read_bounded
+from ..secret import Secret
+from ..seemly import nearly
 from . import jks, pem
-from .properties import read_bounded
-from .secret import Secret
-from .seemly import nearly
 
 if TYPE_CHECKING:
     from .keys import PrivateKey

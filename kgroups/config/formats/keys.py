@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 
+from ..secret import Secret
 from . import pem
-from .secret import Secret
 
 PrivateKey = PrivateKeyTypes
 
