@@ -20,7 +20,6 @@ U = TypeVar("U")
 
 EXIT_OK = 0
 EXIT_FAILED = 1
-EXIT_USAGE = 2
 
 NOT_FOUND = "GROUP_ID_NOT_FOUND"
 """The ``error`` of a :class:`Failure` for a group that does not exist."""

@@ -1,7 +1,6 @@
 """The tables that are computed from the stored ones, as data: each column once, with its type and its meaning.
 
-Rule: a change of a column's name, type or meaning is a new :data:`DERIVED_VERSION`. ``kgroups.pipeline.transform`` has
-the function that makes each; nothing here needs Spark.
+``kgroups.pipeline.transform`` has the function that makes each; nothing here needs Spark.
 
 Words are those of ``tables``. A derived table is asked for a span of time, from ``since`` (in it) to ``until`` (not in
 it): it says what was known then, and nothing later. Times of groups are log times. What compaction took away is
@@ -11,8 +10,6 @@ unknown, and never counted as none: see ``completeness``, and the columns ``comp
 from __future__ import annotations
 
 from .tables import Column, Table
-
-DERIVED_VERSION = 1
 
 _GROUP = Column("group", "string", "name of the group")
 _KIND = Column("kind", "string", "classic, consumer, share or streams; null where only commits are known")

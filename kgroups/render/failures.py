@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
 
-from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.model.outcome import NOT_FOUND, Failure, Scope
 
 from .cells import escape
 
 PROGRAM = "kgroups"
 NAMES_SHOWN = 3
 _WIDEST_FIRST = {scope: place for place, scope in enumerate(Scope)}
-
-
-def write_failures(outcome: Outcome[Any], stream: TextIO) -> None:
-    """Notices first, then the failures, widest scope first."""
-    stream.writelines(line + "\n" for line in notice_lines(outcome.notices))
-    stream.writelines(line + "\n" for line in failure_lines(outcome.failures))
-    stream.writelines(line + "\n" for line in hint_lines(outcome.failures))
 
 
 def notice_lines(notices: Iterable[str]) -> Iterator[str]:

@@ -17,17 +17,9 @@ def columns_for(
     view: View,
     tier: Tier = Tier.BASE,
     extra: Collection[str] = (),
-    only: str | Iterable[str] | None = None,
     rows: Collection[Row] = (),
 ) -> tuple[Column, ...]:
-    """The columns of a text table: those of the tier, the ``extra`` keys, and those that these ``rows`` call for.
-
-    ``only`` is what ``--columns`` names, and then nothing else counts.
-
-    :raises UsageError: when ``only`` names no column of the view.
-    """
-    if only is not None:
-        return select_columns(view, only)
+    """The columns of a text table: those of the tier, the ``extra`` keys, and those that these ``rows`` call for."""
     if unknown := set(extra) - {column.key for column in view.columns}:
         raise ValueError(f"no such column in view {view.name}: {', '.join(sorted(unknown))}")
     return tuple(column for column in view.columns if column.key in extra or _shown(column, tier, rows))

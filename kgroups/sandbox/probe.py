@@ -185,7 +185,6 @@ def _a_group_for_each(partitions: int) -> dict[int, str]:
         name = next(names)
         found.setdefault(_partition_of(name, partitions), name)
     return found
-    raise AssertionError("count() ends")
 
 
 def _partition_of(group: str, partitions: int) -> int:

@@ -38,11 +38,6 @@ class Limits(NamedTuple):
     allow_uncommitted: bool = False
     """Partitions without a committed offset make no lag unknown."""
 
-    @property
-    def needs_offsets(self) -> bool:
-        by_lag = (self.lag, self.partition_lag, self.time_lag, self.commit_age)
-        return bool(self.assigned or self.topic_lag or self.trend or any(limit is not None for limit in by_lag))
-
     def or_else(self, others: Limits) -> Limits:
         """These, and where nothing is set the others'."""
         return Limits._make(

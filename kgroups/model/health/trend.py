@@ -63,9 +63,3 @@ def verdict(looks: Sequence[Look], *, committing: bool | None = None) -> Verdict
     if all(later >= before for before, later in pairwise(lags)):
         return Verdict.WARN
     return Verdict.OK
-
-
-def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
-    """A group fares as the worst of its partitions."""
-    order = list(Verdict)
-    return max(verdicts, key=order.index, default=Verdict.OK)

@@ -71,7 +71,6 @@ def test_an_extra_column_that_does_not_exist_is_a_bug_of_the_caller() -> None:
 )
 def test_columns_are_named_by_header_or_key_in_the_order_given(names: str | list[str]) -> None:
     assert keys(select_columns(OFFSETS, names)) == ["lag", "group", "log_end_offset"]
-    assert keys(columns_for(OFFSETS, Tier.WIDE, only=names)) == ["lag", "group", "log_end_offset"]
 
 
 def test_headers_with_signs_in_them_can_be_named() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.health.trend import Look, Verdict, verdict, worst_verdict
+from kgroups.model.health.trend import Look, Verdict, verdict
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,3 @@ from kgroups.model.health.trend import Look, Verdict, verdict, worst_verdict
 )
 def test_verdicts(looks: list[tuple[int | None, int | None]], committing: bool, expected: Verdict) -> None:
     assert verdict([Look(*look) for look in looks], committing=committing) is expected
-
-
-def test_a_group_fares_as_its_worst_partition() -> None:
-    assert worst_verdict([Verdict.OK, Verdict.STALL, Verdict.WARN]) is Verdict.STALL
-    assert worst_verdict([]) is Verdict.OK
