@@ -20,7 +20,7 @@ from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import Failure, Scope
-from kgroups.model.placement import partition_of
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import describe_groups, list_groups, metadata
@@ -28,9 +28,6 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
 from .pacing import Backoff
-
-OFFSETS_TOPIC = "__consumer_offsets"
-"""Whose partitions' leaders are the coordinators; asked about when connecting."""
 
 PROBE = "kgroups-probe-"
 """What the names of groups begin with that are described only to check which partitions a broker coordinates."""

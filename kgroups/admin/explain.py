@@ -16,7 +16,7 @@ from kgroups.model.lag import is_recreated
 from kgroups.model.offsets import Logs
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
-from kgroups.model.placement import partition_of
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import describe_configs, find_coordinator, list_groups
@@ -24,7 +24,6 @@ from kgroups.protocol.apis.describe_configs import Resource
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
-from .coverage import OFFSETS_TOPIC
 from .describe import describe_located
 from .group_offsets import fetch_commits
 from .log_offsets import fetch_logs

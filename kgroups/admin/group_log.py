@@ -9,11 +9,10 @@ from kgroups.errors import KgroupsError
 from kgroups.model.group_log import DeepAnswer, GroupLog, Key, Limits, Reach
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation, LogOffsets
-from kgroups.model.placement import partition_of
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 
-from .coverage import OFFSETS_TOPIC
 from .group_log_backwards import Found, PartitionReader
 from .group_log_facts import log_of
 from .log_offsets import fetch_logs

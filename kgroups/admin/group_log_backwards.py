@@ -16,6 +16,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.group_log import Key, Limits, Reach
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation, LogOffsets
+from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.fetch import Fetch, Fetched
@@ -24,8 +25,6 @@ from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.offsets_topic import decode
 from kgroups.protocol.offsets_topic.decode import group_of
 from kgroups.protocol.record_entries import Entry, read_entries
-
-from .coverage import OFFSETS_TOPIC
 
 FIRST_STRETCH = 16
 """Offsets: few, for records of a large group may have a megabyte each. Each stretch is :data:`GROWTH` times as long as

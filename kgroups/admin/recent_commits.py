@@ -10,14 +10,13 @@ from kgroups.errors import KgroupsError, RemoteProtocolError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.committing import CommitMade, Pair, RecentCommits
-from kgroups.model.placement import partition_of
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis.fetch import Fetch, Fetched
 from kgroups.protocol.error_codes import NOT_AUTHORIZED, Code, KafkaError
 from kgroups.protocol.record_entries import Entry, read_entries
 
-from .coverage import OFFSETS_TOPIC
 from .log_offsets import fetch_ends_at
 from .partition_leaders import find_leaders
 

@@ -11,13 +11,13 @@ from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
 from kgroups.model.outcome import Failure, Outcome
+from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Observer
 from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups, list_offsets, metadata, offset_fetch
 from kgroups.protocol.error_codes import Code
 from kgroups.protocol.versions import BrokerVersions
 
-from .coverage import OFFSETS_TOPIC
 from .list_groups import ListFilter, fetch_groups
 
 if TYPE_CHECKING:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .groups import GroupId
 
+OFFSETS_TOPIC = "__consumer_offsets"
+"""The leaders of its partitions are the coordinators."""
+
 
 def partition_of(group: GroupId, partitions: int) -> int:
     """Java's ``Utils.abs(groupId.hashCode()) % partitions``, over UTF-16 units."""

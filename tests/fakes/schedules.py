@@ -10,8 +10,7 @@ from typing import Final
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.coverage import OFFSETS_TOPIC
-from kgroups.model.placement import partition_of
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 
 from .broker import (
     FakeBroker,

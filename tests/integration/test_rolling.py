@@ -12,9 +12,10 @@ from itertools import cycle
 
 import pytest
 
-from kgroups.admin.coverage import OFFSETS_TOPIC, Coverage
+from kgroups.admin.coverage import Coverage
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.cluster import Node
+from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load

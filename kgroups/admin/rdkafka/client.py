@@ -43,13 +43,14 @@ from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, L
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import Acl
+from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.aside import aside
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.metadata import TopicLeaders
 
-from ..coverage import OFFSETS_TOPIC, missing_coordinators
+from ..coverage import missing_coordinators
 from ..hidden import hidden_by, with_hidden_commits, with_hidden_groups
 from ..list_groups import ListFilter
 from ..make_plan import Times

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgroups.admin.coverage import OFFSETS_TOPIC
 from kgroups.model.groups import GroupId
 from kgroups.model.outcome import NOT_FOUND, Failure, Scope
+from kgroups.model.placement import OFFSETS_TOPIC
 
 
 def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from kgroups.errors import MissingPackage, UsageError
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..frame.group_options import complete_topic
 
@@ -92,7 +93,7 @@ store_option = click.option(
 
 topic_option = click.option(
     "--topic",
-    default="__consumer_offsets",
+    default=OFFSETS_TOPIC,
     show_default=True,
     help="A copy of the log under another name.",
     shell_complete=complete_topic,

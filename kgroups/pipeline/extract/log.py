@@ -12,10 +12,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from .ranges import Ends
-
-TOPIC = "__consumer_offsets"
 
 _EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -37,7 +36,7 @@ _END = -1
 class OffsetsLog:
     """The topic of one cluster. Every method raises what :func:`refuse` says."""
 
-    def __init__(self, settings: ClientSettings, topic: str = TOPIC) -> None:
+    def __init__(self, settings: ClientSettings, topic: str = OFFSETS_TOPIC) -> None:
         self._settings = settings
         self._topic = topic
         self._client = made_client(AdminClient, librdkafka_options(settings))

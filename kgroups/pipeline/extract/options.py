@@ -27,10 +27,10 @@ from typing import NamedTuple
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import UsageError
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..connection import connection
 from ..tables import ASSIGNMENTS, COMMITS, DECODED, EPOCHS, GROUP_METADATA, MEMBERS, RECORDS, UNDECODED, Table
-from .log import TOPIC
 
 Position = str | int | Mapping[int, int]
 """``earliest``, ``latest``, a time in milliseconds, or an offset for each partition."""
@@ -68,7 +68,7 @@ def parse_options(options: Mapping[str, str], carried: ClientSettings | None = N
     most = options.get("maxRecordsPerTrigger")
     return OffsetsOptions(
         settings=connection("kgroups-offsets", options, carried)._replace(timeout=timeout),
-        topic=options.get("topic", TOPIC),
+        topic=options.get("topic", OFFSETS_TOPIC),
         table=TABLES[table],
         start=_position(options, "starting", EARLIEST),
         stop=_position(options, "ending", LATEST),

@@ -18,9 +18,10 @@ from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..tables import RECORDS, arrow_schema
-from .log import SILENT, TOPIC, refuse
+from .log import SILENT, refuse
 from .ranges import Range
 
 BATCH = 10_000
@@ -30,7 +31,7 @@ _POLL = 0.2
 
 
 def read(
-    settings: ClientSettings, ranges: Sequence[Range], *, topic: str = TOPIC, batch: int = BATCH
+    settings: ClientSettings, ranges: Sequence[Range], *, topic: str = OFFSETS_TOPIC, batch: int = BATCH
 ) -> Iterator[pa.RecordBatch]:
     """Batches of :data:`kgroups.pipeline.tables.RECORDS`, in log order within each partition.
 

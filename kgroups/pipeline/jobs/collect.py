@@ -20,9 +20,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from .. import register
-from ..extract.log import TOPIC, OffsetsLog
+from ..extract.log import OffsetsLog
 from ..extract.source import NAME
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.read import committed_partitions
@@ -37,7 +38,7 @@ class Plan(NamedTuple):
     """How to collect. Times in seconds; ``interval`` None means once, up to what is stable now."""
 
     settings: ClientSettings
-    topic: str = TOPIC
+    topic: str = OFFSETS_TOPIC
     interval: float | None = None
     duration: float | None = None
     sample_every: float = 10.0

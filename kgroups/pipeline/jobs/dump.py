@@ -21,9 +21,10 @@ import pyarrow.parquet as pq
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..decode import as_table
-from ..extract.log import TOPIC, OffsetsLog
+from ..extract.log import OffsetsLog
 from ..extract.ranges import Range, between, pack
 from ..extract.reader import read
 from ..tables import Table, arrow_schema
@@ -34,7 +35,7 @@ class Dump(NamedTuple):
 
     settings: ClientSettings
     table: Table
-    topic: str = TOPIC
+    topic: str = OFFSETS_TOPIC
     since: int | None = None
     until: int | None = None
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.coverage import OFFSETS_TOPIC, probes
+from kgroups.admin.coverage import probes
 from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Failure, Outcome
-from kgroups.model.placement import partition_of
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from tests.fakes import broker as faults
 from tests.fakes.asking import describe_offsets, described, list_groups, names
 from tests.fakes.broker import FakeCluster

@@ -7,7 +7,8 @@ from confluent_kafka import KafkaError
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError, KgroupsError
-from kgroups.pipeline.extract.log import TOPIC, refuse
+from kgroups.model.placement import OFFSETS_TOPIC
+from kgroups.pipeline.extract.log import refuse
 
 SETTINGS = ClientSettings((("b", 1),), timeout=5)
 
@@ -27,4 +28,4 @@ SETTINGS = ClientSettings((("b", 1),), timeout=5)
 )
 def test_what_librdkafka_says_is_told_in_our_words(code: int, kind: type[KgroupsError], words: str) -> None:
     with pytest.raises(kind, match=words):
-        refuse(KafkaError(code, "as it says"), TOPIC, SETTINGS)
+        refuse(KafkaError(code, "as it says"), OFFSETS_TOPIC, SETTINGS)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.coverage import OFFSETS_TOPIC, missing_coordinators
+from kgroups.admin.coverage import missing_coordinators
 from kgroups.cli.frame.unanswered import unanswered
 from kgroups.cli.watch.actions import Controls
 from kgroups.model.outcome import Failure, Scope
+from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 from kgroups.render.watch.screen import Order
