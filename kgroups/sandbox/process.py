@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -31,6 +31,7 @@ def spawn(command: Sequence[str], log: Path) -> int:
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
+        *((os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inherited()),
     ]
     try:
         # Not subprocess.Popen, which complains when its object dies before the process does.
@@ -39,6 +40,14 @@ def spawn(command: Sequence[str], log: Path) -> int:
         raise SandboxError(f"cannot start {command[0]}: {error.strerror}") from None
     _wait_for_its_name(pid)
     return pid
+
+
+def _inherited() -> Iterator[int]:
+    """Yield what our own parent left open for us: a lock or a pipe that a process of long life would hold."""
+    for descriptor in (int(entry.name) for entry in Path("/dev/fd").iterdir()):
+        with suppress(OSError):  # that of the folder itself, closed by now
+            if descriptor > 2 and os.get_inheritable(descriptor):
+                yield descriptor
 
 
 def _wait_for_its_name(pid: int) -> None:

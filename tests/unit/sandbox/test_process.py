@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -52,6 +53,17 @@ def test_states(tmp_path: Path) -> None:
     stop_all([pid], mark, grace=60)  # a paused one too, in its own way
     assert state_of(pid, mark) == "gone"
     assert not send_signal(pid, mark, signal.SIGTERM)
+
+
+def test_descriptors_of_the_caller_are_not_kept_open(tmp_path: Path) -> None:
+    """A shell's lock, say, under which a sandbox was started."""
+    reader, writer = os.pipe()
+    os.set_inheritable(writer, True)
+    pid, mark = start(SLEEP, tmp_path)
+    os.close(writer)
+    assert select.select([reader], [], [], 60)[0] and os.read(reader, 1) == b""
+    os.close(reader)
+    kill_now(pid, mark)
 
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
