@@ -211,11 +211,11 @@ class WireAdmin:
         return self._whole(selection, await delete_groups.plan_delete(self.cluster, selection))
 
     async def hidden_offsets(
-        self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]]
+        self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
     ) -> Mapping[GroupId, Failure]:
         from . import hidden_offsets
 
-        return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen)
+        return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen, way)
 
     async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
         from . import forget_offsets

@@ -21,7 +21,7 @@ from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.errors import UsageError
 from kgroups.model import outcome as model
-from kgroups.model.groups import Group, ListedGroup
+from kgroups.model.groups import Group, GroupType, ListedGroup
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import Report
 from kgroups.model.health.sampling import Sampling
@@ -482,7 +482,11 @@ class AsyncCluster:
         return Outcome.of(planned.with_items(map(PlannedDeletion, planned.items)))
 
     async def delete(
-        self, *groups: str | PlannedDeletion, force: bool = False, commit_window: float = WINDOW
+        self,
+        *groups: str | PlannedDeletion,
+        force: bool = False,
+        commit_window: float = WINDOW,
+        including_hidden_offsets: bool = False,
     ) -> Outcome[DeletedGroup]:
         """Delete groups without members, with their committed offsets.
 
@@ -493,6 +497,8 @@ class AsyncCluster:
                 failures.
             force: Also delete groups for which such a client commits, or whose offsets have changed.
             commit_window: Seconds of the commit log that are read for that check.
+            including_hidden_offsets: Also delete groups with committed offsets that ACLs hide, or may hide, on topics
+                without permission DESCRIBE. :meth:`undo` does not restore those.
 
         Returns:
             One item for each group, with ``result``: applied, failed, or unknown. Pass the outcome to :meth:`undo` to
@@ -509,7 +515,8 @@ class AsyncCluster:
         named = [each.group if isinstance(each, PlannedDeletion) else each for each in groups]
         names = arguments.selection(named, None, (), all_groups=False).names
         window = arguments.seconds("commit_window", commit_window)
-        return await self._ask(lambda admin: _delete(admin, names, plans, force=force, window=window))
+        way = None if including_hidden_offsets else "including_hidden_offsets=True"
+        return await self._ask(lambda admin: _delete(admin, names, plans, force=force, window=window, way=way))
 
     async def undo(
         self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW
@@ -576,20 +583,34 @@ async def _write(
 
 
 async def _delete(
-    admin: GroupAdmin, names: Sequence[str], plans: Mapping[str, PlannedDeletion], *, force: bool, window: float
+    admin: GroupAdmin,
+    names: Sequence[str],
+    plans: Mapping[str, PlannedDeletion],
+    *,
+    force: bool,
+    window: float,
+    way: str | None,
 ) -> Outcome[DeletedGroup]:
-    """Delete groups that are still as planned, and for which no other client commits."""
+    """Delete groups that are still as planned, for which no other client commits, and with no hidden offsets.
+
+    :param way: how to delete groups with hidden offsets; ``None``: they are deleted.
+    """
     now = await admin.plan_delete(Selection(tuple(names)))
     current = {each.group.group_id: each for each in now.items}
     planned = [plans[name].planned for name in names if name in plans]
     shown = now.with_items(current[name] for name in plans if name in current)
     changed = still_as_shown(planned, shown._replace(failures=()), force=force).failures
-    committing = Committing()
+    committing, hidden = Committing(), dict[str, model.Failure]()
+    if way:
+        keep = (each for each in now.items if each.group.type not in GroupType.WITHOUT_COMMITS)
+        seen = {each.group.group_id: each.commits for each in keep}
+        hidden.update(await admin.hidden_offsets(seen, way))
     if not force:
-        committed = {name: each.commits for name, each in current.items()}
+        committed = {name: each.commits for name, each in current.items() if name not in hidden}
         committing = await still_committing(admin, committed, window=window)
     failures = [*committing.failures("force=True")]
-    failures += [failure for failure in changed if failure.name not in committing.found]
+    failures += hidden.values()
+    failures += [failure for failure in changed if failure.name not in {*committing.found, *hidden}]
     spared = {failure.name for failure in failures}
     source = await source_of(admin, (entry for each in current.values() for entry in each.as_plan()))
     done = await admin.delete_groups([name for name in names if name not in spared])

@@ -223,9 +223,17 @@ class Cluster:
         return self._waited_for(self._cluster.plan_delete(*groups, regex=regex, all_groups=all_groups))
 
     def delete(
-        self, *groups: str | PlannedDeletion, force: bool = False, commit_window: float = WINDOW
+        self,
+        *groups: str | PlannedDeletion,
+        force: bool = False,
+        commit_window: float = WINDOW,
+        including_hidden_offsets: bool = False,
     ) -> Outcome[DeletedGroup]:
-        return self._waited_for(self._cluster.delete(*groups, force=force, commit_window=commit_window))
+        return self._waited_for(
+            self._cluster.delete(
+                *groups, force=force, commit_window=commit_window, including_hidden_offsets=including_hidden_offsets
+            )
+        )
 
     def undo(
         self, change: Outcome[AppliedOffset] | Outcome[DeletedGroup], *, commit_window: float = WINDOW

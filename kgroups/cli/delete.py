@@ -126,7 +126,7 @@ async def _without_hidden(admin: GroupAdmin, planned: Outcome[DoomedGroup]) -> O
     seen = {
         each.group.group_id: each.commits for each in planned.items if each.group.type not in GroupType.WITHOUT_COMMITS
     }
-    hidden = await admin.hidden_offsets(seen)
+    hidden = await admin.hidden_offsets(seen, "--including-hidden-offsets")
     kept = (each for each in planned.items if each.group.group_id not in hidden)
     return planned.with_items(kept).with_failures(hidden.values())
 

@@ -20,6 +20,7 @@ _FIRST_VERSIONS = {
     16: 2,  # ListGroups
     20: 2,  # DeleteTopics
     32: 2,  # DescribeConfigs
+    35: 1,  # DescribeLogDirs
     42: 1,  # DeleteGroups
     47: 0,  # OffsetDelete
     69: 0,  # ConsumerGroupDescribe

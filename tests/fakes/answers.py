@@ -411,6 +411,18 @@ def describe_configs(broker: FakeBroker, request: Any, kind: Any) -> Any:
     return build(kind, throttle_time=NO_TIME, results=tuple(results))
 
 
+def describe_log_dirs(broker: FakeBroker, request: Any, kind: Any) -> Any:
+    entry, topic = nested(kind, "DescribeLogDirsResult"), nested(kind, "DescribeLogDirsTopic")
+    error = broker.world.error("DescribeLogDirs", str(broker.id))
+    topics = tuple(
+        build(topic, name=name, partitions=())
+        for name, each in broker.world.topics.items()
+        if broker.id in each.leaders
+    )
+    places = () if error else (build(entry, error_code=OK, log_dir="/log", topics=topics),)
+    return build(kind, throttle_time=NO_TIME, error_code=error, results=places)
+
+
 BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.API_VERSIONS: api_versions,
     versions.METADATA: metadata,
@@ -426,6 +438,7 @@ BY_API: Mapping[int, Callable[[Any, Any, Any], Any]] = {
     versions.DELETE_GROUPS: delete_groups,
     versions.LEAVE_GROUP: leave_group,
     versions.DESCRIBE_CONFIGS: describe_configs,
+    versions.DESCRIBE_LOG_DIRS: describe_log_dirs,
 }
 
 

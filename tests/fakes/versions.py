@@ -10,7 +10,7 @@ OFFSET_COMMIT, LEAVE_GROUP, DELETE_GROUPS, OFFSET_DELETE = 8, 13, 42, 47
 SHARE_GROUP_DESCRIBE, DESCRIBE_SHARE_GROUP_OFFSETS = 77, 90
 ALTER_SHARE_GROUP_OFFSETS, DELETE_SHARE_GROUP_OFFSETS = 91, 92
 DELETE_TOPICS, STREAMS_GROUP_DESCRIBE = 20, 89
-DESCRIBE_CONFIGS = 32
+DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS = 32, 35
 
 NAMES = {
     FETCH: "Fetch",
@@ -33,6 +33,7 @@ NAMES = {
     DELETE_TOPICS: "DeleteTopics",
     STREAMS_GROUP_DESCRIBE: "StreamsGroupDescribe",
     DESCRIBE_CONFIGS: "DescribeConfigs",
+    DESCRIBE_LOG_DIRS: "DescribeLogDirs",
 }
 
 Ranges = dict[int, tuple[int, int]]
@@ -67,4 +68,6 @@ KAFKA: dict[str, Ranges] = {
         DESCRIBE_CONFIGS: (1, 4),
     },
 }
+for _release, _newest in {"1.1.1": 0, "2.5.1": 1, "2.8.2": 2, "3.9.1": 4, "4.3.1": 5}.items():
+    KAFKA[_release][DESCRIBE_LOG_DIRS] = (int(_release == "4.3.1"), _newest)
 KAFKA["4.4.0"] = KAFKA["4.3.1"] | {API_VERSIONS: (0, 5), DELETE_GROUPS: (0, 3), STREAMS_GROUP_DESCRIBE: (0, 1)}

@@ -11,6 +11,7 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from kgroups import Cluster
 from kgroups.sandbox.security import Acl, Secure
 from kgroups.sandbox.security.listeners import SESSION
 from tests.integration.asking import Answer, run_here
@@ -173,15 +174,13 @@ def test_offsets_that_acls_hide_are_not_deleted(few: Secure, tmp_path: Path) -> 
     words = ("delete", group, "--execute", "--yes", *undo)
     answer = ask(few, "bob", *words)
     assert answer.code == 1 and commits() == both
-    assert (
-        "may be hidden, and would be deleted without being in the undo file (reading __consumer_offsets" in answer.err
-    )
+    assert "may be hidden, and would be deleted without being in an undo file (reading __consumer_offsets" in answer.err
     few.allow(Acl("bob", "read", "topic", "__consumer_offsets"))
     answer = ask(few, "bob", *words)
     assert answer.code == 1 and commits() == both
     assert (
         f"1 committed offset on topics without permission DESCRIBE would be deleted: {other}-0"
-        in answer.err.replace(" without being in the undo file", "")
+        in answer.err.replace(" without being in an undo file", "")
     )
     few.allow(Acl("bob", "describe", "topic", other))
     answer = ask(few, "bob", *words)
@@ -194,6 +193,33 @@ def test_offsets_that_acls_hide_are_not_deleted(few: Secure, tmp_path: Path) -> 
     few.allow(*ALL_GROUPS, Acl("bob", "delete", "group", group))
     answer = ask(few, "bob", *words[:-1], str(tmp_path / "x.json"), "--including-hidden-offsets")
     assert answer.code == 0 and not commits()
+    few.forget("bob")
+    few.allow(*ALL_GROUPS)
+
+
+def test_offsets_that_a_deny_hides_are_not_deleted(few: Secure, tmp_path: Path) -> None:
+    """bob may DESCRIBE every topic but one, and delete the group; the Python API rejects it, too."""
+    group, other, everything = "denied", "payroll-denied", few.sandbox.bootstrap
+    admin = AdminClient({"bootstrap.servers": everything})
+    for made in admin.create_topics([NewTopic(other, 1, 1)]).values():
+        made.result()
+    offsets = [TopicPartition(TOPIC, 0, 1), TopicPartition(other, 0, 7)]
+    admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, offsets)])[group].result()
+    deny = Acl("bob", "describe", "topic", other, deny=True)
+    few.allow(Acl("bob", "describe", "topic", "*"), Acl("bob", "delete", "group", group), deny)
+    words = ("delete", group, "--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
+    answer = ask(few, "bob", *words)
+    assert answer.code == 1 and group in ask(few, "bob", "list").lines
+    assert f": {other}; grant DESCRIBE on the topics, or add --including-hidden-offsets" in answer.err
+    cluster = Cluster(command_config=few.user_file("bob"))
+    (refused,) = cluster.delete(group).items
+    assert refused.failure and refused.failure.message.endswith("or add including_hidden_offsets=True")
+    answer = ask(few, "bob", *words, "--transport", "librdkafka")
+    assert answer.code == 1 and "librdkafka does not list hidden topics" in answer.err
+    few.forget("bob")
+    few.allow(*ALL_GROUPS, Acl("bob", "describe", "topic", "*"), Acl("bob", "delete", "group", group))
+    answer = ask(few, "bob", *words)
+    assert answer.code == 0 and group not in ask(few, "bob", "list").lines, answer.err
     few.forget("bob")
     few.allow(*ALL_GROUPS)
 

@@ -83,6 +83,7 @@ def calls(api: Api) -> st.SearchStrategy[Any]:
             "members": st.lists(st.tuples(st.text(max_size=4), st.none() | names), max_size=3).map(tuple),
             "reason": st.text(max_size=6),
         },
+        "DescribeLogDirs": {},
         "SaslHandshake": {"mechanism": names},
         "SaslAuthenticate": {"message": st.binary(max_size=200)},
         "DescribeConfigs": {

@@ -40,6 +40,7 @@ from kgroups.protocol.apis import (
     delete_topics,
     describe_configs,
     describe_groups,
+    describe_log_dirs,
     describe_share_group_offsets,
     fetch,
     find_coordinator,
@@ -92,6 +93,13 @@ def settings_of(response: Any) -> dict[Resource, dict[str, str | None] | KafkaEr
         else {config.name: config.value for config in entry.configs}
         for entry in response.results
     }
+
+
+def topics_of(response: Any) -> frozenset[str] | KafkaError:
+    errors = (getattr(response, "error_code", 0), *(entry.error_code for entry in response.results))
+    if error := next(filter(None, errors), 0 if response.results else Code.cluster_authorization_failed):
+        return kafka_error(error)
+    return frozenset(topic.name for entry in response.results for topic in entry.topics)
 
 
 def metadata_of(response: Any) -> ClusterMetadata:
@@ -443,6 +451,7 @@ BY_KIO: dict[Api, Callable[[Any], Any]] = {
     delete_topics.API: deleted_topics_of,
     describe_configs.API: settings_of,
     describe_groups.API: classic_groups_of,
+    describe_log_dirs.API: topics_of,
     find_coordinator.API: coordinators_of,
     list_groups.API: list_of,
     list_offsets.API: offsets_of,

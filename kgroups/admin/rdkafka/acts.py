@@ -69,6 +69,9 @@ class Acts:
     @abstractmethod
     async def _delete(self, group: GroupId) -> None: ...
 
+    @abstractmethod
+    async def _authorizes(self) -> bool: ...
+
     # Lookups.
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
@@ -137,14 +140,13 @@ class Acts:
         return await doomed_groups(self, selection)
 
     async def hidden_offsets(
-        self, seen: Mapping[GroupId, Mapping[TopicPartition, object]]
+        self, seen: Mapping[GroupId, Mapping[TopicPartition, object]], way: str
     ) -> Mapping[GroupId, Failure]:
-        return await hidden_offsets.hidden_offsets(self, seen)
+        return await hidden_offsets.hidden_offsets(self, seen, way)
 
-    async def may_describe_every_topic(self) -> bool:
-        told = (await self._leaders([hidden_offsets.PROBE]))[hidden_offsets.PROBE]
-        error = told.code if isinstance(told, Failure) else told.error and told.error.code
-        return error in (None, Code.unknown_topic_or_partition)
+    async def hidden_topics(self) -> frozenset[str] | str:
+        # librdkafka has no API that names topics whatever their ACLs; brokers without an authorizer hide none.
+        return answers.UNSEEN if await self._authorizes() else frozenset()
 
     async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits:
         return RecentCommits({}, dict.fromkeys(groups, answers.UNREAD_LOG))

@@ -24,6 +24,7 @@ UNREAD = "librdkafka is not asked for records: time lag is unknown; the wire cli
 UNREAD_LOG = (
     "librdkafka is not asked for records: the groups' log is unknown; the wire client reads it (--transport wire)"
 )
+UNSEEN = "librdkafka does not list hidden topics"
 UNSAVED = (
     "librdkafka does not report where the metadata of a commit ends: it is neither saved nor copied; the wire client "
     "does both (--transport wire)"

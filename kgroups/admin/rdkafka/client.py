@@ -31,7 +31,15 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import (
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    OffsetSpec,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
@@ -49,6 +57,7 @@ from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.aside import aside
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code
 
 from ..coverage import missing_coordinators
 from ..hidden import hidden_by, with_hidden_commits, with_hidden_groups
@@ -458,6 +467,23 @@ class RdkafkaAdmin(Acts):
         await self._of_group(
             group, "DeleteGroups", lambda: client.delete_consumer_groups([group], request_timeout=UNBOUNDED)[group]
         )
+
+    async def _authorizes(self) -> bool:
+        """Return whether brokers may check ACLs: ``False`` only if one reports that it has no authorizer."""
+        client = self._client
+        # LITERAL, because brokers before Kafka 2.0 know no other pattern.
+        place = (ResourceType.TOPIC, None, ResourcePatternType.LITERAL)
+        every: Any = AclBindingFilter(*place, None, None, AclOperation.ANY, AclPermissionType.ANY)  # type: ignore[arg-type]  # its stub
+
+        def start() -> Future[Any]:
+            asked: Future[Any] = client.describe_acls(every, request_timeout=UNBOUNDED)
+            return asked
+
+        try:
+            await self._reply(Scope.CLUSTER, self._name, "DescribeAcls", start)
+        except Refused as refused:
+            return refused.failure.code != Code.security_disabled
+        return True
 
     # Below: one request.
 

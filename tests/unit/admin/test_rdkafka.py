@@ -141,6 +141,7 @@ class FakeClient:
     ends: dict[tuple[str, int], Any] = field(default_factory=dict)
     times: dict[tuple[str, int], int] = field(default_factory=dict)
     changed: dict[str, Any] = field(default_factory=dict)
+    acls: Any = ()
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
     def alter_consumer_group_offsets(self, asked: list[Any], request_timeout: float) -> dict[str, Future[Any]]:
@@ -152,6 +153,9 @@ class FakeClient:
     def delete_consumer_groups(self, names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
         self.asked.append(("delete", *names))
         return {name: future(self.changed.get(name)) for name in names}
+
+    def describe_acls(self, wanted: Any, request_timeout: float) -> Future[Any]:
+        return future(self.acls)
 
     def list_consumer_groups(self, request_timeout: float) -> Future[Any]:
         self.asked.append(("list", request_timeout))
@@ -605,6 +609,14 @@ class TestActs:
         assert [entry.key for entry in planned.items] == [("a", "t", 0)]
         (failure,) = (each for each in planned.failures if each.name == "c")
         assert (failure.error, "librdkafka cannot describe it, yet it has commits" in failure.message) == (None, True)
+
+    @pytest.mark.parametrize("acls", [(), refusal(31), refusal(35), SILENCE], ids=["none", "refused", "old", "silence"])
+    def test_only_brokers_without_an_authorizer_hide_no_offsets_for_sure(self, opened: Opened, acls: Any) -> None:
+        seen = {"a": {("t", 0): Commit(0, 50)}}
+        admin = opened(self.shop(acls=acls), broker_timeout=0.2)
+        (failure,) = asyncio.run(admin.hidden_offsets(seen, "--flag")).values()
+        assert answers.UNSEEN in failure.message and failure.message.endswith("to delete the group anyway, add --flag")
+        assert not asyncio.run(opened(self.shop(acls=refusal(54))).hidden_offsets(seen, "--flag"))
 
     @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
     def test_metadata_that_librdkafka_leaves_open_is_unknown(self, read: bytes) -> None:

@@ -158,6 +158,10 @@ def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.Monke
             assert "orders-0 went from offset" in done.failures[0].message
             assert done.failures[0].message.endswith("stop it first, or add force=True")
             assert "committed offsets were only compared twice" in done.notices[0]
+            fake.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
+            (hidden,) = cluster.delete("idle").failures
+            assert "may be hidden" in hidden.message and hidden.message.endswith("or add including_hidden_offsets=True")
+            fake.world.fail("Metadata", "orders", ErrorCode.none)
             deleted = cluster.delete("busy", "idle")
             assert {each.group_id: each.result.value for each in deleted.items} == {"busy": "failed", "idle": "applied"}
             assert not cluster.delete("busy", force=True).failures

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.hidden_offsets import PROBE
 from kgroups.admin.wire import WireAdmin
 from kgroups.cli.frame.plan_source import LARGEST, read_plan
 from kgroups.errors import ClusterUnreachable
@@ -23,6 +22,7 @@ from kgroups.model.operations.plan_file import parse_plan
 from tests.fakes.broker import FakeCluster, silence
 from tests.fakes.offset_records import commit_key, commit_value
 from tests.fakes.record_batches import batch
+from tests.fakes.versions import DESCRIBE_LOG_DIRS, KAFKA
 from tests.fakes.world import FakeMember
 
 Run = Callable[..., tuple[int, str, str]]
@@ -563,14 +563,15 @@ def test_group_that_cannot_be_checked_again_is_not_written(
 
 
 def _of_group(served: Any, *pairs: tuple[str, int]) -> None:
-    """The records of group 'a' in __consumer_offsets, and a topic 'payroll' that may not be seen."""
+    """The records of group 'a' in __consumer_offsets, and a topic 'payroll' that a DENY hides; others may be seen."""
     log = [
         batch(offset, [(offset, 1_000 + offset)], key=commit_key("a", *pair), value=commit_value())
         for offset, pair in enumerate((*pairs, ("gone", 0)))
     ]
     log.append(batch(len(log), [(len(log), 2_000)], key=commit_key("a", "gone", 0), value=None))
     served.world.topic("__consumer_offsets", [0], end=len(log), logs={0: log}, times={0: 1_000})
-    served.world.fail("Metadata", PROBE, ErrorCode.topic_authorization_failed)
+    served.world.topic("payroll", [0])
+    served.world.fail("Metadata", "payroll", ErrorCode.topic_authorization_failed)
 
 
 def test_offsets_that_acls_hide_are_not_deleted(ask: Run, served: Any) -> None:
@@ -584,11 +585,36 @@ def test_offsets_that_acls_hide_are_not_deleted(ask: Run, served: Any) -> None:
     served.world.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
     code, _, err = ask(*words)
     assert code == 1 and "a" in served.world.groups
-    assert "may be hidden, and would be deleted without being in the undo file (reading __consumer_offsets" in err
+    assert "may be hidden, and would be deleted without being in an undo file (reading __consumer_offsets" in err
+    assert "): payroll; grant DESCRIBE on the topics, or add --including-hidden-offsets" in err
     assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
 
 
 def test_group_whose_records_hold_nothing_else_is_deleted(ask: Run, served: Any) -> None:
+    _of_group(served, ("t", 0), ("t", 1))
+    assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
+
+
+@pytest.mark.parametrize("release", ["2.5.1", "2.8.2", "4.3.1"])
+def test_without_describe_on_the_cluster_it_is_unknown_whether_offsets_are_hidden(
+    ask: Run, served: Any, release: str
+) -> None:
+    """Before Kafka 3.2, brokers return no log directories then, and no error."""
+    for broker in served.fake.brokers.values():
+        broker.ranges = {**broker.ranges, DESCRIBE_LOG_DIRS: KAFKA[release][DESCRIBE_LOG_DIRS]}
+    served.world.fail("DescribeLogDirs", "0", ErrorCode.cluster_authorization_failed)
+    _of_group(served, ("t", 0), ("t", 1))
+    served.world.fail("Fetch", "__consumer_offsets-0", ErrorCode.topic_authorization_failed)
+    words = ("delete", "a", "--execute", "--yes", "-o", "json")
+    code, _, err = ask(*words)
+    assert code == 1 and "a" in served.world.groups
+    assert "committed offsets may be hidden, and would be deleted without being in an undo file (listing all" in err
+    assert "needs the ACL DESCRIBE on CLUSTER; reading __consumer_offsets needs the ACL READ on it)" in err
+    assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
+
+
+def test_broker_that_cannot_list_its_topics_leaves_it_to_the_records(ask: Run, served: Any) -> None:
+    served.world.fail("DescribeLogDirs", "0", ErrorCode.kafka_storage_error)
     _of_group(served, ("t", 0), ("t", 1))
     assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
 
