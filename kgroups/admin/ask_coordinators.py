@@ -9,7 +9,7 @@ was sent and not answered is not sent again: a second answer would not tell what
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from kgroups.errors import (
     BrokerUnavailable,
@@ -30,24 +30,9 @@ from kgroups.protocol.versions import Api
 
 from .coordinators import find_coordinators
 from .pacing import Backoff, window
+from .witness import Witness
 
 T = TypeVar("T")
-T_contra = TypeVar("T_contra", contravariant=True)
-
-
-class Witness(Protocol[T_contra]):
-    """Watches a change while it is being made, group by group."""
-
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more may be sent."""
-
-    def sending(self, groups: tuple[GroupId, ...]) -> None:
-        """:raises NotSent: if nothing more may be sent."""
-
-    def unsent(self, groups: tuple[GroupId, ...]) -> None: ...
-
-    def answered(self, node: Node, group: GroupId, reply: T_contra | KafkaError) -> None: ...
 
 
 class Question(NamedTuple, Generic[T]):
@@ -60,7 +45,7 @@ class Question(NamedTuple, Generic[T]):
     batched: int = 0
     chunk: int = 500
     changes: bool = False
-    witness: Witness[T] | None = None
+    witness: Witness[Any, Any, T] | None = None
 
 
 class Answers(Generic[T]):

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.results import DeletedGroup, DoomedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
-from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
 
 from .ask_coordinators import Question, ask_coordinators
 from .journal import Journal
@@ -22,6 +20,7 @@ from .make_plan import Lookups
 from .reset_offsets import WireLookups
 from .reset_plan import IDLE, has_members
 from .select_groups import Selection
+from .witness import Witness
 
 GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
 DeleteJournal = Journal[GroupId, DeletedGroup]
@@ -70,7 +69,10 @@ async def delete_groups(
     """
     wanted = sorted(set(names))
     journal = journal or Journal()
-    question = _DELETE._replace(witness=_Witness(journal))
+    witness: Witness[GroupId, DeletedGroup, Any] = Witness(
+        journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
+    )
+    question = _DELETE._replace(witness=witness)
     answers = await ask_coordinators(cluster, question, dict.fromkeys(wanted))
     items = []
     for name in wanted:
@@ -81,22 +83,3 @@ async def delete_groups(
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
     journal.enter({item.group_id: item for item in items})
     return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
-
-
-class _Witness:
-    """Enters the groups that are gone into a journal."""
-
-    def __init__(self, journal: DeleteJournal) -> None:
-        self._journal = journal
-        self.sending = journal.sending
-        self.unsent = journal.unsent
-
-    @property
-    def stopped(self) -> str | None:
-        return self._journal.stopped
-
-    def answered(self, node: Node, group: GroupId, reply: object) -> None:
-        if not isinstance(reply, KafkaError):
-            self._journal.enter({group: DeletedGroup(group, Result.APPLIED)})
-        elif reply.code not in DOUBTFUL and (reply.code in MOVED or reply.code in BACK_OFF):
-            self._journal.unsent((group,))

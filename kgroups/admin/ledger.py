@@ -12,13 +12,14 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import NOT_FOUND, Failure, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.call import Call
-from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
+from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
 from .ask_coordinators import Question, ask_coordinators
 from .journal import Journal
 from .partition_leaders import partition_name
+from .witness import Witness
 
 WriteJournal = Journal[PlanKey, AppliedOffset]
 Part = Sequence[PlannedOffset]
@@ -55,7 +56,11 @@ class Ledger:
             (group,) = groups
             return write(group, parts[group])
 
-        witness = _Witness(self.journal, api, parts)
+        def results(node: Node, group: GroupId, errors: PartitionErrors) -> Mapping[PlanKey, AppliedOffset]:
+            told = {entry: _refusal(entry, errors, api, node.id) for entry in parts[group]}
+            return {entry.key: AppliedOffset(entry, *(each or (Result.APPLIED, None))) for entry, each in told.items()}
+
+        witness = Witness(self.journal, lambda group: (entry.key for entry in parts[group]), results)
         question: Question[PartitionErrors] = Question(
             "groups written", api, call, chunk=1, changes=True, witness=witness
         )
@@ -79,34 +84,6 @@ class Ledger:
         """A partition that nothing is known against is written, or has nothing and was to have nothing."""
         result, failure = self._results.get(entry.key, (Result.APPLIED, None))
         return AppliedOffset(entry, result, failure)
-
-
-class _Witness:
-    """Enters the results of one kind of request into a journal."""
-
-    def __init__(self, journal: WriteJournal, api: Api, parts: Mapping[GroupId, Part]) -> None:
-        self._journal = journal
-        self._api = api
-        self._parts = parts
-
-    @property
-    def stopped(self) -> str | None:
-        return self._journal.stopped
-
-    def sending(self, groups: tuple[GroupId, ...]) -> None:
-        self._journal.sending(entry.key for group in groups for entry in self._parts[group])
-
-    def unsent(self, groups: tuple[GroupId, ...]) -> None:
-        self._journal.unsent(entry.key for group in groups for entry in self._parts[group])
-
-    def answered(self, node: Node, group: GroupId, reply: PartitionErrors | KafkaError) -> None:
-        if isinstance(reply, KafkaError):
-            if reply.code not in DOUBTFUL and (reply.code in MOVED or reply.code in BACK_OFF):
-                self.unsent((group,))
-            return
-        applied = (Result.APPLIED, None)
-        refusals = {entry: _refusal(entry, reply, self._api, node.id) for entry in self._parts[group]}
-        self._journal.enter({entry.key: AppliedOffset(entry, *(told or applied)) for entry, told in refusals.items()})
 
 
 Writer = Callable[[Cluster, Ledger, Part], Awaitable[None]]

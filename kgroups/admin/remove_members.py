@@ -5,7 +5,7 @@ A member whose process lives joins again as soon as it notices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.cluster import Node
@@ -21,6 +21,7 @@ from .ask_coordinators import Answers, Question, ask_coordinators
 from .describe import describe
 from .journal import Journal
 from .select_groups import Selection
+from .witness import Witness
 
 STAYING = {
     kind: f"a {kind.lower()} group: its members cannot be removed, only stopped"
@@ -110,31 +111,17 @@ async def remove_members(
         (name,) = names
         return leave_group.LeaveGroup(name, tuple(map(_identity, groups[name])), reason)
 
-    witness = _Witness(journal or Journal(), groups)
+    witness: Witness[GroupId, tuple[RemovedMember, ...], MemberErrors] = Witness(
+        journal or Journal(),
+        lambda group: (group,),
+        lambda node, group, errors: {group: tuple(_told(leaver, node, errors) for leaver in groups[group])},
+    )
     question: Question[MemberErrors] = Question(
         "groups left", leave_group.API, call, chunk=1, changes=True, witness=witness
     )
     answers = await ask_coordinators(cluster, question, dict.fromkeys(groups))
     items = [_removed(leaver, answers) for name in sorted(groups) for leaver in groups[name]]
     return Outcome(tuple(items), tuple(dict.fromkeys(item.failure for item in items if item.failure)))
-
-
-class _Witness:
-    """Enters the results of whole groups into a journal."""
-
-    def __init__(self, journal: RemovalJournal, groups: Mapping[GroupId, Sequence[Leaver]]) -> None:
-        self._journal = journal
-        self._groups = groups
-        self.sending = journal.sending
-        self.unsent = journal.unsent
-
-    @property
-    def stopped(self) -> str | None:
-        return self._journal.stopped
-
-    def answered(self, node: Node, group: GroupId, reply: MemberErrors | KafkaError) -> None:
-        if not isinstance(reply, KafkaError):
-            self._journal.enter({group: tuple(_told(leaver, node, reply) for leaver in self._groups[group])})
 
 
 def _identity(leaver: Leaver) -> tuple[str, str | None]:
