@@ -300,6 +300,44 @@ def test_upward_imports_are_found(who: str, source: str) -> None:
     assert upward_imports(module_graph({**others, who: source}))
 
 
+LOCAL_IMPORTS = {
+    *("__init__", "__main__", "api", "cli"),  # a command or a method loads what it needs
+    *("config", "net"),  # TLS, SASL, profiles, and files: most clusters need none of them
+    *("admin/kinds/__init__", "admin/open", "admin/wire"),  # one method of the port, one group type, one transport
+    *("admin/list_groups", "admin/make_plan", "admin/observe", "model/views/offsets", "protocol/error_codes"),
+    "protocol/embedded/registry",
+    *("render/explain", "render/health/__init__", "render/jsonout", "render/output"),  # one format
+    *("pipeline/__init__", "pipeline/jobs/report", "pipeline/session"),
+}
+"""The rooms and files that may import modules of the package inside functions. Packages of others may be anywhere."""
+
+
+def local_imports(who: str, source: str) -> Iterator[Import]:
+    """Yield the imports of the package's own modules that stand inside functions."""
+    for node in ast.parse(source).body:
+        for each in ast.walk(node):
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                found = imports_of(who, ast.unparse(each))
+                yield from (one._replace(line=each.lineno) for one in found if one.what.startswith("kgroups."))
+
+
+def local_import_is_allowed(who: str) -> bool:
+    return any(who == each or who.startswith(f"{each}/") for each in LOCAL_IMPORTS)
+
+
+def test_imports_inside_functions_are_where_they_are_allowed() -> None:
+    found = [each for path in FILES for each in local_imports(of(path), path.read_text(encoding="utf-8"))]
+    assert len(found) > 200
+    assert [str(each) for each in found if not local_import_is_allowed(each.who)] == []
+
+
+def test_imports_inside_functions_are_found() -> None:
+    source = "class C:\n    async def f(self):\n        import json\n        from ..model import lag\n"
+    assert [each.what for each in local_imports("admin/describe", source)] == ["kgroups.model.lag"]
+    assert not local_import_is_allowed("admin/describe")
+    assert not list(local_imports("admin/describe", "if TYPE_CHECKING:\n    from ..model import lag\n"))
+
+
 def test_no_import_cycles() -> None:
     found = cycles(module_graph({of(path): path.read_text(encoding="utf-8") for path in FILES}))
     assert [sorted(each) for each in found] == []
@@ -413,6 +451,10 @@ def of_cli(loaded: set[str]) -> set[str]:
     return {name.removeprefix("kgroups.cli.") for name in loaded if name.startswith("kgroups.cli.")}
 
 
+STARTUP = {"list": 82, "describe": 100}
+"""The startup budget: how many modules of the package a command loads at most. Only lower these numbers; a module that
+every ``list`` needs replaces another one."""
+
 LAZY = {"frame", "frame.exit_status", "frame.lazy_command"}
 
 
@@ -469,6 +511,7 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
         servers = ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
         found = loaded("kgroups.__main__", *arguments, "-b", servers)
     assert "kgroups.admin.wire" in found
+    assert len([name for name in found if name.split(".")[0] == "kgroups"]) <= STARTUP[arguments[0]]
     pattern = {"re2"} if "--regex" in arguments else set()
     assert found & {*HEAVY, "dataclasses", "shutil", "json", "csv"} == pattern
     assert [name for name in found if any(name.startswith(secured) for secured in SECURED)] == []
