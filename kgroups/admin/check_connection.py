@@ -15,8 +15,8 @@ from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_GROUPS, Acl
 from kgroups.net.connection import Observer
-from kgroups.net.links import DIALS
-from kgroups.net.probe import Prober, Stride
+from kgroups.net.pool import DIALS
+from kgroups.net.probe import Prober, StepResult
 from kgroups.protocol.apis.metadata import ClusterMetadata
 
 from . import check_words
@@ -62,7 +62,7 @@ async def check_connection(
     return _outcome(rows), told.cluster_id
 
 
-async def _probed(prober: Prober, servers: Sequence[Server]) -> list[tuple[Server, list[Stride]]]:
+async def _probed(prober: Prober, servers: Sequence[Server]) -> list[tuple[Server, list[StepResult]]]:
     """The first alone: where it refuses our credentials, no other need see them. The others at once."""
     if not servers:
         return []
@@ -70,7 +70,7 @@ async def _probed(prober: Prober, servers: Sequence[Server]) -> list[tuple[Serve
     found = [(head, await prober.probe(head.host, head.port, head.name))]
     gate = asyncio.Semaphore(DIALS)
 
-    async def probe(server: Server) -> list[Stride]:
+    async def probe(server: Server) -> list[StepResult]:
         async with gate:
             return await prober.probe(server.host, server.port, server.name)
 
@@ -78,7 +78,7 @@ async def _probed(prober: Prober, servers: Sequence[Server]) -> list[tuple[Serve
     return [*found, *zip(rest, strides, strict=True)]
 
 
-def _rows(settings: ClientSettings, server: Server, strides: Iterable[Stride]) -> Iterator[CheckRow]:
+def _rows(settings: ClientSettings, server: Server, strides: Iterable[StepResult]) -> Iterator[CheckRow]:
     for stride in strides:
         step, found = stride.step, stride.found
         spent = None if stride.seconds is None else round(1000 * stride.seconds)

@@ -69,7 +69,7 @@ async def _ask(cluster: Cluster, groups: Sequence[GroupId]) -> Mapping[GroupId, 
 
 async def _batches(cluster: Cluster) -> bool:
     """Whether some broker that can be reached takes many groups a request."""
-    for node in cluster.by_readiness():
+    for node in cluster.nodes_by_health():
         try:
             if await cluster.speaks(node, find_coordinator.API, find_coordinator.BATCHED):
                 return True

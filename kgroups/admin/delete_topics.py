@@ -32,7 +32,7 @@ async def _ask(cluster: Cluster, names: tuple[str, ...]) -> tuple[dict[str, str 
     """What a broker says of each; or why none does. Once it was sent to one, no other is asked."""
     call = api.DeleteTopics(names, int(cluster.settings.broker_timeout * 1000))
     reason: KgroupsError = ClusterUnreachable("the cluster has no brokers", reason=Reason.NO_BROKERS)
-    for node in cluster.by_readiness():
+    for node in cluster.nodes_by_health():
         try:
             return dict(await cluster.change(node, call)), None
         except OutcomeUnknown as error:

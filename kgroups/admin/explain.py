@@ -176,7 +176,7 @@ async def _how(cluster: Cluster, located: Located) -> dict[GroupId, str]:
     asked, listing = find_coordinator.API, list_groups.API
     found: dict[GroupId, str] = {}
     if located.named:
-        versions = await cluster.versions(cluster.by_readiness()[0])
+        versions = await cluster.versions(cluster.nodes_by_health()[0])
         found.update(dict.fromkeys(located.named, f"{asked} v{versions.pick(asked)}"))
     for group in located.listed:
         found[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"

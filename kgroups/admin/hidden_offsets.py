@@ -46,7 +46,7 @@ class WireLookups:
         names: set[str] = set()
         cluster = self._cluster
         for node, topics in await fan_out(
-            (node, cluster.call(node, DescribeLogDirs())) for node in cluster.by_readiness()
+            (node, cluster.call(node, DescribeLogDirs())) for node in cluster.nodes_by_health()
         ):
             if isinstance(topics, KafkaError) and topics.code in NOT_AUTHORIZED:
                 return "listing all topics needs the ACL DESCRIBE on CLUSTER"

@@ -13,7 +13,7 @@ _MINUTE = 60_000
 
 async def offsets_retention(cluster: Cluster) -> int | str:
     """Milliseconds; or why it is not known. One broker is asked for all: they are to be alike."""
-    for node in cluster.by_readiness():
+    for node in cluster.nodes_by_health():
         asked = Resource(BROKER, str(node.id))
         try:
             told = (await cluster.call(node, DescribeConfigs({asked: (SETTING,)}))).get(asked, {})

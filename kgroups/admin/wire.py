@@ -301,7 +301,7 @@ async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:
     """What the first broker that answers speaks. Brokers advertise other names than those we began with, maybe, so that
     none is connected yet; and one that is down is no reason to give up."""
     reason: KgroupsError | None = None
-    for node in cluster.by_readiness():
+    for node in cluster.nodes_by_health():
         try:
             return node, await cluster.versions(node)
         except KgroupsError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .settings import ClientSettings
 
 if TYPE_CHECKING:
-    from .understood import Understood
+    from .effective import EffectiveSetting
 
 BOOTSTRAP_ENV = "KGROUPS_BOOTSTRAP_SERVER"
 COMMAND_CONFIG_ENV = "KGROUPS_COMMAND_CONFIG"
@@ -49,6 +49,6 @@ class Loaded(NamedTuple):
     settings: ClientSettings
     remarks: tuple[str, ...] = ()
     """One line each, for stderr: what is not followed, what is dangerous."""
-    understood: tuple[Understood, ...] = ()
+    understood: tuple[EffectiveSetting, ...] = ()
     """Every setting that was given and is followed; only where ``load_settings`` was told to explain, or had more
     to read than flags."""

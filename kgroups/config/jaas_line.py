@@ -5,8 +5,8 @@ from __future__ import annotations
 from kgroups.errors import ConfigError
 
 from .formats.jaas import LoginModule, parse_jaas
-from .given import Given, Setting
 from .security import AwsIam, Mechanism
+from .settings_reader import Setting, SettingsReader
 
 JAAS = "sasl.jaas.config"
 MECHANISM = ("sasl.mechanism", "sasl.mechanisms")
@@ -22,7 +22,7 @@ _MODULES = {
 of PLAIN and SCRAM do the same: they keep a name and a password."""
 
 
-class Line:
+class JaasLine:
     """The options of a JAAS line, and where it stands."""
 
     def __init__(self, setting: Setting | None, module: LoginModule | None) -> None:
@@ -30,10 +30,10 @@ class Line:
         self.module = module
         origin = setting.origin if setting else ""
         options = module.options if module else {}
-        self.given = Given((Setting(key, value, origin) for key, value in options.items()), scope=f"{JAAS}: ")
+        self.given = SettingsReader((Setting(key, value, origin) for key, value in options.items()), scope=f"{JAAS}: ")
 
     @classmethod
-    def of(cls, given: Given) -> Line:
+    def of(cls, given: SettingsReader) -> JaasLine:
         """:raises ConfigError: for a line that is none, with file and line, without its values."""
         setting = given.take(JAAS, means="how we log in", secret=True)
         if setting is None:
@@ -55,7 +55,7 @@ class Line:
             raise self.setting.wrong(f"names {self.module.short}, which does not serve {mechanism}")
 
 
-def aws_of(given: Given, line: Line) -> AwsIam:
+def aws_of(given: SettingsReader, line: JaasLine) -> AwsIam:
     """Of Amazon's own login module, or of OAuth's with Amazon's handler."""
     options = line.given
     for name in ("awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs", "awsRoleExternalId"):
@@ -69,7 +69,7 @@ def aws_of(given: Given, line: Line) -> AwsIam:
     )
 
 
-def needs(given: Given, line: Line, mechanism: str, what: str, keys: str) -> ConfigError:
+def needs(given: SettingsReader, line: JaasLine, mechanism: str, what: str, keys: str) -> ConfigError:
     """The error for something that is missing: at the JAAS line where there is one, else at the mechanism."""
     at = line.setting or given.peek(*MECHANISM, "security.protocol")
     before = at.place if at else "sasl"

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from kgroups.errors import ConfigError, UsageError
 
-from .exposed import exposure
 from .flags import BOOTSTRAP_ENV, BROKER_TIMEOUT, COMMAND_CONFIG_ENV, PROFILE_ENV, TIMEOUT, Flags, Loaded
-from .given import Given, Setting, is_secret
-from .known import remarks_on
 from .overrides import settings_of_overrides
+from .permissions import permission_warning
+from .precedence import SERVERS, effective
 from .properties import read_properties
 from .providers import PROGRAM, filled_in
-from .rivals import SERVERS, in_force
+from .safe_text import told
 from .security import Security
-from .seemly import told
 from .settings import ClientSettings, Transport, parse_bootstrap
+from .settings_reader import Setting, SettingsReader, is_secret
+from .unused import warnings_on_unused
 
 if TYPE_CHECKING:
     from .profiles import Profile
@@ -43,26 +43,28 @@ def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loade
         [Setting(key, value, PROGRAM) for key, value in flags.properties],
         _of_flags(flags),
     )
-    given = Given(filled_in(Given(in_force(layers)), environ, _note(remarks, "secrets"), flags.config_providers))
+    given = SettingsReader(
+        filled_in(SettingsReader(effective(layers)), environ, _note(remarks, "secrets"), flags.config_providers)
+    )
     remarks += _overridden(layers, given)
     if profile:
         remarks += profile.remarks
     settings = _settings(given, remarks)
     if settings.security and settings.security.sasl:
-        from .clear import in_the_clear
+        from .cleartext import cleartext_warnings
         from .token_urls import check_token_url
 
         check_token_url(settings.security.sasl, given, environ, flags.config_providers)
-        remarks += in_the_clear(settings.security, settings.bootstrap, settings.transport)
+        remarks += cleartext_warnings(settings.security, settings.bootstrap, settings.transport)
     secret = [setting for setting in given if is_secret(setting.key) and setting.value]
     if file and any(setting.origin.startswith(f"{file}, ") for setting in secret):
-        remarks += filter(None, [exposure(file, "secrets")])
+        remarks += filter(None, [permission_warning(file, "secrets")])
     if profile and any(setting.origin.startswith(f"profile {profile.name} ") for setting in secret):
-        remarks += filter(None, [exposure(profile.file, "secrets")])
+        remarks += filter(None, [permission_warning(profile.file, "secrets")])
     return Loaded(settings, tuple(dict.fromkeys(remarks)), tuple(given.understood))
 
 
-def _overridden(layers: Iterable[Iterable[Setting]], given: Given) -> Iterator[str]:
+def _overridden(layers: Iterable[Iterable[Setting]], given: SettingsReader) -> Iterator[str]:
     """An exported variable is easily forgotten, and what a file says is for that file's brokers: a password, say."""
     found = given.peek(*SERVERS)
     if found and found.origin == BOOTSTRAP_ENV:
@@ -71,7 +73,7 @@ def _overridden(layers: Iterable[Iterable[Setting]], given: Given) -> Iterator[s
                 yield f"{BOOTSTRAP_ENV} goes before {other.place}: unset it, or give -b, if those servers are meant"
 
 
-def _settings(given: Given, remarks: list[str]) -> ClientSettings:
+def _settings(given: SettingsReader, remarks: list[str]) -> ClientSettings:
     servers = given.take(*SERVERS, means="brokers to ask first")
     timeout = given.seconds("default.api.timeout.ms", means="bound on the whole command") or TIMEOUT
     broker = given.seconds("request.timeout.ms", "socket.timeout.ms", means="bound on one broker") or BROKER_TIMEOUT
@@ -87,11 +89,11 @@ def _settings(given: Given, remarks: list[str]) -> ClientSettings:
         max_requests_per_second=_rate(given),
         security=security,
     )
-    remarks += remarks_on(given.left(), security.protocol if security else "PLAINTEXT")
+    remarks += warnings_on_unused(given.left(), security.protocol if security else "PLAINTEXT")
     return settings
 
 
-def _rate(given: Given) -> float | None:
+def _rate(given: SettingsReader) -> float | None:
     found = given.take(_RATE, means="maximum rate of requests")
     if found is None:
         return None
@@ -100,7 +102,7 @@ def _rate(given: Given) -> float | None:
     return float(found.value)
 
 
-def _client_id(given: Given) -> str | None:
+def _client_id(given: SettingsReader) -> str | None:
     found = given.take("client.id", means="our name in the brokers' logs and quotas")
     if found is None:
         return None
@@ -124,7 +126,7 @@ def _servers(setting: Setting | None) -> tuple[tuple[str, int], ...]:
         raise ConfigError(str(error)) from None
 
 
-def _security(given: Given, remarks: list[str]) -> Security | None:
+def _security(given: SettingsReader, remarks: list[str]) -> Security | None:
     found = given.take("security.protocol", means="TLS, SASL, both or neither")
     protocol = (found.value.strip().upper() if found else "") or "PLAINTEXT"
     if found and protocol not in _PROTOCOLS:
@@ -146,7 +148,7 @@ def _security(given: Given, remarks: list[str]) -> Security | None:
 
 def _note(remarks: list[str], what: str) -> Callable[[Path, str], None]:
     def note(path: Path, place: str) -> None:
-        remarks.extend(filter(None, [exposure(path, what)]))
+        remarks.extend(filter(None, [permission_warning(path, what)]))
 
     return note
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgroups.errors import AuthenticationFailed, ConfigError, KgroupsError
 
-from .given import is_secret
 from .secret import MASK
 from .settings import ClientSettings
+from .settings_reader import is_secret
 
 if TYPE_CHECKING:
     from .secret import Secret

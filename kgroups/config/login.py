@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .given import Given, Setting, path_of_url
-from .jaas_line import AWS, JAAS, MECHANISM, Line, aws_of, needs
+from .jaas_line import AWS, JAAS, MECHANISM, JaasLine, aws_of, needs
+from .safe_text import told
 from .security import Credentials, Kerberos, Mechanism, Password, Sasl
-from .seemly import told
+from .settings_reader import Setting, SettingsReader, path_of_url
 from .tls import FileNote, Remark
 
 _OTHERS = ("CRAM-MD5", "DIGEST-MD5", "NTLM")
 """Mechanisms of SASL that Kafka does not have."""
 
 
-def sasl_of(given: Given, remark: Remark, note: FileNote) -> Sasl:
+def sasl_of(given: SettingsReader, remark: Remark, note: FileNote) -> Sasl:
     """
     :param note: is told of keytabs and files of tokens.
     :raises ConfigError: for a mechanism, a JAAS line or credentials that cannot be right.
     """
-    line = Line.of(given)
+    line = JaasLine.of(given)
     wanted = given.take(*MECHANISM, means="how we log in")
     mechanism = _mechanism(wanted)
     line.check(mechanism)
@@ -42,7 +42,7 @@ def _mechanism(wanted: Setting | None) -> str:
     return word
 
 
-def _credentials(mechanism: str, given: Given, line: Line, remark: Remark, note: FileNote) -> Credentials:
+def _credentials(mechanism: str, given: SettingsReader, line: JaasLine, remark: Remark, note: FileNote) -> Credentials:
     match mechanism:
         case Mechanism.OAUTHBEARER:
             from .oauth import oauth_of
@@ -55,7 +55,7 @@ def _credentials(mechanism: str, given: Given, line: Line, remark: Remark, note:
     return _password(mechanism, given, line)
 
 
-def _password(mechanism: str, given: Given, line: Line) -> Password:
+def _password(mechanism: str, given: SettingsReader, line: JaasLine) -> Password:
     """librdkafka's two keys go before a JAAS line's options: that is how one of them is overridden by ``-X``."""
     name = given.take("sasl.username", means="who we are") or line.given.take("username", means="who we are")
     word = given.take("sasl.password", means="our password", secret=True)
@@ -68,7 +68,7 @@ def _password(mechanism: str, given: Given, line: Line) -> Password:
     return Password(name.value, word.secret, token)
 
 
-def _kerberos(given: Given, line: Line, note: FileNote) -> Kerberos:
+def _kerberos(given: SettingsReader, line: JaasLine, note: FileNote) -> Kerberos:
     means = "the first part of the brokers' principals"
     service = given.text("sasl.kerberos.service.name", means=means)
     own = line.given.text("serviceName", means=means)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from .given import Given, Setting, path_of_url
-from .jaas_line import Line, aws_of, needs
+from .jaas_line import JaasLine, aws_of, needs
 from .properties import read_bounded
 from .secret import Veiled
 from .security import AwsIam, ClientCredentials, StaticToken, Tls, TokenFile, UnsecuredToken
+from .settings_reader import Setting, SettingsReader, path_of_url
 from .tls import FileNote, Remark, tls_of
 
 _ENCODE = "sasl.oauthbearer.header.urlencode"
@@ -31,7 +31,7 @@ _QUIET = ("sasl.oauthbearer.jwks", "sasl.oauthbearer.expected", "sasl.oauthbeare
 OAuth = StaticToken | TokenFile | ClientCredentials | UnsecuredToken | AwsIam
 
 
-def oauth_of(given: Given, line: Line, remark: Remark, note: FileNote) -> OAuth:
+def oauth_of(given: SettingsReader, line: JaasLine, remark: Remark, note: FileNote) -> OAuth:
     """
     :raises ConfigError: when nothing says where a token comes from, or half of it.
     """
@@ -63,7 +63,12 @@ def oauth_of(given: Given, line: Line, remark: Remark, note: FileNote) -> OAuth:
 
 
 def _client(
-    given: Given, line: Line, endpoint: Setting, extensions: Mapping[str, str], remark: Remark, note: FileNote
+    given: SettingsReader,
+    line: JaasLine,
+    endpoint: Setting,
+    extensions: Mapping[str, str],
+    remark: Remark,
+    note: FileNote,
 ) -> ClientCredentials:
     url = endpoint.value.strip()
     if not _is_address(url):
@@ -108,7 +113,7 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _endpoint_tls(given: Given, line: Line, remark: Remark, note: FileNote) -> Tls | None:
+def _endpoint_tls(given: SettingsReader, line: JaasLine, remark: Remark, note: FileNote) -> Tls | None:
     """Java takes it of the JAAS line's options, Strimzi with ``oauth.`` before them, librdkafka of https.ca.*."""
     location = given.take("https.ca.location", means="whose certificate the endpoint may show")
     inline = given.take("https.ca.pem", means="whose certificate the endpoint may show")
@@ -122,7 +127,7 @@ def _endpoint_tls(given: Given, line: Line, remark: Remark, note: FileNote) -> T
         return None
     for prefix in ("ssl.", "oauth.ssl."):
         line.given.take_all(prefix, means="of TLS to the endpoint")
-    return tls_of(Given((*theirs, *own)), lambda text: remark(f"TLS to the token endpoint: {text}"), note)
+    return tls_of(SettingsReader((*theirs, *own)), lambda text: remark(f"TLS to the token endpoint: {text}"), note)
 
 
 def _token_file(endpoint: Setting, extensions: Mapping[str, str], note: FileNote) -> TokenFile:
@@ -132,7 +137,7 @@ def _token_file(endpoint: Setting, extensions: Mapping[str, str], note: FileNote
     return TokenFile(path, extensions)
 
 
-def _extensions(given: Given, line: Line) -> dict[str, str]:
+def _extensions(given: SettingsReader, line: JaasLine) -> dict[str, str]:
     means = "tells the broker more of us (KIP-342)"
     found = Veiled()
     for prefix in ("extension_", "unsecuredLoginExtension_"):
@@ -148,7 +153,7 @@ def _extensions(given: Given, line: Line) -> dict[str, str]:
     return found
 
 
-def _class(given: Given, key: str, known: tuple[str, ...], means: str) -> str | None:
+def _class(given: SettingsReader, key: str, known: tuple[str, ...], means: str) -> str | None:
     """A Java class by the last part of its name; its package changed over the years.
 
     :raises ConfigError: for one that does what we cannot know.

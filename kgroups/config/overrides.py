@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kgroups.errors import UsageError
 
-from .exposed import exposure
-from .given import Setting, is_secret
+from .permissions import permission_warning
 from .properties import read_bounded
+from .settings_reader import Setting, is_secret
 
 
 def settings_of_overrides(overrides: Iterable[str], remarks: list[str]) -> Iterator[Setting]:
@@ -30,7 +30,7 @@ def settings_of_overrides(overrides: Iterable[str], remarks: list[str]) -> Itera
             path = Path(value[1:])
             value = read_bounded(path, f"-X {key}").decode("utf-8", "surrogateescape").rstrip("\r\n")
             if is_secret(key):
-                remarks.extend(filter(None, [exposure(path, "a secret")]))
+                remarks.extend(filter(None, [permission_warning(path, "a secret")]))
             yield Setting(key, value, "-X")
             continue
         if is_secret(key) and value and not value.startswith("${"):

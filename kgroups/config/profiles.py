@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 from kgroups.errors import ConfigError, UsageError
 
 from .flags import CONFIG_ENV, PROFILE_ENV, Flags
-from .given import Setting
 from .properties import read_bounded
-from .seemly import shown_key, told
+from .safe_text import shown_key, told
 from .settings import Transport
+from .settings_reader import Setting
 
 _KEYS = {
     "bootstrap": "bootstrap.servers",

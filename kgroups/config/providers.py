@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from kgroups.errors import ConfigError, UsageError
 
-from .given import Given, Setting
 from .properties import read_bounded, read_properties
-from .seemly import shown_key
+from .safe_text import shown_key
+from .settings_reader import Setting, SettingsReader
 
 PROVIDERS_ENV = "KGROUPS_CONFIG_PROVIDERS"
 """``off``, or a comma list of ``env``, ``file`` and ``directory``: which may be used at all."""
@@ -72,7 +72,9 @@ def _places(text: str) -> Iterator[_Place]:
 class Providers:
     """The providers that settings may name."""
 
-    def __init__(self, given: Given, environ: Mapping[str, str], note: Note, trusted: bool | None = None) -> None:
+    def __init__(
+        self, given: SettingsReader, environ: Mapping[str, str], note: Note, trusted: bool | None = None
+    ) -> None:
         """
         :param trusted: whether values are filled in at all; ``None``: those of a program's properties are not.
         :raises UsageError: for a KGROUPS_CONFIG_PROVIDERS that is none.
@@ -94,7 +96,7 @@ class Providers:
         for name in declared:
             self._declare(given, name)
 
-    def _declare(self, given: Given, name: str) -> None:
+    def _declare(self, given: SettingsReader, name: str) -> None:
         made = given.text(f"{DECLARED}.{name}.class", means=f"who fills in ${{{name}:...}}") or ""
         kind = _CLASSES.get(made.rpartition(".")[2])
         if kind is None:
@@ -183,7 +185,9 @@ class Providers:
             raise setting.wrong(f"may not ask for {path}: {DECLARED}.{name}.param.allowed.paths is {allowed}")
 
 
-def filled_in(given: Given, environ: Mapping[str, str], note: Note, trusted: bool | None = None) -> list[Setting]:
+def filled_in(
+    given: SettingsReader, environ: Mapping[str, str], note: Note, trusted: bool | None = None
+) -> list[Setting]:
     """All settings with their values, those of ``config.providers`` left out.
 
     Blanks around a value are not part of it, nor is the line's end in a file that a placeholder stands for: Java's

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from .effective import shown
 from .secret import Secret
-from .understood import shown
 
 
 class Mechanism(StrEnum):

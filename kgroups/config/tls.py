@@ -11,11 +11,11 @@ from kgroups.errors import ConfigError
 
 from .formats import stores
 from .formats.ciphers import is_tls13, is_weak, openssl_name
-from .given import Given, Setting
 from .properties import read_bounded
+from .safe_text import told
 from .secret import Secret
 from .security import Tls
-from .seemly import told
+from .settings_reader import Setting, SettingsReader
 
 T = TypeVar("T")
 Remark = Callable[[str], None]
@@ -27,7 +27,7 @@ _TRUST = "whose certificates brokers may show"
 _KEY = "our certificate and its key"
 
 
-def tls_of(given: Given, remark: Remark, note: FileNote) -> Tls:
+def tls_of(given: SettingsReader, remark: Remark, note: FileNote) -> Tls:
     """
     :param remark: is told what is dangerous.
     :raises ConfigError: for a store, a PEM or a word that cannot be right; with the place, without secrets.
@@ -46,7 +46,7 @@ def tls_of(given: Given, remark: Remark, note: FileNote) -> Tls:
     )
 
 
-def _authorities(given: Given) -> str | None:
+def _authorities(given: SettingsReader) -> str | None:
     inline = given.take("ssl.truststore.certificates", "ssl.ca.pem", means=_TRUST)
     location = given.take("ssl.truststore.location", "ssl.ca.location", means=_TRUST)
     password = given.secret("ssl.truststore.password", means="opens the truststore")
@@ -74,7 +74,7 @@ def _of_librdkafka(location: Setting) -> str | None:
     return "".join(dict.fromkeys(_of_pem(location, stores.authorities_of, text) for text in found))
 
 
-def _identity(given: Given, note: FileNote) -> stores.Identity | None:
+def _identity(given: SettingsReader, note: FileNote) -> stores.Identity | None:
     chain = given.take("ssl.keystore.certificate.chain", "ssl.certificate.pem", means=_KEY)
     key = given.take("ssl.keystore.key", "ssl.key.pem", means=_KEY, secret=True)
     certificate_file = given.take("ssl.certificate.location", means=_KEY)
@@ -125,7 +125,7 @@ def _of_pem(setting: Setting, read: Callable[[str], T], text: str | None = None)
         raise ConfigError(f"{where}: {error}") from None
 
 
-def _verify(given: Given, remark: Remark) -> bool:
+def _verify(given: SettingsReader, remark: Remark) -> bool:
     key = "enable.ssl.certificate.verification"
     verify = given.flag(key, otherwise=True, means="whether brokers must prove who they are")
     if not verify:
@@ -133,7 +133,7 @@ def _verify(given: Given, remark: Remark) -> bool:
     return verify
 
 
-def _check_name(given: Given, remark: Remark) -> bool:
+def _check_name(given: SettingsReader, remark: Remark) -> bool:
     found = given.take("ssl.endpoint.identification.algorithm", means="whether a certificate must name its host")
     if found is None:
         return True
@@ -146,7 +146,7 @@ def _check_name(given: Given, remark: Remark) -> bool:
     return True
 
 
-def _versions(given: Given) -> tuple[str, ...]:
+def _versions(given: SettingsReader) -> tuple[str, ...]:
     enabled = given.take("ssl.enabled.protocols", means="versions of TLS")
     highest = given.take("ssl.protocol", means="the highest version of TLS")
     words = _known(enabled) if enabled else []
@@ -166,7 +166,9 @@ def _known(setting: Setting) -> list[str]:
     return words
 
 
-def _ciphers(given: Given, versions: tuple[str, ...], remark: Remark) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _ciphers(
+    given: SettingsReader, versions: tuple[str, ...], remark: Remark
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Suites of TLS 1.3 cannot be chosen one by one; where only such are given, TLS is 1.3."""
     found = given.take("ssl.cipher.suites", means="which ciphers")
     words = [word for word in re.split(r"[\s,]+", found.value) if word] if found else []

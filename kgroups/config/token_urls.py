@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
-from .given import Given
 from .jaas_line import JAAS
 from .oauth import ENDPOINT
 from .providers import PROGRAM
 from .security import ClientCredentials, Sasl, TokenFile
+from .settings_reader import SettingsReader
 
 URLS_ENV = "KGROUPS_OAUTHBEARER_ALLOWED_URLS"
 
 
-def check_token_url(sasl: Sasl, given: Given, environ: Mapping[str, str], trusted: bool | None) -> None:
+def check_token_url(sasl: Sasl, given: SettingsReader, environ: Mapping[str, str], trusted: bool | None) -> None:
     """
     :param trusted: whether a ``file:`` URL is followed; ``None``: not in a program's properties.
     :raises ConfigError: for a URL that may not be asked.

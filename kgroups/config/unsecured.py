@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .given import Given, Setting
-from .jaas_line import Line
+from .jaas_line import JaasLine
 from .secret import Secret, Veiled
 from .security import UnsecuredToken
+from .settings_reader import Setting, SettingsReader
 
 _RECKONED = ("iat", "exp")
 """Claims that follow from the clock and the lifetime; Java lets nobody set them either."""
@@ -21,7 +21,7 @@ _MOST = 1e15
 """What a JSON number of ours may come to."""
 
 
-def unsecured_of(given: Given, line: Line, extensions: Mapping[str, str]) -> UnsecuredToken | None:
+def unsecured_of(given: SettingsReader, line: JaasLine, extensions: Mapping[str, str]) -> UnsecuredToken | None:
     """``None`` when nobody says who the token is to name.
 
     :raises ConfigError: for claims that cannot be.

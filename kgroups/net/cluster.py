@@ -29,9 +29,9 @@ from kgroups.protocol.call import Call
 from kgroups.protocol.versions import Api, BrokerVersions
 
 from .connection import ConnectionLost, NeverSent, Observer
+from .connector import ReadyConnection
 from .deadline import Deadline
-from .gate import Link
-from .links import Links
+from .pool import ConnectionPool
 from .progress import Progress
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Cluster:
         self.topics: dict[str, metadata.TopicLeaders] = {}
         """Those that were asked about when connecting, as last reported."""
         self.progress = Progress()
-        self._links = Links(settings, self.deadline, observer)
+        self._pool = ConnectionPool(settings, self.deadline, observer)
         self._gates: dict[tuple[int, int], asyncio.Semaphore] = {}
 
     @classmethod
@@ -93,7 +93,7 @@ class Cluster:
 
     async def close(self) -> None:
         """Closes every connection, also those that are still being made."""
-        await self._links.close()
+        await self._pool.close()
 
     async def call(self, node: Node, call: Call[T]) -> T:
         """Puts a call to a broker, in the newest version that both sides speak.
@@ -110,12 +110,12 @@ class Cluster:
 
         :raises OutcomeUnknown: when it was sent, and no answer came that could be read.
         """
-        with self._links.free_lane(node.host, node.port) as lane:
+        with self._pool.free_lane(node.host, node.port) as lane:
             return await self._put(node, lane, lambda link: self._sent(link, call, (node.host, node.port)))
 
     async def versions(self, node: Node) -> BrokerVersions:
         """What a broker speaks. Raises as :meth:`call` does."""
-        return (await self._links.to(node.host, node.port, str(node))).versions
+        return (await self._pool.to(node.host, node.port, str(node))).versions
 
     async def speaks(self, node: Node, api: Api, version: int = 0) -> bool:
         """Whether a broker and we share a version of an API that is at least ``version``."""
@@ -127,7 +127,7 @@ class Cluster:
         :raises KgroupsError: the last broker's, when none can.
         """
         reason: KgroupsError | None = None
-        for node in self.by_readiness():
+        for node in self.nodes_by_health():
             try:
                 if needs and not await self.speaks(node, call.api, needs):
                     reason = UnsupportedVersion(f"{call.api} v{needs} is not spoken", peer=str(node))
@@ -143,16 +143,16 @@ class Cluster:
 
     def reachable(self, node: Node) -> bool:
         """Whether a broker has not failed to connect or to answer yet."""
-        return not self._links.condemned((node.host, node.port))
+        return not self._pool.is_down((node.host, node.port))
 
-    def by_readiness(self) -> list[Node]:
+    def nodes_by_health(self) -> list[Node]:
         """All brokers: first those that have answered, then those that have not yet, and those that failed last."""
 
         def rank(node: Node) -> tuple[int, int]:
             address = (node.host, node.port)
-            if self._links.condemned(address):
+            if self._pool.is_down(address):
                 return (2, node.id)
-            ready = self._links.tried(address) and not self._links.silent(address)
+            ready = self._pool.tried(address) and not self._pool.silent(address)
             return (0 if ready else 1, node.id)
 
         return sorted(self.nodes.values(), key=rank)
@@ -171,7 +171,7 @@ class Cluster:
         :meth:`call_any`.
         """
         self.deadline.restart()
-        self._links.forgive()
+        self._pool.forgive()
         topics = tuple(self.topics)
         answer = await self.call_any(metadata.Metadata(topics, operations=True))
         self._learn(answer)
@@ -184,7 +184,7 @@ class Cluster:
         self.cluster_id = answer.cluster_id
         self.nodes = {node.id: node for node in answer.nodes}
         for node in answer.nodes:
-            self._links.rename((node.host, node.port), str(node))
+            self._pool.rename((node.host, node.port), str(node))
 
     async def _bootstrap(self, call: metadata.Metadata) -> metadata.ClusterMetadata:
         servers = self.settings.bootstrap
@@ -209,24 +209,24 @@ class Cluster:
     async def _try(self, at: int, server: tuple[str, int], call: metadata.Metadata) -> metadata.ClusterMetadata:
         await asyncio.sleep(at * BOOTSTRAP_STAGGER)
         host, port = server
-        link = await self._links.to(host, port, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+        link = await self._pool.to(host, port, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         try:
             answer = await self._ask(link, call, server)
         except ConnectionLost as error:
-            raise self._links.shut_behind(error) from None
+            raise self._pool.with_authentication_hint(error) from None
         if not answer.nodes:
             text = "answers, but knows of no brokers yet"
             raise BrokerUnavailable(text, peer=link.connection.name, reason=Reason.NO_BROKERS)
         return answer
 
-    async def _put(self, node: Node, number: int, send: Callable[[Link], Awaitable[T]]) -> T:
+    async def _put(self, node: Node, number: int, send: Callable[[ReadyConnection], Awaitable[T]]) -> T:
         """By one of the connections to a broker; by a new one where that was lost while we waited for our turn."""
         try:
-            return await send(await self._links.to(node.host, node.port, str(node), number))
+            return await send(await self._pool.to(node.host, node.port, str(node), number))
         except NeverSent:
-            return await send(await self._links.to(node.host, node.port, str(node), number))
+            return await send(await self._pool.to(node.host, node.port, str(node), number))
 
-    async def _ask(self, link: Link, call: Call[T], address: tuple[str, int]) -> T:
+    async def _ask(self, link: ReadyConnection, call: Call[T], address: tuple[str, int]) -> T:
         try:
             version = link.versions.pick(call.api)
         except UnsupportedVersion as error:
@@ -238,9 +238,9 @@ class Cluster:
         except ConnectionLost:
             raise
         except BrokerUnavailable as error:
-            raise self._links.condemn(address, error) from None
+            raise self._pool.mark_down(address, error) from None
 
-    async def _sent(self, link: Link, call: Call[T], address: tuple[str, int]) -> T:
+    async def _sent(self, link: ReadyConnection, call: Call[T], address: tuple[str, int]) -> T:
         """The answer to a change, after which nobody has to wonder."""
         self.deadline.bound(self.settings.broker_timeout)
         try:

@@ -36,7 +36,7 @@ from .deadline import Deadline
 from .pace import Pace
 
 if TYPE_CHECKING:
-    from .tls_door import TlsDoor
+    from .tls_handshake import TlsConnector
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._next_id = 0
         self._transport: asyncio.Transport | None = None
         self._broken: BrokerUnavailable | ProtocolError | None = None
-        self.tls: TlsDoor | None = None
+        self.tls: TlsConnector | None = None
         """The door by which it was made."""
         self._held: asyncio.Event | None = None
         self._keeper: asyncio.Task[None] | None = None

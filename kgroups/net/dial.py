@@ -12,7 +12,7 @@ from .connection import Connection, Observer, Overdue, unavailable
 from .resolve import addresses
 
 if TYPE_CHECKING:
-    from .tls_door import TlsDoor
+    from .tls_handshake import TlsConnector
 
 
 async def dial(
@@ -23,7 +23,7 @@ async def dial(
     client_id: str,
     timeout: float,
     observer: Observer | None = None,
-    tls: TlsDoor | None = None,
+    tls: TlsConnector | None = None,
 ) -> Connection:
     """A connected socket.
 
@@ -45,7 +45,7 @@ async def dial(
 
 
 async def dial_address(
-    host: str, address: str, port: int, *, make: Callable[[], Connection], tls: TlsDoor | None
+    host: str, address: str, port: int, *, make: Callable[[], Connection], tls: TlsConnector | None
 ) -> Connection:
     """By one of the host's addresses.
 
@@ -60,7 +60,7 @@ async def dial_address(
     return connection
 
 
-async def _reached(make: Callable[[], Connection], host: str, port: int, tls: TlsDoor | None) -> Connection:
+async def _reached(make: Callable[[], Connection], host: str, port: int, tls: TlsConnector | None) -> Connection:
     """By the first of the host's addresses that accepts."""
     refused: OSError | None = None
     for address in await addresses(host, port):

@@ -13,19 +13,19 @@ from kgroups.model.connection_check import Step
 from kgroups.protocol.apis import metadata
 from kgroups.protocol.versions import BrokerVersions
 
+from .authenticator import Authenticator
 from .certificates import Certificate
 from .connection import Connection, Observer, Overdue, unavailable
+from .connector import negotiate
 from .deadline import Deadline
 from .dial import dial_address, invalid_address, no_address
-from .gate import negotiate
 from .resolve import addresses
-from .sign_in import SignIn
-from .tls_door import TlsDoor, Untrusted
+from .tls_handshake import TlsConnector, Untrusted
 
 T = TypeVar("T")
 
 
-class Stride(NamedTuple):
+class StepResult(NamedTuple):
     """One step: what it gave, or why it failed; neither where it was not tried."""
 
     step: Step
@@ -54,9 +54,9 @@ class Prober:
         self.settings = settings
         self.deadline = Deadline(settings.timeout)
         self._observer = observer
-        self._tls = TlsDoor(security.tls) if security and security.tls else None
+        self._tls = TlsConnector(security.tls) if security and security.tls else None
         self._sasl = security.sasl if security else None
-        self._sign_in: SignIn | None = None
+        self._sign_in: Authenticator | None = None
         self._refused = False
 
     def steps(self) -> Iterable[Step]:
@@ -64,14 +64,14 @@ class Prober:
         without = {step for step, there in ((Step.TLS, self._tls), (Step.SASL, self._sasl)) if not there}
         return [step for step in Step if step not in without]
 
-    async def probe(self, host: str, port: int, name: str) -> list[Stride]:
+    async def probe(self, host: str, port: int, name: str) -> list[StepResult]:
         """Every step, those behind one that failed untried. What is found: addresses; the address that accepted; the
         TLS session; the versions; seconds that the sign-in holds, or ``None``; the metadata.
 
         :raises ConfigError: when the settings turn out to be impossible (or a package to be missing).
         """
-        way = _Way(self, host, port, name)
-        strides: list[Stride] = []
+        way = _Path(self, host, port, name)
+        strides: list[StepResult] = []
         try:
             for step in self.steps():
                 if step is Step.SASL and self._refused:
@@ -82,9 +82,9 @@ class Prober:
                     break
         finally:
             way.close()
-        return strides + [Stride(step) for step in self.steps() if step not in {stride.step for stride in strides}]
+        return strides + [StepResult(step) for step in self.steps() if step not in {stride.step for stride in strides}]
 
-    async def _timed(self, step: Step, work: Coroutine[Any, Any, object]) -> Stride:
+    async def _timed(self, step: Step, work: Coroutine[Any, Any, object]) -> StepResult:
         began = time.perf_counter()
         found: object = None
         error: KgroupsError | None = None
@@ -103,19 +103,19 @@ class Prober:
             error = unavailable(failed)
         except (ValueError, OverflowError) as failed:  # brokers advertise what they were told
             error = invalid_address(failed)
-        return Stride(step, time.perf_counter() - began, found, error)
+        return StepResult(step, time.perf_counter() - began, found, error)
 
     def patience(self) -> Deadline:
         return self.deadline.within(self.settings.broker_timeout)
 
-    def signing_in(self) -> SignIn:
+    def authenticator(self) -> Authenticator:
         """:raises UnsupportedMechanism: for one that we do not speak."""
         assert self._sasl
-        self._sign_in = self._sign_in or SignIn(self._sasl)
+        self._sign_in = self._sign_in or Authenticator(self._sasl)
         return self._sign_in
 
 
-class _Way:
+class _Path:
     """One server, and how far we are."""
 
     def __init__(self, prober: Prober, host: str, port: int, name: str) -> None:
@@ -168,7 +168,7 @@ class _Way:
 
     async def _sign_in(self) -> float | None:
         assert self._connection
-        await self._prober.signing_in().on(self._connection, self._versions, self._host, self._prober.patience())
+        await self._prober.authenticator().on(self._connection, self._versions, self._host, self._prober.patience())
         ends = self._connection.ends
         return None if ends is None else ends - asyncio.get_running_loop().time()
 

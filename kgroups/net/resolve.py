@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .aside import Crew
+    from .in_thread import Crew
 
 LOOKUPS = 16
 """Names that are looked up at a time: a broker may name any number of others."""
@@ -23,15 +23,17 @@ async def addresses(host: str, port: int) -> list[str]:
     """
     if _is_address(host):
         return [host]
-    from .aside import aside
+    from .in_thread import run_in_thread
 
-    found = await aside(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), f"resolve {host}", _crew())
+    found = await run_in_thread(
+        lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), f"resolve {host}", _crew()
+    )
     return list(dict.fromkeys(str(entry[4][0]) for entry in found or ()))
 
 
 @cache
 def _crew() -> Crew:
-    from .aside import Crew
+    from .in_thread import Crew
 
     return Crew(LOOKUPS)
 

@@ -120,7 +120,7 @@ def _unsecured(wanted: UnsecuredToken) -> Token:
 async def _signed(wanted: AwsIam, host: str) -> Token:
     from kgroups.config.aws import signed_token
 
-    from .aside import aside
+    from .in_thread import run_in_thread
 
-    token, ends = await aside(lambda: signed_token(wanted, host), "sign a token for AWS")
+    token, ends = await run_in_thread(lambda: signed_token(wanted, host), "sign a token for AWS")
     return Token(token, max(0.0, ends - time.time()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kgroups.config.understood import Understood
+from kgroups.config.effective import EffectiveSetting
 from kgroups.model.connection_check import CheckRow
 
 from .views import Align, Sooner, Tier, View, columns_of, some_value
@@ -29,7 +29,7 @@ SETTINGS = View(
     "config-show",
     "Settings",
     columns_of(
-        Understood,
+        EffectiveSetting,
         ("SETTING", "key", _L, _B, None),
         ("VALUE", "value", _L, _B, None),
         ("ORIGIN", "origin", _L, _B, None),

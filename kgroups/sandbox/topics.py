@@ -28,7 +28,7 @@ async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
     :raises SandboxError: when one cannot be made, or is there already.
     """
     answer: Mapping[str, KafkaError | None] = {}
-    for node in cluster.by_readiness():
+    for node in cluster.nodes_by_health():
         answer = await cluster.call(node, CreateTopics(topics))
         if not any(error and error.code == Code.not_controller for error in answer.values()):
             break
@@ -41,7 +41,7 @@ async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
 async def _await_leaders(cluster: Cluster, topics: Mapping[str, int]) -> None:
     """Brokers hear of new topics a moment after the controller has answered, and refuse commits on them until then."""
     until = time.monotonic() + _TIMEOUT
-    for node in cluster.by_readiness():
+    for node in cluster.nodes_by_health():
         while missing := _without_leaders(await cluster.call(node, Metadata(tuple(topics))), topics):
             if time.monotonic() > until:
                 raise SandboxError(f"{node} does not know who leads {', '.join(missing)} after {_TIMEOUT:g} s")

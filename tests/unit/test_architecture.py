@@ -402,7 +402,7 @@ SECURED = (
     "kgroups.config.aws",
     "kgroups.config.formats.jwt",
     "kgroups.config.security",
-    "kgroups.net.sign_in",
+    "kgroups.net.authenticator",
     "kgroups.net.tls",
     "kgroups.net.token",
     "kgroups.protocol.apis.sasl_",

@@ -54,8 +54,8 @@ from kgroups.model.permissions import Acl
 from kgroups.model.placement import OFFSETS_TOPIC
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.net.aside import aside
 from kgroups.net.deadline import Deadline
+from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code
 
@@ -126,7 +126,7 @@ class RdkafkaAdmin(Acts):
         await self.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
-                await aside(held.clear, "close librdkafka")
+                await run_in_thread(held.clear, "close librdkafka")
 
     async def _reach(self, told: list[KafkaError]) -> None:
         patience = self._patience()

@@ -18,7 +18,7 @@ from kgroups.model.duration import parse_seconds
 from .run_query import Shape
 
 if TYPE_CHECKING:
-    from kgroups.config.understood import Understood
+    from kgroups.config.effective import EffectiveSetting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ class Connection(NamedTuple):
 
     settings: ClientSettings
     debug: bool
-    understood: tuple[Understood, ...] = ()
+    understood: tuple[EffectiveSetting, ...] = ()
     """Every setting that was given, for who asked for it."""
     given: Callable[[], tuple[str, ...]] = tuple
     """Returns the connection options as words for a suggested command. No secrets."""

@@ -35,9 +35,9 @@ def _words(flags: Flags) -> Iterator[str]:
 
 
 def _without_secret(override: str) -> str:
-    from kgroups.config.given import is_secret
+    from kgroups.config.effective import shown
     from kgroups.config.secret import MASK
-    from kgroups.config.understood import shown
+    from kgroups.config.settings_reader import is_secret
 
     key, equals, value = override.partition("=")
     if not equals:

@@ -38,10 +38,10 @@ def show_profile(shape: Shape, name: str | None) -> int:
 
     Without a name: that of KGROUPS_PROFILE, else the default.
     """
+    from kgroups.config.effective import shown
     from kgroups.config.flags import PROFILE_ENV
-    from kgroups.config.given import is_secret
     from kgroups.config.profiles import read_profiles
-    from kgroups.config.understood import shown
+    from kgroups.config.settings_reader import is_secret
 
     profiles = read_profiles(os.environ)
     asked_by = "profile show" if name else PROFILE_ENV if os.environ.get(PROFILE_ENV) else f"{profiles.file}: default"

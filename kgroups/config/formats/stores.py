@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgroups.errors import ConfigError
 
 from ..properties import read_bounded
+from ..safe_text import nearly
 from ..secret import Secret
-from ..seemly import nearly
 from . import jks, pem
 
 if TYPE_CHECKING:

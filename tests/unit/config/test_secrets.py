@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kgroups.config import known
+from kgroups.config import unused
 from kgroups.config.flags import Flags
-from kgroups.config.given import Setting
 from kgroups.config.librdkafka import Options, librdkafka_options, made_client
 from kgroups.config.load import load_settings
 from kgroups.config.properties import Property
+from kgroups.config.settings_reader import Setting
 from kgroups.errors import ConfigError, KgroupsError
 from kgroups.net.cluster import Cluster as Net
 
@@ -221,5 +221,5 @@ def test_what_librdkafka_says_of_a_secret() -> None:
 def test_a_key_that_is_nearly_one_is_named() -> None:
     """A mistyped key is to be found; what is like none may be anything."""
     left = [Setting(key, "", f"f, line {line}") for line, key in enumerate(("retires", "ssl.treustore", SECRET), 1)]
-    (remark,) = known.remarks_on(left, "SASL_SSL")
+    (remark,) = unused.warnings_on_unused(left, "SASL_SSL")
     assert remark == ("not understood, and ignored: retires (f, line 1), ssl.treustore (f, line 2), a key (f, line 3)")

@@ -16,7 +16,7 @@ from kgroups.errors import (
 )
 from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
-from kgroups.net.links import LANES
+from kgroups.net.pool import LANES
 from kgroups.protocol.apis.find_coordinator import API as FIND_COORDINATOR
 from kgroups.protocol.apis.find_coordinator import FindCoordinator
 from kgroups.protocol.apis.list_groups import ListGroups
@@ -143,7 +143,7 @@ def test_a_broker_that_hung_is_not_asked_again() -> None:
                     await cluster.call(hung, ListGroups())
         assert watch.seconds == pytest.approx(PATIENCE)
         assert not cluster.reachable(hung) and cluster.reachable(cluster.nodes[0])
-        assert cluster.by_readiness()[-1] == hung
+        assert cluster.nodes_by_health()[-1] == hung
 
     with_cluster(fake, work, via=(0,), broker_timeout=PATIENCE)
     assert len(fake.asked("ListGroups")) == 1

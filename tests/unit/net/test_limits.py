@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, NotRequested
-from kgroups.net import links, resolve
+from kgroups.net import pool, resolve
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Connection
+from kgroups.net.connector import Connector
 from kgroups.net.dial import dial
 from kgroups.net.fanout import fan_out
-from kgroups.net.gate import Gate
 from kgroups.net.resolve import addresses
 from kgroups.protocol.apis import metadata
 from kgroups.protocol.apis.list_groups import ListGroups
@@ -64,17 +64,17 @@ def many(brokers: int) -> FakeCluster:
 
 
 def test_so_many_brokers_are_connected_to_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    level, link = Level(), Gate.link
+    level, link = Level(), Connector.link
 
-    async def counted(self: Gate, *rest: Any) -> Any:
+    async def counted(self: Connector, *rest: Any) -> Any:
         level.add(1)
         try:
             return await link(self, *rest)
         finally:
             level.add(-1)
 
-    monkeypatch.setattr(Gate, "link", counted)
-    monkeypatch.setattr(links, "DIALS", 3)
+    monkeypatch.setattr(Connector, "link", counted)
+    monkeypatch.setattr(pool, "DIALS", 3)
     fake = many(12)
     for broker in fake.brokers.values():
         broker.fault("ApiVersions", faults.late(0.02))
@@ -83,8 +83,8 @@ def test_so_many_brokers_are_connected_to_at_a_time(monkeypatch: pytest.MonkeyPa
 
 
 def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch, sockets: Level) -> None:
-    monkeypatch.setattr(links, "MOST_OPEN", 4)
-    monkeypatch.setattr(links, "DIALS", 2)
+    monkeypatch.setattr(pool, "MOST_OPEN", 4)
+    monkeypatch.setattr(pool, "DIALS", 2)
     fake = many(12)
     answer = list_groups(fake, via=(0,))
     assert len(names(answer)) == 12 and not answer.failures
@@ -92,7 +92,7 @@ def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_brokers_that_wait_for_room_are_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "DIALS", 1)
+    monkeypatch.setattr(pool, "DIALS", 1)
     fake = many(3)
 
     async def run() -> list[Any]:

@@ -18,8 +18,8 @@ from kgroups.errors import ClusterUnreachable, ConfigError, KgroupsError, Reason
 from kgroups.net.cluster import Cluster
 from kgroups.net.dial import dial
 from kgroups.net.tls import tls_context
-from kgroups.net.tls_door import TlsDoor
 from kgroups.net.tls_errors import handshake_failure
+from kgroups.net.tls_handshake import TlsConnector
 from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
 from tests.fakes.broker import FakeCluster
@@ -203,7 +203,7 @@ def test_a_handshake_that_hangs_costs_no_more_than_a_broker_may(certificates: Ce
 
 def test_a_look_at_the_certificate_is_bounded_too(certificates: Certificates, monkeypatch: pytest.MonkeyPatch) -> None:
     """The broker shows a bad certificate once, and is silent when it is asked for it again."""
-    monkeypatch.setattr("kgroups.net.tls_door.LOOK", 0.1)
+    monkeypatch.setattr("kgroups.net.tls_handshake.LOOK", 0.1)
     held = threading.Event()
     server, times = certificates.server(certificates.made.wrong_name), iter(range(10))
 
@@ -284,7 +284,7 @@ def test_the_name_that_is_checked_is_the_one_that_was_asked(
 
     async def run() -> None:
         async with fake:
-            door = TlsDoor(certificates.trusting)
+            door = TlsConnector(certificates.trusting)
             for host in ("localhost", "localhost."):
                 where = {"name": "b0", "client_id": "test", "timeout": 3.0, "tls": door}
                 (await dial(host, fake.brokers[0].port, **where)).close()  # type: ignore[arg-type]

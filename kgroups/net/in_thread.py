@@ -61,7 +61,7 @@ def _start(run: Run, name: str) -> None:
     threading.Thread(target=run, name=name, daemon=True).start()
 
 
-async def aside(work: Callable[[], T], name: str, crew: Crew | None = None) -> T:
+async def run_in_thread(work: Callable[[], T], name: str, crew: Crew | None = None) -> T:
     """What the work gives, or raises. Who gives up waiting leaves it to itself.
 
     :param name: of the work, with a verb: "resolve kafka-1".

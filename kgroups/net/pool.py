@@ -13,8 +13,8 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, DeadlineExceeded, KgroupsError, NotRequested
 
 from .connection import Connection, ConnectionLost, Observer, Overdue
+from .connector import Connector, ReadyConnection
 from .deadline import Deadline
-from .gate import Gate, Link
 from .pace import Pace
 
 LANES = 4
@@ -42,22 +42,22 @@ Lane = tuple[str, int, int]
 """Host, port, and which of the connections to it; all that is only asked goes by the first."""
 
 
-class Links:
+class ConnectionPool:
     """A broker that cannot be reached, or does not answer in ``broker_timeout``, is not asked again: it has cost what
     one broker may cost."""
 
     def __init__(self, settings: ClientSettings, deadline: Deadline, observer: Observer | None) -> None:
         self._settings = settings
         self._deadline = deadline
-        self._made: dict[Lane, asyncio.Task[Link]] = {}
-        self._retired: list[asyncio.Task[Link]] = []
+        self._made: dict[Lane, asyncio.Task[ReadyConnection]] = {}
+        self._retired: list[asyncio.Task[ReadyConnection]] = []
         self._changing: Counter[Lane] = Counter()
-        self._condemned: dict[Address, KgroupsError] = {}
+        self._down: dict[Address, KgroupsError] = {}
         self._names: dict[Address, str] = {}
-        self._gate = Gate(settings, observer, Pace(deadline, settings.max_requests_per_second))
+        self._gate = Connector(settings, observer, Pace(deadline, settings.max_requests_per_second))
         self._dials = asyncio.Semaphore(DIALS)
 
-    async def to(self, host: str, port: int, name: str, number: int = 0) -> Link:
+    async def to(self, host: str, port: int, name: str, number: int = 0) -> ReadyConnection:
         """A connection that can be used.
 
         :raises BrokerUnavailable: when the broker cannot be reached or does not let us in; now, or at an earlier try.
@@ -65,8 +65,8 @@ class Links:
         :raises ProtocolError: when what answers is no broker.
         """
         address, lane = (host, port), (host, port, number)
-        if address in self._condemned:
-            raise self._condemned[address]
+        if address in self._down:
+            raise self._down[address]
         task = self._made.get(lane)
         if task and task.done() and not (task.exception() is None and task.result().connection.usable):
             self._retired.append(task)  # what was asked on it may still be answered
@@ -79,9 +79,9 @@ class Links:
         except ConnectionLost:
             raise
         except BrokerUnavailable as error:
-            raise self.condemn(address, error) from None
+            raise self.mark_down(address, error) from None
 
-    async def _open(self, host: str, port: int, name: str) -> Link:
+    async def _open(self, host: str, port: int, name: str) -> ReadyConnection:
         try:
             async with asyncio.timeout(self._deadline.remaining()):
                 await self._dials.acquire()
@@ -130,21 +130,21 @@ class Links:
         finally:
             self._changing[lane] -= 1
 
-    def condemn(self, address: Address, error: BrokerUnavailable) -> KgroupsError:
+    def mark_down(self, address: Address, error: BrokerUnavailable) -> KgroupsError:
         """Never again; gives what to raise."""
         reason: KgroupsError = error
         if not self._deadline.remaining():
             over = f"--timeout ({self._deadline.seconds:g} s) was over"
             ended = f"{error.missing} before {over}" if isinstance(error, Overdue) else f"{error.text}, and {over}"
             reason = DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
-        return self._condemned.setdefault(address, reason)
+        return self._down.setdefault(address, reason)
 
     def forgive(self) -> None:
         """Contact every broker again, also those that did not respond."""
-        self._condemned.clear()
+        self._down.clear()
 
-    def condemned(self, address: Address) -> bool:
-        return address in self._condemned
+    def is_down(self, address: Address) -> bool:
+        return address in self._down
 
     def tried(self, address: Address) -> bool:
         """Whether a first connection to a broker came about, or failed."""
@@ -166,9 +166,9 @@ class Links:
         if task and task.done() and not task.cancelled() and not task.exception():
             task.result().connection.name = name
 
-    def shut_behind(self, error: ConnectionLost) -> ConnectionLost:
-        """See :meth:`kgroups.net.gate.Gate.shut_behind`."""
-        return self._gate.shut_behind(error)
+    def with_authentication_hint(self, error: ConnectionLost) -> ConnectionLost:
+        """See :meth:`kgroups.net.connector.Connector.with_authentication_hint`."""
+        return self._gate.with_authentication_hint(error)
 
     async def close(self) -> None:
         """Closes them all, also those that are still being made."""
@@ -176,6 +176,6 @@ class Links:
         for task in links:
             task.cancel()
         for result in await asyncio.gather(*links, return_exceptions=True):
-            if isinstance(result, Link):
+            if isinstance(result, ReadyConnection):
                 result.connection.close()
         await asyncio.sleep(0)  # lets the transports run their last callbacks while the loop is there

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .secret import MASK
 
 
-class Understood(NamedTuple):
+class EffectiveSetting(NamedTuple):
     """One setting that somebody gave, and what it does here. Nothing in it is secret."""
 
     key: str

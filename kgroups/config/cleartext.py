@@ -10,7 +10,7 @@ from .security import ClientCredentials, Mechanism, Security, UnsecuredToken
 from .settings import Transport
 
 
-def in_the_clear(security: Security, bootstrap: Sequence[tuple[str, int]], transport: Transport) -> Iterator[str]:
+def cleartext_warnings(security: Security, bootstrap: Sequence[tuple[str, int]], transport: Transport) -> Iterator[str]:
     """A remark for each secret that anybody on the way can read; this machine's own addresses are no way."""
     if security.sasl is None:
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 _OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
-def exposure(path: Path, what: str) -> str | None:
+def permission_warning(path: Path, what: str) -> str | None:
     """A remark; ``None`` where only the owner may read it, or where it is no file: a pipe, say."""
     try:
         found = path.stat()

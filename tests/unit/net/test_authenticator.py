@@ -22,7 +22,7 @@ from kgroups.errors import (
 )
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Exchange
-from kgroups.net.links import LANES
+from kgroups.net.pool import LANES
 from kgroups.protocol.apis.list_groups import ListGroups
 from kgroups.protocol.sasl import Dialogue
 from tests.fakes import broker as faults
@@ -350,9 +350,9 @@ LONG = 30.0
 @pytest.fixture
 def renewed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sign-in that holds so long is renewed after a third of a second."""
-    monkeypatch.setattr("kgroups.net.sign_in.SHORTEST", 0.1)
-    monkeypatch.setattr("kgroups.net.sign_in.RENEW_FROM", 0.01)
-    monkeypatch.setattr("kgroups.net.sign_in.RENEW_TO", 0.011)
+    monkeypatch.setattr("kgroups.net.authenticator.SHORTEST", 0.1)
+    monkeypatch.setattr("kgroups.net.authenticator.RENEW_FROM", 0.01)
+    monkeypatch.setattr("kgroups.net.authenticator.RENEW_TO", 0.011)
 
 
 @pytest.mark.usefixtures("renewed_soon")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .given import Setting
-from .seemly import harmless, shown_key
+from .safe_text import harmless, shown_key
+from .settings_reader import Setting
 
 _UNUSED = ("sasl.login.", "sasl.kerberos.", "sasl.oauthbearer.", "sasl.client.callback", "sasl.server.callback")
 _NAMED = 12
 """Keys that a remark names; the others it counts."""
 
 
-def remarks_on(left: Iterable[Setting], protocol: str) -> Iterator[str]:
+def warnings_on_unused(left: Iterable[Setting], protocol: str) -> Iterator[str]:
     """One line on all that have no effect under this security.protocol, and one on all that nobody knows."""
     without: list[Setting] = []
     unknown: list[Setting] = []

@@ -33,7 +33,7 @@ class Untrusted(TlsRefused):
         self.shown = tuple(shown)
 
 
-class TlsDoor:
+class TlsConnector:
     """By which all connections of one command go.
 
     :raises ConfigError: when the settings cannot be.

@@ -27,10 +27,10 @@ from kgroups.protocol.error_codes import Code
 from kgroups.protocol.sasl import Dialogue
 from kgroups.protocol.versions import BrokerVersions
 
-from .aside import aside
 from .connection import Connection, ConnectionLost
 from .deadline import Deadline
 from .identity import LONGEST_REASON, Identity
+from .in_thread import run_in_thread
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ SHORTEST = 1.2
 """Seconds. A broker takes no second sign-in on a connection within one; what ends sooner gets a new connection."""
 
 
-class SignIn:
+class Authenticator:
     """How all connections of one command sign in: by one mechanism, and no other; as one principal.
 
     :raises UnsupportedMechanism: for one that we do not speak.
@@ -205,7 +205,7 @@ class SignIn:
             if self._sasl.mechanism != Mechanism.GSSAPI:
                 return step()
             async with asyncio.timeout(allowed.remaining()):
-                return await aside(step, "authenticate with Kerberos")
+                return await run_in_thread(step, "authenticate with Kerberos")
         except TimeoutError:
             text = f"{self._we.who}: no answer from Kerberos in time"
             raise AuthenticationFailed(text, peer=connection.name, reason=Reason.NO_RESPONSE) from None

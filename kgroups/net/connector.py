@@ -17,18 +17,18 @@ from .dial import dial
 from .pace import Pace
 
 if TYPE_CHECKING:
-    from .sign_in import SignIn
-    from .tls_door import TlsDoor
+    from .authenticator import Authenticator
+    from .tls_handshake import TlsConnector
 
 
-class Link(NamedTuple):
+class ReadyConnection(NamedTuple):
     """A connection whose broker has told what it speaks, and has let us in."""
 
     connection: Connection
     versions: BrokerVersions
 
 
-class Gate:
+class Connector:
     """Through which all connections of one command go.
 
     :raises ConfigError: for TLS settings that cannot be.
@@ -39,19 +39,19 @@ class Gate:
         self._client_id = settings.client_id
         self._observer = observer
         self._pace = pace
-        self._tls: TlsDoor | None = None
-        self._sign_in: SignIn | None = None
+        self._tls: TlsConnector | None = None
+        self._sign_in: Authenticator | None = None
         self._answered: set[tuple[str, int]] = set()
         if settings.security and settings.security.tls:
-            from .tls_door import TlsDoor
+            from .tls_handshake import TlsConnector
 
-            self._tls = TlsDoor(settings.security.tls)
+            self._tls = TlsConnector(settings.security.tls)
         if settings.security and settings.security.sasl:
-            from .sign_in import SignIn
+            from .authenticator import Authenticator
 
-            self._sign_in = SignIn(settings.security.sasl)
+            self._sign_in = Authenticator(settings.security.sasl)
 
-    async def link(self, host: str, port: int, name: str, allowed: Deadline) -> Link:
+    async def link(self, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
         """A new connection.
 
         :raises BrokerUnavailable: when the broker cannot be reached, or does not let us in; or one of its kinds.
@@ -69,13 +69,13 @@ class Gate:
         connection.pace = self._pace
         try:
             try:
-                link = Link(connection, await negotiate(connection, allowed))
+                link = ReadyConnection(connection, await negotiate(connection, allowed))
                 self._answered.add((host, port))
                 connection.throttled(link.versions.pause)
             except ConnectionLost as error:
                 if (host, port) in self._answered:
                     raise  # not for our settings
-                raise self._shut_before(error) from None
+                raise self._with_tls_hint(error) from None
             if self._sign_in:
                 await self._sign_in.on(connection, link.versions, host, allowed)
             connection.trust()
@@ -86,14 +86,14 @@ class Gate:
 
     # What a closed connection may mean, for brokers do not say it.
 
-    def _shut_before(self, error: ConnectionLost) -> ConnectionLost:
+    def _with_tls_hint(self, error: ConnectionLost) -> ConnectionLost:
         """Closed at our first request: what a broker speaks it tells anybody who comes by the right door."""
         hint = "if the listener uses TLS, set security.protocol to SSL or SASL_SSL"
         if self._tls:
             hint = "if the broker requires a client certificate, set ssl.keystore.location to one that it trusts"
         return ConnectionLost(error.text, peer=error.peer, hint=hint)
 
-    def shut_behind(self, error: ConnectionLost) -> ConnectionLost:
+    def with_authentication_hint(self, error: ConnectionLost) -> ConnectionLost:
         """Closed at the second request, the first that wants a sign-in."""
         if self._sign_in:
             return error

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from kgroups.errors import ConfigError
 
+from .effective import EffectiveSetting, shown
 from .secret import Secret
-from .understood import Understood, shown
 
 _SECRET = re.compile(
     r"password|passphrase|passwd|secret|token$|jaas\.config|private|ssl\.keystore\.key$|ssl\.key\.pem|assertion|user\.info$"
@@ -48,7 +48,7 @@ class Setting(NamedTuple):
         return ConfigError(f"{self.place} {reason}")
 
 
-class Given:
+class SettingsReader:
     """Settings of one scope. Who takes one, says what it does here; what nobody took is left."""
 
     def __init__(self, settings: Iterable[Setting] = (), scope: str = "") -> None:
@@ -58,7 +58,7 @@ class Given:
         self._settings = {setting.key: setting for setting in settings}
         self._scope = scope
         self._taken: set[str] = set()
-        self.understood: list[Understood] = []
+        self.understood: list[EffectiveSetting] = []
 
     def __contains__(self, key: str) -> bool:
         return key in self._settings
@@ -73,7 +73,7 @@ class Given:
         self._taken.update(keys)
         if found:
             value = shown(found.value, secret=secret or is_secret(found.key))
-            self.understood.append(Understood(self._scope + found.name, value, found.origin, means))
+            self.understood.append(EffectiveSetting(self._scope + found.name, value, found.origin, means))
         return found
 
     def drop(self, *keys: str) -> None:

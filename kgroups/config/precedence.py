@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .given import Setting
+from .settings_reader import Setting
 
 SERVERS = ("bootstrap.servers", "metadata.broker.list")
 _TRUST = {"ssl.truststore.location", "ssl.truststore.certificates", "ssl.ca.location", "ssl.ca.pem"}
@@ -14,7 +14,7 @@ _STORE = {"ssl.keystore.location"}
 _ID = {"sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.client.id"}
 _SECRET = {"sasl.oauthbearer.client.credentials.client.secret", "sasl.oauthbearer.client.secret"}
 _TOKEN, _ENDPOINT = {"sasl.oauthbearer.token"}, {"sasl.oauthbearer.token.endpoint.url"}
-_RIVALS: tuple[tuple[set[str], set[str]], ...] = (
+_GROUPS: tuple[tuple[set[str], set[str]], ...] = (
     ({"sasl.mechanism", "sasl.mechanisms"}, set()),
     (set(SERVERS), set()),
     (_TRUST, set()),
@@ -32,17 +32,17 @@ _RIVALS: tuple[tuple[set[str], set[str]], ...] = (
 """Spellings of one thing, and what else they stand instead of: given later, one puts the others out of force."""
 
 
-def in_force(layers: Iterable[Iterable[Setting]]) -> list[Setting]:
+def effective(layers: Iterable[Iterable[Setting]]) -> list[Setting]:
     """The settings in force: later layers go before earlier ones, and within a file the last of two."""
     merged: dict[str, Setting] = {}
     for layer in layers:
         current = {setting.key: setting for setting in layer}
         for key in current:
-            for rival in _rivals(key) - current.keys():
+            for rival in _replaced_by(key) - current.keys():
                 merged.pop(rival, None)
         merged.update(current)
     return list(merged.values())
 
 
-def _rivals(key: str) -> set[str]:
-    return {rival for these, others in _RIVALS if key in these for rival in these | others}
+def _replaced_by(key: str) -> set[str]:
+    return {rival for these, others in _GROUPS if key in these for rival in these | others}
