@@ -31,15 +31,7 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import (
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    OffsetSpec,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
 from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
@@ -57,7 +49,6 @@ from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.deadline import Deadline
 from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
-from kgroups.protocol.error_codes import Code
 
 from ..coverage import missing_coordinators
 from ..hidden import hidden_by, with_hidden_commits, with_hidden_groups
@@ -470,20 +461,18 @@ class RdkafkaAdmin(Acts):
 
     async def _authorizes(self) -> bool:
         """Return whether brokers may check ACLs: ``False`` only if one reports that it has no authorizer."""
-        client = self._client
-        # LITERAL, because brokers before Kafka 2.0 know no other pattern.
-        place = (ResourceType.TOPIC, None, ResourcePatternType.LITERAL)
-        every: Any = AclBindingFilter(*place, None, None, AclOperation.ANY, AclPermissionType.ANY)  # type: ignore[arg-type]  # its stub
-
-        def start() -> Future[Any]:
-            asked: Future[Any] = client.describe_acls(every, request_timeout=UNBOUNDED)
-            return asked
-
+        # DescribeAcls would report the same, but librdkafka returns an empty list in place of its error.
+        node = next(filter(None, self._placement.leaders), None)
+        if node is None:
+            return True
+        client, broker = self._client, ConfigResource(ConfigResource.Type.BROKER, str(node.id))
+        start = partial(_only, client.describe_configs, [broker])
         try:
-            await self._reply(Scope.CLUSTER, self._name, "DescribeAcls", start)
-        except Refused as refused:
-            return refused.failure.code != Code.security_disabled
-        return True
+            told = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
+        except Refused:
+            return True
+        setting = told.get("authorizer.class.name")
+        return setting is None or setting.value != ""
 
     # Below: one request.
 
@@ -520,3 +509,9 @@ class RdkafkaAdmin(Acts):
 def _entry(topic: str, commit: Commit) -> TopicPartition:
     known = {} if commit.leader_epoch is None else {"leader_epoch": commit.leader_epoch}
     return TopicPartition(topic, commit.partition, commit.offset, commit.metadata, **known)
+
+
+def _only(ask: Callable[..., Mapping[Any, Future[Any]]], request: Sequence[object]) -> Future[Any]:
+    """Put a request about one resource; return its answer to come."""
+    (answer,) = ask(request, request_timeout=UNBOUNDED).values()
+    return answer

@@ -17,6 +17,7 @@ from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, Ka
 from confluent_kafka.admin import (
     AclOperation,
     AdminClient,
+    ConfigEntry,
     ConsumerGroupDescription,
     ConsumerGroupListing,
     ListConsumerGroupsResult,
@@ -49,6 +50,7 @@ ONE = Node(1, "one", 9092)
 TWO = Node(2, "two", 9093)
 EVERYTHING = Selection(everything=True)
 CONSUMER, CLASSIC = 1, 2
+AUTHORIZER = "authorizer.class.name"
 
 
 @dataclass
@@ -141,7 +143,7 @@ class FakeClient:
     ends: dict[tuple[str, int], Any] = field(default_factory=dict)
     times: dict[tuple[str, int], int] = field(default_factory=dict)
     changed: dict[str, Any] = field(default_factory=dict)
-    acls: Any = ()
+    configs: Any = None
     asked: list[tuple[Any, ...]] = field(default_factory=list)
 
     def alter_consumer_group_offsets(self, asked: list[Any], request_timeout: float) -> dict[str, Future[Any]]:
@@ -154,8 +156,10 @@ class FakeClient:
         self.asked.append(("delete", *names))
         return {name: future(self.changed.get(name)) for name in names}
 
-    def describe_acls(self, wanted: Any, request_timeout: float) -> Future[Any]:
-        return future(self.acls)
+    def describe_configs(self, wanted: list[Any], request_timeout: float) -> dict[Any, Future[Any]]:
+        (each,) = wanted
+        assert each.name == "2", "the first broker that leads a partition of the offsets topic"
+        return {each: future(self.configs)}
 
     def list_consumer_groups(self, request_timeout: float) -> Future[Any]:
         self.asked.append(("list", request_timeout))
@@ -610,13 +614,18 @@ class TestActs:
         (failure,) = (each for each in planned.failures if each.name == "c")
         assert (failure.error, "librdkafka cannot describe it, yet it has commits" in failure.message) == (None, True)
 
-    @pytest.mark.parametrize("acls", [(), refusal(31), refusal(35), SILENCE], ids=["none", "refused", "old", "silence"])
-    def test_only_brokers_without_an_authorizer_hide_no_offsets_for_sure(self, opened: Opened, acls: Any) -> None:
+    @pytest.mark.parametrize(
+        "configs",
+        [{}, {AUTHORIZER: ConfigEntry(AUTHORIZER, "StandardAuthorizer")}, refusal(31), SILENCE],
+        ids=["untold", "authorizer", "refused", "silence"],
+    )
+    def test_only_brokers_without_an_authorizer_hide_no_offsets_for_sure(self, opened: Opened, configs: Any) -> None:
         seen = {"a": {("t", 0): Commit(0, 50)}}
-        admin = opened(self.shop(acls=acls), broker_timeout=0.2)
+        admin = opened(self.shop(configs=configs), broker_timeout=0.2)
         (failure,) = asyncio.run(admin.hidden_offsets(seen, "--flag")).values()
         assert answers.UNSEEN in failure.message and failure.message.endswith("to delete the group anyway, add --flag")
-        assert not asyncio.run(opened(self.shop(acls=refusal(54))).hidden_offsets(seen, "--flag"))
+        without = opened(self.shop(configs={AUTHORIZER: ConfigEntry(AUTHORIZER, "")}))
+        assert not asyncio.run(without.hidden_offsets(seen, "--flag"))
 
     @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
     def test_metadata_that_librdkafka_leaves_open_is_unknown(self, read: bytes) -> None:
