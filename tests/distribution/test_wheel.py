@@ -79,7 +79,14 @@ def test_it_is_whole(files: dict[str, Path]) -> None:
     }
     with tarfile.open(files[".gz"]) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "tests/conftest.py", "completions/generate.py"} <= names
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "docs/README.md",
+        "LICENSE",
+        "tests/conftest.py",
+        "completions/generate.py",
+    } <= names
     assert not {Path(name).parts[0] for name in names if name} & LEFT_OUT
 
 

@@ -1,4 +1,4 @@
-"""The plan of the house, held. Where this test and the plan in the README disagree, one of them is changed on purpose.
+"""The plan of docs/architecture.md, enforced. If the two disagree, change one of them on purpose.
 
 cli -> admin -> net -> protocol -> model;  render -> model;  errors and config are leaves that anyone may import;
 the sandbox stands beside the command line: it may ask the cluster that it started, and only cli looks into it.

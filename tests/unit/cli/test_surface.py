@@ -1,4 +1,4 @@
-"""What a user can read about the commands: help for each, and a README that names them all."""
+"""What a user can read about the commands: help for each command and option."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import pytest
 
 from kgroups.cli.frame.lazy_command import Later
 from kgroups.cli.main import cli, main
-
-README = Path(__file__).parents[3] / "README.md"
 
 
 def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -59,18 +57,6 @@ def test_every_option_has_help(path: str, command: click.Command) -> None:
             assert param.help, f"{path} {param.opts}"
             if param.envvar:
                 assert str(param.envvar) in param.help
-
-
-@pytest.mark.parametrize("path", [path for path, _ in ALL])
-def test_the_readme_names_every_command(path: str) -> None:
-    assert path in README.read_text(encoding="utf-8")
-
-
-def test_the_readme_maps_every_room() -> None:
-    text = README.read_text(encoding="utf-8")
-    package = Path(__file__).parents[3] / "kgroups"
-    rooms = [folder.name for folder in package.iterdir() if (folder / "__init__.py").exists()]
-    assert [room for room in sorted(rooms) if f"{room}/" not in text] == []
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,92 @@
+"""Every console example of the documentation, run on real brokers; the output must be what the page shows.
+
+With ``--rebuild-golden`` the pages are rewritten instead.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from kgroups.sandbox import DEFAULT_VERSION, Sandbox
+from kgroups.sandbox.kinds import KINDS, seed_kinds
+from kgroups.sandbox.security import Acl, up
+from kgroups.sandbox.seed import seed_world
+from tests.conftest import kafka_versions
+from tests.documentation.pages import PAGES, SECURE, SEEDED, console_blocks
+from tests.documentation.running import differences, rewrite, run_examples
+from tests.integration.conftest import CALM
+
+Environment = Mapping[str, str]
+
+
+@pytest.fixture(scope="module")
+def version(request: pytest.FixtureRequest, jdk: None, needs: Callable[[str], None]) -> str:
+    """The Kafka version whose output the pages show."""
+    if DEFAULT_VERSION not in kafka_versions(request.config):
+        pytest.skip(f"the pages show the output of Kafka {DEFAULT_VERSION}")
+    for program in ("curl", "jq"):
+        needs(program)
+    return DEFAULT_VERSION
+
+
+@pytest.fixture(scope="module")
+def seeded(version: str) -> Iterator[Environment]:
+    """Three brokers with all groups that ``kgroups sandbox seed`` can make."""
+    with Sandbox.up(version, 3, name=f"pytest-{os.getpid()}-docs", properties=CALM) as sandbox:
+        seed_world(sandbox, timeout=300)
+        seed_kinds(sandbox, list(KINDS), timeout=300)
+        yield {"KGROUPS_BOOTSTRAP_SERVER": sandbox.bootstrap}
+
+
+@pytest.fixture(scope="module")
+def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    """One broker with TLS, SASL, and ACLs; principal ann may describe one group and its topic."""
+    folder = tmp_path_factory.mktemp("clients")
+    with up(
+        version, name=f"pytest-{os.getpid()}-docs-secure", users=["ann"], kerberos=False, properties=CALM
+    ) as started:
+        seed_world(started.sandbox, timeout=300)
+        started.allow(Acl("ann", "describe", "group", "payments-empty"), Acl("ann", "describe", "topic", "payments"))
+        files = {
+            "ann": started.user_file("ann"),
+            "operator": started.file("sasl-ssl-scram-sha-512"),
+        }
+        for name, file in files.items():
+            shutil.copy(file, folder / f"{name}.properties")
+        lines = files["operator"].read_text(encoding="utf-8").splitlines(keepends=True)
+        client = folder / "client.properties"
+        client.touch(mode=0o600)
+        client.write_text("".join(line for line in lines if "jaas" not in line), encoding="utf-8")
+        yield {"CLIENTS": str(folder)}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SEEDED for b in console_blocks(page))])
+def test_examples(page: str, seeded: Environment, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    _compare(page, SEEDED, seeded, tmp_path, request.config)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SECURE for b in console_blocks(page))])
+def test_examples_with_acls(page: str, secure: Environment, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    for file in Path(secure["CLIENTS"]).iterdir():
+        shutil.copy(file, tmp_path)
+    _compare(page, SECURE, {}, tmp_path, request.config)
+
+
+def _compare(page: str, cluster: str, environment: Environment, folder: Path, config: pytest.Config) -> None:
+    blocks = [block for block in console_blocks(page) if block.cluster == cluster and block.not_run is None]
+    printed = run_examples(blocks, environment, folder)
+    if config.getoption("--rebuild-golden"):
+        rewrite(page, printed)
+        pytest.skip(f"{page} was rewritten")
+    wrong = [
+        "\n".join((f"{page}:{block.line}: $ {example.command}", *found))
+        for block, outputs in printed.items()
+        for example, output in zip(block.examples, outputs, strict=True)
+        if (found := differences(example.output, output))
+    ]
+    assert not wrong, "\n\n".join(wrong)

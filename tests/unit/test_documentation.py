@@ -1,0 +1,172 @@
+"""The documentation is complete and correct where that needs no broker: links, commands, settings, and terms."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kgroups.cli.frame.lazy_command import Later
+from kgroups.cli.main import cli
+from kgroups.config.profiles import read_profiles
+from kgroups.model.health.rules import parse_rules
+from tests.documentation.pages import PAGES, ROOT, SECURE, SEEDED, blocks_of, console_blocks, page_text, prose_of
+
+LANGUAGES = {"console", "python", "toml", "text", "promql"}
+NOT_RUN = 6
+"""Console blocks that are not run, each with a reason. Add one only if it cannot be run."""
+
+EXECUTED_PYTHON = {"docs/python.md": 2}
+"""Run by tests/unit/api/test_cluster.py."""
+
+DISCOURAGED = re.compile(
+    r"\b(nobody|tells?|told|sign(s|ed)? in|logs? in|anew|so many|at most so|a look|looks at|doomed|simply|easily)\b",
+    re.IGNORECASE,
+)
+"""Words that the style of the project replaces."""
+
+
+def commands(group: click.Group, path: str) -> Iterator[str]:
+    for name, command in sorted(group.commands.items()):
+        command = command.load() if isinstance(command, Later) else command
+        yield f"{path} {name}"
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+@pytest.mark.parametrize("path", list(commands(cli, "kgroups")))
+def test_documentation_names_every_command(path: str) -> None:
+    assert any(path in page_text(page) for page in PAGES if page.startswith("docs/"))
+
+
+def test_readme_fits_its_limit_and_has_no_images() -> None:
+    text = page_text("README.md")
+    assert len(text.splitlines()) <= 200
+    assert "![" not in text and "<img" not in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_index_links_to_page(page: str) -> None:
+    assert page in ("README.md", "docs/README.md") or f"]({page.removeprefix('docs/')}" in page_text(
+        "docs/README.md"
+    ).replace("](../", "](")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_fenced_blocks_have_a_language_and_commands_are_in_console_blocks(page: str) -> None:
+    for block in blocks_of(page):
+        place = f"{page}:{block.line}"
+        assert block.language in LANGUAGES, place
+        assert block.cluster in (SEEDED, SECURE), place
+        assert bool(re.search(r"^\$ ", block.text, re.MULTILINE)) == (block.language == "console"), place
+        assert page in EXECUTED_PYTHON or block.language != "python" or page == "docs/history.md", place
+
+
+def test_only_known_console_blocks_are_not_run() -> None:
+    reasons = [block.not_run for page in PAGES for block in console_blocks(page) if block.not_run]
+    assert all(len(reason) > 15 for reason in reasons)
+    assert len(reasons) == NOT_RUN
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_and_headings(page: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose_of(page) + "\n".join(_code_links(page))):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (ROOT / page).parent / path if path else ROOT / page
+        assert file.exists(), target
+        assert not anchor or anchor in _anchors(file), target
+
+
+def _code_links(page: str) -> list[str]:
+    return re.findall(r"\[`[^`]+`\](\([^)]+\))", page_text(page))
+
+
+def _anchors(file: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_prose_uses_the_words_of_the_style(page: str) -> None:
+    found = [match[0] for match in DISCOURAGED.finditer(prose_of(page))]
+    assert not found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if console_blocks(page)])
+def test_commands_of_console_blocks_parse(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGROUPS_STORE", "history")  # an earlier example exports it
+    for block in console_blocks(page):
+        for example in block.examples:
+            for words in _kgroups_commands(example.command):
+                _parse(cli, words)
+
+
+def _kgroups_commands(command: str) -> Iterator[list[str]]:
+    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars="|&;()<>")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    words: list[str] | None = None
+    for word in lexer:
+        if word == "kgroups" and words is None:
+            words = []
+        elif words is not None and (word[0] in "|&;()<>" or word == "2"):
+            yield words
+            words = None
+        elif words is not None:
+            words.append(word)
+    if words is not None:
+        yield words
+
+
+def _parse(command: click.Command, words: list[str]) -> None:
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.commands[words[0]]
+        command, words = found.load() if isinstance(found, Later) else found, words[1:]
+    if words not in (["--version"], ["--help"]):
+        command.make_context(str(command.name), list(words))
+
+
+def test_rules_in_the_documentation_are_valid() -> None:
+    (rules,) = _toml("docs/check.md")
+    assert parse_rules(rules, "docs/check.md")
+
+
+def test_profiles_in_the_documentation_are_valid(tmp_path: Path) -> None:
+    (profiles,) = _toml("docs/connection.md")
+    file = tmp_path / "config.toml"
+    file.write_text(profiles, encoding="utf-8")
+    assert read_profiles({"KGROUPS_CONFIG": str(file)})
+
+
+def _toml(page: str) -> list[str]:
+    found = [block.text for block in blocks_of(page) if block.language == "toml"]
+    for text in found:
+        tomllib.loads(text)
+    return found
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_paths_in_pages_for_contributors_exist(page: str) -> None:
+    paths = re.findall(r"`((?:kgroups|tests|bench|completions|docs)/[\w./-]*)`", page_text(page))
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_architecture_names_every_package() -> None:
+    text = page_text("docs/architecture.md")
+    packages = [folder for folder in (ROOT / "kgroups").iterdir() if (folder / "__init__.py").exists()]
+    assert [folder.name for folder in sorted(packages) if f"`kgroups/{folder.name}/`" not in text] == []
+
+
+def test_metrics_in_the_documentation_are_those_of_the_exporter() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "kgroups/render").rglob("metrics*.py"))
+    names = set(re.findall(r"`((?:kafka_consumergroup|kgroups)_\w+)`", page_text("docs/exporter.md")))
+    assert names
+    assert {name for name in names if name.removesuffix("_total") not in source} == set()
