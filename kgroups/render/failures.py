@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kgroups.model.counts import count, some
 from kgroups.model.outcome import NOT_FOUND, Failure, Scope
 
 from .cells import escape
 
 PROGRAM = "kgroups"
-NAMES_SHOWN = 3
 _WIDEST_FIRST = {scope: place for place, scope in enumerate(Scope)}
 
 
@@ -46,11 +46,8 @@ def _one(failure: Failure) -> str:
 
 
 def _many(failure: Failure, names: Sequence[str]) -> str:
-    shown = ", ".join(map(escape, names[:NAMES_SHOWN]))
-    rest = len(names) - NAMES_SHOWN
-    more = f", … and {rest:,} more" if rest > 0 else ""
     general = failure._replace(message=failure.general or failure.message)
-    return f"{len(names):,} {failure.scope.value}s: {_reason(general)}: {shown}{more}"
+    return f"{count(len(names), failure.scope.value)}: {_reason(general)}: {some([escape(name) for name in names])}"
 
 
 def _subject(scope: Scope, name: str) -> str:

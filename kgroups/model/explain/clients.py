@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from kgroups.model.assignment import Raw
 from kgroups.model.embedded.classic_streams import StreamsSubscription
 
+from ..counts import count, some
 from .facts import GroupFacts, wanted_topics
-from .findings import Finding, counted, some, warning
+from .findings import Finding, warning
 
 SAID_BY = {
     0: "the first",
@@ -37,7 +38,7 @@ def _subscriptions(facts: GroupFacts) -> Iterator[Finding]:
         return
     yield warning(
         "subscriptions-differ",
-        f"members ask for different topics, in {counted(len(kinds), 'way')}: {_shares(kinds)}; if that is not meant, "
+        f"members ask for different topics, in {count(len(kinds), 'way')}: {_shares(kinds)}; if that is not meant, "
         "a rolling deployment is under way or two applications share the name",
         _minority(kinds),
     )
@@ -63,7 +64,7 @@ def _user_data(facts: GroupFacts) -> Iterator[Finding]:
     if opaque:
         yield warning(
             "user-data",
-            f"the assignor's user data of {counted(len(opaque), 'member')} cannot be read ({some(opaque)}): an "
+            f"the assignor's user data of {count(len(opaque), 'member')} cannot be read ({some(opaque)}): an "
             "assignor that is not Kafka's own, or another client's",
             opaque,
         )
@@ -82,7 +83,7 @@ def _user_data(facts: GroupFacts) -> Iterator[Finding]:
 
 def _shares(kinds: Mapping[str, Sequence[str]]) -> str:
     ordered = sorted(kinds, key=lambda words: (-len(kinds[words]), words))
-    return some([f"{counted(len(kinds[words]), 'member')}: {words}" for words in ordered])
+    return some([f"{count(len(kinds[words]), 'member')}: {words}" for words in ordered])
 
 
 def _minority(kinds: Mapping[str, Sequence[str]]) -> list[str]:

@@ -10,15 +10,16 @@ from kgroups.model.groups import GroupState, Member
 from kgroups.model.lag import RECREATED
 from kgroups.model.places import place_name
 
+from ..counts import count, some
 from .facts import GroupFacts, wanted_topics
-from .findings import Finding, counted, info, problem, some, warning
+from .findings import Finding, info, problem, warning
 from .participants import assignor_of, current, participants_of, settle
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
     if facts.recreated:
         names = _names(sorted(facts.recreated))
-        text = f"the commits on {counted(len(names), 'partition')} are of a deleted topic: {some(names)}: {RECREATED}"
+        text = f"the commits on {count(len(names), 'partition')} are of a deleted topic: {some(names)}: {RECREATED}"
         yield problem("recreated-topics", text, names)
     if not facts.of_consumers or not facts.told_its_members:
         return
@@ -42,7 +43,7 @@ def _undecoded(facts: GroupFacts, opaque: list[Member]) -> Finding:
     reason = opaque[0].assignment.raw.reason if opaque[0].assignment.raw else ""
     return warning(
         "undecoded-assignments",
-        f"the assignment of {len(names):,} of {counted(len(facts.members), 'member')} cannot be decoded "
+        f"the assignment of {len(names):,} of {count(len(facts.members), 'member')} cannot be decoded "
         f"({some(names)}: {reason}): which partitions have a member is unknown",
         names,
     )
@@ -67,7 +68,7 @@ def _do(names: list[str]) -> str:
 
 
 def _topics(names: list[str]) -> str:
-    return counted(len(names), "topic")
+    return count(len(names), "topic")
 
 
 def _names(pairs: list[TopicPartition]) -> list[str]:
@@ -79,7 +80,7 @@ def _twice(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding
     if twice:
         yield problem(
             "claimed-twice",
-            f"two members at once hold {counted(len(twice), 'partition')}: {some(twice)}: what is in it is read twice",
+            f"two members at once hold {count(len(twice), 'partition')}: {some(twice)}: what is in it is read twice",
             twice,
         )
 
@@ -95,7 +96,7 @@ def _gone(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]
     if gone:
         yield problem(
             "held-but-gone",
-            f"members hold {counted(len(gone), 'partition')} that {_do(gone)} not exist: {some(gone)}: the topic was "
+            f"members hold {count(len(gone), 'partition')} that {_do(gone)} not exist: {some(gone)}: the topic was "
             "deleted, or created again with fewer",
             gone,
         )
@@ -105,7 +106,7 @@ def _without_member(facts: GroupFacts, every: list[TopicPartition], held: Counte
     free = [pair for pair in every if pair not in held]
     if not free:
         return
-    names, text = _names(free), f"{counted(len(free), 'partition')} without a member: {some(_names(free))}"
+    names, text = _names(free), f"{count(len(free), 'partition')} without a member: {some(_names(free))}"
     meant = {pair for member in facts.members if member.target for pair in member.target.pairs()}
     if all(pair in meant for pair in free) or facts.group.state in GroupState.REBALANCING:
         yield warning("without-member", f"{text}: on the way to one", names)
@@ -124,9 +125,9 @@ def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
     if not idle:
         return
     verb = "holds" if len(idle) == 1 else "hold"
-    text = f"{len(idle):,} of {counted(len(facts.members), 'member')} {verb} nothing ({some(idle)})"
+    text = f"{len(idle):,} of {count(len(facts.members), 'member')} {verb} nothing ({some(idle)})"
     if len(facts.members) > partitions:
-        why = f"of {counted(partitions, 'partition')}, each goes to one member only"
+        why = f"of {count(partitions, 'partition')}, each goes to one member only"
     elif facts.group.protocol == "range":
         why = "range hands out each topic by itself, and none has as many partitions as members"
     else:
@@ -155,7 +156,7 @@ def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
     else:
         yield warning(
             "would-move",
-            f"{name}, run again offline, gives {counted(len(moved), 'partition')} to others than have them now "
+            f"{name}, run again offline, gives {count(len(moved), 'partition')} to others than have them now "
             f"({some(_names(moved))}): the next rebalance may move them",
             _names(moved),
         )
@@ -163,4 +164,4 @@ def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
 
 def _spread(sizes: list[int]) -> str:
     low, high = sizes[0], sizes[-1]
-    return counted(low, "partition") + " each" if low == high else f"{low:,} to {counted(high, 'partition')} each"
+    return count(low, "partition") + " each" if low == high else f"{low:,} to {count(high, 'partition')} each"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
-
-SHOWN = 3
 
 
 class Severity(StrEnum):
@@ -36,15 +34,3 @@ def warning(rule: str, text: str, subjects: Iterable[str] = ()) -> Finding:
 
 def problem(rule: str, text: str, subjects: Iterable[str] = ()) -> Finding:
     return Finding(Severity.PROBLEM, rule, text, tuple(subjects))
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """``1 member``, ``2,000 members``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def some(names: Collection[str]) -> str:
-    """The first few of them, and how many more."""
-    shown = ", ".join(list(names)[:SHOWN])
-    more = len(names) - SHOWN
-    return f"{shown}, … and {more:,} more" if more > 0 else shown

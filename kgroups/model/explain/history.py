@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from kgroups.model.moments import moment_text
 
+from ..counts import count, some
 from .facts import GroupFacts
-from .findings import Finding, counted, info, some, warning
+from .findings import Finding, info, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
@@ -42,5 +43,5 @@ def _timeouts(facts: GroupFacts) -> Iterator[Finding]:
         )
     elif kinds:
         ordered = sorted(kinds, key=lambda words: (-len(kinds[words]), words))
-        shares = some([f"{counted(len(kinds[words]), 'member')}: {words}" for words in ordered])
+        shares = some([f"{count(len(kinds[words]), 'member')}: {words}" for words in ordered])
         yield warning("timeouts", f"members have different time-outs; a rebalance waits for the longest: {shares}")

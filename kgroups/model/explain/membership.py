@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..counts import count, some
 from .facts import GroupFacts
-from .findings import Finding, counted, info, some, warning
+from .findings import Finding, info, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
 
 def _of(number: int, facts: GroupFacts, one: str, many: str) -> str:
     """Return ``1 of 3 members is``, or ``2 of 3 members are``."""
-    return f"{number:,} of {counted(len(facts.members), 'member')} {one if number == 1 else many}"
+    return f"{number:,} of {count(len(facts.members), 'member')} {one if number == 1 else many}"
 
 
 def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
@@ -76,6 +77,6 @@ def _racks(facts: GroupFacts) -> Iterator[Finding]:
     if racks:
         yield info(
             "racks",
-            f"members name {counted(len(racks), 'rack')} ({some(sorted(racks))}); what is worked out here "
+            f"members name {count(len(racks), 'rack')} ({some(sorted(racks))}); what is worked out here "
             "does not look at racks",
         )

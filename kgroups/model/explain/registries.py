@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from kgroups.model.embedded.schema_registry import RegistryAssignment, RegistryIdentity
 
+from ..counts import count, some
 from .facts import GroupFacts
-from .findings import Finding, counted, info, problem, some, warning
+from .findings import Finding, info, problem, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
@@ -27,11 +28,11 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     yield from _same_urls(given, told)
 
 
-def _leader(given: RegistryAssignment, count: int) -> Finding:
+def _leader(given: RegistryAssignment, members: int) -> Finding:
     """Confluent's give no leader when nobody may lead; Karapace gives one that says of itself that it may not."""
     leader = given.identity
     if leader is None or leader.eligible is False:
-        text = f"no registry takes new schemas: of {counted(count, 'registry', 'registries')} none may lead"
+        text = f"no registry takes new schemas: of {count(members, 'registry', 'registries')} none may lead"
         return problem("registry-leader", text)
     return info("registry-leader", f"the registry that takes new schemas, as its members were told, is {leader.url}")
 

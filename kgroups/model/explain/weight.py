@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from kgroups.model.groups import GroupType, Member
 
+from ..counts import count
 from .facts import GroupFacts, Limit
-from .findings import Finding, counted, info, problem, warning
+from .findings import Finding, info, problem, warning
 
 NEAR, TOO_NEAR = 0.5, 0.9
 """Of a limit: a warning, a problem."""
@@ -53,11 +54,11 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     if not members:
         return
     if facts.is_modern:
-        yield from _near("group-size", len(members), facts.limits.consumers, counted(len(members), "member"))
+        yield from _near("group-size", len(members), facts.limits.consumers, count(len(members), "member"))
         return
     if facts.group.type not in (GroupType.CLASSIC, None):
         return
-    yield from _near("group-size", len(members), facts.limits.members, counted(len(members), "member"))
+    yield from _near("group-size", len(members), facts.limits.members, count(len(members), "member"))
     weight = Weight(members)
     if not weight.total:
         return

@@ -9,9 +9,9 @@ from kgroups.model.assignment import Assignment, assignment_of
 from kgroups.model.assignors import INCREMENTAL, OF_BROKERS, OF_CLIENTS
 from kgroups.model.assignors.shape import Assigned, Assignor, TopicPartition
 
+from ..counts import count
 from .change import Change, Imagined, Senseless, apply
 from .facts import GroupFacts, wanted_topics
-from .findings import counted
 from .participants import current, participants_of, settle
 
 
@@ -147,7 +147,7 @@ def _as_assignment(pairs: set[TopicPartition]) -> Assignment:
 
 
 def _sentence(what_if: WhatIf, now: Imagined, modern: bool) -> str:
-    parts = [f"{counted(what_if.moved, 'partition')} of {what_if.partitions:,} would move from members that stay"]
+    parts = [f"{count(what_if.moved, 'partition')} of {what_if.partitions:,} would move from members that stay"]
     if what_if.taken_over:
         parts.append(f"{what_if.taken_over:,} from members that leave")
     if what_if.added:
@@ -155,7 +155,7 @@ def _sentence(what_if: WhatIf, now: Imagined, modern: bool) -> str:
     if what_if.dropped:
         parts.append(f"{what_if.dropped:,} would have none any more")
     changes = ", ".join(what_if.changes)
-    head = f"with {changes} ({counted(what_if.members, 'member')}, {what_if.assignor}): {', '.join(parts)}"
+    head = f"with {changes} ({count(what_if.members, 'member')}, {what_if.assignor}): {', '.join(parts)}"
     return f"{head}; {_manner(what_if, now, modern)}"
 
 
@@ -165,9 +165,9 @@ def _manner(what_if: WhatIf, now: Imagined, modern: bool) -> str:
     if modern:
         how = f"incrementally, as the broker tells each member what to give up and what to take (KIP-848): {only}"
     elif not what_if.stop_the_world:
-        how = f"incrementally, in {counted(what_if.rebalances, 'rebalance')} (KIP-429): {only}"
+        how = f"incrementally, in {count(what_if.rebalances, 'rebalance')} (KIP-429): {only}"
     else:
-        how = f"stop-the-world: all members give up all {counted(what_if.paused, 'partition')} until it is done"
+        how = f"stop-the-world: all members give up all {count(what_if.paused, 'partition')} until it is done"
     if now.assignor == what_if.assignor:
         return how
     if modern:

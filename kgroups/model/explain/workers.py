@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from kgroups.model.embedded.connect import WorkerAssignment
 from kgroups.model.groups import GroupType
 
+from ..counts import count, some
 from .facts import GroupFacts
-from .findings import Finding, counted, info, some, warning
+from .findings import Finding, info, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
@@ -36,12 +37,12 @@ def _tasks(facts: GroupFacts) -> Iterator[Finding]:
     if idle:
         yield warning(
             "idle-members",
-            f"{len(idle):,} of {counted(len(active), 'member')} have no active task ({some(idle)}): there are "
-            f"{counted(sum(active.values()), 'active task')}, and each goes to one member only",
+            f"{len(idle):,} of {count(len(active), 'member')} have no active task ({some(idle)}): there are "
+            f"{count(sum(active.values()), 'active task')}, and each goes to one member only",
             idle,
         )
     loads = active.values()
-    text = f"{counted(len(active), 'member')} run{'s' if len(active) == 1 else ''} {counted(sum(loads), 'active task')}"
+    text = f"{count(len(active), 'member')} run{'s' if len(active) == 1 else ''} {count(sum(loads), 'active task')}"
     yield info("balance", f"{text}, {min(loads):,} to {max(loads):,} of them each" if len(active) > 1 else text)
 
 
@@ -50,8 +51,8 @@ def _balance(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
     tasks = {name: sum(len(each.tasks) for each in told.work) for name, told in work.items()}
     loads = [connectors[name] + tasks[name] for name in work]
     text = (
-        f"{counted(len(work), 'worker')} run {counted(sum(connectors.values()), 'connector')} and "
-        f"{counted(sum(tasks.values()), 'task')}, {min(loads):,} to {max(loads):,} of them each"
+        f"{count(len(work), 'worker')} run {count(sum(connectors.values()), 'connector')} and "
+        f"{count(sum(tasks.values()), 'task')}, {min(loads):,} to {max(loads):,} of them each"
     )
     waiting = max((told.delay_ms or 0 for told in work.values()), default=0)
     if waiting:
@@ -69,5 +70,5 @@ def _versions(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
     for name, told in work.items():
         kinds[told.version].append(name)
     if len(kinds) > 1:
-        shares = [f"{counted(len(names), 'worker')} v{version}" for version, names in sorted(kinds.items())]
+        shares = [f"{count(len(names), 'worker')} v{version}" for version, names in sorted(kinds.items())]
         yield warning("clients-differ", f"workers write assignments of different versions: {some(shares)}")

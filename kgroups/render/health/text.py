@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from kgroups.model.counts import count
 from kgroups.model.health.findings import Finding
 from kgroups.model.health.report import CLUSTER, Report
 from kgroups.model.health.severity import Severity
@@ -28,7 +29,7 @@ def headline(report: Report) -> str:
     bad = report.bad
     groups = len({finding.group for finding in report.findings if finding.group != CLUSTER})
     checks = "1 check" if len(report.findings) == 1 and not bad else f"{len(report.findings):,} checks"
-    told = f"{checks} of {groups:,} group{'s' if groups != 1 else ''}"
+    told = f"{checks} of {count(groups, 'group')}"
     if bad:
         more = f"; and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
         told = f"{len(bad):,} of {told}: {'; '.join(map(sentence, bad[:_SHOWN]))}{more}"
