@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kgroups.errors import ConfigError, UsageError
+from kgroups.model.duration import parse_seconds
 
 from .flags import CONFIG_ENV, PROFILE_ENV, Flags
 from .properties import read_bounded
@@ -40,9 +41,11 @@ _KEYS = {
 }
 _COMMAND_CONFIG = "command-config"
 _WORDS = (*_KEYS, _COMMAND_CONFIG, "properties")
+_LONGEST_TIME = 1e9
+"""Seconds of a time limit."""
+
 _DEEPEST = 32
 """Tables in tables: ``properties`` have as many as a key has dots."""
-_UNITS = {"": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 class Profile(NamedTuple):
@@ -193,10 +196,10 @@ def _text(value: object, place: str) -> str:
 
 
 def _milliseconds(value: object, place: str) -> str:
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s|m|h|)", _text(value, place).strip())
-    milliseconds = round(float(found[1]) * _UNITS[found[2]]) if found else 0
+    seconds = parse_seconds(_text(value, place))
+    milliseconds = round(seconds * 1000) if seconds and seconds < _LONGEST_TIME else 0
     if not milliseconds:
-        raise ConfigError(f'{place} is no time above zero such as 30, "500ms", "10s" or "2m"')
+        raise ConfigError(f'{place} must be a positive duration such as 30, "500ms", "10s", or "2m"')
     return str(milliseconds)
 
 

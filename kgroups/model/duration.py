@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
@@ -27,6 +27,14 @@ class Milliseconds(int):
 
 
 def parse_seconds(text: str) -> float | None:
-    """Seconds of ``30``, ``500ms``, ``10s``, ``2m``, ``1.5h`` or ``7d``; ``None`` for what is no span above zero."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|)", text.strip())
-    return (float(match[1]) * _SECONDS[match[2]] if match else 0.0) or None
+    """Return the seconds of ``30``, ``500ms``, ``10s``, ``2m``, ``1.5h``, ``7d``, or ``2w``.
+
+    ``None``: the text is not a duration above zero. The same rule holds for options, profiles, and rules.
+    """
+    return parse_age(text) or None
+
+
+def parse_age(text: str) -> float | None:
+    """As :func:`parse_seconds`, but zero is allowed."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|w|)", text.strip())
+    return float(match[1]) * _SECONDS[match[2]] if match else None

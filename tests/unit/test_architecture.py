@@ -42,7 +42,7 @@ ROOMS: dict[str, set[str]] = {
 }
 """Each room, and those that it may look into; its own besides. The version is open to all."""
 
-DOORS = {"pipeline/live": {"admin", "net"}}
+DOORS = {"pipeline/live": {"admin", "net"}, "config/profiles": {"model"}}
 """Files that may look further than their room: the live cluster as tables is asked as every command asks it."""
 
 FOREIGN = {

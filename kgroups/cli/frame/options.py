@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, or a number with one of the units ms, s, m, h, d. Converts to seconds."""
+    """Seconds, or a number with one of the units ms, s, m, h, d, w. Converts to seconds."""
 
     name = "duration"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from kgroups.errors import MissingPackage, UsageError
+from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..frame.group_options import complete_topic
@@ -28,15 +28,14 @@ class Ago(click.ParamType[datetime]):
     """A moment: ISO 8601 (UTC where it has no zone), or a time before now such as 90m, 2h, 7d."""
 
     name = "time"
-    _units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
         text = str(value).strip()
         try:
-            if match := re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text):
-                return datetime.now(UTC) - timedelta(**{self._units[match[2]]: float(match[1])})
+            if not text[-1:].isdigit() and (seconds := parse_age(text)) is not None:  # 20260131 is a date
+                return datetime.now(UTC) - timedelta(seconds=seconds)
             moment = datetime.fromisoformat(text)
         except (ValueError, OverflowError):
             self.fail(

@@ -14,6 +14,7 @@ from kgroups.config.profiles import config_file, read_profiles
 from kgroups.config.secret import Secret
 from kgroups.config.security import Password, Sasl, Security
 from kgroups.errors import ConfigError, UsageError
+from kgroups.model.duration import parse_seconds
 
 TEXT = """\
 # clusters
@@ -69,7 +70,7 @@ def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("profiles = 1", "line 1: profiles must be tables"),
         ("\ndefault = 1", "line 2: default must be a profile's name"),
         ('default = "x"', "there is no profile 'x'"),
-        ('default = "p"\n[profiles.p]\ntimeout = "soon"', "line 3): timeout is no time above zero"),
+        ('default = "p"\n[profiles.p]\ntimeout = "soon"', "line 3): timeout must be a positive duration"),
         ('default = "p"\n[profiles.p]\nbootstrap = {a = 1}', "line 3): bootstrap must be a text or a number"),
         (
             'default = "p"\n[profiles.p]\ntransport = "http"',
@@ -128,3 +129,16 @@ def test_the_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> None:
     assert read_profiles(environ).default == "dev"
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.toml", "link.toml"]
+
+
+@pytest.mark.parametrize("text", ["1d", "500ms", "1.5h", "2w", "30"])
+def test_a_timeout_is_read_as_the_option_reads_it(tmp_path: Path, text: str) -> None:
+    environ = written(tmp_path, f'[profiles.p]\nbootstrap = "h:1"\ntimeout = "{text}"')
+    assert load_settings(Flags(profile="p"), environ).settings.timeout == parse_seconds(text)
+
+
+@pytest.mark.parametrize("text", ['"0s"', '"1y"', "0", "-1", "true", '"0.1ms"', f'"{"9" * 400}"', "inf", "nan"])
+def test_an_impossible_timeout_is_an_error(tmp_path: Path, text: str) -> None:
+    environ = written(tmp_path, f'[profiles.p]\nbootstrap = "h:1"\ntimeout = {text}')
+    with pytest.raises(ConfigError, match="timeout must be a positive duration"):
+        load_settings(Flags(profile="p"), environ)
