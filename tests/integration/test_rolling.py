@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from kgroups.admin.coverage import Coverage
 from kgroups.config.settings import ClientSettings, parse_bootstrap
@@ -43,6 +45,10 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 DROP_IN = "kafka-consumer-groups --list"
 RESTARTS, SOAK_RESTARTS, SOAK_RUNS = 3, 18, 200
+MOST_RESTARTS = 10 * SOAK_RESTARTS
+"""After which brokers should have been listed again."""
+PATIENCE = 180.0
+PATIENT = ("--timeout", f"{2 * PATIENCE}s", "--broker-timeout", f"{PATIENCE}s")
 
 
 class Tally:
@@ -74,7 +80,7 @@ def replicated(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], No
     kafka_at_hand(DEFAULT_VERSION)
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-rolling", properties=REPLICATED) as sandbox:
         seed_load(sandbox, LOAD)
-        assert {row["group"] for row in run_here("list", "-o", "json", bootstrap=sandbox.bootstrap).items} == NAMES
+        assert groups(run_here("list", "-o", "json", *PATIENT, bootstrap=sandbox.bootstrap)) == NAMES
         yield sandbox
 
 
@@ -93,14 +99,19 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
 
 
 def test_no_group_disappears_during_a_rolling_restart(replicated: Sandbox, tally: Tally) -> None:
-    ask_while_rolling(replicated, tally, RESTARTS, 0)
+    ask_while_rolling(replicated, tally, lambda restarts: restarts >= RESTARTS, 0)
     print(tally)
     assert not tally.short, str(tally)
 
 
 @pytest.mark.soak
 def test_no_group_disappears_in_many_commands(replicated: Sandbox, tally: Tally) -> None:
-    ask_while_rolling(replicated, tally, SOAK_RESTARTS, SOAK_RUNS)
+    ask_while_rolling(
+        replicated,
+        tally,
+        lambda restarts: restarts >= (SOAK_RESTARTS if tally.relisted else MOST_RESTARTS),
+        SOAK_RUNS,
+    )
     print(tally)
     assert not tally.short, str(tally)
     assert tally.runs.total() >= SOAK_RUNS and tally.relisted
@@ -109,8 +120,8 @@ def test_no_group_disappears_in_many_commands(replicated: Sandbox, tally: Tally)
 def test_no_group_disappears_when_preferred_leaders_are_elected(replicated: Sandbox, tally: Tally) -> None:
     """All replicas are in sync then, and no broker ends."""
     replicated.terminate(2)
-    replicated.restart(2)
-    done = threading.Event()
+    replicated.restart(2, timeout=PATIENCE)
+    wait_in_sync(replicated)
 
     def elect() -> None:
         tool = "org.apache.kafka.tools.LeaderElectionCommand"
@@ -119,41 +130,36 @@ def test_no_group_disappears_when_preferred_leaders_are_elected(replicated: Sand
             *("--bootstrap-server", replicated.bootstrap),
             *("--election-type", "preferred", "--all-topic-partitions"),
         )
-        done.set()
         assert said.returncode == 0, said.stderr
 
     before = leaders(replicated)
-    ask_beside(replicated, tally, elect, done, 0)
+    ask_beside(replicated, tally, elect, 0)
     print(tally)
     assert not tally.short, str(tally)
     assert leaders(replicated) != before
 
 
-def ask_while_rolling(sandbox: Sandbox, tally: Tally, restarts: int, runs: int) -> None:
+def ask_while_rolling(sandbox: Sandbox, tally: Tally, enough: Callable[[int], bool], runs: int) -> None:
     """Asks all commands in turn while the brokers are restarted one after the other."""
-    done = threading.Event()
 
     def roll() -> None:
-        try:
-            for _, broker in zip(range(restarts), cycle((1, 2, 3)), strict=False):
-                sandbox.terminate(broker)
-                sandbox.restart(broker, timeout=120)
-        finally:
-            done.set()
+        for restarts, broker in enumerate(cycle((1, 2, 3))):
+            if enough(restarts):
+                return
+            sandbox.terminate(broker)
+            sandbox.restart(broker, timeout=PATIENCE)
 
-    ask_beside(sandbox, tally, roll, done, runs)
+    ask_beside(sandbox, tally, roll, runs)
 
 
-def ask_beside(sandbox: Sandbox, tally: Tally, act: Callable[[], None], done: threading.Event, runs: int) -> None:
-    thread = threading.Thread(target=act)
-    thread.start()
-    try:
+def ask_beside(sandbox: Sandbox, tally: Tally, act: Callable[[], None], runs: int) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        acting = pool.submit(act)
         for command in cycle((*COMMANDS, DROP_IN)):
-            if done.is_set() and tally.runs.total() >= runs:
+            if acting.done() and tally.runs.total() >= runs:
                 break
             ask(sandbox, tally, command)
-    finally:
-        thread.join()
+        acting.result()
 
 
 def ask(sandbox: Sandbox, tally: Tally, command: str) -> None:
@@ -168,6 +174,17 @@ def ask(sandbox: Sandbox, tally: Tally, command: str) -> None:
 def groups(answer: Answer) -> set[str]:
     told = json.loads(answer.out) if answer.out else {}
     return {row["group"] for row in told.get("items") or told.get("findings") or ()}
+
+
+def wait_in_sync(sandbox: Sandbox) -> None:
+    admin, until = AdminClient({"bootstrap.servers": sandbox.bootstrap, "log_level": 0}), time.monotonic() + PATIENCE
+    while any(
+        len(part.isrs) < len(part.replicas)
+        for topic in admin.list_topics(timeout=PATIENCE).topics.values()
+        for part in topic.partitions.values()
+    ):
+        assert time.monotonic() < until
+        time.sleep(0.2)
 
 
 def leaders(sandbox: Sandbox) -> Mapping[int, object]:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import io
 import json
-import signal
 import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +30,7 @@ from tests.fakes.truth import (
     of_json,
     of_watch,
 )
+from tests.fakes.watchdog import Hang, Pulse, alarm
 
 IN_CI: Final = 150
 IN_SOAK: Final = 1000
@@ -40,7 +40,7 @@ TIMEOUT: Final = 2.0
 BROKER_TIMEOUT: Final = 0.2
 FLOOR: Final = 10.0
 """Seconds that a busy machine may take for anything."""
-HANG: Final = 60
+HANG: Final = 300
 
 READERS: Final = {"check": of_check, "watch": of_watch, "dropin-list": of_dropin_list}
 KEYS: Final = {
@@ -51,30 +51,12 @@ KEYS: Final = {
 }
 
 
-class Hang(BaseException):
-    """The command does not end."""
-
-
-@contextmanager
-def alarm(seconds: int) -> Iterator[None]:
-    def ring(*_: object) -> None:
-        raise Hang
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def run(made: Schedule) -> tuple[int, str, str, float]:
-    """The exit code, stdout, stderr, and seconds."""
+    """The exit code, stdout, stderr, and the seconds that the machine gave it."""
     where = ",".join(f"127.0.0.1:{broker.port}" for broker in made.fake.brokers.values())
     out, err = io.StringIO(), io.StringIO()
     began = time.monotonic()
-    with redirect_stdout(out), redirect_stderr(err), alarm(HANG):
+    with redirect_stdout(out), redirect_stderr(err), alarm(HANG), Pulse() as pulse:
         if made.command.startswith("dropin"):
             timeout = str(int(TIMEOUT * 1000))
             code = TOOL.main(["--bootstrap-server", where, *made.words, "--timeout", timeout])
@@ -82,7 +64,7 @@ def run(made: Schedule) -> tuple[int, str, str, float]:
             name = made.command.removesuffix("-all").removesuffix("-state")
             bounds = ("--timeout", f"{TIMEOUT}s", "--broker-timeout", f"{BROKER_TIMEOUT}s")
             code = main([name, "-b", where, *made.words, *bounds])
-    return code, out.getvalue(), err.getvalue(), time.monotonic() - began
+    return code, out.getvalue(), err.getvalue(), time.monotonic() - began - pulse.lost
 
 
 def states(made: Schedule) -> dict[tuple[object, ...], object]:

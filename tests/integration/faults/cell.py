@@ -7,19 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.truth import Offset, Told
-from tests.integration.faults.table import (
-    COMMANDS,
-    FLOOR,
-    IN_CI,
-    PENDING,
-    TROUBLES,
-    WORDS,
-    Expected,
-    cells,
-    codes,
-    through,
-)
-from tests.integration.faults.trying import KEYS, Tried, attempt
+from tests.integration.faults.table import COMMANDS, IN_CI, PENDING, TROUBLES, WORDS, Expected, cells, codes
+from tests.integration.faults.trying import KEYS, Tried, attempt, fairly
 from tests.integration.faults.victim import VICTIM, Victim
 
 
@@ -41,16 +30,22 @@ def _marks_of(cell: tuple[str, str]) -> list[pytest.MarkDecorator]:
 
 def check_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
     trouble, word = TROUBLES[fault], cells()[fault, command]
-    tried = attempt(victim, command, trouble.begin(victim, COMMANDS[command]), through(victim, trouble), tmp_path)
     expected = WORDS[word]
-    if tried.ran.code not in codes(command, word):
-        tried.problems.append(f"exit code {tried.ran.code}, not {sorted(codes(command, word))}")
-    looks = 2 if command == "watch" else 1
-    if tried.ran.seconds > 1.1 * looks * expected.seconds + FLOOR:
-        tried.problems.append(f"late: {tried.ran.seconds:.1f} s")
-    tried.problems += _not_applied(tried, expected) if command in KEYS else _too_little(tried, expected)
-    if expected.named:
-        tried.problems += _not_named(tried.said, only_victim=fault != "all-black" and command != "exporter")
+
+    def demands(tried: Tried) -> list[str]:
+        found = [f"late: {tried.ran.seconds:.1f} s"] if tried.is_late(expected.seconds(tried.bounds)) else []
+        if tried.ran.code not in codes(command, word):
+            found.append(f"exit code {tried.ran.code}, not {sorted(codes(command, word))}")
+        found += _not_applied(tried, expected) if command in KEYS else _too_little(tried, expected)
+        if expected.named:
+            found += _not_named(tried.said, only_victim=fault != "all-black" and command != "exporter")
+        return found
+
+    tried = fairly(
+        lambda bounds: attempt(victim, command, trouble.begin(victim, COMMANDS[command], bounds), tmp_path, bounds),
+        demands,
+        trouble.healthy,
+    )
     if tried.problems:
         pytest.fail("\n".join(tried.report), pytrace=False)
 

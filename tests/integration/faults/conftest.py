@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.sandbox import DEFAULT_VERSION
 from tests.integration.conftest import needs_kafka, wanted_versions
-from tests.integration.faults.trying import attempts
+from tests.integration.faults.trying import attempts, unfair
 
 HERE = Path(__file__).parent
 
@@ -29,6 +29,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             f"faults: {len(attempts)} commands; the slowest, {command}, took {share:.2f} of its --timeout; {late} took "
             f"more than 1.1 of it"
         )
+        terminalreporter.write_line(f"faults: {len(unfair)} commands were tried again because of the machine")
+        for each in unfair:
+            terminalreporter.write_line(f"  {each}")
 
 
 @pytest.fixture(scope="session")

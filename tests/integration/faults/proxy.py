@@ -11,6 +11,8 @@ import random
 import socket
 import struct
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,6 +25,8 @@ T = TypeVar("T")
 Direction = Literal["requests", "responses"]
 BOTH: Final[tuple[Direction, ...]] = ("requests", "responses")
 
+PATIENCE: Final = 180.0
+"""Seconds for what must come, on a machine of any speed."""
 _CHUNK: Final = 16384
 _ABORT: Final = struct.pack("ii", 1, 0)
 """SO_LINGER for a close that sends RST."""
@@ -48,6 +52,8 @@ class Fault:
     """The broker's side is gone and the client is not told: connections stay open, and silent. RST when it is over."""
     black_hole: bool = False
     """No byte and no new connection passes; open ones go on when it is over."""
+    refused: bool = False
+    """Nothing listens: new connections are refused."""
     mute: bool = False
     """No byte passes in these directions; connections do."""
     times: int | None = None
@@ -60,27 +66,54 @@ class Fault:
 NO_FAULT: Final = Fault()
 
 
-class _Requests:
-    """Reads the API keys off a stream of requests."""
+@dataclass(eq=False)
+class Exchange:
+    """A request that a broker received, and whether it has answered it."""
 
-    def __init__(self) -> None:
-        self._left = 0
+    broker: int
+    api: int
+    sent: float
+    ended: float | None = None
+    """When the broker answered, or else when the connection was closed."""
+    answered: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return (time.monotonic() if self.ended is None else self.ended) - self.sent
+
+
+class _Frames:
+    """Splits a stream into requests or responses, each a length and a body."""
+
+    def __init__(self, head: int) -> None:
+        """:param head: bytes of each frame to return, with its length."""
+        self._size = head
         self._head = b""
+        self._left = 0
 
-    def feed(self, data: bytes) -> list[int]:
-        keys = []
+    def feed(self, data: bytes) -> tuple[list[bytes], int]:
+        """Return the heads of the frames that begin, and how many frames end."""
+        heads, ended = [], 0
         while data:
-            skipped = min(self._left, len(data))
-            self._left -= skipped
-            data = data[skipped:]
-            taken = min(6 - len(self._head), len(data))  # the length, and the API key
+            if self._left > 0:
+                skipped = min(self._left, len(data))
+                self._left -= skipped
+                data = data[skipped:]
+                ended += not self._left
+                continue
+            taken = self._size - len(self._head)
             self._head += data[:taken]
             data = data[taken:]
-            if len(self._head) == 6:
-                length, key = struct.unpack(">ih", self._head)
-                keys.append(key)
-                self._left, self._head = length - 2, b""
-        return keys
+            if len(self._head) == self._size:
+                heads.append(self._head)
+                self._left = int.from_bytes(self._head[:4], "big", signed=True) + 4 - self._size
+                self._head = b""
+        return heads, ended
+
+
+def _api(head: bytes) -> int:
+    """The API key of a request of which these are the first six bytes."""
+    return int.from_bytes(head[4:6], "big", signed=True)
 
 
 @dataclass(eq=False)
@@ -95,7 +128,11 @@ class _Link:
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     counted: Fault = NO_FAULT
     passed: dict[Direction, int] = field(default_factory=dict)
-    requests: _Requests = field(default_factory=lambda: _Requests())
+    read: _Frames = field(default_factory=lambda: _Frames(6))
+    sent: _Frames = field(default_factory=lambda: _Frames(6))
+    answers: _Frames = field(default_factory=lambda: _Frames(4))
+    waiting: deque[Exchange] = field(default_factory=deque)
+    """What the broker has not answered."""
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -127,7 +164,9 @@ class _Link:
         try:
             while data := await loop.sock_recv(source, _CHUNK):
                 if direction == "requests":
-                    await self.front.see(self.requests.feed(data))
+                    await self.front.see([_api(head) for head in self.read.feed(data)[0]])
+                else:
+                    self._answered(self.answers.feed(data)[1])
                 fault = self.front.fault
                 wait = 0.0
                 if direction in fault.directions:
@@ -151,6 +190,8 @@ class _Link:
             ours = direction in fault.directions
             if ours and fault.cut is not None:
                 data = self._before_cut(fault, direction, data)
+            if direction == "requests":
+                self.waiting += self.front.sent([_api(head) for head in self.sent.feed(data)[0]])
             try:
                 await loop.sock_sendall(sink, data)
             except OSError:
@@ -160,6 +201,12 @@ class _Link:
                 return self.close()
             if ours and fault.rate:
                 await asyncio.sleep(len(data) / fault.rate)
+
+    def _answered(self, count: int) -> None:
+        """Brokers answer the requests of a connection in order."""
+        for _ in range(min(count, len(self.waiting))):
+            exchange = self.waiting.popleft()
+            exchange.ended, exchange.answered = time.monotonic(), True
 
     def _before_cut(self, fault: Fault, direction: Direction, data: bytes) -> bytes:
         assert fault.cut is not None
@@ -172,16 +219,26 @@ class _Link:
     def sever(self) -> None:
         """Lose the broker's side; the client hears nothing."""
         self.severed = True
+        self._abandon()
         if self.broker:
+            _forget(self.broker)
             self.broker.close()
+
+    def _abandon(self) -> None:
+        """Nobody waits for the answers that are missing."""
+        for exchange in self.waiting:
+            exchange.ended = time.monotonic()
+        self.waiting.clear()
 
     def close(self, *, abort: bool = False) -> None:
         self.front.links.discard(self)
+        self._abandon()
         for task in self.tasks:
             if task is not asyncio.current_task():
                 task.cancel()
         for end in (self.client, self.broker):
             if end and end.fileno() >= 0:
+                _forget(end)
                 with suppress(OSError):
                     if abort:
                         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
@@ -190,11 +247,21 @@ class _Link:
                 end.close()
 
 
+def _forget(end: socket.socket) -> None:
+    """Stop polling a socket before it is closed: the next one may get its number."""
+    loop = asyncio.get_running_loop()
+    if end.fileno() >= 0:
+        loop.remove_reader(end.fileno())
+        loop.remove_writer(end.fileno())
+
+
 class Front:
     """The port of one broker."""
 
-    def __init__(self, listener: socket.socket, target: int) -> None:
+    def __init__(self, broker: int, listener: socket.socket, target: int) -> None:
+        self.broker = broker
         self.fault = NO_FAULT
+        self.exchanges: list[Exchange] = []
         self.target = target
         self.links: set[_Link] = set()
         self.accepted = 0
@@ -228,6 +295,17 @@ class Front:
             self._trigger = None
             await asyncio.to_thread(action)
 
+    def sent(self, keys: Collection[int]) -> list[Exchange]:
+        """Record requests that go on to the broker."""
+        found = [Exchange(self.broker, key, time.monotonic()) for key in keys]
+        self.exchanges += found
+        return found
+
+    async def record(self) -> list[Exchange]:
+        """Return what is recorded, and begin again."""
+        found, self.exchanges = self.exchanges, []
+        return found
+
     def spend(self) -> None:
         """One connection more has had the fault."""
         left = self.fault.times
@@ -247,8 +325,13 @@ class Front:
         if fault.reset:
             for link in list(self.links):
                 link.close(abort=True)
-        if fault.black_hole:
+        if fault.refused:
             await self._stop_accepting()
+            with suppress(OSError):  # nothing listens already
+                self._listener.shutdown(socket.SHUT_RDWR)
+        elif fault.black_hole:
+            await self._stop_accepting()
+            await self._fill_queue()
         elif self._acceptor is None:
             self._start_accepting()
 
@@ -260,20 +343,27 @@ class Front:
         self._acceptor = asyncio.ensure_future(self._accept())
 
     async def _stop_accepting(self) -> None:
-        """Fill the queue of connections that wait for accept: the kernel then drops the SYN of whoever comes."""
         if self._acceptor:
             self._acceptor.cancel()
+            await asyncio.gather(self._acceptor, return_exceptions=True)
             self._acceptor = None
+
+    async def _fill_queue(self) -> None:
+        """Fill the queue of connections that wait for accept: the kernel then drops the SYN of whoever comes."""
         self._listener.listen(0)
-        loop = asyncio.get_running_loop()
-        for _ in range(8):
+        while not self._is_queue_full():
             stuffing = socket.socket()
             stuffing.setblocking(False)
             self._stuffing.append(stuffing)
-            try:
-                await asyncio.wait_for(loop.sock_connect(stuffing, (HOST, self.port)), 0.2)
-            except TimeoutError:
-                return
+            with suppress(BlockingIOError):
+                stuffing.connect((HOST, self.port))
+            await asyncio.sleep(0.01)
+
+    def _is_queue_full(self) -> bool:
+        """For a listening socket, Linux reports the queue's length and limit as ``unacked`` and ``sacked``."""
+        info = self._listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+        waiting, limit = struct.unpack_from("II", info, 24)
+        return bool(waiting > limit)
 
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
@@ -326,7 +416,7 @@ class Proxy:
 
         async def made() -> None:
             for number, listener in enumerate(self._listeners, 1):
-                front = self.fronts[number] = Front(listener, targets[number])
+                front = self.fronts[number] = Front(number, listener, targets[number])
                 await front.set(NO_FAULT)
 
         self._thread.start()
@@ -359,12 +449,16 @@ class Proxy:
         """Act once, when a client sends this broker a request of one of these APIs, before it goes on."""
         self._loop.call_soon_threadsafe(self.fronts[broker].when, keys, action)
 
+    def record(self) -> list[Exchange]:
+        """Return the requests that brokers received since the last call."""
+        return [each for front in self.fronts.values() for each in self._run(front.record())]
+
     def stop(self) -> None:
         if self._thread.is_alive():
             for front in self.fronts.values():
                 self._run(front.stop())
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(30)
+            self._thread.join(PATIENCE)
         for listener in self._listeners:
             listener.close()
         self._loop.close()
@@ -376,4 +470,4 @@ class Proxy:
         self.stop()
 
     def _run(self, what: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(what, self._loop).result(30)
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result(PATIENCE)

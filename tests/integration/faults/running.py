@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -27,13 +26,17 @@ from tests.fakes.truth import (
     of_metrics,
     of_watch,
 )
+from tests.fakes.watchdog import Hang, Pulse, alarm
 
-HANG: Final = 120
-"""Seconds after which a command is taken to hang."""
+HANG: Final = 40
+"""A command hangs if it takes longer than this many times its ``--timeout``."""
 
 
-class Hang(BaseException):
-    """The command does not end."""
+class Bounds(NamedTuple):
+    """What a command is told of time, in seconds."""
+
+    timeout: float
+    broker_timeout: float
 
 
 class Ran(NamedTuple):
@@ -41,37 +44,32 @@ class Ran(NamedTuple):
     out: str
     err: str
     seconds: float
+    lost: float = 0.0
+    """Seconds that the machine did not give to this process meanwhile."""
 
 
-@contextmanager
-def alarm(seconds: int) -> Iterator[None]:
-    def ring(*_: object) -> None:
-        raise Hang
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def run(command: str, words: Sequence[str], bootstrap: str, timeout: float, broker_timeout: float) -> Ran:
+def run(command: str, words: Sequence[str], bootstrap: str, bounds: Bounds) -> Ran:
     """Whatever happens, it ends: a traceback is on ``err``, and -1 is the code of what hangs."""
-    bounds = ("--timeout", f"{timeout}s", "--broker-timeout", f"{broker_timeout}s")
+    with Pulse() as pulse:
+        ran = _run(command, words, bootstrap, bounds)
+    return ran._replace(lost=pulse.lost)
+
+
+def _run(command: str, words: Sequence[str], bootstrap: str, bounds: Bounds) -> Ran:
+    hang = HANG * bounds.timeout
+    options = ("--timeout", f"{bounds.timeout}s", "--broker-timeout", f"{bounds.broker_timeout}s")
     if command == "exporter":
-        return _scrape([*words, "-b", bootstrap, *bounds], timeout)
+        return _scrape([*words, "-b", bootstrap, *options], hang)
     out, err = io.StringIO(), io.StringIO()
     began = time.monotonic()
     with redirect_stdout(out), redirect_stderr(err):
         try:
-            with alarm(HANG):
+            with alarm(hang):
                 if command.startswith("dropin"):
-                    milliseconds = str(int(timeout * 1000))
+                    milliseconds = str(int(bounds.timeout * 1000))
                     code = TOOL.main(["--bootstrap-server", bootstrap, *words, "--timeout", milliseconds])
                 else:
-                    code = main([words[0], "-b", bootstrap, *words[1:], *bounds])
+                    code = main([words[0], "-b", bootstrap, *words[1:], *options])
         except Hang:
             code = -1
         except Exception:
@@ -80,27 +78,27 @@ def run(command: str, words: Sequence[str], bootstrap: str, timeout: float, brok
     return Ran(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
 
 
-def _scrape(words: Sequence[str], timeout: float) -> Ran:
+def _scrape(words: Sequence[str], hang: float) -> Ran:
     """Start it, scrape once, end it. The time is that of the scrape."""
     command = [sys.executable, "-m", "kgroups", *words, "--listen", "127.0.0.1:0"]
+    out, err, seconds = "", "", 0.0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
-            line = process.stderr.readline()
-            found = re.search(r"http://\S+/metrics", line)
-            if not found:
-                return Ran(process.wait(HANG), "", line + process.stderr.read(), 0)
-            began = time.monotonic()
-            try:
-                with urllib.request.urlopen(found[0], timeout=HANG) as answer:
-                    out, code = answer.read().decode(), 0
-            except TimeoutError:
-                out, code = "", -1
-            seconds = time.monotonic() - began
+            with alarm(hang):
+                err = process.stderr.readline()
+                if found := re.search(r"http://\S+/metrics", err):
+                    began = time.monotonic()
+                    with urllib.request.urlopen(found[0]) as answer:
+                        out = answer.read().decode()
+                    seconds = time.monotonic() - began
+                    process.terminate()
+                err += process.stderr.read()
+                return Ran(0 if found else process.wait(), out, err, seconds)
+        except Hang:
+            return Ran(-1, out, err, hang)
         finally:
-            process.terminate()
-            rest = process.stderr.read()
-    return Ran(code, out, rest, seconds)
+            process.kill()
 
 
 def told(command: str, ran: Ran) -> Told:

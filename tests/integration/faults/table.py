@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final, NamedTuple
 
-from tests.integration.faults.proxy import Fault, Proxy
+from tests.integration.faults.proxy import Fault
+from tests.integration.faults.running import Bounds
 from tests.integration.faults.victim import VICTIM, Victim
 
-TIMEOUT: Final = 8.0
-BROKER_TIMEOUT: Final = 1.5
+BOUNDS: Final = Bounds(timeout=8.0, broker_timeout=1.5)
 FLOOR: Final = 15.0
 """Seconds that a busy machine may take for anything."""
 
@@ -52,25 +52,29 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "remove-members": Command(("remove-members", "--regex", "held-.*", "--all-members", *_EXECUTE), LEAVE_GROUP, True),
 }
 
-Begin = Callable[[Victim, Command], AbstractContextManager[None]]
+ALL: Final = frozenset({1, 2, 3})
+OTHERS: Final = ALL - {VICTIM}
+
+Begin = Callable[[Victim, Command, Bounds], AbstractContextManager[None]]
 
 
 class Trouble(NamedTuple):
-    """A row of the table: how it begins, which ends with the block, and by which way kgroups comes to the brokers."""
+    """A row of the table: how it begins, which ends with the block, and whom it does not touch."""
 
     begin: Begin
-    proxied: bool = True
+    healthy: frozenset[int] = OTHERS
+    """The brokers that must answer in time."""
     replicated: bool = False
     """Whether it is for a cluster whose logs have three replicas."""
 
 
-def _from_the_start(fault: Fault, *brokers: int) -> Trouble:
-    return Trouble(lambda victim, command: victim.proxy.faulty(fault, *brokers))
+def _from_the_start(fault: Fault, *brokers: int, healthy: frozenset[int] = OTHERS) -> Trouble:
+    return Trouble(lambda victim, command, bounds: victim.proxy.faulty(fault, *brokers), healthy)
 
 
 def _midway(fault: Fault) -> Trouble:
     """From when the command sends the request that matters."""
-    return Trouble(lambda victim, command: victim.proxy.faulty_at([command.at], fault, VICTIM))
+    return Trouble(lambda victim, command, bounds: victim.proxy.faulty_at([command.at], fault, VICTIM))
 
 
 def _answers(**what: object) -> Fault:
@@ -81,11 +85,13 @@ AFTER_VERSIONS: Final = 800
 """Bytes into the second response on a connection: that to ApiVersions has 728."""
 
 TROUBLES: Final[Mapping[str, Trouble]] = {
-    "none": _from_the_start(Fault()),
-    "latency": _from_the_start(Fault(delay=0.04, jitter=0.02)),
-    "delayed-answers": _from_the_start(_answers(delay=0.2), VICTIM),
-    "bandwidth": _from_the_start(Fault(rate=100_000)),
-    "too-slow": _from_the_start(Fault(delay=BROKER_TIMEOUT * 2), VICTIM),
+    "none": _from_the_start(Fault(), healthy=ALL),
+    "latency": _from_the_start(Fault(delay=0.04, jitter=0.02), healthy=ALL),
+    "delayed-answers": _from_the_start(_answers(delay=0.2), VICTIM, healthy=ALL),
+    "bandwidth": _from_the_start(Fault(rate=100_000), healthy=ALL),
+    "too-slow": Trouble(
+        lambda victim, command, bounds: victim.proxy.faulty(Fault(delay=2 * bounds.broker_timeout), VICTIM)
+    ),
     "cut-hello": _from_the_start(_answers(cut=300), VICTIM),
     "cut-answer": _from_the_start(_answers(cut=AFTER_VERSIONS), VICTIM),
     "cut-request": _from_the_start(Fault(cut=50, directions=("requests",)), VICTIM),
@@ -93,17 +99,17 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
     "half-open": _from_the_start(Fault(half_open=True), VICTIM),
     "reset": _from_the_start(Fault(reset=True), VICTIM),
     "black-hole": _from_the_start(Fault(black_hole=True), VICTIM),
-    "all-black": _from_the_start(Fault(black_hole=True)),
-    "stopped": Trouble(lambda victim, command: victim.paused(), proxied=False),
-    "killed": Trouble(lambda victim, command: victim.killed(), proxied=False),
-    "fenced": Trouble(lambda victim, command: victim.fenced(), proxied=False),
+    "all-black": _from_the_start(Fault(black_hole=True), healthy=frozenset()),
+    "stopped": Trouble(lambda victim, command, bounds: victim.paused()),
+    "killed": Trouble(lambda victim, command, bounds: victim.killed()),
+    "fenced": Trouble(lambda victim, command, bounds: victim.fenced()),
     "midway-mute": _midway(_answers(mute=True)),
     "midway-cut": _midway(_answers(cut=9)),
     "midway-half-open": _midway(Fault(half_open=True)),
     "midway-reset": _midway(Fault(reset=True)),
-    "midway-stopped": Trouble(lambda victim, command: victim.paused_at(command.at)),
-    "midway-killed": Trouble(lambda victim, command: victim.killed_at(command.at)),
-    "rolling": Trouble(lambda victim, command: victim.restarting(), proxied=False, replicated=True),
+    "midway-stopped": Trouble(lambda victim, command, bounds: victim.paused_at(command.at)),
+    "midway-killed": Trouble(lambda victim, command, bounds: victim.killed_at(command.at)),
+    "rolling": Trouble(lambda victim, command, bounds: victim.restarting(), replicated=True),
 }
 
 
@@ -118,15 +124,18 @@ class Expected(NamedTuple):
     """Whether what the victim knows must be there, too."""
     named: bool
     """Whether broker 2, or what it knows, must be named as missing."""
-    seconds: float
-    """How long it may take, without the floor."""
+    brokers: int | None
+    """How long it may take: the time of this many brokers that do not answer; None: all of ``--timeout``."""
+
+    def seconds(self, bounds: Bounds) -> float:
+        return bounds.timeout if self.brokers is None else self.brokers * bounds.broker_timeout
 
 
 WORDS: Final[Mapping[str, Expected]] = {
-    "whole": Expected(frozenset({0}), True, True, False, TIMEOUT),
-    "part": Expected(frozenset({1}), True, False, True, 2 * BROKER_TIMEOUT),
-    "brief": Expected(frozenset({0, 1}), True, False, False, 2 * BROKER_TIMEOUT),
-    "none": Expected(frozenset({1}), False, False, True, TIMEOUT),
+    "whole": Expected(frozenset({0}), True, True, False, None),
+    "part": Expected(frozenset({1}), True, False, True, 2),
+    "brief": Expected(frozenset({0, 1}), True, False, False, 2),
+    "none": Expected(frozenset({1}), False, False, True, None),
 }
 """``whole``: all of it, exit 0. ``part``: all that the others know, the victim named, exit 1. ``brief``: the fault may
 be over before it is noticed: whole or part. ``none``: nothing can be known, which is said, exit 1."""
@@ -196,9 +205,3 @@ def codes(command: str, word: str) -> frozenset[int]:
         return frozenset({0})
     expected = WORDS[word].codes
     return frozenset(3 if code else 0 for code in expected) if command == "check" else expected
-
-
-def through(victim: Victim, trouble: Trouble) -> str:
-    """The bootstrap servers."""
-    proxy: Proxy = victim.proxy
-    return proxy.bootstrap if trouble.proxied else victim.sandbox.bootstrap

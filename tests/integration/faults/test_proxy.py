@@ -179,3 +179,25 @@ def test_acts_when_it_sees_a_request(proxy: Proxy) -> None:
     with connected(proxy) as client:
         client.sendall(requests[2])
         assert hear(client, 15) == requests[2]
+
+
+def test_refuses_connections(proxy: Proxy) -> None:
+    with proxy.faulty(Fault(refused=True)):
+        for _ in range(2):
+            with pytest.raises(ConnectionRefusedError):
+                connected(proxy)
+    with connected(proxy) as client:
+        assert echo(client) == LINE
+
+
+def test_records_when_a_broker_answers(proxy: Proxy) -> None:
+    """The server answers each line; the second request ends without one."""
+    with connected(proxy) as client:
+        client.sendall(struct.pack(">ih", 11, 3) + b"12345678\n" + struct.pack(">ih", 6, 16) + b"1234")
+        hear(client, 15)
+        assert [(each.broker, each.api, each.answered) for each in proxy.record()] == [(1, 3, True), (1, 16, False)]
+        assert proxy.record() == []
+        client.sendall(struct.pack(">ih", 11, 8) + b"12345678\n")
+        hear(client, 25)
+        (last,) = proxy.record()
+        assert last.answered

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Final
@@ -13,8 +15,10 @@ from typing import Final
 import pytest
 
 from tests.integration.faults.cell import check_cell, parameters
+from tests.integration.faults.proxy import PATIENCE
+from tests.integration.faults.running import Bounds
 from tests.integration.faults.table import COMMANDS
-from tests.integration.faults.trying import KEYS, Tried, attempt
+from tests.integration.faults.trying import KEYS, Tried, attempt, fairly, late
 from tests.integration.faults.victim import Victim
 
 IN_CI: Final = 40
@@ -40,24 +44,24 @@ def victim(needs_newest: None) -> Iterator[Victim]:
 @contextmanager
 def rolling(victim: Victim) -> Iterator[list[int]]:
     """Restart broker after broker with SIGTERM, until the block ends; gives the brokers restarted so far."""
-    over, restarted = threading.Event(), []
+    over, restarted = threading.Event(), list[int]()
 
     def roll() -> None:
         for broker in cycle((1, 2, 3)):
             victim.sandbox.terminate(broker)
-            victim.sandbox.restart(broker, timeout=180)
+            victim.sandbox.restart(broker, timeout=PATIENCE)
             restarted.append(broker)
             if over.wait(1) and len(restarted) >= 3:
                 return
 
-    thread = threading.Thread(target=roll)
-    thread.start()
-    try:
-        yield restarted
-    finally:
-        over.set()
-        thread.join()
-        victim.wait_for_leaders()
+    with ThreadPoolExecutor(1) as pool:
+        rolling = pool.submit(roll)
+        try:
+            yield restarted
+        finally:
+            over.set()
+            rolling.result()
+            victim.wait_for_leaders()
 
 
 def problems(tried: Tried) -> list[str]:
@@ -78,11 +82,16 @@ def problems(tried: Tried) -> list[str]:
 def run_all(victim: Victim, count: int, folder: Path) -> None:
     failed, codes = [], []
     truth = victim.truth()
+
+    def ask(command: str, bounds: Bounds) -> Tried:
+        tried = attempt(victim, command, nullcontext(), folder, bounds, truth)
+        tried.problems = problems(tried)
+        return tried
+
     with rolling(victim) as restarted:
         for number, command in zip(range(count), cycle(READS)):
-            tried = attempt(victim, command, nullcontext(), victim.sandbox.bootstrap, folder, truth)
+            tried = fairly(partial(ask, command), late, ())
             codes.append(tried.ran.code)
-            tried.problems = problems(tried)
             if tried.problems:
                 failed.append("\n".join([f"{command}, the {number + 1}th command:", *tried.report]))
     print(f"{len(codes)} commands during {len(restarted)} restarts, {codes.count(0)} of them whole")

@@ -10,14 +10,16 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
 
-from tests.integration.faults.proxy import BOTH, NO_FAULT, Direction, Fault
-from tests.integration.faults.table import BROKER_TIMEOUT, COMMANDS
-from tests.integration.faults.trying import KEYS, Tried, attempt
+from tests.integration.faults.proxy import BOTH, NO_FAULT, PATIENCE, Direction, Fault
+from tests.integration.faults.running import Bounds
+from tests.integration.faults.table import BOUNDS, COMMANDS
+from tests.integration.faults.trying import KEYS, Tried, attempt, fairly, late
 from tests.integration.faults.victim import VICTIM, Victim
 
 SCHEDULES: Final = 100
@@ -45,7 +47,7 @@ def schedule(seed: int) -> Schedule:
     times = dice.choice((None, None, 1, 2))
     faults = (
         Fault(delay=dice.uniform(0, 0.3), jitter=dice.uniform(0, 0.1), directions=directions),
-        Fault(delay=dice.uniform(1, 3) * BROKER_TIMEOUT, directions=directions),
+        Fault(delay=dice.uniform(1, 3) * BOUNDS.broker_timeout, directions=directions),
         Fault(rate=dice.choice((3_000, 30_000, 300_000)), directions=directions),
         Fault(cut=dice.randint(0, 3_000), directions=directions, times=times),
         Fault(cut=dice.randint(0, 60), directions=directions, times=times),
@@ -95,19 +97,24 @@ def _signaled(victim: Victim, signal: str, after: float) -> Iterator[None]:
         timer.join()
         if signal == "stop":
             victim.sandbox.resume(VICTIM)
-            victim.sandbox.wait_ready(timeout=120)
+            victim.sandbox.wait_ready(timeout=PATIENCE)
         else:
-            victim.sandbox.restart(VICTIM, timeout=120)
+            victim.sandbox.restart(VICTIM, timeout=PATIENCE)
+        victim.wait_for_leaders()
+
+
+def run_one(victim: Victim, made: Schedule, folder: Path, bounds: Bounds) -> Tried:
+    tried = attempt(victim, made.command, under(victim, made), folder, bounds)
+    tried.problems += _said_to_be_well(tried)
+    return tried
 
 
 def run_all(victim: Victim, seeds: range, folder: Path) -> None:
     failed = []
     for seed in seeds:
         made = schedule(seed)
-        place = folder / str(seed)
-        place.mkdir()
-        tried = attempt(victim, made.command, under(victim, made), victim.proxy.bootstrap, place)
-        tried.problems += _said_to_be_well(tried)
+        healthy = {1, 2, 3} - {*made.brokers, *((VICTIM,) if made.signal else ())}
+        tried = fairly(partial(run_one, victim, made, folder), late, healthy)
         if tried.problems:
             failed.append("\n".join([f"--seed {seed}: {made}", *tried.report]))
     if failed:

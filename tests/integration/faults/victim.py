@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
@@ -20,8 +20,9 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.member import consumer, join
 from kgroups.sandbox.route import Route
+from kgroups.sandbox.state import Broker
 from tests.fakes.truth import Pair, Truth
-from tests.integration.faults.proxy import Proxy
+from tests.integration.faults.proxy import NO_FAULT, PATIENCE, Fault, Proxy
 
 LOAD: Final = Load(groups=24, partitions=6, topics=3)
 """Groups that are only read."""
@@ -36,7 +37,7 @@ TARGET_TOPIC: Final = "load-0"
 
 LASTING: Final = {"broker.session.timeout.ms": "12000"}
 """A broker that hangs is a broker of the cluster for longer than a command waits for it."""
-PATIENCE: Final = 60.0
+REFUSED: Final = Fault(refused=True)
 
 States = dict[tuple[object, ...], object]
 P = ParamSpec("P")
@@ -181,16 +182,30 @@ class Victim:
         try:
             yield
         finally:
-            self.sandbox.resume(VICTIM)
-            self.sandbox.wait_ready(timeout=PATIENCE)
+            self._resume()
 
     @contextmanager
     def killed(self) -> Iterator[None]:
-        self.sandbox.kill(VICTIM)
+        self._kill()
         try:
             yield
         finally:
-            self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+            self._restart()
+
+    def _resume(self) -> None:
+        self.sandbox.resume(VICTIM)
+        self.sandbox.wait_ready(timeout=PATIENCE)
+        self.wait_for_leaders()
+
+    def _kill(self) -> None:
+        """The proxy refuses connections as the broker would."""
+        self.sandbox.kill(VICTIM)
+        self.proxy.set(REFUSED, VICTIM)
+
+    def _restart(self) -> None:
+        self.sandbox.restart(VICTIM, timeout=PATIENCE)
+        self.proxy.set(NO_FAULT, VICTIM)
+        self.wait_for_leaders()
 
     @contextmanager
     def restarting(self) -> Iterator[None]:
@@ -198,26 +213,34 @@ class Victim:
 
         def restart() -> None:
             self.sandbox.terminate(VICTIM)
-            self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+            self.sandbox.restart(VICTIM, timeout=PATIENCE)
 
-        thread = threading.Thread(target=restart)
-        thread.start()
-        try:
-            yield
-        finally:
-            thread.join()
-            self.wait_for_leaders()
+        with ThreadPoolExecutor(1) as pool:
+            restarting = pool.submit(restart)
+            try:
+                yield
+            finally:
+                restarting.result()
+                self.wait_for_leaders()
 
     def wait_for_leaders(self) -> None:
-        """Until all logs are led by whom they are to be led by."""
-        until = time.monotonic() + 2 * PATIENCE
-        while any(
-            part.leader != part.replicas[0]
-            for topic in self._admin().list_topics(timeout=PATIENCE).topics.values()
-            for part in topic.partitions.values()
-        ):
-            assert time.monotonic() < until
-            time.sleep(0.2)
+        """Until every broker knows that all logs are led by whom they are to be led by."""
+        self._until(
+            self.sandbox.brokers,
+            lambda known: all(
+                part.leader == part.replicas[0] for topic in known.topics.values() for part in topic.partitions.values()
+            ),
+        )
+
+    @staticmethod
+    def _until(brokers: Iterable[Broker], is_so: Callable[[ClusterMetadata], bool]) -> None:
+        until = time.monotonic() + PATIENCE
+        for broker in brokers:
+            # A new client asks the broker that it is given.
+            address = {"bootstrap.servers": f"{broker.host}:{broker.port}", "log_level": 0}
+            while not is_so(AdminClient(address).list_topics(timeout=PATIENCE)):
+                assert time.monotonic() < until
+                time.sleep(0.2)
 
     @contextmanager
     def paused_at(self, api: int) -> Iterator[None]:
@@ -227,28 +250,23 @@ class Victim:
             yield
         finally:
             self.proxy.when([], lambda: None, VICTIM)
-            self.sandbox.resume(VICTIM)
-            self.sandbox.wait_ready(timeout=PATIENCE)
+            self._resume()
 
     @contextmanager
     def killed_at(self, api: int) -> Iterator[None]:
-        self.proxy.when([api], lambda: self.sandbox.kill(VICTIM), VICTIM)
+        self.proxy.when([api], self._kill, VICTIM)
         try:
             yield
         finally:
             self.proxy.when([], lambda: None, VICTIM)
-            self.sandbox.restart(VICTIM, timeout=2 * PATIENCE)
+            self._restart()
 
     @contextmanager
     def fenced(self) -> Iterator[None]:
         """Killed, and all others know: what it led has no leader."""
         with self.killed():
-            until = time.monotonic() + 2 * PATIENCE
-            others = [f"{each.host}:{each.port}" for each in self.sandbox.brokers if each.id != VICTIM]
-            for address in others:
-                while VICTIM in AdminClient({"bootstrap.servers": address}).list_topics(timeout=PATIENCE).brokers:
-                    assert time.monotonic() < until
-                    time.sleep(0.2)
+            others = [broker for broker in self.sandbox.brokers if broker.id != VICTIM]
+            self._until(others, lambda known: VICTIM not in known.brokers)
             yield
 
 

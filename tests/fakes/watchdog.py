@@ -1,0 +1,58 @@
+"""Ends a command that hangs, and measures the time that the machine takes from this process."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+_PERIOD: Final = 0.05
+
+
+class Hang(BaseException):
+    """The command does not end."""
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """:raises Hang: in the main thread, when the block takes longer."""
+
+    def ring(*_: object) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Pulse:
+    """Sleeps for short periods, and adds up the seconds by which it wakes too late; a context manager."""
+
+    def __init__(self) -> None:
+        self.lost = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="pulse", daemon=True)
+
+    def _beat(self) -> None:
+        before = time.monotonic()
+        over = False
+        while not over:
+            over = self._over.wait(_PERIOD)
+            now = time.monotonic()
+            self.lost += max(0.0, now - before - _PERIOD)
+            before = now
+
+    def __enter__(self) -> Pulse:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()

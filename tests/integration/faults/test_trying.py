@@ -1,0 +1,74 @@
+"""A command is tried again where the machine did not give it its time, and only there."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.fakes.truth import Told, Truth
+from tests.integration.faults.proxy import Exchange
+from tests.integration.faults.running import Bounds, Ran
+from tests.integration.faults.trying import TRIES, Tried, fairly
+
+NOTHING = Truth({}, {}, {}, {})
+
+
+@pytest.fixture(autouse=True)
+def _own_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again here is not for the last word on all commands."""
+    monkeypatch.setattr("tests.integration.faults.trying.unfair", [])
+
+
+class Attempts:
+    """Attempts of which each took the same share of its time, and lack something the first few times."""
+
+    def __init__(self, slow: int | None = None, *, lost: float = 0.0, wrong: bool = False, short: int = 99) -> None:
+        self.slow, self.lost, self.wrong, self.short = slow, lost, wrong, short
+        self.bounds: list[Bounds] = []
+
+    def __call__(self, bounds: Bounds) -> Tried:
+        self.bounds.append(bounds)
+        began = time.monotonic()
+        exchanges = [
+            Exchange(broker, 8, began, began + (bounds.broker_timeout if broker == self.slow else 0.01), True)
+            for broker in (1, 2, 3)
+        ]
+        ran = Ran(1, "", "", 0.5, self.lost)
+        return Tried("reset", NOTHING, set(), bounds, ran, Told(), ["false"] if self.wrong else [], exchanges)
+
+    def demands(self, tried: Tried) -> list[str]:
+        return ["broker 1 is blamed"] if len(self.bounds) <= self.short else []
+
+
+@pytest.mark.parametrize("attempts", [Attempts(1, short=2), Attempts(lost=2.0, short=2)])
+def test_is_tried_again_with_more_time(attempts: Attempts) -> None:
+    assert fairly(attempts, attempts.demands, {1, 3}).problems == []
+    assert attempts.bounds == list(TRIES[:3])
+
+
+@pytest.mark.parametrize("attempts", [Attempts(), Attempts(2), Attempts(lost=0.1), Attempts(1, wrong=True)])
+def test_fails_at_once(attempts: Attempts) -> None:
+    """Nobody was slow; only the broker with the fault was; the process had its time; or something is false."""
+    assert "broker 1 is blamed" in fairly(attempts, attempts.demands, {1, 3}).problems
+    assert len(attempts.bounds) == 1
+
+
+def test_fails_without_a_fair_try() -> None:
+    attempts = Attempts(1)
+    problems = fairly(attempts, attempts.demands, {1, 3}).problems
+    assert problems == [
+        "the machine was too slow for a fair try in 4",
+        "broker 1 took 12.0 s for API 8",
+        "broker 1 is blamed",
+    ]
+    assert len(attempts.bounds) == len(TRIES)
+
+
+def test_request_without_an_answer_at_the_end() -> None:
+    """A broker may still have answered in time, had there been any left."""
+    now = time.monotonic()
+    for seconds, count in ((7.5, 1), (2.0, 0)):
+        exchange = Exchange(1, 8, now, now + 0.1)
+        tried = Tried("reset", NOTHING, set(), TRIES[0], Ran(1, "", "", seconds), Told(), [], [exchange])
+        assert len(tried.excuses({1})) == count
