@@ -91,7 +91,13 @@ def _place(broker: FakeBroker, name: str) -> dict[str, Any]:
         return {"error_code": error, "error_message": None, "node_id": -1, "host": "", "port": -1}
     group = broker.world.groups.get(name)
     at = broker.peers[group.coordinator if group else len(name) % len(broker.peers)]
-    return {"error_code": OK, "error_message": None, "node_id": at.id, "host": "127.0.0.1", "port": at.port}
+    return {
+        "error_code": OK,
+        "error_message": None,
+        "node_id": at.id,
+        "host": "127.0.0.1",
+        "port": at.advertised or at.port,
+    }
 
 
 def _lists(broker: FakeBroker, group: FakeGroup) -> bool:

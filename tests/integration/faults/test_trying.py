@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
+from tests.fakes.broker import FakeCluster, late
+from tests.fakes.serving import serving
 from tests.fakes.truth import Told, Truth
-from tests.integration.faults.proxy import Exchange
-from tests.integration.faults.running import Bounds, Ran
+from tests.integration.faults import trying
+from tests.integration.faults.proxy import Exchange, Fault, Proxy
+from tests.integration.faults.running import Bounds, Ran, inside, run, told
+from tests.integration.faults.table import COMMANDS
 from tests.integration.faults.trying import TRIES, Tried, fairly
 
 NOTHING = Truth({}, {}, {}, {})
@@ -17,7 +22,7 @@ NOTHING = Truth({}, {}, {}, {})
 @pytest.fixture(autouse=True)
 def _own_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is tried again here is not for the last word on all commands."""
-    monkeypatch.setattr("tests.integration.faults.trying.unfair", [])
+    monkeypatch.setattr(trying, "unfair", [])
 
 
 class Attempts:
@@ -72,3 +77,30 @@ def test_request_without_an_answer_at_the_end() -> None:
         exchange = Exchange(1, 8, now, now + 0.1)
         tried = Tried("reset", NOTHING, set(), TRIES[0], Ran(1, "", "", seconds), Told(), [], [exchange])
         assert len(tried.excuses({1})) == count
+
+
+def test_healthy_broker_that_is_slow(tmp_path: Path) -> None:
+    """Broker 1 answers its first OffsetCommit late, while broker 2 has the fault: the second try is a fair one."""
+    fake = FakeCluster(3)
+    fake.world.topic("load-0", [0])
+    for number in range(3):
+        fake.world.group(f"target-{number}", number, commits={("load-0", 0): 5})
+    fake.brokers[0].fault("OffsetCommit", late(1.2 * TRIES[0].broker_timeout), 1)
+
+    def attempt(bounds: Bounds) -> Tried:
+        words = (*COMMANDS["reset"].words, "--undo-file", f"{bounds.timeout}.json")
+        with inside(tmp_path), proxy.faulty_at([COMMANDS["reset"].at], Fault(half_open=True), 2):
+            ran = run("reset", words, proxy.bootstrap, bounds)
+            return Tried("reset", NOTHING, set(), bounds, ran, told("reset", ran), [], proxy.record())
+
+    def demands(tried: Tried) -> list[str]:
+        return [f"broker {broker} is blamed" for broker in sorted(tried.said.brokers - {1})]
+
+    with Proxy(3) as proxy, serving(fake):
+        proxy.start({number + 1: broker.port for number, broker in fake.brokers.items()})
+        for number, broker in fake.brokers.items():
+            broker.advertised = proxy.ports[number + 1]
+        tried = fairly(attempt, demands, {1, 3})
+    assert not tried.problems and tried.bounds != TRIES[0]
+    assert tried.said.brokers == {1}
+    assert trying.unfair[0].startswith("reset, 1.5 s: broker 0 is blamed: broker 1 took ")
