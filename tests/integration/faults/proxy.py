@@ -399,6 +399,7 @@ class Proxy:
         held = ReservedPorts(brokers)
         self._listeners = [held.take() for _ in range(brokers)]
         for listener in self._listeners:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # to listen again beside open connections
             listener.listen(128)
         self.ports: Mapping[int, int] = {
             number: listener.getsockname()[1] for number, listener in enumerate(self._listeners, 1)

@@ -182,12 +182,14 @@ def test_acts_when_it_sees_a_request(proxy: Proxy) -> None:
 
 
 def test_refuses_connections(proxy: Proxy) -> None:
-    with proxy.faulty(Fault(refused=True)):
-        for _ in range(2):
-            with pytest.raises(ConnectionRefusedError):
-                connected(proxy)
-    with connected(proxy) as client:
-        assert echo(client) == LINE
+    with connected(proxy) as earlier:
+        assert echo(earlier) == LINE
+        with proxy.faulty(Fault(refused=True)):
+            for _ in range(2):
+                with pytest.raises(ConnectionRefusedError):
+                    connected(proxy)
+        with connected(proxy) as client:
+            assert echo(client) == LINE
 
 
 def test_records_when_a_broker_answers(proxy: Proxy) -> None:
