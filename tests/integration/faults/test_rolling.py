@@ -21,8 +21,7 @@ from tests.integration.faults.table import COMMANDS
 from tests.integration.faults.trying import KEYS, Tried, attempt, fairly, late
 from tests.integration.faults.victim import Victim
 
-IN_CI: Final = 40
-IN_SOAK: Final = 200
+COMMANDS_MEANWHILE: Final = 240
 REPLICATED: Final = {
     "offsets.topic.replication.factor": "3",
     "default.replication.factor": "3",
@@ -105,10 +104,7 @@ def test_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
     check_cell(victim, fault, command, tmp_path)
 
 
-def test_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:
-    run_all(victim, IN_CI, tmp_path)
-
-
 @pytest.mark.soak
-def test_more_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:
-    run_all(victim, IN_SOAK, tmp_path)
+def test_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:
+    """At each change, ``tests/integration/test_rolling.py`` looks for groups that are missing without a word."""
+    run_all(victim, COMMANDS_MEANWHILE, tmp_path)
