@@ -114,6 +114,11 @@ class Connection(asyncio.Protocol):
         self._frames.limit = MAX_FRAME
 
     @property
+    def resumes(self) -> float:
+        """When the broker reads requests again after a pause for a quota, on the monotonic clock."""
+        return self._resumes
+
+    @property
     def idle(self) -> bool:
         """Whether nothing waits for an answer, or to be sent."""
         return not self._waiting and not self._held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from kgroups.config.settings import ClientSettings
@@ -19,10 +19,14 @@ from .connection import Connection, Observer, Overdue, unavailable
 from .connector import negotiate
 from .deadline import Deadline
 from .dial import dial_address, invalid_address, no_address
+from .pace import Pace
 from .resolve import addresses
 from .tls_handshake import TlsConnector, Untrusted
 
 T = TypeVar("T")
+
+_REQUESTS = frozenset({Step.API_VERSIONS, Step.SASL, Step.METADATA})
+"""Steps that send requests of Kafka's protocol."""
 
 
 class StepResult(NamedTuple):
@@ -53,6 +57,7 @@ class Prober:
         security = settings.security
         self.settings = settings
         self.deadline = Deadline(settings.timeout)
+        self.pace = Pace(self.deadline, settings.max_requests_per_second)
         self._observer = observer
         self._tls = TlsConnector(security.tls) if security and security.tls else None
         self._sasl = security.sasl if security else None
@@ -76,7 +81,7 @@ class Prober:
             for step in self.steps():
                 if step is Step.SASL and self._refused:
                     break
-                stride = await self._timed(step, way.steps[step]())
+                stride = await self._timed(step, way)
                 strides.append(stride)
                 if stride.error is not None:
                     break
@@ -84,14 +89,16 @@ class Prober:
             way.close()
         return strides + [StepResult(step) for step in self.steps() if step not in {stride.step for stride in strides}]
 
-    async def _timed(self, step: Step, work: Coroutine[Any, Any, object]) -> StepResult:
-        began = time.perf_counter()
+    async def _timed(self, step: Step, way: _Path) -> StepResult:
+        began, allowed = time.perf_counter(), 0.0
         found: object = None
         error: KgroupsError | None = None
-        allowed = min(self.settings.broker_timeout, self.deadline.remaining())
         try:
+            await way.turn(step)
+            began = time.perf_counter()
+            allowed = min(self.settings.broker_timeout, self.deadline.remaining())
             async with asyncio.timeout(allowed):
-                found = await work
+                found = await way.steps[step]()
         except TimeoutError:
             error = Overdue("no answer", allowed)
         except (ConfigError, MissingPackage):
@@ -138,6 +145,14 @@ class _Path:
         if self._connection:
             self._connection.close()
 
+    async def turn(self, step: Step) -> None:
+        """Wait until the request of a step may be sent; that is no time of the step.
+
+        :raises NotRequested: when that is after the command's deadline.
+        """
+        if self._connection and step in _REQUESTS:
+            await self._prober.pace.turn(self._name, self._connection.resumes)
+
     async def _resolve(self) -> list[str]:
         self._addresses = await addresses(self._host, self._port)
         return self._addresses
@@ -164,6 +179,7 @@ class _Path:
     async def _negotiate(self) -> BrokerVersions:
         assert self._connection
         self._versions = await negotiate(self._connection, self._prober.patience())
+        self._connection.throttled(self._versions.pause)
         return self._versions
 
     async def _sign_in(self) -> float | None:

@@ -16,6 +16,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Exchange
 from kgroups.net.deadline import Deadline
 from kgroups.net.pace import Pace
+from kgroups.net.probe import Prober, StepResult
 from kgroups.protocol.apis.describe_groups import DescribeGroups
 from kgroups.protocol.apis.list_groups import ListGroups
 from tests.fakes import broker as faults
@@ -142,3 +143,31 @@ def test_no_turn_before_the_deadline_is_reported_with_its_option() -> None:
             await pace.turn("broker 1", 0.0)
 
     asyncio.run(run())
+
+
+def probed(pause: float, **settings: Any) -> list[StepResult]:
+    """The steps to a broker that throttles after ApiVersions."""
+    fake = FakeCluster(1)
+    broker = fake.brokers[0]
+    broker.bend = lambda api, response: (
+        replace(response, throttle_time=timedelta(seconds=pause)) if api == "ApiVersions" else response
+    )
+
+    async def run() -> list[StepResult]:
+        async with fake:
+            return await Prober(fake.settings(**settings)).probe("127.0.0.1", broker.port, "b")
+
+    return asyncio.run(run())
+
+
+def test_config_check_waits_until_the_broker_stops_throttling() -> None:
+    began = time.monotonic()
+    steps = probed(20, broker_timeout=2, timeout=60)
+    assert time.monotonic() - began >= 20
+    assert [step.error for step in steps] == [None] * len(steps)
+    assert steps[-1].seconds is not None and steps[-1].seconds < 20, "the pause is no time of the step"
+
+
+def test_config_check_reports_a_pause_beyond_the_deadline() -> None:
+    *_, metadata = probed(3600, timeout=5)
+    assert isinstance(metadata.error, NotRequested) and "the broker throttles this client" in str(metadata.error)
