@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 
-from kgroups.errors import KgroupsError
 from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.cluster import Node
 from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
@@ -27,11 +26,9 @@ from kgroups.protocol.error_codes import Code, KafkaError
 from .describe import describe_located
 from .group_offsets import fetch_commits
 from .log_offsets import fetch_logs
-from .partition_leaders import by_topic
+from .partition_leaders import by_topic, read_topics
 from .select_groups import Located, Selection
 from .stream import Stages, collect, stream_answers
-
-_TOPICS_A_REQUEST = 2_000
 
 _OF_BROKER = tuple(limit.name for limit in (Limits().members, Limits().consumers, Limits().request))
 _OF_TOPIC = (Limits().record.name,)
@@ -147,18 +144,11 @@ def _with_topics(topics: Mapping[str, TopicLeaders], facts: GroupFacts) -> Group
 
 async def _topics(cluster: Cluster, groups: Iterable[Group]) -> tuple[dict[str, TopicLeaders], list[Failure]]:
     """Metadata of all that the groups read, and of the topic that keeps them."""
-    names = sorted({OFFSETS_TOPIC}.union(*map(_names, groups)))
-    chunks = [tuple(names[at : at + _TOPICS_A_REQUEST]) for at in range(0, len(names), _TOPICS_A_REQUEST)]
-    told: dict[str, TopicLeaders] = {}
-    failures: list[Failure] = []
-    for chunk, answer in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
-        if isinstance(answer, KgroupsError):
-            failures += [Failure.of(answer, Scope.TOPIC, name, api="Metadata") for name in chunk]
-            continue
-        for entry in answer.topics:
-            told[entry.topic] = entry
-            if entry.error and entry.error.code != Code.unknown_topic_or_partition:
-                failures.append(entry.error.failure(Scope.TOPIC, entry.topic, api="Metadata"))
+    told, failed = await read_topics(cluster, sorted({OFFSETS_TOPIC}.union(*map(_names, groups))))
+    failures = [Failure.of(error, Scope.TOPIC, name, api="Metadata") for name, error in failed.items()]
+    for entry in told.values():
+        if entry.error and entry.error.code != Code.unknown_topic_or_partition:
+            failures.append(entry.error.failure(Scope.TOPIC, entry.topic, api="Metadata"))
     return told, failures
 
 

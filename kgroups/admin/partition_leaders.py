@@ -36,27 +36,35 @@ class Led:
 async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False) -> Led:
     """Asks for metadata, many topics a request. With ``whole_topics`` also where the topics' other partitions are."""
     asked = by_topic(sorted(wanted))
-    topics = list(asked)
-    chunks = [topics[at : at + TOPICS_A_REQUEST] for at in range(0, len(topics), TOPICS_A_REQUEST)]
+    told, failed = await read_topics(cluster, asked)
     led = Led()
+    for topic, partitions in asked.items():
+        if topic in told:
+            if told[topic].topic_id:
+                led.topic_ids[topic] = told[topic].topic_id
+            others = told[topic].leaders if whole_topics else ()
+            _place(cluster, told[topic], sorted({*partitions, *others}), led)
+            continue
+        reason = failed.get(topic, "its topic was left out of the answer")
+        for partition in partitions:
+            led.holes[topic, partition] = unreachable((topic, partition), reason, "Metadata", None)
+    return led
+
+
+async def read_topics(
+    cluster: Cluster, names: Iterable[str]
+) -> tuple[dict[str, metadata.TopicLeaders], dict[str, KgroupsError]]:
+    """Return the metadata of topics, read with many topics a request, and the errors of topics that were not read."""
+    names = tuple(names)
+    chunks = [names[at : at + TOPICS_A_REQUEST] for at in range(0, len(names), TOPICS_A_REQUEST)]
+    told: dict[str, metadata.TopicLeaders] = {}
+    failed: dict[str, KgroupsError] = {}
     for chunk, answer in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
         if isinstance(answer, KgroupsError):
-            for topic in chunk:
-                for partition in asked[topic]:
-                    led.holes[topic, partition] = unreachable((topic, partition), answer, "Metadata", None)
-            continue
-        told = {entry.topic: entry for entry in answer.topics}
-        for topic in chunk:
-            if topic in told:
-                if told[topic].topic_id:
-                    led.topic_ids[topic] = told[topic].topic_id
-                others = told[topic].leaders if whole_topics else ()
-                _place(cluster, told[topic], sorted({*asked[topic], *others}), led)
-                continue
-            for partition in asked[topic]:
-                pair = (topic, partition)
-                led.holes[pair] = unreachable(pair, "its topic was left out of the answer", "Metadata", None)
-    return led
+            failed.update(dict.fromkeys(chunk, answer))
+        else:
+            told.update((entry.topic, entry) for entry in answer.topics)
+    return told, failed
 
 
 def _place(cluster: Cluster, entry: metadata.TopicLeaders, partitions: Iterable[int], led: Led) -> None:

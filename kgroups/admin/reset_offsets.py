@@ -15,7 +15,7 @@ from . import reset_plan
 from .describe import describe_with_positions
 from .log_offsets import fetch_logs, fetch_logs_at
 from .make_plan import Times, look_again, make_plan
-from .partition_leaders import TOPICS_A_REQUEST, TopicPartition, by_topic
+from .partition_leaders import TopicPartition, by_topic, read_topics
 from .reset_plan import Committed, ResetRequest
 from .select_groups import Selection, locate
 from .write_offsets import apply_offsets
@@ -57,10 +57,9 @@ class WireLookups:
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
         """:raises KgroupsError: when no broker tells of them."""
-        told: dict[str, TopicLeaders] = {}
-        for at in range(0, len(names), TOPICS_A_REQUEST):
-            answer = await self._cluster.refresh(names[at : at + TOPICS_A_REQUEST])
-            told.update({entry.topic: entry for entry in answer.topics})
+        told, failed = await read_topics(self._cluster, names)
+        for error in failed.values():
+            raise error
         return told
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.groups import STREAMS_PROTOCOL_TYPE, Group, GroupId, GroupType
 from kgroups.model.streams_groups import topics_of_tasks, with_partitions_read
@@ -13,7 +12,7 @@ from kgroups.protocol.apis import streams_group_describe
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 
 from ..ask_coordinators import Question
-from ..partition_leaders import TOPICS_A_REQUEST
+from ..partition_leaders import read_topics
 from .describer import Describer
 
 
@@ -37,14 +36,9 @@ async def _with_assignments(cluster: Cluster, groups: Sequence[Group]) -> list[G
 
     A subtopology has as many tasks as the largest of its topics has partitions: those of the others are counted.
     """
-    counts: dict[str, int] = {}
-    topics = sorted({topic for group in groups for topic in topics_of_tasks(group)})
-    for at in range(0, len(topics), TOPICS_A_REQUEST):
-        try:
-            told = await cluster.refresh(topics[at : at + TOPICS_A_REQUEST])
-        except KgroupsError:
-            break  # who looks at the logs next meets the same error, and tells it
-        counts.update({entry.topic: len(entry.leaders) for entry in told.topics if not entry.error})
+    # Errors are reported where the logs are read next.
+    told, _ = await read_topics(cluster, sorted({topic for group in groups for topic in topics_of_tasks(group)}))
+    counts = {entry.topic: len(entry.leaders) for entry in told.values() if not entry.error}
     return [with_partitions_read(group, counts) for group in groups]
 
 
