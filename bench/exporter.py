@@ -2,7 +2,7 @@
 
 Brings up the benchmark's brokers and groups (:mod:`bench.world`), or takes those that are up, scrapes as Prometheus
 does, with samples of each partition, and tells what the process held at most. Ends with 1 where that is above the
-bound that the README states.
+bound that docs/exporter.md states.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _VOLATILE: Final = (
     (r"(?:(?:127\.0\.0\.1|localhost|broker-\d):\d+,?)+", "ADDRESS"),
     (r"(?<![\w/+-])(?=[\w+/-]*[A-Z0-9])[\w+/-]{22}(?![\w/+-])", "ID"),
     (r"ADDRESS \(\d\)|\bbroker \d\b", "BROKER"),
-    (r"\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b|\b\d+h\d+m\b", "DURATION"),
+    (r"\b(?:\d+d)?(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b|\b\d+h\d+m\b|\b\d+[dhm]\b", "DURATION"),
     (r"\b\d+:\d+(?:,\d+)*(?:;\d+:\d+(?:,\d+)*)*(?= |$)", "TASKS"),
     (r"-{3,}", "---"),
     (r"[ \t]+", " "),
