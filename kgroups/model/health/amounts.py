@@ -54,6 +54,8 @@ class Unread(NamedTuple):
 
         :param short: leave out the word *partitions*.
         """
+        if not count and not self.undecoded:  # as of nearly all groups
+            return ""
         counted = Counter(reasons)
         amount = f"{count:,}" if short else so_many(count, "partition")
         named = [why if len(counted) == 1 else f"{why} ({times:,})" for why, times in counted.items()]
@@ -73,7 +75,7 @@ def unread_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted: boo
     places = {
         place: NO_COMMIT if reads_on_at(row) is None else row.note or NO_LOG
         for place, row in by_place.items()
-        if lag_is_unknown(row, attended)
+        if row.lag is None and lag_is_unknown(row, attended)
     }
     return Unread(places, len(by_place), undecoded(group), attended)
 
@@ -84,8 +86,10 @@ def undecoded(group: Group) -> int:
 
 
 def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unread: Unread) -> Finding:
-    """Judge the total lag. A limit that the known part exceeds is broken, whatever is unknown."""
-    unread = unread.among(rows)
+    """Judge the total lag. A limit that the known part exceeds is broken, whatever is unknown.
+
+    :param unread: of these rows.
+    """
     tally = tally_of(rows, attended=unread.attended)
     unknown = len(unread.places)
     gap = unread.text(unknown, unread.places.values(), short=tally.known_lag is not None)

@@ -139,7 +139,7 @@ def _of_lags(seen: Seen, rows: Sequence[OffsetRow], limits: Limits, unread: Unre
         topics = sorted({row.topic for row in rows if row.topic is not None and fnmatchcase(row.topic, glob)})
         for topic in topics:
             some = [row for row in rows if row.topic == topic]
-            yield total(name, "topic-lag", some, limit, unread)._replace(topic=topic)
+            yield total(name, "topic-lag", some, limit, unread.among(some))._replace(topic=topic)
         if not topics:
             yield Finding(name, "topic-lag", Severity.UNKNOWN, f"the group has no topic like {glob!r}", limit=limit)
     if limits.partition_lag:

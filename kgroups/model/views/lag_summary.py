@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import groupby
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -99,7 +100,7 @@ def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
     """The partitions of the group's topics on which nobody has committed, and which nobody holds."""
     held: dict[str, set[int]] = {}
     for topic, commits in offsets.commits.topics.items():
-        held.setdefault(topic, set()).update(commit.partition for commit in commits)
+        held.setdefault(topic, set()).update(map(_partition, commits))
     for topic, partitions in offsets.commits.unset.items():
         held.setdefault(topic, set()).update(partitions)
     sharing = offsets.group.type == GroupType.SHARE  # then to be assigned a partition is not to hold it
@@ -153,35 +154,35 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
     :param attended: see :func:`lag_is_unknown`.
     """
     rows = list(rows)
-    undecoded = sum(row.topic is None and row.note is not None for row in rows)
-    partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}
-    known = [(row.lag, row) for row in partitions.values() if row.lag is not None]
-    uncommitted = sum(reads_on_at(row) is None for row in partitions.values())
-    total = sum(lag for lag, _ in known) if known else None
-    missing = len(known) < len(partitions) and any(lag_is_unknown(row, attended) for row in partitions.values())
+    undecoded = len([row for row in rows if row.topic is None and row.note is not None])
+    partitions = {(row.topic, row.partition): row for row in rows if row.topic is not None}.values()
+    placed = [(at, row) for row in partitions if (at := reads_on_at(row)) is not None]
+    known = [(lag, row) for row in partitions if (lag := row.lag) is not None]
+    lags = [lag for lag, _ in known]
+    total = sum(lags) if lags else None
+    missing = len(known) < len(partitions) and any(lag_is_unknown(row, attended) for row in partitions)
     whole = not (undecoded or missing)
-    worst = max(known, key=lambda each: each[0], default=None)
-    if worst and not whole and worst[0] <= 0:
-        worst = None
-    times = [time_of(row, ages) for row in partitions.values() if reads_on_at(row) is not None]
-    age, remarks = _oldest(times, whole)
+    most = max(lags, default=None)
+    worst = None if most is None or (most <= 0 and not whole) else known[lags.index(most)]
+    age, remarks = _oldest([time_of(row, ages) for _, row in placed] if ages.now else [], whole)
     least = [f"lag at least {total:,}"] if total and total > 0 and not whole else []
     if undecoded:
         remarks.append(f"assignments not decoded: {undecoded:,}")
-    holes = [row.note for row in partitions.values() if reads_on_at(row) is not None and row.lag is None]
+    holes = [row.note for _, row in placed if row.lag is None and row.note]
+    starts = [(at, row.log_start_offset) for at, row in placed if row.lag is not None]
     return Tally(
         total_lag=total if whole else None,
         max_lag=worst[0] if worst else None,
         max_topic=worst[1].topic if worst else None,
         max_partition=worst[1].partition if worst else None,
         partitions=len(partitions),
-        behind=sum(lag > 0 for lag, _ in known),
-        uncommitted=uncommitted,
-        unknown=len(partitions) - len(known) - uncommitted,
-        ahead=sum(lag < 0 for lag, _ in known),
-        data_lost=sum(_lost(row) for _, row in known),
+        behind=len([lag for lag in lags if lag > 0]),
+        uncommitted=len(partitions) - len(placed),
+        unknown=len(placed) - len(known),
+        ahead=len([lag for lag in lags if lag < 0]),
+        data_lost=len([at for at, start in starts if start is not None and at < start]),
         time_lag_ms=age,
-        note="; ".join((*least, *_counted(filter(None, holes), "lag unknown"), *remarks)) or None,
+        note="; ".join((*least, *_counted(holes, "lag unknown"), *remarks)) or None,
         known_lag=total,
     )
 
@@ -203,8 +204,10 @@ def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, lis
     return None, least + _counted(reasons, "time lag unknown")
 
 
-def _counted(reasons: Iterable[str], what: str) -> list[str]:
+def _counted(reasons: Sequence[str], what: str) -> list[str]:
     """Each reason, with the number of partitions that it holds for."""
+    if not reasons:  # as of nearly all groups: an empty Counter costs more than the rest of them
+        return []
     return [f"{what} of {_partitions(count)}: {reason}" for reason, count in Counter(reasons).items()]
 
 
@@ -217,9 +220,7 @@ def reads_on_at(row: OffsetRow) -> int | None:
     return row.start_offset if row.current_offset is None else row.current_offset
 
 
-def _lost(row: OffsetRow) -> bool:
-    committed, start = reads_on_at(row), row.log_start_offset
-    return committed is not None and start is not None and committed < start
+_partition = attrgetter("partition")
 
 
 def _position(row: OffsetRow) -> Position | None:

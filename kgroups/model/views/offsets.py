@@ -67,7 +67,8 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
                     role,
                 )
                 rows.append(row)
-    rows += _without_commit(offsets, owners, roles)
+    if offsets.commits.unset or any(owners.values()):
+        rows += _without_commit(offsets, owners, roles)
     rows.sort(key=_by_partition)
     for member in idle:
         raw = member.assignment.raw
