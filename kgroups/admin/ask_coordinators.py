@@ -83,6 +83,7 @@ async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mappi
         stopped = question.witness is not None and question.witness.stopped
         if round_.again and not stopped and await backoff.wait():
             pending.update({group: node for group, (node, _) in round_.again.items()})
+            cluster.progress.advance(question.step, -round_.refused)
         else:
             answers.failed.update({group: failure for group, (_, failure) in round_.again.items()})
     answers.unknown &= answers.failed.keys()
@@ -98,6 +99,8 @@ class _Round(Generic[T]):
         self._answers = answers
         self.again: dict[GroupId, tuple[Node | None, Failure]] = {}
         self.gone: dict[GroupId, tuple[Node, Failure]] = {}
+        self.refused = 0
+        """Replies that put off to ``again``."""
 
     def sort(self, node: Node, group: GroupId, reply: T | KafkaError | KgroupsError) -> None:
         if isinstance(reply, KafkaError):
@@ -107,6 +110,7 @@ class _Round(Generic[T]):
             if reply.code in MOVED or reply.code in BACK_OFF:
                 loading = reply.code == Code.coordinator_load_in_progress
                 self.again[group] = (node if loading else None, failure)
+                self.refused += 1
             else:
                 self._answers.failed[group] = failure
         elif isinstance(reply, KgroupsError):

@@ -27,7 +27,7 @@ async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Foun
     found: dict[GroupId, Node] = {}
     failed: dict[GroupId, Failure] = {}
     pending = list(dict.fromkeys(groups))
-    cluster.progress.begin("coordinators", len(pending))
+    cluster.progress.begin("coordinators", len(pending), again=True)
     backoff = Backoff(cluster)
     while pending:
         again: dict[GroupId, Failure] = {}

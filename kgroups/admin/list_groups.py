@@ -58,7 +58,7 @@ async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> A
     yielded: set[GroupId] = set()
     dead: list[ListedGroup] = []
     while turns:
-        cluster.progress.begin("brokers listed", len(turns))
+        cluster.progress.begin("brokers listed", len(turns), again=True)
         jobs = [(node, _list(cluster, node, wanted, coverage.names(turns[node]))) for node in turns]
         async with aclosing(as_answered(jobs)) as answers:
             async for node, answer in answers:

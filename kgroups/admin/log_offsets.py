@@ -98,7 +98,8 @@ async def _fill(cluster: Cluster, wanted: Wanted, survey: _Survey) -> None:
             break
         led = await find_leaders(cluster, pending, whole_topics=survey.whole_topics and not attempt)
         if not attempt:
-            cluster.progress.begin("logs", len(led.holes) + sum(map(len, led.leaders.values())))
+            cluster.progress.begin("logs", len(led.holes) + sum(map(len, led.leaders.values())), again=True)
+            cluster.progress.advance("logs", len(led.holes))
         for pair in pending:
             survey.holes.pop(pair, None)
         survey.holes.update(led.holes)

@@ -177,7 +177,7 @@ class WireAdmin:
 
         request, notices = for_cluster(request, self.cluster_id)
         planned = await reset_offsets.plan_reset(self.cluster, request)
-        return self._whole(request.selection, (await self._deletable(planned)).with_failures((), notices))
+        return self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         from . import reset_offsets
@@ -189,7 +189,7 @@ class WireAdmin:
         from . import delete_offsets
 
         planned = await delete_offsets.plan_delete_offsets(self.cluster, selection, topics)
-        return self._whole(selection, await self._deletable(planned))
+        return self._planned(selection, await self._deletable(planned))
 
     async def still_true(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
@@ -208,7 +208,7 @@ class WireAdmin:
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
         from . import delete_groups
 
-        return self._whole(selection, await delete_groups.plan_delete(self.cluster, selection))
+        return self._planned(selection, await delete_groups.plan_delete(self.cluster, selection))
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
@@ -244,7 +244,7 @@ class WireAdmin:
         from .needs_kafka import members_that_can_be_removed
 
         planned = await remove_members.plan_removal(self.cluster, selection, wanted)
-        return self._whole(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
+        return self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
 
     async def remove_members(
         self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
@@ -260,6 +260,11 @@ class WireAdmin:
         from .needs_kafka import offsets_that_can_be_deleted
 
         return await offsets_that_can_be_deleted(self.cluster, planned)
+
+    def _planned(self, selection: Selection, plan: Outcome[T], *, commits: bool = True) -> Outcome[T]:
+        """The same of a plan. The groups in it are checked again before a change, and counted anew."""
+        self.cluster.progress.clear()
+        return self._whole(selection, plan, commits=commits)
 
     def _whole(self, selection: Selection, answer: Outcome[T], *, commits: bool = True) -> Outcome[T]:
         """A list that is known to be short is said to be; named groups have failures of their own. And where the

@@ -9,12 +9,22 @@ class Progress:
     def __init__(self) -> None:
         self._steps: dict[str, list[int]] = {}
 
-    def begin(self, step: str, total: int) -> None:
-        """Announces ``total`` more things to do in a step."""
-        self._steps.setdefault(step, [0, 0])[1] += total
+    def clear(self) -> None:
+        """Forget all steps, where those that follow are about the same things."""
+        self._steps.clear()
+
+    def begin(self, step: str, total: int, *, again: bool = False) -> None:
+        """Announces ``total`` more things to do in a step.
+
+        :param again: perhaps the same things as before, so that those that are done no longer count.
+        """
+        counts = self._steps.setdefault(step, [0, 0])
+        if again:
+            counts[:] = 0, counts[1] - counts[0]
+        counts[1] += total
 
     def advance(self, step: str, done: int = 1) -> None:
         self._steps.setdefault(step, [0, 0])[0] += done
 
     def __str__(self) -> str:
-        return " · ".join(f"{step} {done:,}/{total:,}" for step, (done, total) in self._steps.items())
+        return " · ".join(f"{step} {done:,}/{total:,}" for step, (done, total) in self._steps.items() if total)

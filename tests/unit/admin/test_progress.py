@@ -1,0 +1,84 @@
+"""What is counted while a command runs: each group, broker, and partition once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin import stream
+from kgroups.admin.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.model.offsets import Isolation
+from kgroups.net.progress import Progress
+from tests.fakes.asking import ask
+from tests.fakes.broker import FakeCluster
+
+GROUPS = 50
+NAMES = tuple(f"g{at:02}" for at in range(GROUPS))
+EVERYTHING = Selection(everything=True)
+
+
+def cluster() -> FakeCluster:
+    fake = FakeCluster(2, "4.3.1")
+    fake.world.topic("t", [0, 1], end=100)
+    for at, name in enumerate(NAMES):
+        fake.world.group(name, at % 2, commits={("t", partition): at for partition in (0, 1)})
+    return fake
+
+
+def counted(fake: FakeCluster, work: Callable[[WireAdmin], Awaitable[object]]) -> list[str]:
+    async def run(admin: WireAdmin) -> list[str]:
+        await work(admin)
+        return str(admin.cluster.progress).split(" · ")
+
+    return ask(fake, run)
+
+
+async def describe_all(admin: WireAdmin) -> None:
+    await admin.describe_offsets(EVERYTHING, isolation=Isolation.READ_UNCOMMITTED)
+
+
+async def delete(admin: WireAdmin) -> None:
+    await admin.plan_delete(Selection(NAMES))
+    await admin.delete_groups(NAMES)
+
+
+def test_batches_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "LARGEST_PIECE", 5)
+    monkeypatch.setattr(stream, "SMALLEST_PIECE", 5)
+    *steps, logs = counted(cluster(), describe_all)
+    assert steps == ["brokers listed 2/2", "offsets 50/50", "classic groups 50/50"]
+    assert re.fullmatch(r"logs (\d+)/\1", logs)
+
+
+def test_what_is_done_again_counts_once() -> None:
+    progress = Progress()
+    progress.begin("logs", 100, again=True)
+    for _ in range(3):  # each begins before the one before it ends
+        progress.begin("logs", 100, again=True)
+        progress.advance("logs", 100)
+        assert str(progress) == "logs 100/200"
+    progress.begin("consumer groups", 0)
+    progress.advance("logs", 100)
+    assert str(progress) == "logs 200/200"
+
+
+def test_a_deletion_after_its_plan() -> None:
+    assert sorted(counted(cluster(), delete)) == ["coordinators 50/50", "groups deleted 50/50"]
+
+
+def test_groups_that_are_asked_about_again() -> None:
+    fake = cluster()
+    fake.world.fail("OffsetFetch", NAMES[0], ErrorCode.coordinator_load_in_progress, times=2)
+    fake.world.fail("OffsetFetch", NAMES[1], ErrorCode.not_coordinator, times=1)
+    assert "offsets 50/50" in counted(fake, describe_all)
+
+
+def test_partitions_without_a_leader() -> None:
+    fake = cluster()
+    fake.world.topic("gone", [0])
+    fake.world.group("one-more", 0, commits={("gone", 5): 7, ("t", 0): 1})
+    assert "logs 3/3" in counted(fake, describe_all)
