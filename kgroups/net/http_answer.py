@@ -1,13 +1,18 @@
-"""Reads one HTTP/1.1 answer off a stream, no more than is allowed of it (RFC 9112)."""
+"""Read one HTTP response with ``http.client``, and no more bytes than allowed."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import NamedTuple
+import io
+from collections.abc import Callable
+from http.client import BadStatusLine, HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
+from typing import Any, NamedTuple
+
+LARGEST = 1024 * 1024
+"""Bytes of a body; tokens of large services have some thousands. Head and framing may have as many again."""
 
 
 class BadAnswer(Exception):
-    """What came is not HTTP, or too much."""
+    """The response is not HTTP, is incomplete, or is too large."""
 
 
 class Answer(NamedTuple):
@@ -15,67 +20,81 @@ class Answer(NamedTuple):
     body: bytes
 
 
-async def read_answer(reader: asyncio.StreamReader, limit: int) -> Answer:
-    """:param limit: in bytes, of the body and of the head each.
-    :raises BadAnswer: when it is not HTTP, is cut off, or has more bytes.
+class BoundedResponse(HTTPResponse):
+    """A response that stops reading after twice :data:`LARGEST`."""
+
+    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self.fp = io.BufferedReader(_Bounded(self.fp))
+
+
+class _Bounded(io.RawIOBase):
+    def __init__(self, source: io.BufferedReader) -> None:
+        self._source = source
+        self._left = 2 * LARGEST
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._source.readinto1(buffer)
+        self._left -= count
+        if self._left < 0:
+            raise _too_large()
+        return count
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def read_answer(begin: Callable[[], HTTPResponse]) -> Answer:
+    """Read the response that ``begin`` returns after its head.
+
+    :raises BadAnswer: if it is not HTTP, is incomplete, or is too large.
+    :raises OSError: if the connection fails.
     """
     try:
-        head = await reader.readuntil(b"\r\n\r\n")
-        status, headers = _head(head)
-        if status == 100:  # Continue: the answer comes behind it
-            status, headers = _head(await reader.readuntil(b"\r\n\r\n"))
-        if "chunked" in headers.get("transfer-encoding", ""):
-            return Answer(status, await _chunks(reader, limit))
-        size = headers.get("content-length")
-        if size is None:
-            return Answer(status, await _to_the_end(reader, limit))
-        return Answer(status, await reader.readexactly(_size(size, 10, limit)))
-    except asyncio.IncompleteReadError:
-        raise BadAnswer("closed the connection before its answer was whole") from None
-    except asyncio.LimitOverrunError:
-        raise BadAnswer("the answer does not look like HTTP") from None
+        with begin() as response:
+            return Answer(response.status, _body(response))
+    except RemoteDisconnected:
+        raise _incomplete() from None
+    except BadStatusLine:
+        raise BadAnswer("the response is not HTTP") from None
+    except (HTTPException, ValueError):
+        raise BadAnswer("the response is not valid HTTP") from None
 
 
-def _head(head: bytes) -> tuple[int, dict[str, str]]:
-    first, *lines = head.decode("latin-1").split("\r\n")
-    version, _, rest = first.partition(" ")
-    if not version.startswith("HTTP/1.") or not (rest[:3].isascii() and rest[:3].isdigit()):
-        raise BadAnswer("the answer is not HTTP")
-    pairs = (line.partition(":") for line in lines)
-    return int(rest[:3]), {key.strip().lower(): value.strip().lower() for key, _, value in pairs}
-
-
-async def _chunks(reader: asyncio.StreamReader, limit: int) -> bytes:
-    body = b""
-    while True:
-        line = await reader.readuntil(b"\r\n")
-        size = _size(line.decode("latin-1").partition(";")[0].strip(), 16, limit - len(body))
-        if not size:
-            return body
-        body += await reader.readexactly(size)
-        await reader.readexactly(2)
-
-
-async def _to_the_end(reader: asyncio.StreamReader, limit: int) -> bytes:
-    body = b""
-    while more := await reader.read(65536):
-        body += more
-        if len(body) > limit:
-            raise _too_much(limit)
+def _body(response: HTTPResponse) -> bytes:
+    size = response.getheader("Content-Length")
+    if size is not None and not response.chunked:
+        if not size.isascii() or not size.isdigit() or len(size) > 12:
+            raise _invalid_length()
+        if int(size) > LARGEST:
+            raise _too_large()
+    try:
+        body = response.read(LARGEST + 1)
+    except IncompleteRead as error:
+        announced = getattr(response, "chunk_left", None)
+        if isinstance(announced, int) and announced > LARGEST:
+            raise _too_large() from None
+        if error.__cause__ and isinstance(error.__cause__.__context__, ValueError):  # a chunk's size
+            raise _invalid_length() from None
+        raise _incomplete() from None
+    if len(body) > LARGEST:
+        raise _too_large()
+    if response.length:
+        raise _incomplete()
     return body
 
 
-def _size(text: str, base: int, limit: int) -> int:
-    if not text.isascii() or not text.isalnum() or len(text) > 12:
-        raise BadAnswer("the answer announces a length that is none")
-    try:
-        size = int(text, base)
-    except ValueError:
-        raise BadAnswer("the answer announces a length that is none") from None
-    if size > limit:
-        raise _too_much(limit)
-    return size
+def _incomplete() -> BadAnswer:
+    return BadAnswer("closed the connection before the response was complete")
 
 
-def _too_much(limit: int) -> BadAnswer:
-    return BadAnswer(f"the answer has more than {limit:,} bytes; a token has far fewer")
+def _invalid_length() -> BadAnswer:
+    return BadAnswer("the response announces an invalid length")
+
+
+def _too_large() -> BadAnswer:
+    return BadAnswer(f"the response has more than {LARGEST:,} bytes; a token has far fewer")

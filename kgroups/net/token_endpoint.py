@@ -1,39 +1,46 @@
-"""Gets tokens from an OAuth server as a client of its own (client credentials: RFC 6749, 4.4; KIP-768).
+"""Get tokens from an OAuth server with the client's own credentials (client credentials: RFC 6749, 4.4; KIP-768).
 
-Strategy: one small HTTP request on asyncio, so that the whole of it, the handshake and each byte of the answer, is
-bounded by one clock. No redirect is followed: it would carry the secret elsewhere. Errors name the endpoint and OAuth's
-error code; never the secret, nor what stands in the address before an ``@`` or behind a ``?``.
+Strategy: one small request with ``http.client`` in a thread. One clock bounds all of it: when time is up, the socket is
+shut down, which ends the thread. Redirects are not followed: they would carry the secret elsewhere. Errors name the
+endpoint and OAuth's error code, never the secret, nor what is before an ``@`` or after a ``?`` in the address.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
+import socket
 import ssl
+import string
+import threading
 import time
 from collections.abc import Callable
+from http.client import HTTPConnection, HTTPSConnection, InvalidURL
 from typing import Any
-from urllib.parse import quote_plus, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 from kgroups.config.formats.jwt import end_of
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import ClientCredentials, Tls
-from kgroups.errors import AuthenticationFailed, ConfigError
+from kgroups.errors import AuthenticationFailed, ConfigError, Reason
 from kgroups.model.visible import one_line
 
-from .http_answer import Answer, BadAnswer, read_answer
-from .resolve import addresses
+from .http_answer import Answer, BadAnswer, BoundedResponse, read_answer
+from .in_thread import run_in_thread
 from .token import Token
-
-LARGEST = 1024 * 1024
-"""Bytes of an answer; tokens of cluster-wide services have some thousands."""
 
 LONGEST_WORD = 200
 """Characters of the endpoint's own words that are shown."""
 
 SHORTEST_SECRET = 4
 """Characters: what is shorter is found in any words."""
+
+
+_CHECK = "check sasl.oauthbearer.token.endpoint.url, and that the endpoint responds"
+_CREDENTIALS = "check the client ID, the secret, and the scope"
+_TRUST = "if you trust it, add its certificate authority to the truststore for the token endpoint"
 
 
 class TokenEndpoint:
@@ -45,12 +52,13 @@ class TokenEndpoint:
             url = urlsplit(credentials.endpoint)
             port = url.port
         except ValueError:
-            raise ConfigError("sasl.oauthbearer.token.endpoint.url: that is no address") from None
+            raise ConfigError("sasl.oauthbearer.token.endpoint.url: invalid address") from None
         if url.scheme not in ("http", "https") or not url.hostname:
-            raise ConfigError("sasl.oauthbearer.token.endpoint.url: it must be https://HOST[:PORT]/PATH")
+            raise ConfigError("sasl.oauthbearer.token.endpoint.url must be https://HOST[:PORT]/PATH")
         self._host = url.hostname
         self._port = port or (443 if url.scheme == "https" else 80)
-        self._path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        # http.client takes ASCII without spaces; what is encoded already stays as it is.
+        self._path = quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=string.punctuation)
         self._authority = f"[{self._host}]" if ":" in self._host else self._host
         if port:
             self._authority += f":{port}"
@@ -62,54 +70,63 @@ class TokenEndpoint:
             self._context = tls_context(credentials.tls or Tls())
 
     async def fetch(self) -> Token:
-        """A new token.
+        """Return a new token.
 
-        :raises AuthenticationFailed: when there is none to be had in time.
+        :raises AuthenticationFailed: if there is none, or none in time.
         """
         seconds = self._credentials.timeout
+        sockets: list[socket.socket] = []
+        ended = threading.Event()
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._asked()
+                answer = await run_in_thread(lambda: self._answer(sockets, ended), f"get a token from {self._host}")
         except TimeoutError:
-            raise AuthenticationFailed(f"{self._name}: no whole answer within {seconds:g} s") from None
+            raise self._failed(f"no complete response within {seconds:g} s") from None
         except ssl.SSLCertVerificationError as error:
-            raise AuthenticationFailed(
-                f"{self._name}: its certificate is not accepted: {error.verify_message}"
-            ) from None
+            raise self._failed(f"its certificate is not accepted: {error.verify_message}", _TRUST) from None
         except ssl.SSLError as error:
-            raise AuthenticationFailed(f"{self._name}: TLS failed: {error.reason or 'closed'}") from None
+            raise self._failed(f"TLS failed: {error.reason or 'closed'}") from None
         except OSError as error:
             refused = isinstance(error, ConnectionRefusedError)
-            reason = "connection refused" if refused else (error.strerror or "closed the connection").lower()
-            raise AuthenticationFailed(f"{self._name}: {reason}") from None
+            text = "connection refused" if refused else (error.strerror or "closed the connection").lower()
+            raise self._failed(text) from None
         except BadAnswer as error:
-            raise AuthenticationFailed(f"{self._name}: {error}") from None
-        except ValueError:  # no host name: a label too long, a blank in it
-            raise AuthenticationFailed(f"{self._name}: that cannot be an address") from None
+            raise self._failed(str(error)) from None
+        except (InvalidURL, ValueError):  # for example, a label of the host name is too long
+            raise self._failed("invalid address") from None
+        finally:
+            ended.set()
+            for each in sockets:  # a thread that still waits for it ends; closed already, if there is an answer
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(each, socket.SHUT_RDWR)
         return self._token(answer)
 
-    async def _asked(self) -> Answer:
-        unreached: OSError | None = None
-        for address in await addresses(self._host, self._port):
-            try:
-                reader, writer = await asyncio.open_connection(
-                    address,
-                    self._port,
-                    ssl=self._context,
-                    server_hostname=self._host if self._context else None,
-                    limit=LARGEST,
-                )
-            except ssl.SSLError:
-                raise
-            except OSError as error:
-                unreached = error
-                continue
-            try:
-                writer.write(self._request())
-                return await read_answer(reader, LARGEST)
-            finally:
-                writer.transport.abort()
-        raise unreached or OSError("no address")
+    def _answer(self, sockets: list[socket.socket], ended: threading.Event) -> Answer:
+        """Send the request and read the response. Blocks.
+
+        :param sockets: takes the socket, as soon as it is connected.
+        :param ended: set when nobody waits for the response anymore: then the secret is not sent.
+        """
+        connection = HTTPConnection(self._host, self._port, timeout=self._credentials.timeout)
+        if self._context:
+            connection = HTTPSConnection(
+                self._host, self._port, timeout=self._credentials.timeout, context=self._context
+            )
+        connection.response_class = BoundedResponse
+        try:
+            connection.connect()
+            sockets.append(connection.sock)
+            if ended.is_set():
+                raise TimeoutError
+            connection.request("POST", self._path, self._body, self._headers)
+            return read_answer(connection.getresponse)
+        finally:
+            connection.close()
+
+    def _failed(
+        self, text: str, hint: str | None = None, reason: Reason = Reason.TOKEN_UNAVAILABLE
+    ) -> AuthenticationFailed:
+        return AuthenticationFailed(text, peer=self._name, reason=reason, hint=hint or _CHECK)
 
     @property
     def _basic(self) -> tuple[str, str]:
@@ -119,34 +136,32 @@ class TokenEndpoint:
             who, secret = quote_plus(who), quote_plus(secret)
         return secret, base64.b64encode(f"{who}:{secret}".encode()).decode()
 
-    def _request(self) -> bytes:
+    @property
+    def _body(self) -> bytes:
         asked = {"grant_type": "client_credentials"}
         if self._credentials.scope:
             asked["scope"] = self._credentials.scope
-        body = urlencode(asked).encode()
-        _, basic = self._basic
-        lines = (
-            f"POST {self._path} HTTP/1.1",
-            f"Host: {self._authority}",
-            f"Authorization: Basic {basic}",
-            "Content-Type: application/x-www-form-urlencoded",
-            f"Content-Length: {len(body)}",
-            "Accept: application/json",
-            "Cache-Control: no-cache",
-            "User-Agent: kgroups",
-            "Connection: close",
-            "",
-            "",
-        )
-        return "\r\n".join(lines).encode() + body
+        return urlencode(asked).encode()
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {
+            "Authorization": f"Basic {self._basic[1]}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Accept": "application/json",
+            "Cache-Control": "no-cache",
+            "User-Agent": "kgroups",
+            "Connection": "close",
+        }
 
     def _token(self, answer: Answer) -> Token:
         said = _json(answer.body)
         if answer.status != 200:
-            raise AuthenticationFailed(f"{self._name}: {_refusal(answer.status, said, self._masked)}")
+            reason = Reason.AUTHENTICATION_FAILED if answer.status in (400, 401) else Reason.TOKEN_UNAVAILABLE
+            raise self._failed(_refusal(answer.status, said, self._masked), _CREDENTIALS, reason)
         token = said.get("access_token")
         if not isinstance(token, str) or not token.strip():
-            raise AuthenticationFailed(f"{self._name}: the answer is no JSON with an access_token")
+            raise self._failed("the response is not JSON with an access_token")
         token = token.strip()
         return Token(Secret(token), _life(token, time.time()) or _seconds(said.get("expires_in")))
 
@@ -187,5 +202,5 @@ def _refusal(status: int, said: dict[str, Any], masked: Callable[[str], str]) ->
     if words:
         return f"HTTP {status}, " + ": ".join(words)
     if 300 <= status < 400:
-        return f"HTTP {status}, a redirect, which is not followed: it would take the secret elsewhere"
-    return f"HTTP {status}, and not a word of OAuth"
+        return f"HTTP {status}, a redirect, which is not followed: it would carry the secret elsewhere"
+    return f"HTTP {status} without an OAuth error response"

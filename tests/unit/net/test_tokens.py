@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
+import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 
 from kgroups.config.secret import Secret
 from kgroups.config.security import AwsIam, ClientCredentials, Credentials, TokenFile, UnsecuredToken
-from kgroups.errors import AuthenticationFailed, ConfigError, MissingPackage
+from kgroups.errors import AuthenticationFailed, ConfigError, MissingPackage, Reason
 from kgroups.net import tokens
 from kgroups.net.token import Token
 from kgroups.net.token_endpoint import TokenEndpoint
@@ -45,7 +48,13 @@ def sending(*pieces: bytes, pause: float = 0.0, hang: bool = False) -> Serve:
     return serve
 
 
-def fetched(serve: Serve, requests: list[bytes] | None = None, context: Any = None, **change: Any) -> Token:
+def fetched(
+    serve: Serve,
+    requests: list[bytes] | None = None,
+    context: Any = None,
+    path: str = "/oauth/token?key=hidden",
+    **change: Any,
+) -> Token:
     """A token from an endpoint that does so."""
 
     async def run() -> Token:
@@ -68,7 +77,7 @@ def fetched(serve: Serve, requests: list[bytes] | None = None, context: Any = No
         server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=context)
         port = server.sockets[0].getsockname()[1]
         scheme = "https" if context else "http"
-        where = f"{scheme}://eve:hidden@127.0.0.1:{port}/oauth/token?key=hidden"
+        where = f"{scheme}://eve:hidden@127.0.0.1:{port}{path}"
         credentials = ClientCredentials(where, "my client", Secret(SECRET), timeout=30.0)
         try:
             return await TokenEndpoint(credentials._replace(**change)).fetch()
@@ -208,6 +217,7 @@ def failing(serve: Serve, words: str, **change: Any) -> None:
     with pytest.raises(AuthenticationFailed, match=words) as caught:
         fetched(serve, **change)
     assert time.monotonic() - began < 20
+    assert caught.value.reason in (Reason.TOKEN_UNAVAILABLE, Reason.AUTHENTICATION_FAILED)
     said = str(caught.value)
     assert said.startswith("token endpoint http") and "127.0.0.1" in said and len(said) < 1_000
     for hidden in (SECRET, "hidden", "abc.def", base64.b64encode(f"my client:{SECRET}".encode()).decode()):
@@ -226,27 +236,27 @@ def failing(serve: Serve, words: str, **change: Any) -> None:
             r"HTTP 401, no: \*\*\*\* is wrong$",
         ),
         (answering('{"error": "invalid_scope"}', "400 Bad"), "HTTP 400, invalid_scope$"),
-        (answering("<html>go away</html>", "503 Busy"), "HTTP 503, and not a word of OAuth"),
-        (answering("<html>sign in</html>"), "no JSON with an access_token"),
-        (answering('{"access_token": ""}'), "no JSON with an access_token"),
-        (answering('{"access_token": ["abc.def"]}'), "no JSON with an access_token"),
-        (answering("[" * 100_000), "no JSON with an access_token"),
-        (answering('"abc.def"'), "no JSON with an access_token"),
+        (answering("<html>go away</html>", "503 Busy"), "HTTP 503 without an OAuth error response"),
+        (answering("<html>sign in</html>"), "not JSON with an access_token"),
+        (answering('{"access_token": ""}'), "not JSON with an access_token"),
+        (answering('{"access_token": ["abc.def"]}'), "not JSON with an access_token"),
+        (answering("[" * 100_000), "not JSON with an access_token"),
+        (answering('"abc.def"'), "not JSON with an access_token"),
         (answering("", "302 Found", Location="http://evil.example/"), "HTTP 302, a redirect, which is not followed"),
         (answering('{"error": "' + "x" * 5000 + '"}', "400 Bad"), "HTTP 400, x"),
         (sending(b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"), "more than 1,048,576 bytes"),
-        (sending(b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"), "a length that is none"),
+        (sending(b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"), "an invalid length"),
         (sending(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 2_000_000), "more than 1,048,576 bytes"),
         (sending(CHUNKED, b"fffffff\r\n"), "more than 1,048,576 bytes"),
-        (sending(CHUNKED, b"zz\r\n"), "a length that is none"),
-        (sending(b"HTTP/1.1 200 OK\r\nX: ", b"x" * 2_000_000), "does not look like HTTP"),
-        (sending("HTTP/1.1 \u00b2\u00b2\u00b2 OK\r\n\r\n".encode("latin-1")), "the answer is not HTTP"),
-        (sending(b"SSH-2.0-OpenSSH\r\n\r\n"), "the answer is not HTTP"),
+        (sending(CHUNKED, b"zz\r\n"), "an invalid length"),
+        (sending(b"HTTP/1.1 200 OK\r\nX: ", b"x" * 2_000_000), "not valid HTTP"),
+        (sending("HTTP/1.1 \u00b2\u00b2\u00b2 OK\r\n\r\n".encode("latin-1")), "the response is not HTTP"),
+        (sending(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not HTTP"),
         (
             sending(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"),
-            "closed the connection before its answer was whole",
+            "closed the connection before the response was complete",
         ),
-        (sending(), "closed the connection before its answer was whole"),
+        (sending(), "closed the connection before the response was complete"),
     ],
 )
 def test_an_endpoint_that_gives_none(serve: Serve, words: str) -> None:
@@ -264,7 +274,38 @@ def test_an_endpoint_that_gives_none(serve: Serve, words: str) -> None:
     ids=["hangs", "hangs in the body", "drips its head", "drips its body"],
 )
 def test_an_endpoint_that_takes_its_time_has_no_more_than_was_given(serve: Serve) -> None:
-    failing(serve, r"no whole answer within 0\.3 s", timeout=0.3)
+    failing(serve, r"no complete response within 0\.3 s", timeout=0.3)
+
+
+def test_no_thread_is_left_waiting_for_an_endpoint() -> None:
+    """The socket is shut down: an endpoint that drips would hold the thread for as long as it likes."""
+    over = threading.Event()
+
+    def drip() -> None:
+        with server.accept()[0] as peer, contextlib.suppress(OSError):
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while not over.wait(0.01):
+                peer.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        credentials = ClientCredentials(f"http://127.0.0.1:{server.getsockname()[1]}/", "c", Secret("s"), timeout=0.3)
+        with pytest.raises(AuthenticationFailed, match="no complete response"):
+            asyncio.run(TokenEndpoint(credentials).fetch())
+        waiting = [each for each in threading.enumerate() if each.name.startswith("get a token from")]
+        for thread in waiting:
+            thread.join(10)
+        left = [thread for thread in waiting if thread.is_alive()]
+        over.set()
+        dripping.join()
+    assert not left
+
+
+def test_an_address_is_sent_as_ascii() -> None:
+    requests: list[bytes] = []
+    fetched(answering('{"access_token": "t"}'), requests, path="/töken%20a b")
+    assert requests[0].startswith(b"POST /t%C3%B6ken%20a%20b HTTP/1.1\r\n")
 
 
 def test_an_endpoint_over_tls_must_be_who_it_says(certificates: Certificates) -> None:
