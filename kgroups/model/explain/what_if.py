@@ -80,6 +80,13 @@ def _check(facts: GroupFacts) -> None:
         raise CannotTell(
             f"its state is {state}: what members ask for and hold is not told; ask again when it is Stable"
         )
+    for member in facts.members:
+        for what, raw in (
+            ("assignment", (member.target or member.assignment).raw),
+            ("subscription", member.subscription.raw),
+        ):
+            if raw:
+                raise CannotTell(f"the {what} of member '{member.member_id}' is unknown: {raw.reason}")
     untold = sorted({topic for member in facts.members for topic in wanted_topics(facts, member)} & facts.untold)
     if untold:
         raise CannotTell(f"how many partitions the topic {untold[0]!r} has is not known")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.assignment import Subscription, assignment_of
+from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.explain.change import Senseless, parse_change
 from kgroups.model.explain.facts import GroupFacts
 from kgroups.model.explain.what_if import CannotTell, WhatIf, imagine
@@ -14,6 +14,8 @@ from .groups import facts, member
 RANGE = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}))
 STICKY = RANGE._replace(group=RANGE.group._replace(protocol="sticky"))
 COOPERATIVE = RANGE._replace(group=RANGE.group._replace(protocol="cooperative-sticky"))
+
+ODD = Raw(b"?", "too short")
 
 
 def modern(*held: tuple[int, ...]) -> GroupFacts:
@@ -105,6 +107,14 @@ def test_assignors_that_cannot_be(given: GroupFacts, text: str, why: str) -> Non
         (facts(state="Empty", partitions={}), "it has no members"),
         (facts(member("a", topics=()), state="PreparingRebalance", partitions={}), "its state is PreparingRebalance"),
         (facts(member("a"), protocol_type="connect"), "its members are not consumers"),
+        (
+            facts(member("a", {"t": (0,)}), member("b")._replace(assignment=Assignment(raw=ODD))),
+            "the assignment of member 'b' is unknown: too short",
+        ),
+        (
+            facts(member("a", {"t": (0,)}), member("b", subscription=Subscription(raw=ODD))),
+            "the subscription of member 'b' is unknown: too short",
+        ),
         (
             facts(member("a"), partitions={}, untold=frozenset({"t"})),
             "how many partitions the topic 't' has is not known",
