@@ -76,7 +76,10 @@ async def still_committing(
     sample: bool = True,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Committing:
-    """Check groups without members. The time that it waits does not count toward ``--timeout``.
+    """Check groups without members. ``--timeout`` bounds what brokers take; the time that it waits is added to it.
+
+    It waits for the next commit of a rhythm, of which the gaps are at most half of the window: no longer than the
+    window, from 2 seconds on.
 
     :param committed: the groups, and what each had committed when it was planned.
     :param window: seconds of the log that are read.

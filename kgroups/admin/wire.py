@@ -168,7 +168,8 @@ class WireAdmin:
         return (await WireLookups(self.cluster).groups(Selection(tuple(groups))))[1]
 
     async def pause(self, seconds: float, passed: float = 0.0) -> None:
-        self.cluster.deadline.extend(seconds + passed)
+        self.cluster.deadline.extend(passed)
+        self.cluster.deadline.extend_by_wait(seconds)
         await asyncio.sleep(seconds)
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:

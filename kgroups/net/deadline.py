@@ -10,11 +10,12 @@ from kgroups.errors import NotRequested
 class Deadline:
     """A point in time on the monotonic clock."""
 
-    __slots__ = ("_at", "seconds")
+    __slots__ = ("_at", "_waits_until", "seconds")
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._at = time.monotonic() + seconds
+        self._waits_until = time.monotonic()
+        self._at = self._waits_until + seconds
 
     def remaining(self) -> float:
         """Seconds left, never negative."""
@@ -33,6 +34,12 @@ class Deadline:
     def extend(self, seconds: float) -> None:
         """Move it: a wait that the user asked for does not count."""
         self._at += seconds
+
+    def extend_by_wait(self, seconds: float) -> None:
+        """Move it by a wait that begins now; waits that overlap count once."""
+        now = time.monotonic()
+        self._at += max(0.0, now + seconds - max(now, self._waits_until))
+        self._waits_until = max(self._waits_until, now + seconds)
 
     def restart(self) -> None:
         """Begin again, with the same number of seconds."""

@@ -231,7 +231,8 @@ class RdkafkaAdmin(Acts):
         return (await self.groups(Selection(tuple(groups))))[1]
 
     async def pause(self, seconds: float, passed: float = 0.0) -> None:
-        self._deadline.extend(seconds + passed)
+        self._deadline.extend(passed)
+        self._deadline.extend_by_wait(seconds)
         await asyncio.sleep(seconds)
 
     # Below: groups.

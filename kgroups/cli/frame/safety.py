@@ -34,8 +34,8 @@ _OPTIONS = (
     click.option(
         "--commit-window",
         type=Duration(),
-        help="Look for such commits this far back; finds clients that commit at least every half of it.  "
-        "[default: 90s]",
+        help="Look for such commits this far back; finds clients that commit at least every half of it. Waiting for "
+        "their next commit takes at most this long, in addition to --timeout.  [default: 90s]",
     ),
     click.option(
         "--when-empty",

@@ -83,6 +83,16 @@ def test_next_commit_is_waited_for_and_named() -> None:
     )
 
 
+def test_waits_of_several_groups_at_once_extend_the_timeout_once() -> None:
+    async def question(admin: WireAdmin) -> float:
+        left = admin.cluster.deadline.remaining()
+        began = time.monotonic()
+        await asyncio.gather(admin.pause(2), admin.pause(3))
+        return admin.cluster.deadline.remaining() + (time.monotonic() - began) - left
+
+    assert ask_again(Log().cluster, question) == pytest.approx(3, abs=0.001)
+
+
 def test_same_offset_committed_again_counts() -> None:
     log = Log()
     for ago in (0.3, 0.2, 0.1):

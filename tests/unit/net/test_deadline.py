@@ -22,3 +22,16 @@ def test_a_bound_is_no_more_than_what_is_left(clock: list[float]) -> None:
     assert deadline.remaining() == 0
     with pytest.raises(DeadlineExceeded, match=r"--timeout \(10 s\)"):
         deadline.bound(1)
+
+
+def test_waits_that_overlap_extend_it_once(clock: list[float]) -> None:
+    deadline = Deadline(10)
+    deadline.extend_by_wait(6)
+    clock[0] += 2
+    deadline.extend_by_wait(3)
+    assert deadline.remaining() == 10 + 6 - 2
+    deadline.extend_by_wait(5)
+    assert deadline.remaining() == 10 + 7 - 2
+    clock[0] += 20
+    deadline.extend_by_wait(1)
+    assert deadline.remaining() == 0
