@@ -16,6 +16,7 @@ from kgroups.cli.main import cli
 from kgroups.config.profiles import read_profiles
 from kgroups.model.health.rules import parse_rules
 from tests.documentation.pages import PAGES, ROOT, SECURE, SEEDED, blocks_of, console_blocks, page_text, prose_of
+from tests.documentation.running import differences
 
 LANGUAGES = {"console", "python", "toml", "text", "promql"}
 NOT_RUN = 6
@@ -170,3 +171,13 @@ def test_metrics_in_the_documentation_are_those_of_the_exporter() -> None:
     names = set(re.findall(r"`((?:kafka_consumergroup|kgroups)_\w+)`", page_text("docs/exporter.md")))
     assert names
     assert {name for name in names if name.removesuffix("_total") not in source} == set()
+
+
+def test_differences_ignore_volatile_names_and_column_widths_only() -> None:
+    shown = "GROUP  COORDINATOR (ID)     LAG\norders 127.0.0.1:21734 (3)   5\n"
+    assert differences(shown, "GROUP   COORDINATOR (ID)      LAG\norders  127.0.0.1:9092 (1)      5\n") == []
+    assert differences(shown, "GROUP   COORDINATOR (ID)      LAG\norders  127.0.0.1:9092 (1)      6\n")
+    assert differences(shown, f"{shown}another line\n")
+    assert differences(f"{shown}...\n", f"{shown}another line\n") == []
+    assert differences("read ... records\n", "read 12 records\n") == []
+    assert differences("read ... records\n", "wrote 12 records\n")

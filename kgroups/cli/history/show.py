@@ -52,8 +52,8 @@ def show(table: str, **rest: Any) -> int:
     """Show a table of the store.
 
     Collected: records, commits, group_metadata, members, assignments, epochs, undecoded, heads, coverage, baseline.
-    Derived: latest_offsets, commit_rate, rebalances, group_states, memberships, lag, verdicts, stale, expiring, anomalies,
-    completeness.
+    Derived: latest_offsets, commit_rate, rebalances, group_states, memberships, lag, verdicts, stale, expiring,
+    anomalies, completeness.
     """
     return _show(table, **rest)
 
