@@ -6,8 +6,6 @@ imported before it is used.
 
 from __future__ import annotations
 
-from .version import __version__
-
 TYPE_CHECKING = False  # importing typing takes time, during which Ctrl-C could not be handled
 if TYPE_CHECKING:
     from .api import (
@@ -52,6 +50,7 @@ if TYPE_CHECKING:
         ToTime,
         UsageError,
     )
+    from .version import __version__
 
 __all__ = [
     "AppliedOffset",
@@ -100,6 +99,10 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is used: the commands need none of them."""
+    if name == "__version__":
+        from .version import __version__
+
+        return __version__
     if name in __all__:
         from . import api
 
