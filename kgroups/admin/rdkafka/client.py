@@ -508,8 +508,9 @@ class RdkafkaAdmin(Acts):
 
 
 def _entry(topic: str, commit: Commit) -> TopicPartition:
-    known = {} if commit.leader_epoch is None else {"leader_epoch": commit.leader_epoch}
-    return TopicPartition(topic, commit.partition, commit.offset, commit.metadata, **known)
+    known = {"metadata": commit.metadata, "leader_epoch": commit.leader_epoch}
+    given: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+    return TopicPartition(topic, commit.partition, commit.offset, **given)
 
 
 def _only(ask: Callable[..., Mapping[Any, Future[Any]]], request: Sequence[object]) -> Future[Any]:
