@@ -18,7 +18,7 @@ UNPACKED = 64 * 1024 * 1024
 """Bytes that the compressed batches of one response may unpack to, together."""
 
 EVERY = 1_000
-"""Elements of arrays between two looks at the clock."""
+"""Elements of arrays between two checks of the clock."""
 
 
 class Clock(Protocol):
@@ -29,7 +29,7 @@ class Clock(Protocol):
 
 
 class Budget:
-    """What is left for one response. Without a clock, time is not limited."""
+    """The remaining budget of one response. Without a clock, time is not limited."""
 
     __slots__ = ("_elements", "_unpacked", "clock", "room")
 
@@ -46,7 +46,7 @@ class Budget:
         return self._unpacked - self.room
 
     def turns(self, count: int) -> Iterable[int]:
-        """Return ``range(count)``, which looks at the clock on the way.
+        """Return ``range(count)``, which checks the clock during the iteration.
 
         :raises DecodingTimeout: (the iterable) when no time is left.
         """
@@ -56,7 +56,10 @@ class Budget:
         return self._watched(count)
 
     def check(self) -> None:
-        """:raises DecodingTimeout: when no time is left."""
+        """Check the clock.
+
+        :raises DecodingTimeout: when no time is left.
+        """
         if self.clock is not None and self.clock.remaining() <= 0:
             raise DecodingTimeout("the response took too long to decode")
 
@@ -82,7 +85,7 @@ _CURRENT: ContextVar[Budget | None] = ContextVar("kgroups-budget", default=None)
 
 
 def current_budget() -> Budget:
-    """Return the budget of the response that is being decoded; one without a clock where there is none."""
+    """Return the budget of the response that is being decoded, or a new one without a clock."""
     return _CURRENT.get() or Budget()
 
 

@@ -1,4 +1,4 @@
-"""What a file under ``apis/`` provides: a question that can be put to a broker of any version that is spoken."""
+"""The interface that each file under ``apis/`` implements: a request that any supported broker version can answer."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Call(Protocol[T_co]):
-    """One request and how its response is read. Calls are frozen values: the same call may be sent again."""
+    """A request, and the decoder of its response. Calls are immutable: the same call can be sent again."""
 
     @property
     def api(self) -> Api:
-        """Which API, and the versions of it that are spoken."""
+        """The API, and its supported versions."""
 
     @property
     def keys(self) -> int:
-        """How many groups, topics or partitions are asked about; what ``--debug`` shows."""
+        """The number of groups, topics, or partitions in the request, which ``--debug`` shows."""
 
     def encode(self, version: int) -> bytes:
-        """The request's message in that version.
+        """Encode the request in that version.
 
         :raises LocalProtocolError: when a value does not fit Kafka's types.
         """
 
     def decode(self, version: int, data: bytes, offset: int) -> T_co:
-        """The response's message, which goes from ``offset`` to the end of ``data``, as words of the model.
+        """Decode the response, which goes from ``offset`` to the end of ``data``.
 
-        :raises RemoteProtocolError: when the bytes are not such a response, or go on behind its end.
+        :raises RemoteProtocolError: when the bytes are not such a response, or continue after its end.
         """

@@ -1,4 +1,4 @@
-"""Kafka's error codes: number, name, and whether it may be gone when one asks again (``Errors.java``)."""
+"""Kafka's error codes: number, name, and whether a retry may succeed (``Errors.java``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ RETRIABLE = True
 
 
 class _Is:
-    """A line of the table below: becomes the code of that number, by the name that it is given there."""
+    """A line of the table below, which becomes the code with that number and name."""
 
     __slots__ = ("number", "retriable")
 
@@ -32,10 +32,10 @@ _CODES: dict[int, Code] = {}
 
 
 class Code(int):
-    """An error code; there is one of each number. ``name`` is Kafka's, in small letters.
+    """An error code, one instance per number. ``name`` is Kafka's, in lowercase.
 
-    No Enum: to make one of so many members takes four times as long, in every command. A number that no Kafka known to
-    us uses is a code too, by the name ``unknown_error_134``: one of a newer broker must not spoil the whole answer.
+    Not an Enum: creating one with this many members takes four times as long, in every command. An unknown number is a
+    code too, such as ``unknown_error_134``: one error code of a newer broker must not invalidate the whole response.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""The codecs of record batches. gzip is of the standard library, the others of cramjam.
+"""The codecs of record batches: gzip from the standard library, the others from cramjam.
 
-No output is larger than :data:`LARGEST`, and those of one response together not larger than its budget: a few bytes
-could unpack to all of the memory.
+No output is larger than :data:`LARGEST`, and all outputs of one response together are not larger than its budget: a
+few bytes could unpack to all of the memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OUT_OF_ROOM = "failed to write whole buffer"
 
 
 class Codec(IntEnum):
-    """As the lowest bits of a batch's attributes name it; zstd since Kafka 2.1 (KIP-110)."""
+    """A codec, by its number in the lowest bits of a batch's attributes; zstd since Kafka 2.1 (KIP-110)."""
 
     NONE = 0
     GZIP = 1
@@ -37,39 +37,39 @@ class Codec(IntEnum):
 
 
 def decompress(codec: int, data: bytes, budget: Budget | None = None) -> bytes:
-    """What was compressed.
+    """Return the decompressed data.
 
-    :param budget: what the response may still unpack to; by default :data:`LARGEST` bytes.
-    :raises RemoteProtocolError: when it was not, or was with no codec that we know.
-    :raises ResponseTooLarge: (one of them) when it is more than :data:`LARGEST`, or than the budget has room for.
+    :param budget: the number of bytes that the response may still unpack to; by default :data:`LARGEST`.
+    :raises RemoteProtocolError: when the data is invalid, or the codec is unknown.
+    :raises ResponseTooLarge: (a subclass) when it is larger than :data:`LARGEST`, or than the budget has room for.
     :raises DecodingTimeout: when the budget's time is used up.
     """
     budget = budget or Budget(unpacked=LARGEST)
     budget.check()
     try:
-        kind = Codec(codec)
+        known = Codec(codec)
     except ValueError:
         raise RemoteProtocolError(f"there is no codec {codec}") from None
-    if kind is Codec.NONE:
+    if known is Codec.NONE:
         return data
     try:
-        found = _DECOMPRESS[kind](data, min(LARGEST, budget.room))
+        found = _DECOMPRESS[known](data, min(LARGEST, budget.room))
     except ResponseTooLarge:
         if budget.room < LARGEST:
-            budget.unpacked(budget.room + 1)  # raises: it is the response that is too large
+            budget.unpacked(budget.room + 1)  # raises: the response is too large, not the batch
         budget.room = 0
         raise
     except (RemoteProtocolError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # native code may panic on rubbish, outside of Exception
-        raise RemoteProtocolError(f"not {kind.name.lower()}: {error}") from error
+    except BaseException as error:  # native code may panic on invalid data, outside of Exception
+        raise RemoteProtocolError(f"not {known.name.lower()}: {error}") from error
     budget.unpacked(len(found))
     return found
 
 
 def _gzip(data: bytes, room: int) -> bytes:
     unpacker = zlib.decompressobj(_GZIP_WINDOW)
-    found = unpacker.decompress(data, room + 1)  # 0 would be without a limit
+    found = unpacker.decompress(data, room + 1)  # 0 would mean no limit
     if len(found) > room:
         raise _too_large()
     if not unpacker.eof:
@@ -78,7 +78,7 @@ def _gzip(data: bytes, room: int) -> bytes:
 
 
 def _snappy(data: bytes, room: int) -> bytes:
-    """Java writes blocks, each led by its length (xerial's frame); others write one block and no frame."""
+    """Decompress Java's sequence of blocks (xerial's frame), or the single block of other clients."""
     if not data.startswith(_XERIAL):
         return _snappy_block(data, room)
     found = bytearray()
@@ -96,7 +96,7 @@ def _snappy(data: bytes, room: int) -> bytes:
 def _snappy_block(block: bytes, room: int) -> bytes:
     from cramjam import snappy
 
-    if snappy.decompress_raw_len(block) > room:  # it would be reserved before it is looked at
+    if snappy.decompress_raw_len(block) > room:  # cramjam reserves it before it checks the data
         raise _too_large()
     return bytes(snappy.decompress_raw(block))
 
@@ -114,7 +114,7 @@ def _zstd(data: bytes, room: int) -> bytes:
 
 
 def _into(decompress_into: Any, data: bytes, most: int) -> bytes:
-    """Into room that grows while it is too little: a frame need not say how much it holds."""
+    """Decompress into a buffer that grows while it is too small: a frame may not announce its size."""
     room = min(most, max(_FIRST_GUESS, 8 * len(data)))
     while True:
         buffer = bytearray(room)

@@ -1,4 +1,4 @@
-"""What a broker's error codes mean for us: to ask again, to look elsewhere, or to tell."""
+"""How to react to a broker's error codes: retry, look up the broker again, or report."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MOVED = frozenset({Code.not_coordinator})
 """The group has another coordinator now: look it up again."""
 
 BACK_OFF = frozenset({Code.coordinator_load_in_progress, Code.coordinator_not_available, Code.request_timed_out})
-"""The coordinator is not ready: wait a little and ask again."""
+"""The coordinator is not ready: back off and retry."""
 
 DOUBTFUL = frozenset({Code.request_timed_out, Code.coordinator_not_available})
-"""To a change, the answers that leave open whether it is made: the coordinator may have written it to its log, and not
-have heard of enough replicas."""
+"""Errors after which the outcome of a write is unknown: the coordinator may have written it to its log, without
+acknowledgment by enough replicas."""
 
 LEADER_MOVED = frozenset(
     {
@@ -34,39 +34,39 @@ LEADER_MOVED = frozenset(
         Code.kafka_storage_error,
     }
 )
-"""The partition has another leader, or none at the moment: refresh the metadata and ask again."""
+"""The partition has another leader, or none at the moment: refresh the metadata and retry."""
 
 NOT_AUTHORIZED = frozenset(
     {Code.group_authorization_failed, Code.topic_authorization_failed, Code.cluster_authorization_failed}
 )
-"""An ACL is missing: which one depends on what was asked of what (see :mod:`kgroups.model.permissions`)."""
+"""An ACL is missing; which one depends on the request and the resource (see :mod:`kgroups.model.permissions`)."""
 
-_WORDS = {
+_MESSAGES = {
     **dict.fromkeys(NOT_AUTHORIZED, "not authorized"),
     Code.group_id_not_found: "the group does not exist",
-    Code.invalid_group_id: "not a valid group id",
+    Code.invalid_group_id: "not a valid group ID",
     Code.unknown_topic_or_partition: "the topic or partition does not exist (deleted?)",
     Code.leader_not_available: "the partition has no leader",
     Code.coordinator_not_available: "the coordinator is not available",
     Code.coordinator_load_in_progress: "the coordinator is still loading its groups",
-    Code.not_coordinator: "the coordinator keeps moving",
+    Code.not_coordinator: "not the coordinator (it keeps moving)",
     Code.not_leader_or_follower: "the partition's leader keeps moving",
 }
 
 
 class KafkaError(NamedTuple):
-    """An error that a broker gave for one group, topic or partition."""
+    """An error that a broker reported for one group, topic, or partition."""
 
     code: Code
     message: str
 
     @property
     def name(self) -> str:
-        """Kafka's own name, as in GROUP_ID_NOT_FOUND."""
+        """Kafka's name, such as GROUP_ID_NOT_FOUND."""
         return self.code.name.upper()
 
     def failure(self, scope: Scope, name: str, *, api: str, broker: int | None = None) -> Failure:
-        """The failure of that group, topic, ``topic-partition`` or broker; with the ACL that is missing, if one is."""
+        """Return the failure of that group, topic, ``topic-partition``, or broker, with the missing ACL if any."""
         failure = Failure(scope, name, self.message, self.name, int(self.code), api, broker)
         if self.code not in NOT_AUTHORIZED:
             return failure
@@ -80,12 +80,12 @@ class KafkaError(NamedTuple):
         return failure._replace(message=message, acl=acl, reason=Reason.NOT_AUTHORIZED, general=general)
 
 
-def kafka_error(code: int, message: str | None = None, words: Mapping[Code, str] = _WORDS) -> KafkaError:
-    """An error in words of ours where we have some, else in the broker's, else by its name.
+def kafka_error(code: int, message: str | None = None, messages: Mapping[Code, str] = _MESSAGES) -> KafkaError:
+    """Return an error with kgroups' message if there is one, else the broker's, else Kafka's name of the error.
 
-    :param words: ours, for an API where they are others than where things are only read.
+    :param messages: kgroups' messages that differ for an API.
     """
     code = Code(code)
     return KafkaError(
-        code, words.get(code) or _WORDS.get(code) or one_line(message or "") or code.name.replace("_", " ")
+        code, messages.get(code) or _MESSAGES.get(code) or one_line(message or "") or code.name.replace("_", " ")
     )

@@ -1,7 +1,7 @@
 """Frames: a length of four bytes, a header, a message.
 
-Strategy: :class:`FrameReader` is fed whatever the socket gave and returns the frames that are whole; it never holds
-more than one frame of at most ``limit`` bytes, and an impossible length is an error at its fourth byte.
+:class:`FrameReader` is fed the bytes of a socket and returns complete frames. It never buffers more than one frame of
+at most ``limit`` bytes, and rejects an impossible length at its fourth byte.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from .writer import form_of, string
 T = TypeVar("T")
 
 MAX_FRAME = 64 * 1024 * 1024
-"""Bytes of a response. Batches are cut so that responses stay far below. 100,000 groups with names of 249 characters
-are listed in 30 MB."""
+"""Bytes of a response. Requests are batched so that responses are far smaller. A list of 100,000 groups with names of
+249 characters has 30 MB."""
 
 MAX_UNTRUSTED_FRAME = 512 * 1024
-"""Bytes of a response from a peer that is not authenticated, or did not answer as a Kafka broker yet."""
+"""Bytes of a response from a peer that is not authenticated, or has not responded as a Kafka broker yet."""
 
 _LENGTH = struct.Struct(">i")
 _HEADER = struct.Struct(">hhi")
 
 _API_VERSIONS = 18
-"""Its responses alone have the old header in every version: a client reads them before it knows which is spoken."""
+"""Its responses have the old header in every version: a client reads them before it knows the broker's versions."""
 
 
 class FrameReader:
-    """Cuts a byte stream into frames, without their length prefix."""
+    """Cut a byte stream into frames, without their length prefix."""
 
     def __init__(self, limit: int = MAX_FRAME) -> None:
         self.limit = limit
-        """Bytes; may be raised at any time."""
+        """Bytes; can be raised at any time."""
         self._buffer = bytearray()
         self._needed: int | None = None
 
     @property
     def pending(self) -> int:
-        """Bytes of a frame that is not whole yet."""
+        """Bytes of an incomplete frame."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The frames that are whole now.
+        """Add bytes, and return the frames that are now complete.
 
         :raises RemoteProtocolError: when a length is negative or too short for a header.
-        :raises ResponseTooLarge: (one of them) when it is above the limit.
+        :raises ResponseTooLarge: (a subclass) when it is above the limit.
         """
         self._buffer += data
         frames: list[bytes] = []
@@ -97,26 +97,26 @@ def _other_protocol(head: bytes) -> str | None:
 
 
 def encode_request(call: Call[Any], version: int, correlation_id: int, client_id: str) -> bytes:
-    """A request as one frame, with the header that its version asks for.
+    """Encode a request as one frame, with the header of its version.
 
     :raises LocalProtocolError: when a value does not fit Kafka's types.
     """
-    # The client's name is a string of the old form in every version.
+    # The client ID is a string of the old form in every version.
     head = _HEADER.pack(call.api.key, version, correlation_id) + string(client_id) + form_of(call.api, version).tags
     message = call.encode(version)
     return b"".join((_LENGTH.pack(len(head) + len(message)), head, message))
 
 
 def correlation_id_of(frame: bytes) -> int:
-    """The id that ties a response to its request: the first four bytes of every response."""
+    """Return the ID that links a response to its request: the first four bytes of every response."""
     (correlation_id,) = _LENGTH.unpack_from(frame)
     return int(correlation_id)
 
 
 def decode_response(call: Call[T], version: int, frame: bytes, budget: Budget | None = None) -> T:
-    """What a response frame says.
+    """Decode a response frame.
 
-    :raises RemoteProtocolError: when the bytes are not an answer to that call, or go on behind its end.
+    :raises RemoteProtocolError: when the bytes are not a response to that call, or continue after its end.
     :raises DecodingTimeout: when the budget's time is used up.
     """
     with spending(budget or Budget()):

@@ -1,4 +1,4 @@
-"""Which Kafka a broker seems to be, by what it speaks: ApiVersions tells no release."""
+"""Guess a broker's Kafka release from the API versions that it supports: ApiVersions does not report the release."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .versions import BrokerVersions
 
 
 class Mark(NamedTuple):
-    """The release that brought a version of an API."""
+    """The release that introduced a version of an API."""
 
     release: str
     key: int
@@ -38,19 +38,19 @@ _MARKS = (
     Mark("4.0", 69, 1),
     Mark("4.1", 77, 1),
 )
-"""From old to new: Fetch (1), ElectLeaders (43), OffsetDelete (47), OffsetFetch (9), ListGroups (16), DescribeCluster
+"""Oldest first: Fetch (1), ElectLeaders (43), OffsetDelete (47), OffsetFetch (9), ListGroups (16), DescribeCluster
 (60), LeaveGroup (13), ConsumerGroupDescribe (69), ShareGroupDescribe (77)."""
 
 
 def release_of(versions: BrokerVersions) -> str:
-    """``Kafka 2.8 or later, before 3.0``: a guess, that other makers of brokers may lead astray."""
-    newest = max((at for at, mark in enumerate(_MARKS) if _speaks(versions, mark)), default=None)
+    """Return a guess such as ``Kafka 2.8 or later, before 3.0``; it can be wrong for other implementations."""
+    newest = max((at for at, mark in enumerate(_MARKS) if _supports(versions, mark)), default=None)
     if newest is None:
         return f"older than Kafka {_MARKS[0].release}"
     since = f"Kafka {_MARKS[newest].release} or later"
     return since if newest + 1 == len(_MARKS) else f"{since}, before {_MARKS[newest + 1].release}"
 
 
-def _speaks(versions: BrokerVersions, mark: Mark) -> bool:
-    spoken = versions.ranges.get(mark.key)
-    return spoken is not None and spoken.newest >= mark.version
+def _supports(versions: BrokerVersions, mark: Mark) -> bool:
+    supported = versions.ranges.get(mark.key)
+    return supported is not None and supported.newest >= mark.version

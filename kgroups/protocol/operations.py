@@ -1,4 +1,4 @@
-"""What a principal may do to a resource, as brokers tell it when asked to (KIP-430): a bit for each operation."""
+"""The operations that a principal is authorized for, as brokers report them on request (KIP-430): one bit for each."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NAMES = {
 }
 """By Java's code of the operation, which is the number of its bit."""
 
-UNTOLD = -(1 << 31)
-"""Of who does not tell, or was not asked. Nothing at all, 0, is what one sees who may not DESCRIBE."""
+UNAVAILABLE = -(1 << 31)
+"""Not supported or not requested. A principal without DESCRIBE receives 0."""
 
 
 def operations_of(bits: int) -> frozenset[str] | None:
-    """The operations, in Kafka's words; ``None`` where nobody tells them."""
-    return None if bits == UNTOLD else frozenset([name for bit, name in _NAMES.items() if bits >> bit & 1])
+    """Return Kafka's names of the operations, or ``None`` if they are unavailable."""
+    return None if bits == UNAVAILABLE else frozenset([name for bit, name in _NAMES.items() if bits >> bit & 1])

@@ -1,4 +1,4 @@
-"""What an answer says of each partition: the shape that OffsetCommit and OffsetDelete share."""
+"""Read the errors by partition that OffsetCommit and OffsetDelete responses have in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .error_codes import Code, KafkaError
 from .reader import Reader
 
 PartitionErrors = Mapping[tuple[str, int], KafkaError | None]
-"""(topic, partition) -> its error, or ``None`` where it is done."""
+"""(topic, partition) -> its error, or ``None`` if there is none."""
 
 _OF_A_PARTITION = frozenset(
     {
@@ -21,13 +21,13 @@ _OF_A_PARTITION = frozenset(
         Code.unknown_topic_id,
     }
 )
-"""Errors of one topic or partition. Any other is the group's if each of its partitions has an error."""
+"""Errors of one topic or partition. Any other error is the group's if each of its partitions has an error."""
 
 
 def read_partition_errors(reader: Reader, error: Callable[[Code], KafkaError]) -> PartitionErrors | KafkaError:
-    """Topics, their partitions, a code for each; where one of these is the group's, that error.
+    """Return the error of each partition, or the error of the whole group if there is one.
 
-    A partition that is done shows that no error is the group's: what is applied must never be reported as failed.
+    If one partition has no error, no error is the group's: an applied write must never be reported as failed.
     """
     errors: dict[tuple[str, int], KafkaError | None] = {}
     whole: Code | None = None

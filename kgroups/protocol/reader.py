@@ -1,8 +1,8 @@
 """Read the fields of responses.
 
-Rule: what a message announces is never trusted. A count is only counted to, by ``turns``, which looks at the clock, and
-each turn reads at least one byte; a length only cuts a slice, which cannot be longer than what is there. Where the
-bytes end too soon, the next read or the end of the message tells, so that nothing is checked twice.
+Announced sizes are never trusted. A count only limits a loop over ``turns``, which checks the clock, and each turn
+reads at least one byte; a length only cuts a slice, which cannot be longer than the data. If the bytes end too soon,
+the next read or the end of the message detects it, so that nothing is checked twice.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
 
 Seen = list[tuple[bytes, int, T]]
-"""Bytes, how many, and what they say."""
+"""Bytes, their number, and their decoded value."""
 _FEW, _SHORT = 8, 256
 
 
 class Reader:
-    """A place (``at``) in the bytes of a message of the old form: lengths of two and of four bytes, no tags.
+    """A position (``at``) in a message of the old form: lengths of two or four bytes, no tagged fields.
 
-    A context manager, around all that is read: it raises :class:`RemoteProtocolError`, with the message's name, when
-    the bytes end too soon or are not what is read.
+    As a context manager around all reads, it raises :class:`RemoteProtocolError` with the message's name when the bytes
+    end too soon or are invalid.
     """
 
     __slots__ = ("at", "data", "message", "turns")
@@ -47,23 +47,26 @@ class Reader:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, IndexError | struct.error):
             raise RemoteProtocolError(f"undecodable {self.message} (it ends too soon)") from error
-        if isinstance(error, ValueError):  # also: no UTF-8
+        if isinstance(error, ValueError):  # also: not UTF-8
             raise RemoteProtocolError(f"undecodable {self.message} ({error})") from error
 
     def end(self) -> None:
-        """The message ends here, and so do the bytes."""
+        """Check that the bytes end where the message ends.
+
+        :raises RemoteProtocolError: when there are more bytes.
+        """
         left = len(self.data) - self.at
         if left < 0:
             raise IndexError
         if left:
-            raise RemoteProtocolError(f"{left} bytes behind the end of {self.message}")
+            raise RemoteProtocolError(f"{left} bytes after the end of {self.message}")
 
     def inside(self) -> None:
-        """What was read so far was there; more may follow."""
+        """Check that all that was read was within the bytes; more may follow."""
         if self.at > len(self.data):
             raise IndexError
 
@@ -91,49 +94,51 @@ class Reader:
         return int(value)
 
     def uuid(self) -> int:
-        """Its 128 bits, unsigned."""
+        """Read a UUID as an unsigned number of 128 bits."""
         start = self.at
         self.at = end = start + 16
         return int.from_bytes(self.data[start:end])
 
     def string(self) -> str:
-        """A text that cannot be null."""
+        """Read a string that must not be null."""
         text = self.nullable_string()
         if text is None:
-            raise ValueError("null where a string must be")
+            raise ValueError("null instead of a string")
         return text
 
     def nullable_string(self) -> str | None:
         return self._text(self.int16())
 
     def count(self) -> int:
-        """How many elements an array announces that cannot be null."""
+        """Read the announced number of elements of an array that must not be null."""
         return self._not_null(self.int32())
 
     def nullable_count(self) -> int | None:
-        """The same of an array that can be."""
+        """Read the announced number of elements of an array, ``None`` if it is null."""
         return self._nullable(self.int32())
 
     def int32s(self) -> tuple[int, ...]:
-        """An array of numbers that cannot be null."""
+        """Read an array of numbers that must not be null."""
         count = self.count()
         start = self.at
         self.at = end = start + 4 * count
         return struct.unpack(f">{count}i", self.data[start:end])
 
     def binary(self) -> bytes:
-        """Bytes that cannot be null."""
+        """Read bytes that must not be null."""
         data = self.nullable_bytes()
         if data is None:
-            raise ValueError("null where bytes must be")
+            raise ValueError("null instead of bytes")
         return data
 
     def nullable_bytes(self) -> bytes | None:
         return self._bytes(self.int32())
 
     def repeated(self, seen: Seen[T], read: Callable[[Self], T]) -> T:
-        """What ``read`` reads here; of bytes that are mostly the same, as a group's state and type are, the first few
-        kinds are read once and kept in ``seen``: what begins with all of the same bytes says the same."""
+        """Read a value with ``read``, or take it from ``seen`` if the bytes start with those of a value in it.
+
+        For values that are mostly the same, such as a group's state and type. ``seen`` keeps the first few.
+        """
         data, at = self.data, self.at
         for known, size, value in seen:
             if data[at : at + size] == known:
@@ -146,7 +151,7 @@ class Reader:
         return value
 
     def tags(self) -> None:
-        """Steps over tagged fields, of which we know none."""
+        """Skip tagged fields: kgroups does not use any."""
 
     def _bytes(self, size: int) -> bytes | None:
         if self._nullable(size) is None:
@@ -173,14 +178,14 @@ class Reader:
     @staticmethod
     def _not_null(count: int) -> int:
         if count < 0:
-            raise ValueError("null where an array must be")
+            raise ValueError("null instead of an array")
         return count
 
 
 class FlexibleReader(Reader):
-    """The same of the flexible form (KIP-482): lengths plus one, in as many bytes as they need; tags.
+    """A position in a message of the flexible form (KIP-482): lengths plus one, as varints; tagged fields.
 
-    A length is one byte, nearly always: that is read without a further call.
+    A length has one byte, nearly always: that is read without a further call.
     """
 
     __slots__ = ()
@@ -218,7 +223,7 @@ class FlexibleReader(Reader):
         return self._bytes(self._varint() - 1)
 
     def tags(self) -> None:
-        # Nearly always there are none, and a group has three such places.
+        # There are nearly always none, and a group has three such places.
         if self.data[self.at]:
             for _ in range(self._varint()):
                 self._varint()
@@ -245,6 +250,6 @@ class FlexibleReader(Reader):
 
 
 def reader_of(api: Api, version: int, data: bytes, offset: int) -> Reader:
-    """At the beginning of a response, in the form of its version."""
+    """Return a reader at the start of a response, in the form of its version."""
     form = FlexibleReader if version >= api.flexible else Reader
     return form(f"{api}Response", data, offset)

@@ -1,7 +1,7 @@
-"""How long a broker tells a client to pause because of a quota (KIP-124).
+"""The throttle time of a response: how long a client must pause because of a quota (KIP-124).
 
-From the versions of KIP-219 (Kafka 2.0) on, the broker answers first and then reads nothing from the connection for
-that long: a request sent meanwhile would look as if the broker hung. Older versions have paused before they answer.
+Since KIP-219 (Kafka 2.0), the broker responds first and then reads nothing from the connection for that long: it would
+appear to hang for a request that is sent meanwhile. Older versions pause before they respond.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIRST_VERSIONS = {
     91: 0,  # AlterShareGroupOffsets
     92: 0,  # DeleteShareGroupOffsets
 }
-"""API key -> the first version whose responses come before the pause. ApiVersions has its own at the end, see there."""
+"""API key -> the first version whose response precedes the pause. ApiVersions is separate: its time is at the end."""
 
 _OFFSET_DELETE = 47
 _CORRELATION_ID, _ERROR_CODE = 4, 2
@@ -41,6 +41,6 @@ def pause_of(api: Api, version: int, frame: bytes) -> float:
     first = _FIRST_VERSIONS.get(api.key)
     if first is None or version < first:
         return 0.0
-    # A response header of the flexible form ends with its tags, of which there are none so far.
+    # A response header of the flexible form ends with tagged fields, of which none is defined.
     at = _CORRELATION_ID + (version >= api.flexible) + (_ERROR_CODE if api.key == _OFFSET_DELETE else 0)
     return max(0, int.from_bytes(frame[at : at + 4], "big", signed=True)) / 1000

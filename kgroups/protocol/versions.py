@@ -1,7 +1,7 @@
-"""Which version of an API is spoken with a broker.
+"""Select the version of an API for a broker.
 
-Every broker says in ApiVersions what it speaks; each file under ``apis/`` says what we speak and what each version
-brought. The newest version of both is taken, per broker, so that a cluster in the middle of an upgrade is served.
+Every broker reports its versions in ApiVersions; each file under ``apis/`` lists the versions that kgroups supports,
+and what each introduced. The newest common version is selected per broker, so that clusters can be upgraded in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class VersionRange(NamedTuple):
 
 
 class Api(NamedTuple):
-    """One Kafka API and the versions of it that we speak; from ``flexible`` on, messages are of the form of KIP-482."""
+    """A Kafka API and its supported versions; from ``flexible`` on, messages have the form of KIP-482."""
 
     key: int
     name: str
@@ -31,7 +31,7 @@ class Api(NamedTuple):
 
 
 class BrokerVersions(NamedTuple):
-    """What one broker speaks: API key -> range of versions.
+    """The versions that a broker supports: API key -> range.
 
     ``pause`` is the number of seconds for which the broker throttles the client after this response.
     """
@@ -40,22 +40,23 @@ class BrokerVersions(NamedTuple):
     pause: float = 0.0
 
     def pick(self, api: Api) -> int:
-        """The newest version that both sides speak.
+        """Return the newest version that both sides support.
 
         :raises UnsupportedVersion: when there is none.
         """
         theirs = self.ranges.get(api.key)
         if theirs is None:
-            raise UnsupportedVersion(f"the broker has no {api}")
+            raise UnsupportedVersion(f"the broker does not support {api}")
         newest = min(theirs.newest, api.newest)
         if newest < max(theirs.oldest, api.oldest):
             raise UnsupportedVersion(
-                f"the broker speaks {api} v{theirs.oldest} to v{theirs.newest}, kgroups v{api.oldest} to v{api.newest}"
+                f"the broker supports {api} v{theirs.oldest} to v{theirs.newest}, "
+                f"kgroups v{api.oldest} to v{api.newest}"
             )
         return newest
 
     def speaks(self, api: Api, version: int = 0) -> bool:
-        """Whether a common version exists that is at least ``version``."""
+        """Return whether there is a common version that is at least ``version``."""
         try:
             return self.pick(api) >= version
         except UnsupportedVersion:

@@ -13,40 +13,40 @@ from kgroups.errors import LocalProtocolError
 from .versions import Api
 
 _LONGEST = 32_767
-"""Bytes of a string; of the flexible form too, says Kafka's reader."""
+"""Bytes of a string, also in the flexible form: Kafka's reader enforces it."""
 
 
 def string(text: str) -> bytes:
-    """Of the old form: led by its length in two bytes."""
+    """Encode in the old form: the length in two bytes first."""
     data = _utf8(text)
     return len(data).to_bytes(2, "big") + data
 
 
 def compact_string(text: str) -> bytes:
-    """Of the flexible form (KIP-482): led by its length plus one, in as many bytes as that needs."""
+    """Encode in the flexible form (KIP-482): the length plus one first, as a varint."""
     data = _utf8(text)
     return _unsigned_varint(len(data) + 1) + data
 
 
 def array(elements: Iterable[bytes]) -> bytes:
-    """Of the old form: led in four bytes by how many there are."""
+    """Encode in the old form: the number of elements in four bytes first."""
     written = list(elements)
     return len(written).to_bytes(4, "big") + b"".join(written)
 
 
 def compact_array(elements: Iterable[bytes]) -> bytes:
-    """Of the flexible form: led by how many there are, plus one."""
+    """Encode in the flexible form: the number of elements plus one first."""
     written = list(elements)
     return _unsigned_varint(len(written) + 1) + b"".join(written)
 
 
 def binary(data: bytes) -> bytes:
-    """Of the old form: led by its length in four bytes."""
+    """Encode in the old form: the length in four bytes first."""
     return len(data).to_bytes(4, "big") + data
 
 
 def compact_binary(data: bytes) -> bytes:
-    """Of the flexible form: led by its length plus one."""
+    """Encode in the flexible form: the length plus one first."""
     return _unsigned_varint(len(data) + 1) + data
 
 
@@ -63,7 +63,7 @@ def int64(value: int) -> bytes:
 
 
 class Form(NamedTuple):
-    """How a message of one form is written; ``tags`` ends each struct, and there are none."""
+    """The encoders of one form of messages; ``tags`` ends each struct, without a tagged field."""
 
     string: Callable[[str], bytes]
     array: Callable[[Iterable[bytes]], bytes]
@@ -82,7 +82,7 @@ def form_of(api: Api, version: int) -> Form:
 
 
 def _unsigned_varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+    """Encode seven bits per byte, the lowest first; the highest bit is set if more bytes follow."""
     head = b""
     while value >= 0x80:
         head += bytes((value & 0x7F | 0x80,))
@@ -103,5 +103,5 @@ def _utf8(text: str) -> bytes:
     except UnicodeEncodeError as error:
         raise LocalProtocolError(f"cannot encode {text!r}: {error}") from error
     if len(data) > _LONGEST:
-        raise LocalProtocolError(f"cannot encode a string of {len(data):,} bytes; Kafka's protocol takes {_LONGEST:,}")
+        raise LocalProtocolError(f"cannot encode a string of {len(data):,} bytes; the maximum is {_LONGEST:,}")
     return data

@@ -277,7 +277,7 @@ MISUSES: Final = {
     "unsigned-token": Misuse(
         "SASL_SSL", _unsigned_token, 1, r"SASL authentication failed \(OAUTHBEARER\): .*invalid_token", r"invalid_token"
     ),
-    "no-tickets": Misuse("SASL_PLAINTEXT", _without_tickets, 1, r"GSSAPI: .*is there a ticket\? kinit gets one", None),
+    "no-tickets": Misuse("SASL_PLAINTEXT", _without_tickets, 1, r"GSSAPI: .*; run kinit to get a ticket", None),
 }
 
 

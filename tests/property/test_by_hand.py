@@ -62,7 +62,7 @@ from kgroups.protocol.apis.share_group_describe import ShareGroup
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 from kgroups.protocol.embedded.registry import decode_member
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
-from kgroups.protocol.operations import UNTOLD, operations_of
+from kgroups.protocol.operations import UNAVAILABLE, operations_of
 from kgroups.protocol.record_batch import Aborted
 from kgroups.protocol.versions import Api, BrokerVersions, VersionRange
 from tests.fakes.oracle import read_response, response_type, write, write_request
@@ -86,7 +86,7 @@ def offsets_of(response: Any) -> dict[tuple[str, int], int | KafkaError]:
 
 
 def settings_of(response: Any) -> dict[Resource, dict[str, str | None] | KafkaError]:
-    words = describe_configs._WORDS
+    words = describe_configs._MESSAGES
     return {
         Resource(entry.resource_type, entry.resource_name): kafka_error(entry.error_code, entry.error_message, words)
         if entry.error_code
@@ -105,7 +105,7 @@ def topics_of(response: Any) -> frozenset[str] | KafkaError:
 def metadata_of(response: Any) -> ClusterMetadata:
     nodes = tuple(sorted(Node(entry.node_id, entry.host, entry.port) for entry in response.brokers))
     topics = tuple(leaders_of(topic) for topic in response.topics)
-    told = operations_of(getattr(response, "cluster_authorized_operations", UNTOLD))
+    told = operations_of(getattr(response, "cluster_authorized_operations", UNAVAILABLE))
     return ClusterMetadata(getattr(response, "cluster_id", None), nodes, topics, told, response.controller_id)
 
 
@@ -277,7 +277,7 @@ def starts_told(group: Any) -> GroupCommits:
 
 
 def altered_of(response: Any) -> dict[str, Any]:
-    words = alter_share_group_offsets._WORDS
+    words = alter_share_group_offsets._MESSAGES
     return {
         "g": kafka_error(response.error_code, response.error_message, words)
         if response.error_code
@@ -295,8 +295,8 @@ def forgotten_of(response: Any) -> dict[str, Any]:
     """The broker's own words, but for what takes an ACL."""
 
     def told(code: int, message: str | None) -> KafkaError:
-        ours = kafka_error(code, message, delete_share_group_offsets._WORDS)
-        return ours if code in delete_share_group_offsets._WORDS or not message else ours._replace(message=message)
+        ours = kafka_error(code, message, delete_share_group_offsets._MESSAGES)
+        return ours if code in delete_share_group_offsets._MESSAGES or not message else ours._replace(message=message)
 
     return {
         "g": told(response.error_code, response.error_message)
@@ -420,7 +420,7 @@ def tasks_of(assignment: Any) -> AssignedTasks:
 
 def deleted_topics_of(response: Any) -> dict[str, str | KafkaError]:
     return {
-        entry.name: kafka_error(entry.error_code, getattr(entry, "error_message", None), words=delete_topics._WORDS)
+        entry.name: kafka_error(entry.error_code, getattr(entry, "error_message", None), delete_topics._MESSAGES)
         if entry.error_code
         else entry.name
         for entry in response.responses
@@ -437,7 +437,7 @@ def deleted_groups_of(response: Any) -> dict[str, str | KafkaError]:
 def deletion_error_of(entry: Any) -> KafkaError:
     if message := getattr(entry, "error_message", None):
         return KafkaError(Code(entry.error_code), message)
-    return kafka_error(entry.error_code, words=delete_groups._WORDS)
+    return kafka_error(entry.error_code, messages=delete_groups._MESSAGES)
 
 
 BY_KIO: dict[Api, Callable[[Any], Any]] = {

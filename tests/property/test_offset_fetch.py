@@ -34,7 +34,7 @@ def request_by_kio(call: OffsetFetch, version: int) -> bytes:
 def read_by_kio(call: OffsetFetch, version: int, data: bytes) -> dict[GroupId, GroupCommits | KafkaError]:
     response, end = read(response_type(API.key, version), data)
     if end != len(data):
-        raise RemoteProtocolError("bytes behind the end")
+        raise RemoteProtocolError("bytes after the end")
     if version < BATCHED:
         return {call.groups[0]: commits_of(call.groups[0], response)}
     return {group.group_id: commits_of(group.group_id, group) for group in response.groups}
@@ -125,7 +125,7 @@ def test_a_response_is_read_as_by_kio_and_any_part_of_it_is_refused(version: int
     cut = data.draw(st.integers(0, len(response) - 1))
     with pytest.raises(RemoteProtocolError, match="OffsetFetchResponse"):
         call.decode(version, response[:cut], 0)
-    with pytest.raises(RemoteProtocolError, match="1 bytes behind the end of OffsetFetchResponse"):
+    with pytest.raises(RemoteProtocolError, match="1 bytes after the end of OffsetFetchResponse"):
         call.decode(version, response + b"\0", 0)
 
 

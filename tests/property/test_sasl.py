@@ -90,7 +90,7 @@ def test_a_token_that_is_not_taken_is_answered_as_the_standard_has_it(answer: by
     dialogue = oauthbearer(Secret("to.ken"), {"k": "v"})
     assert next(dialogue) == b"n,,\1auth=Bearer to.ken\1k=v\1\1"
     assert dialogue.send(answer) == b"\1"
-    with pytest.raises(AuthenticationFailed, match="does not take the token"):
+    with pytest.raises(AuthenticationFailed, match="rejected the token"):
         dialogue.send(b"")
 
 

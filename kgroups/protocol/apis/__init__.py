@@ -1,1 +1,1 @@
-"""One file per Kafka API: the versions that we speak and what each brought, the request, and how its response reads."""
+"""One file per Kafka API: its supported versions, what each introduced, the request, and the response."""

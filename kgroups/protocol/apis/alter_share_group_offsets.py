@@ -1,6 +1,6 @@
-"""AlterShareGroupOffsets (key 91): let a share group that has no members start elsewhere, one group a request.
+"""AlterShareGroupOffsets (key 91): set the start offsets of a share group without members, one group per request.
 
-v0  the only one (KIP-932, Kafka 4.1); a group that does not exist is made
+v0  the only version (KIP-932, Kafka 4.1); a group that does not exist is created
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..writer import form_of
 API = Api(91, "AlterShareGroupOffsets", 0, 0, flexible=0)
 
 NOWHERE = -1
-"""The start offset of a partition in which a group has not started: it will where share.auto.offset.reset says."""
+"""The start offset of a partition that a group has not started to read: share.auto.offset.reset decides."""
 
-_WORDS = {
+_MESSAGES = {
     Code.non_empty_group: "the group has members",
     Code.group_id_not_found: "the group is not a share group",
     Code.group_authorization_failed: "not authorized: needs the ACL READ on this group",
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 class AlterShareGroupOffsets(NamedTuple):
-    """Start there: topic -> partition and start offset of each."""
+    """Set start offsets: topic -> partition and start offset of each."""
 
     group: GroupId
     starts: Mapping[str, Iterable[tuple[int, int]]]
@@ -57,19 +57,19 @@ class AlterShareGroupOffsets(NamedTuple):
         return form.string(self.group) + form.array(topics) + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, PartitionErrors | KafkaError]:
-        """The group -> what is said of each partition, or the error that concerns the whole group."""
+        """Return the group -> the error of each partition, or the error of the whole group."""
         errors: dict[tuple[str, int], KafkaError | None] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            whole, said = reader.int16(), reader.nullable_string()
+            whole, reason = reader.int16(), reader.nullable_string()
             for _ in reader.turns(reader.count()):
                 topic = reader.string()
-                reader.skip(16)  # its id
+                reader.skip(16)  # topic ID
                 for _ in reader.turns(reader.count()):
                     partition, code, message = reader.int32(), reader.int16(), reader.nullable_string()
                     reader.tags()
-                    errors[topic, partition] = kafka_error(code, message, _WORDS) if code else None
+                    errors[topic, partition] = kafka_error(code, message, _MESSAGES) if code else None
                 reader.tags()
             reader.tags()
             reader.end()
-        return {self.group: kafka_error(whole, said, _WORDS) if whole else errors}
+        return {self.group: kafka_error(whole, reason, _MESSAGES) if whole else errors}

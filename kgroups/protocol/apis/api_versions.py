@@ -1,7 +1,7 @@
-"""ApiVersions (key 18): what a broker speaks.
+"""ApiVersions (key 18): the API versions that a broker supports.
 
-v0  all brokers of our range; the answer to a version that the broker does not know is a v0 error response
-v3  flexible; carries the client's name and version (KIP-511, Kafka 2.4)
+v0  all supported brokers; the response to a version that the broker does not know is a v0 error
+v3  flexible form; contains the client's name and version (KIP-511, Kafka 2.4)
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ API = Api(18, "ApiVersions", 0, 3, flexible=3)
 
 _THROTTLE = 1
 _THROTTLED_AFTER = 2
-"""The first version whose response comes before the pause, see :mod:`kgroups.protocol.throttle`."""
+"""The first version whose response precedes the pause, see :mod:`kgroups.protocol.throttle`."""
 
 UNSUPPORTED = int(Code.unsupported_version).to_bytes(2, "big")
-"""How the body of an ApiVersions response of any version starts when the broker does not know the request's version."""
+"""The start of a response body, of any version, when the broker does not know the request's version."""
 
 
 class ApiVersions(NamedTuple):
-    """What do you speak?"""
+    """Request the API versions that the broker supports."""
 
     @property
     def api(self) -> Api:
@@ -51,6 +51,6 @@ class ApiVersions(NamedTuple):
                 ranges[key] = VersionRange(reader.int16(), reader.int16())
                 reader.tags()
             throttled = reader.int32() if version >= _THROTTLE else 0
-            reader.tags()  # features: what the cluster may do, not what can be asked
+            reader.tags()  # features of the cluster, not of its APIs
             reader.end()
         return BrokerVersions(ranges, max(0, throttled) / 1000 if version >= _THROTTLED_AFTER else 0.0)

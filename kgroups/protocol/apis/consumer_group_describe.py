@@ -1,9 +1,7 @@
-"""ConsumerGroupDescribe (key 69): state, epochs and members of KIP-848 consumer groups, many a request (Kafka 3.7).
+"""ConsumerGroupDescribe (key 69): state, epochs, and members of KIP-848 groups, several per request (Kafka 3.7).
 
 v0  epochs, current and target assignment; a group of another type is GROUP_ID_NOT_FOUND
-v1  member type: whether a member speaks the classic or the consumer protocol (Kafka 4.0)
-
-By hand: every KIP-848 group passes here, with its members.
+v1  member type: whether a member uses the classic or the consumer protocol (Kafka 4.0)
 """
 
 from __future__ import annotations
@@ -14,8 +12,8 @@ from typing import NamedTuple
 from kgroups.model.assignment import Subscription
 from kgroups.model.groups import GroupId, Member
 
-from ..described import best_told, read_assignment
 from ..error_codes import KafkaError, kafka_error
+from ..group_description import prefer_descriptions, read_assignment
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -26,7 +24,7 @@ _MEMBER_TYPE = 1
 """The first version that has it."""
 
 _UPGRADED = {0: False, 1: True}
-"""By member type: whether a member speaks the consumer protocol."""
+"""Member type -> whether the member uses the consumer protocol."""
 
 _NO_OPERATIONS = b"\0"
 
@@ -43,7 +41,7 @@ class ConsumerGroup(NamedTuple):
 
 
 class ConsumerGroupDescribe(NamedTuple):
-    """What are these KIP-848 groups doing, and who is in them?"""
+    """Describe these KIP-848 groups."""
 
     groups: tuple[GroupId, ...]
 
@@ -60,17 +58,17 @@ class ConsumerGroupDescribe(NamedTuple):
         return form.array(map(form.string, self.groups)) + _NO_OPERATIONS + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, ConsumerGroup | KafkaError]:
-        """Group -> its description, or the error given for it.
+        """Return group -> its description, or its error.
 
-        Kafka 3.9 answers a request of several groups once from each of their offsets partitions, and each of these
-        knows only its own groups: what is not GROUP_ID_NOT_FOUND counts.
+        Kafka 3.9 describes each group of a request once per partition of the offsets topic that is concerned, with
+        GROUP_ID_NOT_FOUND from those that do not contain the group.
         """
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             groups = [_group(reader, version) for _ in reader.turns(reader.count())]
             reader.tags()
             reader.end()
-        return best_told(groups)
+        return prefer_descriptions(groups)
 
 
 def _group(reader: Reader, version: int) -> tuple[GroupId, ConsumerGroup | KafkaError]:

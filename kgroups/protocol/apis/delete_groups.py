@@ -1,7 +1,7 @@
-"""DeleteGroups (key 42): forget groups and all that they have committed, many a request.
+"""DeleteGroups (key 42): delete groups with their committed offsets, several per request.
 
 v0  Kafka 1.1
-v1  throttling is told before it begins; same shape
+v1  the response precedes the throttling; same form
 v2  flexible form
 v3  the broker's reason for each error (Kafka 4.4)
 """
@@ -20,16 +20,16 @@ from ..writer import form_of
 
 API = Api(42, "DeleteGroups", 0, 3, flexible=2)
 
-_MESSAGES = 3
+_REASONS = 3
 """The first version with a reason for each error."""
 
-_WORDS = {
+_MESSAGES = {
     Code.non_empty_group: "the group has members",
 }
 
 
 class DeleteGroups(NamedTuple):
-    """Forget these groups, which you coordinate."""
+    """Delete these groups; their coordinator accepts the request."""
 
     groups: tuple[GroupId, ...]
 
@@ -46,20 +46,20 @@ class DeleteGroups(NamedTuple):
         return form.array(map(form.string, self.groups)) + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, GroupId | KafkaError]:
-        """Group -> itself when it is gone, or the error given for it."""
-        answers: dict[GroupId, GroupId | KafkaError] = {}
+        """Return group -> itself if it was deleted, or its error."""
+        results: dict[GroupId, GroupId | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             for _ in reader.turns(reader.count()):
                 group, code = reader.string(), reader.int16()
-                message = reader.nullable_string() if version >= _MESSAGES else None
+                message = reader.nullable_string() if version >= _REASONS else None
                 reader.tags()
-                answers[group] = _error(code, message) if code else group
+                results[group] = _error(code, message) if code else group
             reader.tags()
             reader.end()
-        return answers
+        return results
 
 
 def _error(code: int, message: str | None) -> KafkaError:
-    """The broker's own reason, where it gives one, is more exact than a text for its error code."""
-    return KafkaError(Code(code), message) if message else kafka_error(code, words=_WORDS)
+    """Return an error with the broker's reason, which is more exact than a message for the code, if there is one."""
+    return KafkaError(Code(code), message) if message else kafka_error(code, messages=_MESSAGES)

@@ -1,6 +1,6 @@
-"""DeleteShareGroupOffsets (key 92): forget where a share group starts in some topics, one group a request.
+"""DeleteShareGroupOffsets (key 92): delete the start offsets of a share group, one group per request.
 
-v0  the only one (KIP-932, Kafka 4.1): whole topics, of a group that has no members
+v0  the only version (KIP-932, Kafka 4.1): whole topics, of a group without members
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..writer import form_of
 
 API = Api(92, "DeleteShareGroupOffsets", 0, 0, flexible=0)
 
-_WORDS = {
+_MESSAGES = {
     Code.group_authorization_failed: "not authorized: needs the ACL DELETE on this group",
     Code.topic_authorization_failed: "not authorized: needs the ACL READ on this topic",
 }
 
 TopicErrors = Mapping[str, KafkaError | None]
-"""Topic -> its error, or ``None`` where it is done."""
+"""Topic -> its error, or ``None`` if its offsets were deleted."""
 
 
 class DeleteShareGroupOffsets(NamedTuple):
-    """Forget where this share group starts in these topics, in all of their partitions."""
+    """Delete the start offsets of a share group in all partitions of these topics."""
 
     group: GroupId
     topics: tuple[str, ...]
@@ -46,22 +46,22 @@ class DeleteShareGroupOffsets(NamedTuple):
         return form.string(self.group) + topics + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, TopicErrors | KafkaError]:
-        """The group -> what is said of each topic, or the error that concerns the whole group."""
+        """Return the group -> the error of each topic, or the error of the whole group."""
         errors: dict[str, KafkaError | None] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            whole, said = reader.int16(), reader.nullable_string()
+            whole, reason = reader.int16(), reader.nullable_string()
             for _ in reader.turns(reader.count()):
                 topic = reader.string()
-                reader.skip(16)  # its id
+                reader.skip(16)  # topic ID
                 code, message = reader.int16(), reader.nullable_string()
                 reader.tags()
                 errors[topic] = _error(code, message) if code else None
             reader.tags()
             reader.end()
-        return {self.group: _error(whole, said) if whole else errors}
+        return {self.group: _error(whole, reason) if whole else errors}
 
 
 def _error(code: int, message: str | None) -> KafkaError:
-    """In the broker's words, which tell a topic that is not there from one that the group has nothing on."""
-    return KafkaError(Code(code), _WORDS.get(Code(code)) or message or kafka_error(code).message)
+    """Return an error with the broker's message, which distinguishes a missing topic from one without offsets."""
+    return KafkaError(Code(code), _MESSAGES.get(Code(code)) or message or kafka_error(code).message)

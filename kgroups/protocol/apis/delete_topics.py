@@ -1,11 +1,11 @@
-"""DeleteTopics (key 20): delete topics with all that is in them, many a request.
+"""DeleteTopics (key 20): delete topics with their records, several per request.
 
 v1  throttle time (Kafka 1.0)
 v4  flexible form
-v5  the error in words
-v6  topics by name or id (Kafka 2.8)
+v5  error messages
+v6  topics by name or ID (Kafka 2.8)
 
-Any broker takes it where there is no ZooKeeper, and hands it to the controller.
+Without ZooKeeper, any broker accepts the request and forwards it to the controller.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _MESSAGE, _BY_ID = 5, 6
 """The first version that has each."""
 
 _NO_ID = bytes(16)
-_WORDS = {
+_MESSAGES = {
     Code.topic_authorization_failed: "not authorized: needs the ACL DELETE on this topic",
-    Code.topic_deletion_disabled: "the brokers do not delete topics: delete.topic.enable is false",
-    Code.request_timed_out: "not known to be deleted everywhere yet",
-    Code.unknown_topic_or_partition: "there is no such topic",
+    Code.topic_deletion_disabled: "topic deletion is disabled on the brokers (delete.topic.enable is false)",
+    Code.request_timed_out: "the deletion may not be complete on all brokers yet",
+    Code.unknown_topic_or_partition: "the topic does not exist",
 }
 
 
 class DeleteTopics(NamedTuple):
-    """Delete these topics, and take ``timeout_ms`` for it at most."""
+    """Delete these topics within ``timeout_ms``."""
 
     topics: tuple[str, ...]
     timeout_ms: int = 30_000
@@ -53,8 +53,8 @@ class DeleteTopics(NamedTuple):
         return topics + self.timeout_ms.to_bytes(4, "big") + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[str, str | KafkaError]:
-        """Topic -> itself when it is deleted, or the error given for it."""
-        answers: dict[str, str | KafkaError] = {}
+        """Return topic -> itself if it was deleted, or its error."""
+        results: dict[str, str | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             for _ in reader.turns(reader.count()):
@@ -64,7 +64,7 @@ class DeleteTopics(NamedTuple):
                 message = reader.nullable_string() if version >= _MESSAGE else None
                 reader.tags()
                 if name is not None:
-                    answers[name] = kafka_error(code, message, words=_WORDS) if code else name
+                    results[name] = kafka_error(code, message, messages=_MESSAGES) if code else name
             reader.tags()
             reader.end()
-        return answers
+        return results

@@ -1,7 +1,7 @@
-"""DescribeConfigs (key 32): what a broker or a topic is set to.
+"""DescribeConfigs (key 32): the configuration of brokers and topics.
 
-v1  synonyms and where a value comes from (KIP-226, Kafka 1.1)
-v3  types and documentation (KIP-569); we do not ask for them
+v1  synonyms and the source of each value (KIP-226, Kafka 1.1)
+v3  types and documentation (KIP-569); not requested
 v4  flexible form
 """
 
@@ -21,29 +21,29 @@ _DOCUMENTATION = 3
 """The first version that has it."""
 
 TOPIC, BROKER = 2, 4
-"""Types of resources. A broker's settings are asked of that broker, by its id."""
+"""Types of resources. Only the broker itself returns its configuration, by its ID."""
 
 _NO = b"\0"
 
-_WORDS = {
+_MESSAGES = {
     Code.cluster_authorization_failed: "not authorized: needs the ACL DESCRIBE_CONFIGS on the cluster",
     Code.topic_authorization_failed: "not authorized: needs the ACL DESCRIBE_CONFIGS on this topic",
 }
 
 
 class Resource(NamedTuple):
-    """``type`` and name of what is configured."""
+    """The type and name of a configured resource."""
 
     type: int
     name: str
 
 
 Settings = Mapping[str, str | None]
-"""By name; ``None`` for what brokers keep secret, and what is not set."""
+"""Name -> value; ``None`` if it is secret or not set."""
 
 
 class DescribeConfigs(NamedTuple):
-    """What are these settings of these resources? What a resource does not have is left out of the answer."""
+    """Request these settings of these resources. The response omits settings that a resource does not have."""
 
     wanted: Mapping[Resource, tuple[str, ...]]
 
@@ -64,13 +64,13 @@ class DescribeConfigs(NamedTuple):
         return resources + _NO + (_NO if version >= _DOCUMENTATION else b"") + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[Resource, Settings | KafkaError]:
-        """Resource -> its settings, or the error given for it."""
+        """Return resource -> its settings, or its error."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
-            told = dict([_result(reader, version) for _ in reader.turns(reader.count())])
+            results = dict([_result(reader, version) for _ in reader.turns(reader.count())])
             reader.tags()
             reader.end()
-        return told
+        return results
 
 
 def _result(reader: Reader, version: int) -> tuple[Resource, Settings | KafkaError]:
@@ -78,19 +78,19 @@ def _result(reader: Reader, version: int) -> tuple[Resource, Settings | KafkaErr
     resource = Resource(reader.int8(), reader.string())
     settings = dict([_setting(reader, version) for _ in reader.turns(reader.count())])
     reader.tags()
-    return resource, kafka_error(error, message, _WORDS) if error else settings
+    return resource, kafka_error(error, message, _MESSAGES) if error else settings
 
 
 def _setting(reader: Reader, version: int) -> tuple[str, str | None]:
     name, value = reader.string(), reader.nullable_string()
-    reader.skip(3)  # whether it is read-only, where it comes from, whether it is a secret
+    reader.skip(3)  # read-only, source, sensitive
     for _ in reader.turns(reader.count()):  # synonyms
         reader.string()
         reader.nullable_string()
         reader.skip(1)
         reader.tags()
     if version >= _DOCUMENTATION:
-        reader.skip(1)  # its type
+        reader.skip(1)  # type
         reader.nullable_string()
     reader.tags()
     return name, value

@@ -1,11 +1,9 @@
-"""DescribeGroups (key 15): state and members of classic groups, many a request.
+"""DescribeGroups (key 15): state and members of classic groups, several per request.
 
 v0  a group that does not exist is in state Dead
-v3  authorized operations (KIP-430); we do not ask for them
-v4  group instance ids (KIP-345, Kafka 2.4)
+v3  authorized operations (KIP-430); not requested
+v4  group instance IDs (KIP-345, Kafka 2.4)
 v6  a group that does not exist, or is of another type, is GROUP_ID_NOT_FOUND (KIP-1043, Kafka 4.0)
-
-By hand: every classic group passes here, with its members.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _NO_OPERATIONS = b"\0"
 
 
 class ClassicGroup(NamedTuple):
-    """A classic group as its coordinator describes it; ``protocol`` is the assignor in force, or ``""``."""
+    """A classic group as its coordinator describes it; ``protocol`` is the selected assignor, or ``""``."""
 
     group_id: GroupId
     state: str
@@ -40,7 +38,7 @@ class ClassicGroup(NamedTuple):
 
 
 class DescribeGroups(NamedTuple):
-    """What are these classic groups doing, and who is in them?"""
+    """Describe these classic groups."""
 
     groups: tuple[GroupId, ...]
 
@@ -58,30 +56,30 @@ class DescribeGroups(NamedTuple):
         return form.array(map(form.string, self.groups)) + operations + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, ClassicGroup | KafkaError]:
-        """Group -> its description, or the error given for it; a Dead group is GROUP_ID_NOT_FOUND in any version."""
+        """Return group -> its description, or its error; a Dead group is GROUP_ID_NOT_FOUND in every version."""
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            seen: Seen[_Words] = []
+            seen: Seen[_Attributes] = []
             groups = dict([_group(reader, version, seen) for _ in reader.turns(reader.count())])
             reader.tags()
             reader.end()
         return groups
 
 
-_Words = tuple[str, str, str]
+_Attributes = tuple[str, str, str]
+"""State, protocol type, protocol."""
 
 
-def _words(reader: Reader) -> _Words:
-    """State, protocol type, protocol."""
+def _attributes(reader: Reader) -> _Attributes:
     return reader.string(), reader.string(), reader.string()
 
 
-def _group(reader: Reader, version: int, seen: Seen[_Words]) -> tuple[GroupId, ClassicGroup | KafkaError]:
+def _group(reader: Reader, version: int, seen: Seen[_Attributes]) -> tuple[GroupId, ClassicGroup | KafkaError]:
     error = reader.int16()
     message = reader.nullable_string() if version >= _MESSAGE else None
     name = reader.string()
-    state, protocol_type, protocol = reader.repeated(seen, _words)
+    state, protocol_type, protocol = reader.repeated(seen, _attributes)
     members = tuple([_member(reader, version, state, protocol_type, protocol) for _ in reader.turns(reader.count())])
     if version >= _OPERATIONS:
         reader.skip(4)
@@ -100,7 +98,7 @@ def _member(reader: Reader, version: int, state: str, protocol_type: str, protoc
     metadata, held = reader.binary(), reader.binary()
     subscription, assignment = decode_member(protocol_type, metadata, held, protocol)
     reader.tags()
-    told = state == GroupState.STABLE  # until then brokers keep back what members sent
+    complete = state == GroupState.STABLE  # before, brokers withhold what members sent
     return Member(
         member_id,
         client_id,
@@ -109,6 +107,6 @@ def _member(reader: Reader, version: int, state: str, protocol_type: str, protoc
         instance_id,
         subscription.rack,
         subscription,
-        metadata_bytes=len(metadata) if told else None,
-        assignment_bytes=len(held) if told else None,
+        metadata_bytes=len(metadata) if complete else None,
+        assignment_bytes=len(held) if complete else None,
     )

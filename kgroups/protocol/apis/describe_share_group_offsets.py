@@ -1,7 +1,7 @@
-"""DescribeShareGroupOffsets (key 90): where share groups start in each partition, many a request (KIP-932, Kafka 4.1).
+"""DescribeShareGroupOffsets (key 90): start offsets of share groups, several per request (KIP-932, Kafka 4.1).
 
 v0  start offset and leader epoch
-v1  the lag too (KIP-1226, Kafka 4.2): records behind the start offset that are done with are not in it
+v1  lag (KIP-1226, Kafka 4.2): without records after the start offset that are already acknowledged
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LAG = 1
 
 
 class DescribeShareGroupOffsets(NamedTuple):
-    """Where do these share groups start, on every topic? A group that does not exist has none."""
+    """Request the start offsets of these share groups on every topic. A group that does not exist has none."""
 
     groups: tuple[GroupId, ...]
 
@@ -41,37 +41,37 @@ class DescribeShareGroupOffsets(NamedTuple):
 
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
-        behind = form.null_array + form.tags  # of topics: all
-        return form.array(form.string(name) + behind for name in self.groups) + form.tags
+        rest = form.null_array + form.tags  # all topics
+        return form.array(form.string(name) + rest for name in self.groups) + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, GroupCommits | KafkaError]:
-        """Group -> its start offsets, or the error given for it."""
-        answers: dict[GroupId, GroupCommits | KafkaError] = {}
+        """Return group -> its start offsets, or its error."""
+        results: dict[GroupId, GroupCommits | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             for _ in reader.turns(reader.count()):
                 name = reader.string()
-                answers[name] = _answer(reader, version, name)
+                results[name] = _group(reader, version, name)
             reader.tags()
             reader.end()
-        return answers
+        return results
 
 
-def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
-    """What stands behind the name of one group."""
+def _group(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
+    """Read the fields of a group after its name."""
     starts: dict[str, list[Commit]] = {}
     unset: dict[str, list[int]] = {}
     lags: dict[tuple[str, int], int] = {}
     failures: dict[tuple[str, int], Failure] = {}
     for _ in reader.turns(reader.count()):
         topic = reader.string()
-        reader.skip(16)  # its id
+        reader.skip(16)  # topic ID
         for _ in reader.turns(reader.count()):
             partition, offset, epoch = reader.int32(), reader.int64(), reader.int32()
             lag = reader.int64() if version >= LAG else -1
             code, message = reader.int16(), reader.nullable_string()
             reader.tags()
-            # -1 is the wire's word for "not started yet"
+            # -1: not started yet
             if offset >= 0 and not code:
                 starts.setdefault(topic, []).append(Commit(partition, offset, None if epoch < 0 else epoch))
                 if version >= LAG:

@@ -1,12 +1,12 @@
-"""Fetch (key 1): bytes of logs, from given offsets on, of many partitions that one broker leads.
+"""Fetch (key 1): the bytes of logs from given offsets on, of several partitions with the same leader.
 
-v4  isolation level, and the transactions that were aborted (KIP-98, Kafka 0.11); the oldest that Kafka 4 speaks
-v5  where the log starts
-v7  sessions (KIP-227, Kafka 1.1); we keep none
-v9  leader epochs (KIP-320); we do not fence
-v11 a rack, to be sent to a follower (KIP-392); we have none
-v12 flexible; the newest that names topics, later ones give their ids (KIP-516). Every broker to 4.3 speaks it
-v4 and later: a batch that does not fit is left out, but for the first partition with data, which gets one (KIP-74)
+v4  isolation level, aborted transactions (KIP-98, Kafka 0.11); the oldest version of Kafka 4
+v5  log start offset
+v7  sessions (KIP-227, Kafka 1.1); not used
+v9  leader epochs (KIP-320); not used to fence
+v11 rack, to read from a follower (KIP-392); not used
+v12 flexible form; the newest version with topic names, later ones have topic IDs (KIP-516). Supported up to Kafka 4.3
+v4 and later: a batch that exceeds the size is omitted, except the first of the first partition with data (KIP-74)
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _NOT_A_REPLICA = _NO_EPOCH = b"\xff\xff\xff\xff"
 _NO_LOG_START = b"\xff" * 8
 _NO_SESSION = b"\0\0\0\0" + b"\xff\xff\xff\xff"
 _MAX_WAIT = (500).to_bytes(4, "big")
-"""Milliseconds. With any data there is no wait; a broker that has to ask remote storage is given this time."""
+"""Milliseconds. A broker does not wait if there is any data; one that reads remote storage has this time."""
 _MIN_BYTES = (1).to_bytes(4, "big")
 
 
 class Fetched(NamedTuple):
-    """What is there from an offset on: ``records`` may end in the middle of a batch, or be too few for one.
+    """The log from an offset on. ``records`` can end inside a batch, even the first.
 
-    ``last_stable`` is where transactions are open (KIP-98); ``aborted`` is told under read_committed only.
+    ``last_stable`` is the last stable offset (KIP-98); ``aborted`` is reported under read_committed only.
     """
 
     high_watermark: int
@@ -49,7 +49,7 @@ class Fetched(NamedTuple):
 
 
 class Fetch(NamedTuple):
-    """What is in these logs, topic -> partition -> offset; up to so many bytes of each? In the order given."""
+    """Fetch from these offsets, topic -> partition -> offset, at most ``partition_bytes`` of each, in this order."""
 
     offsets: Mapping[str, Mapping[int, int]]
     partition_bytes: int = 16_384
@@ -66,12 +66,12 @@ class Fetch(NamedTuple):
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
         epoch = _NO_EPOCH if version >= _EPOCHS else b""
-        behind = _NO_EPOCH if version >= _LAST_EPOCHS else b""
-        behind += _NO_LOG_START if version >= _LOG_STARTS else b""
-        behind += int32(self.partition_bytes) + form.tags
+        rest = _NO_EPOCH if version >= _LAST_EPOCHS else b""
+        rest += _NO_LOG_START if version >= _LOG_STARTS else b""
+        rest += int32(self.partition_bytes) + form.tags
         topics = form.array(
             form.string(name)
-            + form.array(int32(index) + epoch + int64(offset) + behind for index, offset in partitions.items())
+            + form.array(int32(index) + epoch + int64(offset) + rest for index, offset in partitions.items())
             + form.tags
             for name, partitions in self.offsets.items()
         )
@@ -83,9 +83,9 @@ class Fetch(NamedTuple):
         return head + session + topics + forgotten + rack + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[tuple[str, int], Fetched | KafkaError]:
-        """(topic, partition) -> its bytes, or the error given for it.
+        """Return (topic, partition) -> its bytes, or its error.
 
-        :raises ResponseTooLarge: when a partition has more bytes than were asked for, and more than one batch.
+        :raises ResponseTooLarge: when a partition has more bytes than requested, and more than one batch.
         """
         found: dict[tuple[str, int], Fetched | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
@@ -105,8 +105,8 @@ class Fetch(NamedTuple):
             reader.tags()
             reader.end()
             if error:
-                refusal = kafka_error(error)
-                return {(topic, index): refusal for topic, indexes in self.offsets.items() for index in indexes}
+                failure = kafka_error(error)
+                return {(topic, index): failure for topic, indexes in self.offsets.items() for index in indexes}
         return found
 
 
@@ -117,7 +117,7 @@ def _partition(reader: Reader, version: int) -> Fetched | KafkaError:
         reader.skip(8)
     aborted = [_aborted(reader) for _ in reader.turns(reader.nullable_count() or 0)]
     if version >= _RACKS:
-        reader.skip(4)  # the replica to read from
+        reader.skip(4)  # preferred read replica
     records = reader.nullable_bytes()
     reader.tags()
     if error:
@@ -125,11 +125,11 @@ def _partition(reader: Reader, version: int) -> Fetched | KafkaError:
     return Fetched(high_watermark, last_stable, tuple(aborted), records or b"")
 
 
-def _check_size(records: bytes, asked: int) -> None:
-    """Allow a first batch that is larger than what was asked for (KIP-74), and nothing behind it."""
+def _check_size(records: bytes, requested: int) -> None:
+    """Allow a first batch that is larger than requested (KIP-74), and nothing after it."""
     batch = PREFIX.size + PREFIX.unpack_from(records)[1] if len(records) >= PREFIX.size else 0
     if len(records) > batch:
-        raise ResponseTooLarge(f"{len(records):,} bytes of records of one partition, and {asked:,} were asked for")
+        raise ResponseTooLarge(f"{len(records):,} bytes of records of one partition; {requested:,} were requested")
 
 
 def _aborted(reader: Reader) -> Aborted:

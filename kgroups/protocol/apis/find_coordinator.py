@@ -1,11 +1,9 @@
-"""FindCoordinator (key 10): which broker keeps a group.
+"""FindCoordinator (key 10): the broker that coordinates a group.
 
-v0  one group a request
+v0  one group per request
 v1  key type (group or transaction), throttle time
-v4  many groups a request (KIP-699, Kafka 3.0)
-v5, v6  new error codes for transactions and share groups; same shape
-
-By hand, as all that is only read.
+v4  several groups per request (KIP-699, Kafka 3.0)
+v5, v6  error codes for transactions and share groups; same form
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from ..writer import form_of
 API = Api(10, "FindCoordinator", 0, 6, flexible=3)
 
 BATCHED = 4
-"""The first version that takes many groups in one request; below it, one request a group."""
+"""The first version with several groups per request; before, one request per group."""
 
 _KEY_TYPE = _THROTTLE = _MESSAGE = 1
 """The first version that has each."""
@@ -33,7 +31,7 @@ _GROUP_KEY = b"\0"
 
 
 class FindCoordinator(NamedTuple):
-    """Which broker keeps these groups? More than one group needs version :data:`BATCHED`."""
+    """Look up the coordinators of these groups; more than one requires version :data:`BATCHED`."""
 
     groups: tuple[GroupId, ...]
 
@@ -52,7 +50,7 @@ class FindCoordinator(NamedTuple):
         return form.string(self.groups[0]) + (_GROUP_KEY if version >= _KEY_TYPE else b"") + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, Node | KafkaError]:
-        """Group -> its coordinator, or the error given for it."""
+        """Return group -> its coordinator, or its error."""
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
@@ -74,7 +72,7 @@ class FindCoordinator(NamedTuple):
 
 
 def _coordinator(reader: Reader) -> Node | KafkaError:
-    """What stands behind a group's name."""
+    """Read the fields of a group after its name."""
     node, error, message = _node(reader), reader.int16(), reader.nullable_string()
     reader.tags()
     return kafka_error(error, message) if error else node

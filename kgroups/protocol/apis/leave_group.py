@@ -1,8 +1,8 @@
-"""LeaveGroup (key 13): members leave a group, each by its own word or, as here, by an admin's; one group a request.
+"""LeaveGroup (key 13): remove members from a group, as they or an admin request, one group per request.
 
-v3  many members a request, static ones by their instance id (KIP-345, Kafka 2.4); below it only members leave
+v3  several members per request, static ones by instance ID (KIP-345, Kafka 2.4); before, only members can leave
 v4  flexible form
-v5  a reason, for the broker's log (KIP-800, Kafka 3.2)
+v5  a reason for the broker's log (KIP-800, Kafka 3.2)
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ API = Api(13, "LeaveGroup", 3, 5, flexible=4)
 
 _REASON = 5
 
-_WORDS = {
-    Code.unknown_member_id: "there is no such member in the group",
-    Code.fenced_instance_id: "the static member has another member id by now",
+_MESSAGES = {
+    Code.unknown_member_id: "the group has no such member",
+    Code.fenced_instance_id: "the static member now has another member ID",
 }
 
 MemberErrors = Mapping[tuple[str, str | None], KafkaError | None]
-"""(member id, instance id), as they were asked -> its error, or ``None`` when it is gone."""
+"""(member ID, instance ID) of the request -> its error, or ``None`` if the member was removed."""
 
 
 class LeaveGroup(NamedTuple):
-    """Remove these members: (member id, instance id). A static one goes by its instance id, and no member id."""
+    """Remove these members: (member ID, instance ID). A static member has an instance ID and no member ID."""
 
     group: GroupId
     members: tuple[tuple[str, str | None], ...]
@@ -58,7 +58,7 @@ class LeaveGroup(NamedTuple):
         return form.string(self.group) + members + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, MemberErrors | KafkaError]:
-        """The group -> what is said of each member, or the error that concerns the whole group."""
+        """Return the group -> the error of each member, or the error of the whole group."""
         errors: dict[tuple[str, str | None], KafkaError | None] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
@@ -66,7 +66,7 @@ class LeaveGroup(NamedTuple):
             for _ in reader.turns(reader.count()):
                 member_id, instance, code = reader.string(), reader.nullable_string(), reader.int16()
                 reader.tags()
-                errors[member_id, instance] = kafka_error(code, words=_WORDS) if code else None
+                errors[member_id, instance] = kafka_error(code, messages=_MESSAGES) if code else None
             reader.tags()
             reader.end()
-        return {self.group: kafka_error(whole, words=_WORDS) if whole else errors}
+        return {self.group: kafka_error(whole, messages=_MESSAGES) if whole else errors}

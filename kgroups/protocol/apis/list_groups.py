@@ -1,11 +1,9 @@
 """ListGroups (key 16): the groups that a broker coordinates.
 
 v0  group and protocol type
-v3  flexible
-v4  the broker filters by state and tells each group's state (KIP-518, Kafka 2.6)
-v5  the broker filters by type and tells each group's type (KIP-848, Kafka 3.8)
-
-By hand: every group of a cluster passes here.
+v3  flexible form
+v4  the broker filters by state and reports each group's state (KIP-518, Kafka 2.6)
+v5  the broker filters by type and reports each group's type (KIP-848, Kafka 3.8)
 """
 
 from __future__ import annotations
@@ -23,14 +21,14 @@ from ..writer import form_of
 API = Api(16, "ListGroups", 0, 5, flexible=3)
 
 STATES = 4
-"""The first version that knows states."""
+"""The first version with states."""
 TYPES = 5
-"""The first version that knows types."""
+"""The first version with types."""
 _THROTTLE = 1
 
 
 class ListedEntry(NamedTuple):
-    """A group as one broker lists it; ``state`` and ``type`` are ``None`` where the version does not carry them."""
+    """A group as one broker lists it; ``state`` and ``type`` are ``None`` if the version does not have them."""
 
     group_id: GroupId
     protocol_type: str
@@ -39,16 +37,16 @@ class ListedEntry(NamedTuple):
 
 
 class GroupList(NamedTuple):
-    """A loading coordinator lists what it has, with an error beside it."""
+    """The groups, and an error if the coordinator is still loading others."""
 
     error: KafkaError | None
     entries: tuple[ListedEntry, ...]
 
 
 class ListGroups(NamedTuple):
-    """Which groups do you coordinate, in these states and of these types? Empty: in any.
+    """List the groups in these states and of these types; empty: any.
 
-    A version that does not know a filter lists without it; the caller filters.
+    A version without a filter lists all groups; the caller filters.
     """
 
     states: tuple[str, ...] = ()
@@ -73,27 +71,30 @@ class ListGroups(NamedTuple):
             if version >= _THROTTLE:
                 reader.skip(4)
             error = reader.int16()
-            seen: Seen[_Words] = []
-            words = partial(_words, version)
+            seen: Seen[_Attributes] = []
+            attributes = partial(_attributes, version)
             count = reader.count()
-            entries = tuple([ListedEntry(reader.string(), *reader.repeated(seen, words)) for _ in reader.turns(count)])
+            entries = tuple(
+                [ListedEntry(reader.string(), *reader.repeated(seen, attributes)) for _ in reader.turns(count)]
+            )
             reader.tags()
             reader.end()
             return GroupList(kafka_error(error) if error else None, entries)
 
 
-_Words = tuple[str, str | None, str | None]
+_Attributes = tuple[str, str | None, str | None]
+"""Protocol type, state, type."""
 
 
-def _words(version: int, reader: Reader) -> _Words:
-    """What stands behind a group's name."""
+def _attributes(version: int, reader: Reader) -> _Attributes:
+    """Read the fields of a group after its name."""
     protocol_type = reader.string()
     state = reader.string() if version >= STATES else None
-    kind = reader.string() if version >= TYPES else None
+    group_type = reader.string() if version >= TYPES else None
     reader.tags()
-    return protocol_type, state or None, _type(kind)
+    return protocol_type, state or None, _type(group_type)
 
 
 def _type(word: str | None) -> str | None:
-    """Brokers write types in small letters, Kafka's tools with a capital."""
+    """Capitalize a type, as Kafka's tools do: brokers write it in lowercase."""
     return (canonical_word(word, GroupType.ALL) or word) if word else None

@@ -1,11 +1,9 @@
-"""ListOffsets (key 2): where partitions' logs start, end, or were at a time; many a request, asked of their leader.
+"""ListOffsets (key 2): log start and end offsets, and offsets by time, of several partitions with the same leader.
 
-v1  one offset a partition, by timestamp or by the words -2 (start) and -1 (end)
-v2  isolation level (KIP-98, Kafka 0.11): under read_committed the end is the last stable offset
-v4  leader epochs (KIP-320); we do not fence
-v10 newest; remote-storage words (KIP-405, KIP-1005) that we do not ask for
-
-By hand: every partition of a cluster may pass here.
+v1  one offset per partition, by timestamp; -2 (start) and -1 (end) are special
+v2  isolation level (KIP-98, Kafka 0.11): under read_committed, the end is the last stable offset
+v4  leader epochs (KIP-320); not used to fence
+v10 newest; special timestamps for remote storage (KIP-405, KIP-1005); not used
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from kgroups.model.offsets import Isolation
 from ..error_codes import KafkaError, kafka_error
 from ..reader import reader_of
 from ..versions import Api
-from ..writer import form_of, int32
+from ..writer import form_of, int32, int64
 
 API = Api(2, "ListOffsets", 1, 10, flexible=6)
 
@@ -31,26 +29,28 @@ _REMOTE_STORAGE_TIMEOUT = (30_000).to_bytes(4, "big")
 
 
 class Where(IntEnum):
-    """The wire's words for the two ends of a log."""
+    """The special timestamps of the log start offset and the log end offset."""
 
     START = -2
     END = -1
 
 
 NOWHERE = -1
-"""The answer about a time after which there is no record."""
+"""The offset that a broker returns if there is no record at or after a time."""
 
 
 class Found(NamedTuple):
-    """An offset, and the leader epoch that it was told with: of the end of a log, the current one (KIP-320, v4)."""
+    """An offset, and its leader epoch: for the end of a log, the current one (KIP-320, v4)."""
 
     offset: int
     leader_epoch: int | None = None
 
 
 class ListOffsets(NamedTuple):
-    """Where does the log of these partitions, which you lead, start or end? Or, given milliseconds since 1970: which
-    is the first record of that time or later?"""
+    """Request the log start or end offsets of these partitions, whose leader accepts the request.
+
+    If ``where`` is a number of milliseconds since 1970, request the first record at that time or later.
+    """
 
     partitions: Mapping[str, tuple[int, ...]]
     where: Where | int = Where.END
@@ -67,9 +67,9 @@ class ListOffsets(NamedTuple):
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
         epoch = _NO_EPOCH if version >= _EPOCHS else b""
-        behind = epoch + int(self.where).to_bytes(8, "big", signed=True) + form.tags
+        rest = epoch + int64(int(self.where)) + form.tags
         topics = form.array(
-            form.string(name) + form.array(int32(index) + behind for index in indexes) + form.tags
+            form.string(name) + form.array(int32(index) + rest for index in indexes) + form.tags
             for name, indexes in self.partitions.items()
         )
         isolation = int(self.isolation).to_bytes(1, "big") if version >= _ISOLATION else b""
@@ -77,7 +77,7 @@ class ListOffsets(NamedTuple):
         return _NOT_A_REPLICA + isolation + topics + timeout + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[tuple[str, int], Found | KafkaError]:
-        """(topic, partition) -> offset, or the error given for it."""
+        """Return (topic, partition) -> its offset, or its error."""
         found: dict[tuple[str, int], Found | KafkaError] = {}
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:

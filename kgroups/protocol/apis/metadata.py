@@ -1,11 +1,11 @@
-"""Metadata (key 3): brokers, and who leads the partitions of some topics.
+"""Metadata (key 3): the brokers, and the leaders of the partitions of topics.
 
 v1  an empty list of topics means none (v0: all)
-v2  cluster id
-v4  topics need not be created by asking (KIP-204, Kafka 0.11)
+v2  cluster ID
+v4  topics are not created by the request (KIP-204, Kafka 0.11)
 v7  leader epochs (KIP-320, Kafka 2.1)
-v8  what the principal may do to the cluster, for who asks (KIP-430, Kafka 2.3)
-v10 topic ids (KIP-516, Kafka 2.8); from v11 on that question is DescribeCluster's, and a request more: we stay here
+v8  authorized operations on the cluster, on request (KIP-430, Kafka 2.3)
+v10 topic IDs (KIP-516, Kafka 2.8). Later versions lack the operations, which would require DescribeCluster: not used
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ _NO_ID = bytes(16)
 
 
 class TopicLeaders(NamedTuple):
-    """Who leads each partition of one topic: a broker id, or the error that stands in its place. ``topic_id`` is its
-    128 bits, 0 where brokers do not tell (before Kafka 2.8).
+    """The leader of each partition of a topic: a broker ID, or an error.
 
-    ``epochs`` are the leader epochs by partition, empty before Kafka 2.1. ``out_of_sync`` are the partitions of which
-    some replica is not in sync.
+    ``topic_id`` has 128 bits, and is 0 if it is not reported (before Kafka 2.8). ``epochs`` are the leader epochs by
+    partition, empty before Kafka 2.1. ``out_of_sync`` are the partitions with a replica that is not in sync.
     """
 
     topic: str
@@ -51,8 +50,11 @@ class TopicLeaders(NamedTuple):
 
 
 class ClusterMetadata(NamedTuple):
-    """``operations`` on the cluster, in Kafka's words, are empty for who may not DESCRIBE it, and ``None`` where nobody
-    asked or the broker does not tell. ``controller`` is a broker id, -1 where there is none."""
+    """The brokers of a cluster, and the leaders of the requested topics.
+
+    ``operations`` are Kafka's names of the authorized operations on the cluster. They are empty without DESCRIBE on it,
+    and ``None`` if they were not requested or not reported. ``controller`` is a broker ID, or -1.
+    """
 
     cluster_id: str | None
     nodes: tuple[Node, ...]
@@ -62,11 +64,10 @@ class ClusterMetadata(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """Which brokers are alive, and who leads the partitions of ``topics``? Never creates a topic (from v4).
+    """Request the brokers, and the leaders of ``topics``; never create a topic (v4 and later).
 
-    ``None`` is all topics that there are, and that we may see.
-
-    With ``operations``: and what may we do to the cluster?
+    ``None`` requests all topics that the principal is authorized to DESCRIBE. ``operations`` requests the authorized
+    operations on the cluster.
     """
 
     topics: tuple[str, ...] | None = ()
@@ -96,7 +97,7 @@ class Metadata(NamedTuple):
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            nodes = sorted([_node(reader) for _ in reader.turns(_believed(reader.count()))])
+            nodes = sorted([_node(reader) for _ in reader.turns(_plausible(reader.count()))])
             cluster_id = reader.nullable_string() if version >= _CLUSTER_ID else None
             controller = reader.int32()
             topics = [_topic(reader, version) for _ in reader.turns(reader.count())]
@@ -106,8 +107,11 @@ class Metadata(NamedTuple):
         return ClusterMetadata(cluster_id, tuple(nodes), tuple(topics), operations, controller)
 
 
-def _believed(brokers: int) -> int:
-    """:raises ValueError: for more brokers than any cluster has: each would be connected to."""
+def _plausible(brokers: int) -> int:
+    """Check the number of brokers, since kgroups connects to each.
+
+    :raises ValueError: for more brokers than any cluster has.
+    """
     if brokers > MOST_BROKERS:
         raise ValueError(f"it names {brokers:,} brokers; kgroups accepts at most {MOST_BROKERS:,}")
     return brokers
@@ -124,7 +128,7 @@ def _topic(reader: Reader, version: int) -> TopicLeaders:
     error = Code(reader.int16())
     name = reader.string()
     topic_id = reader.uuid() if version >= _TOPIC_IDS else 0
-    reader.skip(1)  # whether it is internal
+    reader.skip(1)  # internal
     partitions = [_partition(reader, version) for _ in reader.turns(reader.count())]
     if version >= _OPERATIONS:
         reader.skip(4)
@@ -150,7 +154,7 @@ def _partition(reader: Reader, version: int) -> tuple[int, int | KafkaError, int
     if version >= _OFFLINE:
         reader.skip(4 * reader.count())
     reader.tags()
-    # A replica that is down is an error of the partition too (REPLICA_NOT_AVAILABLE), but its leader can be asked.
+    # A replica that is down is an error of the partition too (REPLICA_NOT_AVAILABLE), but its leader is available.
     return (
         partition,
         leader if leader >= 0 else kafka_error(error or Code.leader_not_available),

@@ -1,13 +1,11 @@
-"""OffsetCommit (key 8): keep these offsets for a group, one group a request.
+"""OffsetCommit (key 8): commit offsets for a group, one group per request.
 
-v2  how long to keep them; left to the broker's setting, and gone in v5 (KIP-211)
-v3  throttle time; what Kafka 1.1 speaks
+v2  retention time; the broker's setting is used. Removed in v5 (KIP-211)
+v3  throttle time; the newest version of Kafka 1.1
 v6  leader epoch of each commit (KIP-320)
-v7  group instance id (KIP-345); not needed without a member
-v9  member epoch in the place of the generation (KIP-848)
-v10 topic ids instead of names; we stay with names
-
-By hand: a reset of thousands of groups passes here.
+v7  group instance ID (KIP-345); not needed without a member
+v9  member epoch instead of the generation (KIP-848)
+v10 topic IDs instead of names; not used
 """
 
 from __future__ import annotations
@@ -30,19 +28,22 @@ _THROTTLE, _NO_RETENTION, _EPOCHS, _INSTANCES = 3, 5, 6, 7
 """The first version that has each."""
 
 NO_MEMBER, NO_GENERATION = "", -1
-"""What an admin says, who is in no group; the broker then refuses a group that has members."""
+"""For a client that is not a member; the broker then rejects the commit if the group has members."""
 
 _BROKERS_RETENTION = (-1).to_bytes(8, "big", signed=True)
 
-_WORDS = {
-    Code.unknown_member_id: "the group has members now: nothing of it is written",
-    Code.group_id_not_found: "not a group that commits offsets, or it does not exist",
-    Code.offset_metadata_too_large: "the commit's metadata is larger than the broker takes",
+_MESSAGES = {
+    Code.unknown_member_id: "the group has members now; nothing was written",
+    Code.group_id_not_found: "the group does not exist, or does not commit offsets",
+    Code.offset_metadata_too_large: "the commit's metadata is larger than the broker accepts",
 }
 
 
 class OffsetCommit(NamedTuple):
-    """Keep these commits, by topic. Without a member the group must be empty; if it does not exist, it is made."""
+    """Commit these offsets, by topic.
+
+    Without a member ID, the group must be empty; it is created if it does not exist.
+    """
 
     group: GroupId
     topics: Mapping[str, Sequence[Commit]]
@@ -70,11 +71,11 @@ class OffsetCommit(NamedTuple):
         return form.string(self.group) + generation + member + retention + topics + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, PartitionErrors | KafkaError]:
-        """The group -> what is said of each partition, or the error that concerns the whole group."""
+        """Return the group -> the error of each partition, or the error of the whole group."""
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
-            errors = read_partition_errors(reader, lambda code: kafka_error(code, words=_WORDS))
+            errors = read_partition_errors(reader, lambda code: kafka_error(code, messages=_MESSAGES))
             reader.tags()
             reader.end()
         return {self.group: errors}

@@ -1,6 +1,6 @@
-"""OffsetDelete (key 47): forget what a group has committed on some partitions, one group a request.
+"""OffsetDelete (key 47): delete committed offsets of a group, one group per request.
 
-v0  the only one (KIP-496, Kafka 2.4); of the old form
+v0  the only version (KIP-496, Kafka 2.4); old form
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from ..writer import form_of
 
 API = Api(47, "OffsetDelete", 0, 0, flexible=1)
 
-_WORDS = {
+_MESSAGES = {
     Code.group_subscribed_to_topic: "a member of the group is subscribed to the topic",
-    Code.non_empty_group: "the group has members, and is not one of consumers",
+    Code.non_empty_group: "the group has members, and is not a consumer group",
 }
 
 
 class OffsetDelete(NamedTuple):
-    """Forget this group's commits on these partitions, by topic. A group that nothing is left of goes too: up to
-    Kafka 3.9 at once, later when the broker next looks for such groups."""
+    """Delete a group's committed offsets on these partitions, by topic.
+
+    The broker deletes a group without members and offsets: at once up to Kafka 3.9, later in its periodic cleanup.
+    """
 
     group: GroupId
     partitions: Mapping[str, tuple[int, ...]]
@@ -47,10 +49,10 @@ class OffsetDelete(NamedTuple):
         )
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, PartitionErrors | KafkaError]:
-        """The group -> what is said of each partition, or the error that concerns the whole group."""
+        """Return the group -> the error of each partition, or the error of the whole group."""
         with reader_of(API, version, data, offset) as reader:
             code = reader.int16()
             reader.skip(4)  # throttle time
-            errors = read_partition_errors(reader, lambda code: kafka_error(code, words=_WORDS))
+            errors = read_partition_errors(reader, lambda code: kafka_error(code, messages=_MESSAGES))
             reader.end()
-        return {self.group: kafka_error(code, words=_WORDS) if code else errors}
+        return {self.group: kafka_error(code, messages=_MESSAGES) if code else errors}

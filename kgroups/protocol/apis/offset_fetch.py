@@ -1,15 +1,15 @@
-"""OffsetFetch (key 9): what groups have committed.
+"""OffsetFetch (key 9): the committed offsets of groups.
 
-v1  one group a request
-v2  no list of topics means all that the group has committed (Kafka 0.10.2); what we always ask
+v1  one group per request
+v2  no list of topics: all committed offsets of the group (Kafka 0.10.2); always used
 v3  throttle time
 v5  leader epoch of each commit (KIP-320, Kafka 2.1)
-v7  require_stable (KIP-447); not asked for, as the Java tool
-v8  many groups a request (KIP-709, Kafka 3.0)
-v9  member id and epoch (KIP-848); not needed to read
-v10 topic ids instead of names; we stay with names
+v7  require_stable (KIP-447); not used, as in the Java tool
+v8  several groups per request (KIP-709, Kafka 3.0)
+v9  member ID and epoch (KIP-848); not needed to read
+v10 topic IDs instead of names; not used
 
-Written and read by hand: every commit of every group passes here.
+Every commit of every group is decoded here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..writer import form_of
 API = Api(9, "OffsetFetch", 2, 9, flexible=6)
 
 BATCHED = 8
-"""The first version that takes many groups in one request; below it, one request a group."""
+"""The first version with several groups per request; before, one request per group."""
 
 _THROTTLE, _EPOCHS, _REQUIRE_STABLE, _MEMBERS = 3, 5, 7, 9
 """The first version that has each."""
@@ -43,7 +43,7 @@ _LENGTH_AT, _TAGS_AT = 16, 19
 
 
 class OffsetFetch(NamedTuple):
-    """What have these groups committed, on every topic? More than one group needs version :data:`BATCHED`."""
+    """Request the committed offsets of these groups on every topic; more than one requires version :data:`BATCHED`."""
 
     groups: tuple[GroupId, ...]
 
@@ -57,32 +57,32 @@ class OffsetFetch(NamedTuple):
 
     def encode(self, version: int) -> bytes:
         form = form_of(API, version)
-        asked = (_NO_MEMBER if version >= _MEMBERS else b"") + form.null_array  # of topics: all
+        topics = (_NO_MEMBER if version >= _MEMBERS else b"") + form.null_array  # all topics
         stable = _NOT_STABLE if version >= _REQUIRE_STABLE else b""
         if version < BATCHED:
-            return form.string(self.groups[0]) + asked + stable + form.tags
-        behind = asked + form.tags
-        return form.array(form.string(name) + behind for name in self.groups) + stable + form.tags
+            return form.string(self.groups[0]) + topics + stable + form.tags
+        rest = topics + form.tags
+        return form.array(form.string(name) + rest for name in self.groups) + stable + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, GroupCommits | KafkaError]:
-        """Group -> its commits, or the error given for it. A group that does not exist has no commits."""
+        """Return group -> its commits, or its error. A group that does not exist has no commits."""
         with reader_of(API, version, data, offset) as reader:
             if version >= _THROTTLE:
                 reader.skip(4)
             if version < BATCHED:
-                answers = {self.groups[0]: _answer(reader, version, self.groups[0])}
+                results = {self.groups[0]: _group(reader, version, self.groups[0])}
             else:
-                answers = {}
+                results = {}
                 for _ in reader.turns(reader.count()):
                     name = reader.string()
-                    answers[name] = _answer(reader, version, name)
+                    results[name] = _group(reader, version, name)
                 reader.tags()
             reader.end()
-        return answers
+        return results
 
 
-def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
-    """What stands behind the name of one group; below :data:`BATCHED`, the whole answer."""
+def _group(reader: Reader, version: int, group: GroupId) -> GroupCommits | KafkaError:
+    """Read the fields of a group after its name; before :data:`BATCHED`, the whole response."""
     topics: dict[str, tuple[Commit, ...]] = {}
     unset: dict[str, tuple[int, ...]] = {}
     for _ in reader.turns(reader.count()):
@@ -102,8 +102,10 @@ def _answer(reader: Reader, version: int, group: GroupId) -> GroupCommits | Kafk
 
 
 def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ...], tuple[int, ...]]:
-    """The entries of one topic, and the partitions whose committed offset is negative: all were asked for, so that an
-    entry is a commit. Nobody can read on there, which is as good as none."""
+    """Return the commits of one topic, and the partitions whose committed offset is negative.
+
+    All topics were requested, so that every entry is a commit. A negative offset is like none.
+    """
     commits, unset = [], []
     for _ in reader.turns(count):
         partition, offset = reader.int32(), reader.int64()
@@ -119,14 +121,14 @@ def _commits(reader: Reader, version: int, count: int) -> tuple[tuple[Commit, ..
 
 
 def _plain_commits(reader: Reader, count: int) -> tuple[Commit, ...] | None:
-    """The same of the flexible form, many times as fast; ``None`` where an entry has metadata, or no offset.
+    """Return the commits of one topic in the flexible form, many times as fast as :func:`_commits`.
 
-    Then each takes the same number of bytes, and they are unpacked in one go.
+    ``None`` if an entry has metadata, or no offset. Otherwise all have the same size, and are unpacked in one call.
     """
     data, start = reader.data, reader.at
     end = start + count * _PLAIN.size
-    # The length of each entry's metadata (null or none), and the number of its tags. Where the first has none, the
-    # second begins where it is looked for, and so on.
+    # The length of each entry's metadata (null or empty), and the number of its tagged fields. If the first entry has
+    # neither, the second begins at its expected offset, and so on.
     lengths, tags = data[start + _LENGTH_AT : end : _PLAIN.size], data[start + _TAGS_AT : end : _PLAIN.size]
     if lengths.strip(b"\0\1") or tags.strip(b"\0"):
         return None

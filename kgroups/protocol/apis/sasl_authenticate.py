@@ -1,7 +1,7 @@
-"""SaslAuthenticate (key 36): one message of a SASL mechanism there, and one back.
+"""SaslAuthenticate (key 36): one message of a SASL mechanism to the broker, and one back.
 
-v0  all brokers of our range
-v1  how long the sign-in holds (KIP-368, Kafka 2.2)
+v0  all supported brokers
+v1  session lifetime (KIP-368, Kafka 2.2)
 v2  flexible form
 """
 
@@ -20,7 +20,7 @@ _LIFETIME = 1
 
 
 class Authentication(NamedTuple):
-    """The broker's message; with the last one, how many seconds the sign-in holds: ``None`` for ever."""
+    """The broker's message; with the last one, the session lifetime in seconds, or ``None`` if it is unlimited."""
 
     error: Code
     reason: str | None
@@ -29,7 +29,7 @@ class Authentication(NamedTuple):
 
 
 class SaslAuthenticate(NamedTuple):
-    """A message of the mechanism, which may hold a password or a token: it shows itself to nobody."""
+    """A message of the mechanism, which may contain a password or a token: its repr is masked."""
 
     message: bytes
 

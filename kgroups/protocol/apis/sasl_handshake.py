@@ -1,6 +1,6 @@
-"""SaslHandshake (key 17): says by which mechanism we want to sign in.
+"""SaslHandshake (key 17): select a SASL mechanism.
 
-v1  what follows goes in SaslAuthenticate requests (KIP-152, Kafka 1.0); below it, in frames without a header
+v1  the mechanism's messages follow in SaslAuthenticate requests (KIP-152, Kafka 1.0); v0: in frames without a header
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ API = Api(17, "SaslHandshake", 1, 1, flexible=2)
 
 
 class Mechanisms(NamedTuple):
-    """Whether the mechanism may be used, and which ones the broker has: on some errors it tells none."""
+    """The error, and the mechanisms that the broker supports; it does not report them with some errors."""
 
     error: Code
     offered: tuple[str, ...]
 
 
 class SaslHandshake(NamedTuple):
-    """May I sign in by this mechanism?"""
+    """Select this mechanism for authentication."""
 
     mechanism: str
 

@@ -1,6 +1,6 @@
-"""ShareGroupDescribe (key 77): state, epochs and members of share groups (KIP-932), many a request.
+"""ShareGroupDescribe (key 77): state, epochs, and members of share groups (KIP-932), several per request.
 
-v1  as finished (Kafka 4.1); v0 was the preview of Kafka 4.0, which brokers no longer speak, nor do we
+v1  final form (Kafka 4.1); v0, the preview of Kafka 4.0, is not supported
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from kgroups.model.assignment import Subscription
 from kgroups.model.groups import GroupId, Member
 
-from ..described import read_assignment
 from ..error_codes import KafkaError, kafka_error
+from ..group_description import read_assignment
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -34,7 +34,7 @@ class ShareGroup(NamedTuple):
 
 
 class ShareGroupDescribe(NamedTuple):
-    """What are these share groups doing, and who is in them? A group of another type is GROUP_ID_NOT_FOUND."""
+    """Describe these share groups. A group of another type is GROUP_ID_NOT_FOUND."""
 
     groups: tuple[GroupId, ...]
 
@@ -51,7 +51,7 @@ class ShareGroupDescribe(NamedTuple):
         return form.array(map(form.string, self.groups)) + _NO_OPERATIONS + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, ShareGroup | KafkaError]:
-        """Group -> its description, or the error given for it."""
+        """Return group -> its description, or its error."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             groups = dict([_group(reader) for _ in reader.turns(reader.count())])

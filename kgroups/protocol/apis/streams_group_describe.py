@@ -1,7 +1,7 @@
-"""StreamsGroupDescribe (key 89): state, epochs, topology and tasks of streams groups, many a request (KIP-1071).
+"""StreamsGroupDescribe (key 89): state, epochs, topology, and tasks of streams groups, several per request (KIP-1071).
 
 v0  Kafka 4.1; a group of another type is GROUP_ID_NOT_FOUND
-v1  the assignor; on request the nodes of the topology, where a plugin of the broker stores them (KIP-1331, Kafka 4.4)
+v1  the assignor; on request the nodes of the topology, if a broker plugin stores them (KIP-1331, Kafka 4.4)
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kgroups.model.streams import (
     TopologyStatus,
 )
 
-from ..described import best_told
 from ..error_codes import KafkaError, kafka_error
+from ..group_description import prefer_descriptions
 from ..reader import Reader, reader_of
 from ..versions import Api
 from ..writer import form_of
@@ -55,11 +55,11 @@ class StreamsGroup(NamedTuple):
 
 
 class StreamsGroupDescribe(NamedTuple):
-    """What are these streams groups doing, who is in them, and what do they run?"""
+    """Describe these streams groups."""
 
     groups: tuple[GroupId, ...]
     nodes: bool = False
-    """Also ask for the nodes of their topologies."""
+    """Also request the nodes of their topologies."""
 
     @property
     def api(self) -> Api:
@@ -75,19 +75,19 @@ class StreamsGroupDescribe(NamedTuple):
         return form.array(map(form.string, self.groups)) + _NO + nodes + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, StreamsGroup | KafkaError]:
-        """Group -> its description, or the error given for it; of what is told twice, a description counts."""
+        """Return group -> its description, or its error; a description takes precedence over an error."""
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time
             groups = [_group(reader, version) for _ in reader.turns(reader.count())]
             reader.tags()
             reader.end()
-        return best_told(groups)
+        return prefer_descriptions(groups)
 
 
 def _group(reader: Reader, version: int) -> tuple[GroupId, StreamsGroup | KafkaError]:
     error, message, name, state = reader.int16(), reader.nullable_string(), reader.string(), reader.string()
     epoch, assignment_epoch = reader.int32(), reader.int32()
-    topology = _topology(reader) if _is_there(reader) else None
+    topology = _topology(reader) if _is_present(reader) else None
     members = tuple([_member(reader) for _ in reader.turns(reader.count())])
     reader.skip(4)  # authorized operations
     assignor = None
@@ -104,7 +104,7 @@ def _group(reader: Reader, version: int) -> tuple[GroupId, StreamsGroup | KafkaE
 def _nodes_of_topology(reader: Reader) -> TopologyNodes:
     subtopologies: tuple[tuple[str, Nodes], ...] = ()
     stores: tuple[GlobalStore, ...] = ()
-    if _is_there(reader):
+    if _is_present(reader):
         subtopologies = tuple([_nodes_of_subtopology(reader) for _ in reader.turns(reader.count())])
         stores = tuple([_global_store(reader) for _ in reader.turns(reader.count())])
         reader.tags()
@@ -131,14 +131,14 @@ def _node(reader: Reader) -> ProcessingNode:
     return node
 
 
-def _is_there(reader: Reader) -> bool:
-    """Whether a struct follows that need not.
+def _is_present(reader: Reader) -> bool:
+    """Return whether an optional struct follows.
 
-    :raises ValueError: for a byte that says neither.
+    :raises ValueError: for a byte that means neither.
     """
     mark = reader.int8()
     if mark not in (_ABSENT, _PRESENT):
-        raise ValueError(f"{mark} where a struct is there or not")
+        raise ValueError(f"invalid mark {mark} of an optional struct")
     return mark == _PRESENT
 
 
@@ -186,9 +186,9 @@ def _member(reader: Reader) -> Member:
     instance_id, rack_id = reader.nullable_string(), reader.nullable_string()
     client_id, host = reader.string(), reader.string()
     topology_epoch, process = reader.int32(), reader.string()
-    endpoint = _endpoint(reader) if _is_there(reader) else None
+    endpoint = _endpoint(reader) if _is_present(reader) else None
     tags = _pairs(reader)
-    for _ in range(2):  # how far the tasks' states have come, and how far they have to: nothing shows it
+    for _ in range(2):  # offsets and end offsets of the tasks' states; not used
         _skip_task_offsets(reader)
     tasks, target = _assigned(reader), _assigned(reader)
     classic = reader.int8() != 0

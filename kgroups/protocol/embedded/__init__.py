@@ -1,1 +1,1 @@
-"""What clients put inside group metadata: opaque to brokers, decoded here, or kept as raw bytes with the reason."""
+"""Decode the metadata that clients store in groups, which is opaque to brokers; keep raw bytes if they are invalid."""

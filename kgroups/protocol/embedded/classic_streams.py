@@ -1,7 +1,7 @@
 """User data of Kafka Streams' assignor, ``stream`` (classic protocol): SubscriptionInfo and AssignmentInfo, v1 to v11.
 
-A newer version tells nothing but itself and the latest one supported, as Streams' own version probing has it.
-Subscriptions are Kafka's message format; assignments are Java's DataOutput (modified UTF-8, UTF-16).
+Of a newer version, only its number and the latest supported one are read, as in Streams' version probing.
+Subscriptions are in Kafka's message format; assignments are Java's DataOutput (modified UTF-8, UTF-16).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HOSTS, _ERROR, _DICTIONARY, _STANDBY_HOSTS, _NEXT = 2, 4, 5, 6, 7
 
 
 def decode_subscription_info(data: bytes) -> UserData:
-    """What a member tells; never raises."""
+    """Decode the user data of a subscription; never raise."""
     try:
         with Reader("SubscriptionInfo", data, 0) as reader:
             found = _subscription(reader)
@@ -42,7 +42,7 @@ def decode_subscription_info(data: bytes) -> UserData:
 
 
 def decode_assignment_info(data: bytes) -> UserData:
-    """What a member was given; never raises."""
+    """Decode the user data of an assignment; never raise."""
     try:
         with Reader("AssignmentInfo", data, 0) as reader:
             found = _assignment(reader)
@@ -133,7 +133,7 @@ def _assignment(reader: Reader) -> StreamsAssignment:
 
 
 def _moment(ms: int) -> int | None:
-    """Java's largest number stands for never."""
+    """Return ``None`` for Java's largest number, which means never."""
     return None if ms == 2**63 - 1 else ms
 
 
@@ -145,12 +145,12 @@ def _hosts(reader: Reader, topics: dict[int, str] | None) -> tuple[HostPartition
 
 
 def _pairs(reader: Reader, topics: dict[int, str] | None = None) -> Assignment:
-    """(topic, partition) pairs; topics by their numbers in a dictionary, where one is given."""
+    """Read (topic, partition) pairs; with a dictionary, topics are numbers in it."""
     pairs = []
     for _ in reader.turns(_count(reader)):
         name = _text(reader) if topics is None else topics.get(reader.int32())
         if name is None:
-            raise ValueError("a topic that is not in its dictionary")
+            raise ValueError("a topic number that is not in the dictionary")
         pairs.append((name, (reader.int32(),)))
     return assignment_of(pairs)
 
@@ -168,7 +168,7 @@ def _task(reader: Reader, version: int) -> TaskId:
 
 
 def _count(reader: Reader) -> int:
-    """Java counts to a negative number by not counting at all; it also means that these are not such bytes."""
+    """Read a number of elements. A negative number, which Java treats as 0, means that the bytes are something else."""
     count = reader.int32()
     if not 0 <= count <= len(reader.data) - reader.at:
         raise ValueError(f"{count} elements are announced")
@@ -176,7 +176,7 @@ def _count(reader: Reader) -> int:
 
 
 def _text(reader: Reader) -> str:
-    """Java's modified UTF-8: a length without sign; NUL in two bytes, and what is outside of the BMP in six."""
+    """Read Java's modified UTF-8: an unsigned length; NUL in two bytes, and characters outside the BMP in six."""
     size = reader.int16() & 0xFFFF
     data = _cut(reader, size).replace(b"\xc0\x80", b"\0")
     halves = data.decode("utf-8", "surrogatepass").encode("utf-16-be", "surrogatepass")

@@ -1,7 +1,7 @@
-"""What the workers of a Kafka Connect cluster put into their group: ConnectProtocol, and the incremental one after it.
+"""The metadata of Kafka Connect workers: ConnectProtocol and IncrementalCooperativeConnectProtocol.
 
-v0 ``default``, eager · v1 ``compatible``: what runs, what is revoked, a delay (KIP-415) · v2 ``sessioned``, as v1
-(KIP-507). A newer version is read as v2. In v1 and later an array may be null, and fields at the end may be missing.
+v0 ``default``, eager · v1 ``compatible``: current and revoked work, a delay (KIP-415) · v2 ``sessioned``, as v1
+(KIP-507). A newer version is read as v2. In v1 and later an array can be null, and fields at the end can be missing.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ T = TypeVar("T")
 NEWEST = 2
 _COOPERATIVE = 1
 _CONNECTOR = -1
-"""The number of a task that stands for the connector itself."""
+"""The task number that represents the connector itself."""
 
 
 def decode_worker(data: bytes, protocol: str) -> Subscription:
-    """What a worker tells; never raises."""
+    """Return a worker's metadata; never raise."""
     found = _decode("ConnectProtocol metadata", data, _state)
     if isinstance(found, Raw):
         return Subscription(raw=found)
@@ -33,7 +33,7 @@ def decode_worker(data: bytes, protocol: str) -> Subscription:
 
 
 def decode_work(data: bytes, protocol: str) -> Assignment:
-    """What a worker was given; never raises."""
+    """Return a worker's assignment; never raise."""
     found = _decode("ConnectProtocol assignment", data, _assignment)
     if isinstance(found, Raw):
         return Assignment(raw=found)
@@ -53,8 +53,8 @@ def _decode(name: str, data: bytes, read: Callable[[Reader, int], T]) -> tuple[T
         return Raw(data, str(error))
     left = len(data) - reader.at
     if version > NEWEST:
-        return found, f"version {version} is newer than {NEWEST}: {left} bytes more are not read"
-    return found, f"{left} bytes behind its end" if left else None
+        return found, f"version {version} is newer than {NEWEST}: {left} more bytes are ignored"
+    return found, f"{left} bytes after its end" if left else None
 
 
 def _state(reader: Reader, version: int) -> WorkerState:
@@ -83,7 +83,7 @@ def _work(reader: Reader) -> tuple[ConnectorWork, ...]:
         return ()
     runs: dict[str, list[int]] = {}
     for _ in reader.turns(reader.nullable_count() or 0):
-        runs.setdefault(reader.string(), []).extend(reader.int32s())  # a connector may be repeated: stay linear
+        runs.setdefault(reader.string(), []).extend(reader.int32s())  # a connector can be repeated: stay linear
     reader.inside()
     return tuple(
         ConnectorWork(name, _CONNECTOR in tasks, tuple(sorted(set(tasks) - {_CONNECTOR})))

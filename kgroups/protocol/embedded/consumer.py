@@ -1,10 +1,10 @@
 """The consumer's embedded protocol: subscription and assignment, v0 to v3 (ConsumerProtocol*.json).
 
-v1 owned partitions (KIP-429) · v2 generation (KIP-792) · v3 rack (KIP-881). A newer version than v3 only appends
-fields, so that it is read as v3 and what follows is left alone, as Kafka's own clients do.
+v1 owned partitions (KIP-429) · v2 generation (KIP-792) · v3 rack (KIP-881). Newer versions only append fields: they are
+read as v3, and the rest is ignored, as in Kafka's clients.
 
-Topics and partitions must be there. What comes behind them is read as far as it goes: clients exist that announce a
-version and leave out its fields. ``note`` says so.
+Topics and partitions are required. The fields after them are read as far as possible: some clients announce a version
+and omit its fields. ``note`` describes the difference.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ReadUserData = Callable[[bytes], UserData]
 
 
 def raw_user_data(data: bytes) -> UserData:
-    """User data of an assignor that is not known."""
-    return Raw(data, "user data of an assignor that is not known")
+    """Keep the user data of an unknown assignor."""
+    return Raw(data, "user data of an unknown assignor")
 
 
 def decode_subscription(data: bytes, user_data: ReadUserData = raw_user_data) -> Subscription:
-    """What a member asked for; never raises."""
+    """Return a member's subscription; never raise."""
     if not data:  # a member that is still joining
         return Subscription()
     try:
@@ -43,7 +43,7 @@ def decode_subscription(data: bytes, user_data: ReadUserData = raw_user_data) ->
     except RemoteProtocolError as error:
         return Subscription(raw=Raw(data, str(error)))
     rest = _Rest(reader)
-    told = rest.read("user data", reader.nullable_bytes, None)
+    opaque = rest.read("user data", reader.nullable_bytes, None)
     owned = rest.read("owned partitions", lambda: _partitions(reader), Assignment()) if version >= _OWNED else None
     generation = rest.read("generation", reader.int32, -1) if version >= _GENERATION else -1
     rack = rest.read("rack", reader.nullable_string, None) if version >= _RACK else None
@@ -53,13 +53,13 @@ def decode_subscription(data: bytes, user_data: ReadUserData = raw_user_data) ->
         generation=None if generation < 0 else generation,
         rack=rack,
         version=version,
-        user_data=user_data(told) if told else None,
+        user_data=user_data(opaque) if opaque else None,
         note=rest.note(version),
     )
 
 
 def decode_assignment(data: bytes, user_data: ReadUserData = raw_user_data) -> Assignment:
-    """What a member holds; never raises."""
+    """Return a member's assignment; never raise."""
     if not data:
         return Assignment()
     try:
@@ -69,19 +69,19 @@ def decode_assignment(data: bytes, user_data: ReadUserData = raw_user_data) -> A
     except RemoteProtocolError as error:
         return Assignment(raw=Raw(data, str(error)))
     rest = _Rest(reader)
-    told = rest.read("user data", reader.nullable_bytes, None)
-    return held._replace(version=version, user_data=user_data(told) if told else None, note=rest.note(version))
+    opaque = rest.read("user data", reader.nullable_bytes, None)
+    return held._replace(version=version, user_data=user_data(opaque) if opaque else None, note=rest.note(version))
 
 
 class _Rest:
-    """The fields behind those without which nothing is known."""
+    """The optional fields, after the required ones."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._broken: str | None = None
 
     def read(self, what: str, read: Callable[[], T], absent: T) -> T:
-        """The next field; ``absent`` where it, or one before it, is not whole."""
+        """Return the next field, or ``absent`` if it, or one before it, is missing or invalid."""
         reader = self._reader
         if self._broken is not None:
             return absent
@@ -92,16 +92,16 @@ class _Rest:
                 reader.inside()
         except RemoteProtocolError:
             reader.at = begin
-            self._broken = f"it ends before its {what}" if missing else f"its {what} cannot be read"
+            self._broken = f"it ends before its {what}" if missing else f"its {what} cannot be decoded"
             return absent
         return value
 
     def note(self, version: int) -> str | None:
-        """What is odd about the bytes; ``None`` when nothing is."""
+        """Return how the bytes differ from a known version, or ``None``."""
         left = len(self._reader.data) - self._reader.at
         if version > NEWEST:
-            return f"version {version} is newer than {NEWEST}: {self._broken or f'{left} bytes more are not read'}"
-        return self._broken or (f"{left} bytes behind its end" if left else None)
+            return f"version {version} is newer than {NEWEST}: {self._broken or f'{left} more bytes are ignored'}"
+        return self._broken or (f"{left} bytes after its end" if left else None)
 
 
 def _version(reader: Reader) -> int:

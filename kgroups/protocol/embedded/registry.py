@@ -1,6 +1,6 @@
-"""Which decoder reads the members of a group: by its protocol type, and for consumers by its assignor.
+"""Select the decoder of a group's member metadata by protocol type, and by assignor for consumers.
 
-A further protocol is one line here; its decoder is imported when the first such member comes.
+A new protocol is one line here; its decoder is imported for the first member that uses it.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ TYPES: Mapping[str, tuple[str, str, str]] = {
     "connect": ("connect", "decode_worker", "decode_work"),
     "sr": ("schema_registry", "decode_identity", "decode_leader"),
 }
-"""Protocol type -> module here, and its functions for a member's metadata and its assignment."""
+"""Protocol type -> module in this package, and its functions for a member's metadata and assignment."""
 
 USER_DATA: Mapping[str, tuple[str, str, str]] = {
-    # librdkafka gives each member its data back, in its assignment.
+    # librdkafka returns each member's data in its assignment.
     "sticky": ("sticky", "decode_sticky", "decode_sticky"),
     "cooperative-sticky": ("sticky", "decode_cooperative", "decode_cooperative"),
     "stream": ("classic_streams", "decode_subscription_info", "decode_assignment_info"),
 }
-"""Assignor -> module here, and its functions for the user data of subscriptions and of assignments."""
+"""Assignor -> module in this package, and its functions for the user data of subscriptions and assignments."""
 
 SMALL = 4_096
-"""Bytes. The members of a group say much the same, again and again: what is not longer is decoded once and kept."""
+"""Bytes. The members of a group mostly send the same metadata: up to this size, the decoded form is cached."""
 
 
 def decode_member(
     protocol_type: str, metadata: bytes, assignment: bytes, protocol: str = ""
 ) -> tuple[Subscription, Assignment]:
-    """A member's subscription and assignment, of a group with this assignor or protocol; what is not known is kept raw.
+    """Return a member's subscription and assignment, given the group's assignor or protocol.
 
-    Never raises.
+    Never raise: unknown metadata is kept raw.
     """
-    return _of(protocol_type, protocol, metadata, 0), _of(protocol_type, protocol, assignment, 1)
+    return _decoded(protocol_type, protocol, metadata, 0), _decoded(protocol_type, protocol, assignment, 1)
 
 
 def is_known(protocol_type: str) -> bool:
-    """Whether members of this protocol type have topics and partitions to tell."""
+    """Return whether the metadata of this protocol type contains topics and partitions."""
     return protocol_type == CONSUMER_PROTOCOL_TYPE
 
 
-def _of(protocol_type: str, protocol: str, data: bytes, which: int) -> Any:
-    return (_kept if len(data) <= SMALL else _decode)(protocol_type, protocol, data, which)
+def _decoded(protocol_type: str, protocol: str, data: bytes, which: int) -> Any:
+    return (_cached if len(data) <= SMALL else _decode)(protocol_type, protocol, data, which)
 
 
 def _decode(protocol_type: str, protocol: str, data: bytes, which: int) -> Subscription | Assignment:
-    """``which``: 0 for the metadata, 1 for the assignment."""
+    """Decode the metadata (``which`` is 0) or the assignment (1)."""
     if not data:
         return Assignment() if which else Subscription()
     if protocol_type == CONSUMER_PROTOCOL_TYPE:
@@ -67,7 +67,7 @@ def _decode(protocol_type: str, protocol: str, data: bytes, which: int) -> Subsc
     return Assignment(raw=raw) if which else Subscription(raw=raw)
 
 
-_kept = lru_cache(maxsize=4096)(_decode)
+_cached = lru_cache(maxsize=4096)(_decode)
 
 
 def _user_data(protocol: str, which: int) -> ReadUserData:

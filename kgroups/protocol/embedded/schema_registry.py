@@ -1,6 +1,6 @@
-"""What Schema Registries put into their group (protocol type ``sr``): JSON, of Confluent's and of Karapace alike.
+"""The metadata of Schema Registries (protocol type ``sr``): JSON, from Confluent's and Karapace.
 
-Both write ``master``, Confluent's to 8.3 and Karapace to 6.2; ``leader``, their word for it elsewhere, is read too.
+Both write ``master`` (Confluent's up to 8.3, Karapace up to 6.2); ``leader``, their term elsewhere, is read too.
 """
 
 from __future__ import annotations
@@ -11,44 +11,45 @@ from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.model.embedded.schema_registry import RegistryAssignment, RegistryIdentity
 
 LARGEST = 65_536
-"""Bytes. An identity is a hundred."""
+"""Bytes. An identity has about a hundred."""
 
 
 def decode_identity(data: bytes, protocol: str) -> Subscription:
-    """Who a registry is; never raises."""
-    told = _json(data)
-    if isinstance(told, Raw):
-        return Subscription(raw=told)
-    identity = _identity(told)
+    """Return the identity of a registry; never raise."""
+    document = _json(data)
+    if isinstance(document, Raw):
+        return Subscription(raw=document)
+    identity = _identity(document)
     if identity is None:
         return Subscription(raw=Raw(data, "JSON without a host and a port"))
     return Subscription(version=identity.version, user_data=identity)
 
 
 def decode_leader(data: bytes, protocol: str) -> Assignment:
-    """Who leads; never raises."""
-    told = _json(data)
-    if isinstance(told, Raw):
-        return Assignment(raw=told)
-    leader, who = told.get("leader", told.get("master")), told.get("leader_identity", told.get("master_identity"))
+    """Return the leader of the registries; never raise."""
+    document = _json(data)
+    if isinstance(document, Raw):
+        return Assignment(raw=document)
+    leader = document.get("leader", document.get("master"))
+    identity = document.get("leader_identity", document.get("master_identity"))
     found = RegistryAssignment(
-        version=_number(told.get("version")),
-        error=_number(told.get("error")),
+        version=_number(document.get("version")),
+        error=_number(document.get("error")),
         leader=leader if isinstance(leader, str) else None,
-        identity=_identity(who) if isinstance(who, dict) else None,
+        identity=_identity(identity) if isinstance(identity, dict) else None,
     )
-    if not {"leader", "master", "error"} & told.keys():
+    if not {"leader", "master", "error"} & document.keys():
         return Assignment(raw=Raw(data, "JSON without a leader"))
     return Assignment(version=found.version, user_data=found)
 
 
-def _identity(told: dict[str, Any]) -> RegistryIdentity | None:
-    host, port, scheme = told.get("host"), _number(told.get("port")), told.get("scheme")
-    eligible = told.get("leader_eligibility", told.get("master_eligibility"))
+def _identity(document: dict[str, Any]) -> RegistryIdentity | None:
+    host, port, scheme = document.get("host"), _number(document.get("port")), document.get("scheme")
+    eligible = document.get("leader_eligibility", document.get("master_eligibility"))
     if not isinstance(host, str) or port is None:
         return None
     return RegistryIdentity(
-        version=_number(told.get("version")),
+        version=_number(document.get("version")),
         scheme=scheme if isinstance(scheme, str) else "http",
         host=host,
         port=port,
@@ -62,10 +63,10 @@ def _json(data: bytes) -> dict[str, Any] | Raw:
     if len(data) > LARGEST:
         return Raw(data, f"more than {LARGEST:,} bytes of JSON")
     try:
-        told = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        return Raw(data, f"no JSON ({type(error).__name__})")
-    return told if isinstance(told, dict) else Raw(data, "JSON, but no object")
+        return Raw(data, f"not JSON ({type(error).__name__})")
+    return document if isinstance(document, dict) else Raw(data, "not a JSON object")
 
 
 def _number(value: object) -> int | None:

@@ -1,8 +1,8 @@
-"""User data of the sticky assignors: what a member held when it joined, and in which generation.
+"""User data of the sticky assignors: a member's assignment when it joined, and its generation.
 
-``sticky`` of Java (KIP-54), without a version before it: v0 the assignment, v1 with the generation (Kafka 2.3).
-kafka-python 3 writes the same v1 behind its version, two bytes: a leader in Java ignores what it cannot read.
-``cooperative-sticky`` of Java (KIP-429): the generation alone; of librdkafka, and of clients like it: v1 of ``sticky``.
+``sticky`` of Java (KIP-54), without a version number: v0 the assignment, v1 with the generation (Kafka 2.3).
+kafka-python 3 writes two bytes of version before v1; a leader in Java ignores data that it cannot decode.
+``cooperative-sticky`` of Java (KIP-429): the generation alone; of librdkafka and similar clients: v1 of ``sticky``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from kgroups.model.embedded.sticky import StickyData
 from ..reader import Reader
 
 _GENERATION_ALONE = 4
-"""Bytes; no assignment is as short, but for an empty one of v0."""
+"""Bytes; every assignment is longer, except an empty one of v0."""
 
 
 def decode_cooperative(data: bytes) -> UserData:
-    """Of ``cooperative-sticky``; never raises."""
+    """Decode the user data of ``cooperative-sticky``; never raise."""
     found = decode_sticky(data) if len(data) != _GENERATION_ALONE else None
     if found is None or (isinstance(found, Raw) and len(data) > _GENERATION_ALONE):
         return StickyData(None, _known(int.from_bytes(data[:_GENERATION_ALONE], "big", signed=True)))
@@ -26,7 +26,7 @@ def decode_cooperative(data: bytes) -> UserData:
 
 
 def decode_sticky(data: bytes) -> UserData:
-    """Of ``sticky``; never raises. As Java does, v1 is tried, then v0; what follows is left alone."""
+    """Decode the user data of ``sticky``; never raise. As in Java, try v1, then v0, and ignore the rest."""
     try:
         return _read(data, 0)
     except RemoteProtocolError as error:
@@ -37,7 +37,7 @@ def decode_sticky(data: bytes) -> UserData:
 
 
 _VERSIONS = (b"\0\0", b"\0\1")
-"""As kafka-python writes them."""
+"""As written by kafka-python."""
 
 
 def _read(data: bytes, at: int) -> StickyData:

@@ -1,7 +1,7 @@
 """The records of ``__consumer_offsets``: every type and version that brokers wrote since Kafka 0.8.
 
-``record_types`` is their schemas, as data in the words of ``spec``; ``readers`` makes functions of these, ``decode``
-reads a record by them, ``to_json`` writes it down, ``member_states`` has the words for one byte of it.
+``record_types`` contains their schemas as data, in the types of ``spec``. ``readers`` compiles them to functions, with
+which ``decode`` reads a record. ``to_json`` writes it, and ``member_states`` names the values of one field.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A record's key and value as plain things: numbers, texts, bytes, lists, dictionaries.
+"""Decode a record's key and value to numbers, strings, bytes, lists, and dictionaries.
 
-What cannot be decoded is told by one exception, with all that is known of the record so far. Bytes that are left over
-are an error: a schema that does not account for all of them is not the schema they were written by.
+A record that cannot be decoded raises an exception with all that is known of it. Extra bytes are an error: the record
+was written with another schema.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .record_types import RECORD_TYPES
 from .spec import RecordType, versions
 
 _MARKERS: Final = {b"\0\0\0\0": "transaction marker: abort", b"\0\0\0\1": "transaction marker: commit"}
-"""The keys of control records, by which brokers end a transaction: int16 version 0, int16 type."""
+"""The keys of control records, which end a transaction: int16 version 0, int16 type."""
 
 
 class Record(NamedTuple):
-    """What a record says. A tombstone has neither ``value`` nor ``value_version``."""
+    """A decoded record. A tombstone has neither ``value`` nor ``value_version``."""
 
     record_type: int
     name: str
@@ -35,13 +35,13 @@ class Record(NamedTuple):
 
 
 def group_of(key: Mapping[str, Any]) -> str:
-    """The group that a decoded key names: the first field of them all."""
+    """Return the group of a decoded key: the first field of every type."""
     group: str = next(iter(key.values()))
     return group
 
 
 class _Codec(NamedTuple):
-    """A record type, and how to read it."""
+    """A record type, and its readers."""
 
     type: RecordType
     key: Reader
@@ -49,40 +49,41 @@ class _Codec(NamedTuple):
     """By version."""
 
 
-def _codec(kind: RecordType) -> _Codec:
-    valid, flexible = versions(kind.valid), versions(kind.flexible)
+def _codec(record_type: RecordType) -> _Codec:
+    valid, flexible = versions(record_type.valid), versions(record_type.flexible)
     last = valid.first if valid.last is None else valid.last
-    readers = {at: struct_reader(kind.value, at, at in flexible) for at in range(valid.first, last + 1)}
-    return _Codec(kind, struct_reader(kind.key, 0, False), readers)
+    readers = {at: struct_reader(record_type.value, at, at in flexible) for at in range(valid.first, last + 1)}
+    return _Codec(record_type, struct_reader(record_type.key, 0, False), readers)
 
 
-_CODECS: Final = {kind.id: _codec(kind) for kind in RECORD_TYPES.values()}
+_CODECS: Final = {each.id: _codec(each) for each in RECORD_TYPES.values()}
 
 
 def decode(key: bytes | None, value: bytes | None) -> Record:
-    """What the record says; ``value`` is ``None`` for a tombstone.
+    """Decode a record; ``value`` is ``None`` for a tombstone.
 
-    :raises UndecodableRecord: when it says nothing that this version of kgroups knows; ``reason`` in a few words.
+    :raises UndecodableRecord: when this version of kgroups cannot decode it; ``reason`` is short.
     """
     codec, fields = _decode_key(key)
-    kind = codec.type
+    record_type = codec.type
     if value is None:
-        return Record(kind.id, kind.name, fields, None, None)
+        return Record(record_type.id, record_type.name, fields, None, None)
     version = None
     try:
         version = int.from_bytes(_prefix(value), "big", signed=True)
         reader = codec.values.get(version)
         if reader is None:
             raise Corrupt(f"version {version} is unknown")
-        return Record(kind.id, kind.name, fields, _whole(reader, value), version)
+        return Record(record_type.id, record_type.name, fields, _whole(reader, value), version)
     except _BROKEN as error:
-        raise UndecodableRecord(f"value: {_reason(error)}", kind.id, kind.name, group_of(fields), version) from None
+        reason = f"value: {_reason(error)}"
+        raise UndecodableRecord(reason, record_type.id, record_type.name, group_of(fields), version) from None
 
 
 def _decode_key(key: bytes | None) -> tuple[_Codec, dict[str, Any]]:
     if key is None:
         raise UndecodableRecord("there is no key")
-    if key in _MARKERS:  # no key of type 0 is that short
+    if key in _MARKERS:  # a key of type 0 is longer
         raise UndecodableRecord(_MARKERS[key])
     record_type = name = None
     try:
@@ -97,7 +98,7 @@ def _decode_key(key: bytes | None) -> tuple[_Codec, dict[str, Any]]:
 
 
 _BROKEN: Final = (Corrupt, IndexError, struct.error, UnicodeDecodeError)
-"""All that readers raise on bytes that they were not made for."""
+"""All that readers raise for invalid bytes."""
 
 
 def _prefix(data: bytes) -> bytes:
@@ -117,4 +118,4 @@ def _whole(reader: Reader, data: bytes) -> dict[str, Any]:
 def _reason(error: Exception) -> str:
     if isinstance(error, Corrupt):
         return str(error)
-    return "a text that is no UTF-8" if isinstance(error, UnicodeDecodeError) else "it ends too soon"
+    return "a string that is not UTF-8" if isinstance(error, UnicodeDecodeError) else "it ends too soon"

@@ -1,4 +1,4 @@
-"""What the byte ``State`` of a member's current assignment means (``MemberState`` of the group coordinator)."""
+"""The values of the field ``State`` in a member's current assignment (``MemberState`` of the group coordinator)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODERN: Final[Mapping[int, str]] = {
 }
 """Of consumer and share groups: ``org.apache.kafka.coordinator.group.modern.MemberState``."""
 
-# Not the numbers of the others, shifted by one.
+# Unlike the numbers above, shifted by one.
 STREAMS: Final[Mapping[int, str]] = {
     1: "stable",
     2: "unrevoked_tasks",
@@ -26,5 +26,5 @@ _STREAMS_RECORD: Final = 22
 
 
 def state_name(record_type: int, state: int) -> str:
-    """The state in words; its number, as text, where this version has no word for it."""
+    """Return the name of a state, or its number if it is unknown."""
     return (STREAMS if record_type == _STREAMS_RECORD else MODERN).get(state, str(state))

@@ -1,7 +1,7 @@
-"""Reads what a schema describes from bytes: a function is built once for each schema and version.
+"""Compile schemas to reader functions, one per schema and version.
 
-Strategy: every reader takes the bytes and an offset, and gives a value and the offset behind it. Rule: a length that
-was announced is believed only as far as there are bytes; before that nothing is reserved for it.
+Every reader takes the bytes and an offset, and returns a value and the offset after it. An announced length is checked
+against the number of bytes before memory is reserved for it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Reader = Callable[[bytes, int], tuple[Any, int]]
 
 
 _LONGEST_TEXT = 0x7FFF
-"""In bytes; for brokers also where the length has room for more."""
+"""Bytes; the limit of brokers, also where the type of the length allows more."""
 
 
 class Corrupt(Exception):
-    """The bytes do not fit the schema; the text says why. Inside this package only."""
+    """The bytes do not match the schema, for the reason in the message. Used inside this package only."""
 
 
 def _number(form: str) -> Reader:
@@ -35,12 +35,12 @@ def _number(form: str) -> Reader:
 
 
 def uuid_text(data: bytes) -> str:
-    """Sixteen bytes as Kafka's ``Uuid.toString()`` writes them."""
+    """Format sixteen bytes as Kafka's ``Uuid.toString()``."""
     return base64.urlsafe_b64encode(data)[:22].decode()
 
 
 def read_uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned number of at most five bytes, the least significant seven bits first."""
+    """Read an unsigned number of at most five bytes, the least significant seven bits first."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -103,11 +103,11 @@ def _check_null(length: int, nullable: bool) -> None:
     if length != -1:
         raise Corrupt(f"a length of {length}")
     if not nullable:
-        raise Corrupt("null where it may not be")
+        raise Corrupt("null where it is not allowed")
 
 
 def _nullable_struct(mark: Reader, present: int, struct: Reader) -> Reader:
-    """One that is led by a mark: it is there from the value ``present`` on."""
+    """Return the reader of a struct after a mark, which is at least ``present`` if the struct follows."""
 
     def read(data: bytes, at: int) -> tuple[Any, int]:
         value, at = mark(data, at)
@@ -134,30 +134,30 @@ _NUMBERS = {
 
 def _reader(field: Field, version: int, flexible: bool) -> Reader:
     many = field.type.startswith("[]")
-    kind = field.type.removeprefix("[]")
+    name = field.type.removeprefix("[]")
     nullable = field.nullable and not many
     one: Reader
-    if kind in _NUMBERS:
-        one = _NUMBERS[kind]
-    elif kind == "string":
+    if name in _NUMBERS:
+        one = _NUMBERS[name]
+    elif name == "string":
         one = _sized(_compact if flexible else _int16, _text, nullable)
-    elif kind == "bytes":
+    elif name == "bytes":
         one = _sized(_compact if flexible else _int32, bytes, nullable)
     else:
         one = struct_reader(field.fields, version, flexible)
-        if nullable:  # Kafka marks a nullable struct by a byte, -1 or 1; a tagged one by an unsigned number, 0 or 1
+        if nullable:  # Kafka marks a nullable struct with a byte, -1 or 1; a tagged one with an unsigned number, 0 or 1
             one = _nullable_struct(_int8, 0, one) if field.tag is None else _nullable_struct(read_uvarint, 1, one)
     return _array(_compact if flexible else _int32, one, field.nullable) if many else one
 
 
 @cache
 def struct_reader(fields: tuple[Field, ...], version: int, flexible: bool) -> Reader:
-    """Reads a struct, or a whole key or value, into a dictionary in the order of the fields.
+    """Return the reader of a struct, a key, or a value, which returns a dictionary in the order of the fields.
 
-    A tagged field that is not written has its default; one that this schema does not know is stepped over.
+    A tagged field that is not written has its default; an unknown one is skipped.
 
-    :raises Corrupt: (the reader given) when the bytes do not fit; ``IndexError``, ``struct.error`` and
-        ``UnicodeDecodeError`` when they end too soon or are no UTF-8.
+    :raises Corrupt: (the reader) when the bytes do not match; ``IndexError``, ``struct.error``, and
+        ``UnicodeDecodeError`` when they end too soon or are not UTF-8.
     """
     present = [field for field in fields if version in versions(field.versions)]
     plain = [(field.name, _reader(field, version, flexible)) for field in present if field.tag is None]

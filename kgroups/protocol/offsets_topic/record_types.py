@@ -34,7 +34,7 @@ _TOPIC_INFO = (
 )
 
 _COMMITS = (
-    # Of clients that kept offsets in Kafka before 0.9; never written since.
+    # Written for clients before Kafka 0.9; never since.
     RecordType(
         0,
         "LegacyOffsetCommit",
@@ -42,7 +42,7 @@ _COMMITS = (
         (Field("offset", "int64"), Field("metadata", "string"), Field("commitTimestamp", "int64")),
         flexible="none",
     ),
-    # v1 while the client said how long to keep it · v3 leader epoch (KIP-320) · v4 flexible, with topic id (Kafka 4.1)
+    # v1 with the retention time of the client · v3 leader epoch (KIP-320) · v4 flexible, with topic ID (Kafka 4.1)
     RecordType(
         1,
         "OffsetCommit",
@@ -99,7 +99,7 @@ _CONSUMER = (
         _GROUP_KEY,
         (Field("Epoch", "int32"), Field("MetadataHash", "int64", tag=0)),
     ),
-    # Until Kafka 4.0; since then the hash above stands for it.
+    # Up to Kafka 4.0; replaced by the hash above.
     RecordType(
         4,
         "ConsumerGroupPartitionMetadata",
@@ -211,9 +211,9 @@ _STREAMS = (
         (
             *_EPOCH_AND_HASH,
             Field("ValidatedTopologyEpoch", "int32", tag=0, default=-1),
-            # Its definition names no versions; brokers read and write it in all.
+            # The definition does not list versions; brokers read and write it in all.
             Field("LastAssignmentConfigs", "[]LastAssignmentConfig", _KEY_VALUE, nullable=True, tag=1),
-            # From Kafka 4.4 on (KIP-1331).
+            # Since Kafka 4.4 (KIP-1331).
             Field("StoredDescriptionTopologyEpoch", "int32", tag=2, default=-1),
             Field("FailedDescriptionTopologyEpoch", "int32", tag=3, default=-1),
         ),
@@ -291,6 +291,6 @@ _STREAMS = (
 )
 
 RECORD_TYPES: Final[Mapping[int, RecordType]] = {
-    kind.id: kind for kind in (*_COMMITS, *_CLASSIC, *_CONSUMER, *_SHARE, *_STREAMS)
+    each.id: each for each in (*_COMMITS, *_CLASSIC, *_CONSUMER, *_SHARE, *_STREAMS)
 }
-"""All of them, by id."""
+"""ID -> record type."""

@@ -1,15 +1,15 @@
-"""The words in which record schemas are written down: those of Kafka's message definitions (``*.json``)."""
+"""The types of record schemas, with the terms of Kafka's message definitions (``*.json``)."""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
 NO_TOPIC_ID: Final = "A" * 22
-"""Sixteen zero bytes, which stand for a topic id that is not known."""
+"""Sixteen zero bytes: the topic ID is unknown."""
 
 
 class Versions(NamedTuple):
-    """A range of versions, both ends included; ``last`` is ``None`` where it is open."""
+    """A range of versions, both ends included; ``last`` is ``None`` if it is open."""
 
     first: int
     last: int | None
@@ -24,7 +24,7 @@ class Versions(NamedTuple):
 
 
 def versions(text: str) -> Versions:
-    """``"3+"``, ``"1"``, ``"0-4"`` as Kafka's definitions write them; ``"none"`` holds no version at all."""
+    """Parse ``"3+"``, ``"1"``, or ``"0-4"``, as in Kafka's definitions; ``"none"`` is the empty range."""
     if text == "none":
         return Versions(0, -1)
     if text.endswith("+"):
@@ -38,23 +38,22 @@ class Field(NamedTuple):
 
     name: str
     type: str
-    """``int8 int16 uint16 int32 int64 string bytes uuid``, or the name of a struct; with ``[]`` before it, many."""
+    """``int8 int16 uint16 int32 int64 string bytes uuid``, or the name of a struct; with ``[]`` first, an array."""
     fields: tuple[Field, ...] = ()
-    """Of the struct."""
+    """The fields of the struct."""
     versions: str = "0+"
     nullable: bool = False
-    """In all versions that have it."""
+    """In all versions of the field."""
     tag: int | None = None
-    """A tagged field is written only where it differs from its ``default``."""
+    """A tagged field is written only if it differs from its ``default``."""
     default: int | None = None
-    """Of a number; where none is given, and of all other types, :func:`default_of` knows."""
+    """The default of a number; see :func:`default_of`."""
 
 
 def default_of(field: Field) -> Any:
-    """What a tagged field is where it is not written: zero, empty, a struct of such; never null, as brokers have it.
+    """Return the value of a tagged field that is not written: zero, empty, or a struct of defaults; never null.
 
-    (Some definitions say ``"default": null``; Kafka's generator takes that for no default at all, and has brokers write
-    null out.)
+    Some definitions have ``"default": null``. Kafka's generator treats that as no default, and brokers write null.
     """
     if field.type.startswith("[]"):
         return []
@@ -67,7 +66,7 @@ _ZEROES = {"string": "", "bytes": b"", "uuid": NO_TOPIC_ID}
 
 
 class RecordType(NamedTuple):
-    """The records of one type id. Keys have one version each, and are never flexible."""
+    """The records of one type. A key has one version, and is never flexible."""
 
     id: int
     name: str
@@ -76,4 +75,4 @@ class RecordType(NamedTuple):
     valid: str = "0"
     """The versions of the value."""
     flexible: str = "0+"
-    """Those with compact strings and tagged fields."""
+    """The versions with compact strings and tagged fields."""

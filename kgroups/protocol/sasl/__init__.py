@@ -1,6 +1,6 @@
-"""The mechanisms by which a client proves who it is, one a file; sans I/O: what goes into SaslAuthenticate, and back.
+"""SASL mechanisms, one per file, without I/O: the messages of SaslAuthenticate requests and responses.
 
-Each is a generator: it yields a message for the broker and is sent the broker's answer, until it ends, signed in.
+Each is a generator: it yields a message for the broker and receives the broker's response, until it is authenticated.
 """
 
 from __future__ import annotations
@@ -8,5 +8,5 @@ from __future__ import annotations
 from collections.abc import Generator
 
 Dialogue = Generator[bytes, bytes, None]
-"""What it raises: :class:`AuthenticationFailed` when the broker is not who it should be, or what we have cannot be said
-in that mechanism; :class:`RemoteProtocolError` for an answer that the mechanism does not have."""
+"""A mechanism. It raises :class:`AuthenticationFailed` when the broker cannot prove its identity or the mechanism
+cannot carry the credentials, and :class:`RemoteProtocolError` for an invalid response."""

@@ -1,6 +1,6 @@
-"""GSSAPI (RFC 4752): Kerberos by the system's library. With the extra ``kgroups[gssapi]``.
+"""GSSAPI (RFC 4752): Kerberos with the system's library. Requires the extra ``kgroups[gssapi]``.
 
-Its steps may ask a key distribution center and so take time: they run beside the event loop.
+Its steps can contact a key distribution center, which takes time: they run outside the event loop.
 """
 
 from __future__ import annotations
@@ -15,31 +15,33 @@ from kgroups.errors import AuthenticationFailed, MissingPackage, RemoteProtocolE
 from . import Dialogue
 
 NO_LAYER = 1
-"""Of the security layers that a broker offers: authentication only. TLS does the rest, and Kafka has no other."""
+"""The security layer that means authentication only. Kafka does not support others."""
 
 _caches = itertools.count(1)
 
 
 def kerberos(credentials: Kerberos, host: str) -> Dialogue:
-    """:param host: as it was asked for: the broker's principal is ``service/host``.
+    """Authenticate with Kerberos.
+
+    :param host: the requested name of the broker, whose principal is ``service/host``.
     :raises MissingPackage: without python-gssapi.
     """
     try:
         import gssapi
         from gssapi.raw import GSSError
-    except ImportError as error:  # or its library is not there
-        raise MissingPackage(f"GSSAPI needs a library for Kerberos ({error}): pip install 'kgroups[gssapi]'") from None
+    except ImportError as error:  # or the system's library is missing
+        raise MissingPackage(f"GSSAPI requires a Kerberos library ({error}): pip install 'kgroups[gssapi]'") from None
     try:
-        yield from _signed_in(gssapi, credentials, host)
+        yield from _authenticate(gssapi, credentials, host)
     except GSSError as error:
-        raise AuthenticationFailed(f"{_said(error)}{_advice(credentials)}") from None
+        raise AuthenticationFailed(f"{_message(error)}{_advice(credentials)}") from None
 
 
-def _signed_in(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
+def _authenticate(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
     flags = gssapi.RequirementFlag
     context = gssapi.SecurityContext(
         name=gssapi.Name(f"{credentials.service}@{host}", gssapi.NameType.hostbased_service),
-        creds=_acquired(credentials),
+        creds=_tickets(credentials),
         usage="initiate",
         mech=gssapi.MechType.kerberos,
         flags=flags.mutual_authentication | flags.integrity | flags.out_of_sequence_detection,
@@ -49,13 +51,13 @@ def _signed_in(gssapi: Any, credentials: Kerberos, host: str) -> Dialogue:
         token = context.step((yield token or b""))
     offer = context.unwrap((yield token or b"")).message
     if len(offer) != 4 or not offer[0] & NO_LAYER:
-        raise RemoteProtocolError("the broker insists on a security layer of Kerberos's, which Kafka does not have")
+        raise RemoteProtocolError("the broker insists on a Kerberos security layer, which Kafka does not support")
     yield context.wrap(bytes((NO_LAYER, 0, 0, 0)), False).message
 
 
 @cache
-def _acquired(credentials: Kerberos) -> Any:
-    """The tickets to sign in with; those of a keytab are got once, and kept in this process's memory."""
+def _tickets(credentials: Kerberos) -> Any:
+    """Return the tickets to authenticate with; those of a keytab are requested once, and cached in memory."""
     import gssapi
 
     name = None
@@ -69,8 +71,8 @@ def _acquired(credentials: Kerberos) -> Any:
     return gssapi.Credentials(name=name, usage="initiate", store=store)
 
 
-def _said(error: Any) -> str:
-    """Kerberos's own words where it has some; else those that GSSAPI has for all of its mechanisms."""
+def _message(error: Any) -> str:
+    """Return Kerberos's message, or GSSAPI's if there is none."""
     own = [text for text in error.get_all_statuses(error.min_code, False) if text] if error.min_code else []
     return "; ".join(own or error.get_all_statuses(error.maj_code, True))
 
@@ -78,4 +80,4 @@ def _said(error: Any) -> str:
 def _advice(credentials: Kerberos) -> str:
     if credentials.keytab:
         return f" (keytab {credentials.keytab})"
-    return "; is there a ticket? kinit gets one, and keyTab= in sasl.jaas.config does without"
+    return "; run kinit to get a ticket, or set keyTab= in sasl.jaas.config"

@@ -1,4 +1,4 @@
-"""OAUTHBEARER (RFC 7628): a token, and what else a broker should know (KIP-342). Without TLS all have it."""
+"""OAUTHBEARER (RFC 7628): a token, and extensions (KIP-342). Without TLS, anyone on the network can read it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ _VALUE = re.compile(r"[!-~ \t\r\n]+")
 
 def oauthbearer(token: Secret, extensions: Mapping[str, str]) -> Dialogue:
     if not _TOKEN.fullmatch(token.reveal()):
-        raise AuthenticationFailed("the token is empty, or holds blanks or other characters that no token has")
+        raise AuthenticationFailed("the token is empty, or contains spaces or other invalid characters")
     for key, value in extensions.items():
         if not _KEY.fullmatch(key) or key == "auth" or not _VALUE.fullmatch(value):
-            raise AuthenticationFailed(f"the SASL extension {key!r} cannot be: its name is letters, its value is ASCII")
-    told = "".join(f"\1{key}={value}" for key, value in extensions.items())
-    answer = yield f"n,,\1auth=Bearer {token.reveal()}{told}\1\1".encode()
-    if answer:  # what is wrong with the token; the broker waits for this before it says no
+            raise AuthenticationFailed(
+                f"the SASL extension {key!r} is invalid: its name must be letters, its value ASCII"
+            )
+    pairs = "".join(f"\1{key}={value}" for key, value in extensions.items())
+    response = yield f"n,,\1auth=Bearer {token.reveal()}{pairs}\1\1".encode()
+    if response:  # the error; the broker waits for this message before it rejects the token
         yield b"\1"
-        raise AuthenticationFailed(f"the broker does not take the token: {_reason(answer)}")
+        raise AuthenticationFailed(f"the broker rejected the token: {_reason(response)}")
 
 
-def _reason(answer: bytes) -> str:
-    """What a broker's challenge says: ``{"status": "invalid_token", "scope": ...}``."""
+def _reason(response: bytes) -> str:
+    """Return the reason in a broker's challenge, such as ``{"status": "invalid_token", "scope": ...}``."""
     import json
 
     try:
-        said = json.loads(answer)
-        parts = [f"{key} {said[key]}" for key in ("status", "scope", "openid-configuration") if said.get(key)]
+        error = json.loads(response)
+        parts = [f"{key} {error[key]}" for key in ("status", "scope", "openid-configuration") if error.get(key)]
     except (ValueError, AttributeError, RecursionError):
-        return "its reason cannot be read"
+        return "its reason cannot be decoded"
     return ", ".join(parts) or "no reason given"

@@ -1,4 +1,4 @@
-"""PLAIN (RFC 4616): the name and the password, as they are. Without TLS whoever listens has them."""
+"""PLAIN (RFC 4616): user name and password in plain text. Without TLS, anyone on the network can read them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import Dialogue
 def plain(credentials: Password) -> Dialogue:
     username, password = credentials.username, credentials.password.reveal()
     if "\0" in username + password:
-        raise AuthenticationFailed("a user name or password with a NUL in it cannot be said in PLAIN")
+        raise AuthenticationFailed("PLAIN does not allow NUL in the user name or password")
     try:
         message = f"\0{username}\0{password}".encode()
-    except UnicodeEncodeError:  # its text would hold the password
-        raise AuthenticationFailed("the user name or the password is no UTF-8") from None
-    answer = yield message
-    if answer:
-        raise RemoteProtocolError(f"answers PLAIN with {len(answer)} bytes, where the mechanism has none")
+    except UnicodeEncodeError:  # its message would contain the password
+        raise AuthenticationFailed("the user name or the password is not valid UTF-8") from None
+    response = yield message
+    if response:
+        raise RemoteProtocolError(f"responds to PLAIN with {len(response)} bytes; the mechanism requires none")

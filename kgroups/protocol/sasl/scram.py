@@ -1,5 +1,7 @@
-"""SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677) as Kafka has them: no channel binding, and names and passwords as they
-are, without SASLprep. Both sides prove that they know the password, and neither tells it.
+"""SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), in Kafka's form.
+
+Without channel binding, and without SASLprep of names and passwords. Both sides prove that they know the password, and
+neither sends it.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from kgroups.model.visible import one_line
 from . import Dialogue
 
 FEWEST, MOST = 4096, 1_000_000
-"""Iterations that we go along with. Kafka's own brokers take 4,096 to 16,384; a million are a second of work, and fewer
-than Kafka's least would help whoever listens to guess the password."""
+"""Accepted numbers of iterations. Kafka's brokers use 4,096 to 16,384. A million take a second, and fewer than Kafka's
+minimum would help an attacker guess the password."""
 
 LONGEST = 4096
 """Bytes of a broker's message."""
@@ -28,7 +30,7 @@ _SHORTEST_SALT = 8
 
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _HEADER = "n,,"
-"""No channel binding, and nobody else's name to act in."""
+"""No channel binding, no authorization identity."""
 _BY_TOKEN = ",tokenauth=true"
 _BASE64 = "[A-Za-z0-9+/]+={0,2}"
 _EXTENSIONS = "(?:,(?![rsimve]=)[A-Za-z]=[^,\0]+)*"
@@ -37,7 +39,7 @@ _SERVER_FINAL = re.compile(rf"v=([^,\0]*){_EXTENSIONS}", re.ASCII)
 
 
 class _First(NamedTuple):
-    """What a server's first message holds."""
+    """A server's first message."""
 
     nonce: str
     salt: bytes
@@ -45,19 +47,19 @@ class _First(NamedTuple):
 
 
 def scram(mechanism: str, credentials: Password) -> Dialogue:
-    """:param mechanism: ``SCRAM-SHA-256`` or ``SCRAM-SHA-512``."""
+    """Authenticate with ``SCRAM-SHA-256`` or ``SCRAM-SHA-512``."""
     algorithm, nonce = _HASHES[mechanism], _nonce()
     bare = f"n={credentials.username.replace('=', '=3D').replace(',', '=2C')},r={nonce}"
-    if credentials.token_auth:  # KIP-48; an extension, which RFC 5802 has behind the nonce
+    if credentials.token_auth:  # KIP-48; an extension, which follows the nonce (RFC 5802)
         bare += _BY_TOKEN
     try:
         sent, password = f"{_HEADER}{bare}".encode(), credentials.password.reveal().encode()
-    except UnicodeEncodeError:  # its text would hold the password
-        raise AuthenticationFailed("the user name or the password is no UTF-8") from None
-    said = _text((yield sent))
-    first = _first(said, nonce)
+    except UnicodeEncodeError:  # its message would contain the password
+        raise AuthenticationFailed("the user name or the password is not valid UTF-8") from None
+    response = _text((yield sent))
+    first = _first(response, nonce)
     final = f"c={base64.b64encode(_HEADER.encode()).decode()},r={first.nonce}"
-    exchange = f"{bare},{said},{final}".encode()
+    exchange = f"{bare},{response},{final}".encode()
     salted = hashlib.pbkdf2_hmac(algorithm, password, first.salt, first.iterations)
     client_key = hmac.digest(salted, b"Client Key", algorithm)
     signature = hmac.digest(hashlib.new(algorithm, client_key).digest(), exchange, algorithm)
@@ -83,24 +85,24 @@ def _text(message: bytes) -> str:
     try:
         text = message.decode()
     except UnicodeDecodeError:
-        raise RemoteProtocolError("the broker's message is no UTF-8") from None
+        raise RemoteProtocolError("the broker's message is not UTF-8") from None
     if text.startswith("e="):
-        raise AuthenticationFailed(f"the broker says {one_line(text[2:])}")
+        raise AuthenticationFailed(f"the broker reports {one_line(text[2:])}")
     return text
 
 
-def _first(said: str, nonce: str) -> _First:
-    """A server's first message.
+def _first(message: str, nonce: str) -> _First:
+    """Decode a server's first message.
 
-    :raises RemoteProtocolError: when it is none, or does not go on from our nonce.
-    :raises AuthenticationFailed: when it asks for iterations that are not safe.
+    :raises RemoteProtocolError: when it is invalid, or does not continue the client's nonce.
+    :raises AuthenticationFailed: when its number of iterations is not safe.
     """
-    found = _SERVER_FIRST.fullmatch(said)
+    found = _SERVER_FIRST.fullmatch(message)
     if found is None:
         raise _not_first("it is not r=NONCE,s=SALT,i=ITERATIONS")
     theirs, iterations = found[1], int(found[3])
     if not theirs.startswith(nonce):
-        raise _not_first("it does not go on from the client's nonce")
+        raise _not_first("it does not continue the client's nonce")
     if theirs == nonce:
         raise _not_first("the broker adds nothing to the client's nonce")
     try:
@@ -111,7 +113,7 @@ def _first(said: str, nonce: str) -> _First:
         raise _not_first("the salt is too short")
     if not FEWEST <= iterations <= MOST:
         raise AuthenticationFailed(
-            f"the broker asks for {iterations:,} iterations of SCRAM; between {FEWEST:,} and {MOST:,} are safe"
+            f"the broker requests {iterations:,} iterations of SCRAM; between {FEWEST:,} and {MOST:,} are safe"
         )
     return _First(theirs, salt, iterations)
 

@@ -124,7 +124,7 @@ def test_an_error_that_does_not_pass_is_not_waited_for() -> None:
         (faults.close, "closed the connection"),
         (faults.cut_frame, "bytes into an answer"),
         (faults.truncated(-2), "undecodable"),
-        (faults.trailing, "behind the end"),
+        (faults.trailing, "after the end"),
         (faults.raw(b"\x15\x03\x03\x00\x02\x02\x50"), "speaks TLS"),
     ],
 )

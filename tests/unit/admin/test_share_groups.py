@@ -285,7 +285,7 @@ def test_a_broker_that_cannot_alter_them_is_told() -> None:
     for broker in fake.brokers.values():
         broker.ranges = {key: found for key, found in broker.ranges.items() if key != ALTER_SHARE_GROUP_OFFSETS}
     done = written(fake, plan)
-    assert "the broker has no AlterShareGroupOffsets" in done.failures[0].message
+    assert "the broker does not support AlterShareGroupOffsets" in done.failures[0].message
     assert {each.result for each in done.items} == {Result.FAILED}
 
 

@@ -218,7 +218,7 @@ def test_a_sign_in_on_a_port_that_wants_none() -> None:
 
 
 def test_a_broker_without_sasl() -> None:
-    failing(FakeCluster(1), PLAIN, "127.0.0.1:[0-9]+: does not support SASL: the broker has no SaslHandshake")
+    failing(FakeCluster(1), PLAIN, "127.0.0.1:[0-9]+: does not support SASL: the broker does not support SaslHandshake")
 
 
 def test_no_sign_in_on_a_port_that_wants_one() -> None:
@@ -251,18 +251,18 @@ def own_nonce(text: str) -> str:
         ({"final": lambda _: "v="}, "signature does not verify"),
         ({"final": lambda _: ""}, "last message is not SCRAM's"),
         ({"final": lambda text: text[:-10]}, "signature does not verify"),
-        ({"final": lambda _: "e=other-error"}, "the broker says other-error"),
-        ({"first": nonce}, "first message is not SCRAM's: it does not go on from the client's nonce"),
+        ({"final": lambda _: "e=other-error"}, "the broker reports other-error"),
+        ({"first": nonce}, "first message is not SCRAM's: it does not continue the client's nonce"),
         ({"first": own_nonce}, "first message is not SCRAM's: the broker adds nothing"),
-        ({"first": lambda text: text.replace("i=4096", "i=4095")}, "asks for 4,095 iterations of SCRAM; between 4,096"),
-        ({"first": lambda text: text.replace("i=4096", "i=9999999")}, "asks for 9,999,999 iterations"),
+        ({"first": lambda text: text.replace("i=4096", "i=4095")}, "requests 4,095 iterations of SCRAM; between 4,096"),
+        ({"first": lambda text: text.replace("i=4096", "i=9999999")}, "requests 9,999,999 iterations"),
         ({"first": lambda text: text.replace("i=4096", "i=99999999999999999999")}, "first message is not SCRAM's"),
         ({"first": lambda text: text.replace("i=4096", "i=-1")}, "first message is not SCRAM's"),
         ({"first": lambda text: text[:40]}, "first message is not SCRAM's"),
         ({"first": lambda _: ""}, "first message is not SCRAM's"),
         ({"first": lambda text: "m=must," + text}, "first message is not SCRAM's"),
         ({"first": lambda text: text + ",x=" + "y" * 5000}, "SCRAM's are short"),
-        ({"first": lambda _: "e=unknown-user"}, "the broker says unknown-user"),
+        ({"first": lambda _: "e=unknown-user"}, "the broker reports unknown-user"),
         ({"first": lambda text: re.sub("s=[^,]*", "s=AAAA", text)}, "first message is not SCRAM's"),
     ],
 )
@@ -279,7 +279,7 @@ def test_a_server_that_ends_scram_before_it_has_proved_anything() -> None:
 def test_a_server_that_never_comes_to_an_end() -> None:
     """SCRAM and PLAIN have an end of their own; where there is none, something is wrong."""
     server = sasl.FakeSasl({"PLAIN": sasl.always(b"more", b"and more")})
-    failing(asking_for(server), PLAIN, "answers PLAIN with 4 bytes")
+    failing(asking_for(server), PLAIN, "responds to PLAIN with 4 bytes")
 
 
 @pytest.mark.parametrize("api", ["ApiVersions", "SaslHandshake", "SaslAuthenticate"])
@@ -290,7 +290,7 @@ def test_a_server_that_never_comes_to_an_end() -> None:
         (faults.close, r"closed the connection"),
         (faults.cut_frame, r"closed the connection, \d+ bytes into an answer"),
         (faults.truncated(7), r"undecodable|ends too soon|does not answer as a Kafka broker"),
-        (faults.trailing, r"3 bytes behind the end"),
+        (faults.trailing, r"3 bytes after the end"),
         (faults.raw(b"\x7f\xff\xff\xff"), r"a frame of 2147483647 bytes"),
     ],
     ids=["silence", "close", "cut", "truncated", "trailing", "absurd"],
@@ -324,14 +324,14 @@ def test_a_broker_that_has_much_to_say() -> None:
 @pytest.mark.parametrize(
     ("by", "words"),
     [
-        (Sasl("PLAIN", Password("a\0b", Secret(PASSWORD))), "with a NUL in it"),
-        (Sasl("PLAIN", Password("ann", Secret("\udcff"))), "is no UTF-8"),
-        (Sasl("SCRAM-SHA-256", Password("ann", Secret("\udcff"))), "is no UTF-8"),
+        (Sasl("PLAIN", Password("a\0b", Secret(PASSWORD))), "does not allow NUL"),
+        (Sasl("PLAIN", Password("ann", Secret("\udcff"))), "is not valid UTF-8"),
+        (Sasl("SCRAM-SHA-256", Password("ann", Secret("\udcff"))), "is not valid UTF-8"),
         (Sasl("OAUTHBEARER", StaticToken(Secret(""))), "the token is empty"),
-        (Sasl("OAUTHBEARER", StaticToken(Secret("abc.def\1host=evil"))), "other characters that no token has"),
-        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"auth": "Bearer x"})), "the SASL extension 'auth' cannot be"),
-        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a b": "x"})), "the SASL extension 'a b' cannot be"),
-        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a": "\1auth=x"})), "the SASL extension 'a' cannot be"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("abc.def\1host=evil"))), "other invalid characters"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"auth": "Bearer x"})), "the SASL extension 'auth' is invalid"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a b": "x"})), "the SASL extension 'a b' is invalid"),
+        (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a": "\1auth=x"})), "the SASL extension 'a' is invalid"),
     ],
 )
 def test_credentials_that_cannot_be_said_are_not_sent(by: Sasl, words: str) -> None:

@@ -112,7 +112,7 @@ def test_a_closed_connection_is_lost_for_all_that_wait(fake: FakeCluster, fault:
         (faults.raw(b"\x7f\xff\xff\xff"), "a frame of 2147483647 bytes"),
         (faults.truncated(-1), "ListGroups v5: undecodable ListGroupsResponse"),
         (faults.truncated(4), "ListGroups v5"),
-        (faults.trailing, "3 bytes behind the end of ListGroupsResponse"),
+        (faults.trailing, "3 bytes after the end of ListGroupsResponse"),
     ],
 )
 def test_what_is_not_an_answer_is_the_peers_fault(fake: FakeCluster, fault: faults.Fault, words: str) -> None:

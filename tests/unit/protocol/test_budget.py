@@ -117,5 +117,5 @@ def test_fetch_refuses_more_than_it_asked_for() -> None:
         assert isinstance(decode_response(small, 4, response(records))["t", 0], Fetched)
     assert decode_response(Fetch({"t": {0: 0}}, 100), 4, response(first)), "one batch, as brokers give it alone"
     for records in (first + second, b"\0" * 1001):
-        with pytest.raises(ResponseTooLarge, match="1,000 were asked for"):
+        with pytest.raises(ResponseTooLarge, match="1,000 were requested"):
             decode_response(small, 4, response(records))

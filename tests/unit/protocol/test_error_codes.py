@@ -12,7 +12,7 @@ def test_our_words_go_before_the_brokers_and_those_before_the_name() -> None:
 
 def test_a_failure_carries_kafkas_name_and_number() -> None:
     failure = kafka_error(Code.not_coordinator).failure(Scope.GROUP, "g", api="OffsetFetch", broker=2)
-    words = "the coordinator keeps moving"
+    words = "not the coordinator (it keeps moving)"
     assert failure == Failure(Scope.GROUP, "g", words, "NOT_COORDINATOR", 16, "OffsetFetch", 2)
 
 

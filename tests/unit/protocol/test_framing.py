@@ -98,7 +98,7 @@ def test_bytes_behind_a_response_are_an_error() -> None:
     call = FindCoordinator(("g",))
     body = b"\0\0\0\1" + b"\0\0" + b"\0\0\0\5" + b"\0\4host" + b"\0\0\x23\x84"
     assert decode_response(call, 0, body) == {"g": Node(5, "host", 9092)}
-    with pytest.raises(RemoteProtocolError, match="1 bytes behind the end of FindCoordinatorResponse"):
+    with pytest.raises(RemoteProtocolError, match="1 bytes after the end of FindCoordinatorResponse"):
         decode_response(call, 0, body + b"\0")
     with pytest.raises(RemoteProtocolError):
         decode_response(call, 0, body[:-1])

@@ -70,9 +70,9 @@ def test_a_tombstone_has_a_key_and_nothing_else() -> None:
         (b"\xff\xff", None, "record type -1 is unknown", (-1, None, None, None)),
         (KEY[:-1], None, "key: it ends too soon", (1, "OffsetCommit", None, None)),
         (KEY + b"\0", None, "key: 1 bytes are left over", (1, "OffsetCommit", None, None)),
-        (b"\0\2\xff\xff", None, "key: null where it may not be", (2, "GroupMetadata", None, None)),
+        (b"\0\2\xff\xff", None, "key: null where it is not allowed", (2, "GroupMetadata", None, None)),
         (b"\0\2\xff\xfe", None, "key: a length of -2", (2, "GroupMetadata", None, None)),
-        (b"\0\2\0\2\xc3\x28", None, "key: a text that is no UTF-8", (2, "GroupMetadata", None, None)),
+        (b"\0\2\0\2\xc3\x28", None, "key: a string that is not UTF-8", (2, "GroupMetadata", None, None)),
         (KEY, b"", "value: too short for a version", (1, "OffsetCommit", "g1", None)),
         (KEY, b"\0\5", "value: version 5 is unknown", (1, "OffsetCommit", "g1", 5)),
         (KEY, b"\xff\xff", "value: version -1 is unknown", (1, "OffsetCommit", "g1", -1)),
@@ -178,7 +178,7 @@ def test_json_has_bytes_in_base64_and_text_as_it_is() -> None:
     assert text == '{"a":"//79/A==","b":"Zürich","c":[1,null]}'
     assert to_json(None) == "null"
     assert json.loads(to_json(decode(KEY, commit_value(1)).value))["expireTimestamp"] == 1_760_086_400_000
-    with pytest.raises(TypeError, match="set is not of a decoded record"):
+    with pytest.raises(TypeError, match="set is not a type of decoded records"):
         to_json({"a": set()})
 
 

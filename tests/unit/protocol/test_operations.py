@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.protocol.operations import UNTOLD, operations_of
+from kgroups.protocol.operations import UNAVAILABLE, operations_of
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ def test_a_bit_for_each_operation(bits: int, operations: set[str]) -> None:
 
 
 def test_nothing_told_is_not_nothing_allowed() -> None:
-    assert operations_of(UNTOLD) is None
+    assert operations_of(UNAVAILABLE) is None

@@ -43,11 +43,11 @@ def test_a_newer_version_is_read_as_the_newest_known() -> None:
     [
         (b"", "it ends before its user data"),
         (b"\0\0\0\0", "it ends before its owned partitions"),
-        (b"\0\0\0\0" + OWNED[:-1], "its owned partitions cannot be read"),
+        (b"\0\0\0\0" + OWNED[:-1], "its owned partitions cannot be decoded"),
         (b"\0\0\0\0" + OWNED, "it ends before its generation"),
         (b"\0\0\0\0" + OWNED + b"\0\0\0\1", "it ends before its rack"),
         (b"\0\0\0\0" + OWNED + b"\0\0\0\1\xff\xff", None),
-        (b"\0\0\0\0" + OWNED + b"\0\0\0\1\xff\xffab", "2 bytes behind its end"),
+        (b"\0\0\0\0" + OWNED + b"\0\0\0\1\xff\xffab", "2 bytes after its end"),
     ],
 )
 def test_what_clients_leave_out_or_add_is_noted(behind: bytes, note: str | None) -> None:

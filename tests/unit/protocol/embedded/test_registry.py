@@ -195,7 +195,7 @@ def test_eager_connect() -> None:
 def test_a_newer_connect_is_read_as_the_newest_known(version: int) -> None:
     held = decode_work(version.to_bytes(2, "big") + ALLOCATION[2:] + b"\0\0\0\0" * 3 + b"more", "x")
     assert isinstance(held.user_data, WorkerAssignment)
-    assert held.note == f"version {version} is newer than 2: 4 bytes more are not read"
+    assert held.note == f"version {version} is newer than 2: 4 more bytes are ignored"
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\xff\xff\0\1u", b"\0\1\0\5u", ALLOCATION[:8], b"\0\0\0\1u"])
@@ -246,12 +246,12 @@ def test_what_is_not_sticky_is_raw(data: bytes) -> None:
     assert isinstance(decode_sticky(data), Raw)
 
 
-def test_large_members_are_not_kept_in_memory() -> None:
-    registry._kept.cache_clear()
+def test_large_members_are_not_cached_in_memory() -> None:
+    registry._cached.cache_clear()
     big = b"\0\0\0\0\0\0" + (1 << 20).to_bytes(4, "big") + bytes(1 << 20)
     asked, _ = decode_member("consumer", big, b"", "range")
     assert isinstance(asked.user_data, Raw) and len(asked.user_data.data) == 1 << 20
-    assert registry._kept.cache_info().currsize == 1  # the empty assignment
+    assert registry._cached.cache_info().currsize == 1  # the empty assignment
 
 
 def test_unknown_user_data_is_said_to_be() -> None:

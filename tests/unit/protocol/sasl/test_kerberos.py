@@ -12,7 +12,7 @@ import pytest
 from kgroups.config.security import Kerberos
 from kgroups.errors import AuthenticationFailed, RemoteProtocolError
 from kgroups.protocol.sasl import Dialogue
-from kgroups.protocol.sasl.kerberos import _acquired, kerberos
+from kgroups.protocol.sasl.kerberos import _tickets, kerberos
 
 
 class GSSError(Exception):
@@ -64,7 +64,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(sys.modules, "gssapi", gssapi)
     monkeypatch.setitem(sys.modules, "gssapi.raw", raw)
     yield
-    _acquired.cache_clear()
+    _tickets.cache_clear()
 
 
 def begun(**wanted: str) -> Dialogue:
@@ -96,7 +96,7 @@ def test_tickets_that_are_there_are_used_where_they_are() -> None:
 def test_a_broker_that_insists_on_a_layer(offer: bytes) -> None:
     dialogue = begun()
     dialogue.send(b"token")
-    with pytest.raises(RemoteProtocolError, match="insists on a security layer"):
+    with pytest.raises(RemoteProtocolError, match="insists on a Kerberos security layer"):
         dialogue.send(b"[" + offer + b"]")
 
 

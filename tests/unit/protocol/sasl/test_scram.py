@@ -49,7 +49,7 @@ def test_signs_in_a_name_are_spelled_out() -> None:
         (FIRST.replace("W22ZaJ0SNY7soEsUEjb6gQ==", "W22ZaJ0SNY7soEsUEjb6g"), "the salt is not base64"),
         (FIRST.replace("W22ZaJ0SNY7soEsUEjb6gQ==", "W22Z"), "the salt is too short"),
         (FIRST.replace(WHOLE, NONCE), "adds nothing to the client's nonce"),
-        (FIRST.replace(WHOLE, "x" + WHOLE), "does not go on from the client's nonce"),
+        (FIRST.replace(WHOLE, "x" + WHOLE), "does not continue the client's nonce"),
     ],
 )
 def test_a_first_message_that_is_none(first: str, why: str) -> None:
@@ -76,7 +76,7 @@ def test_iterations_that_are_not_safe(iterations: str) -> None:
         (f"v={SIGNATURE}=", "is not SCRAM's|does not verify"),
         (f"v={SIGNATURE[:-4]}", "does not verify"),
         (f"v={PROOF}", "does not verify"),
-        ("e=unknown-user", "the broker says unknown-user"),
+        ("e=unknown-user", "the broker reports unknown-user"),
     ],
 )
 def test_a_server_that_does_not_prove_that_it_knows_the_password(final: str, why: str) -> None:
