@@ -371,8 +371,8 @@ class AsyncCluster:
         """Write the offsets of a plan.
 
         Each group is checked again right before it is written: if it has members, if its offsets have changed, or if a
-        client that is not a member still commits for it, it is a failure and remains as it is. That check can take
-        some seconds, which do not count toward ``timeout``.
+        client that is not a member still commits for it, it is a failure and remains as it is. That check takes at most
+        ``commit_window``, in addition to ``timeout``.
 
         Args:
             plan: Items of :meth:`plan_reset`, or some of them.
