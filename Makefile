@@ -1,5 +1,5 @@
 # A fresh clone, Python 3.11 or newer, Java 17 or newer, make: that is all these need; the tests also openssl. What needs a
-# Kerberos KDC, tmux, zsh or fish (Debian: krb5-kdc krb5-admin-server krb5-user libkrb5-dev tmux zsh fish) is skipped where
+# Kerberos KDC, tmux, zsh or fish (Debian: krb5-kdc krb5-admin-server krb5-user libkrb5-dev tmux zsh fish curl jq) is skipped where
 # there is none, and says so; with REQUIRE=--require-programs, as CI has it, it fails.
 
 PYTHON ?= python3
