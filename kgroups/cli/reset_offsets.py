@@ -97,6 +97,8 @@ def reset_offsets(
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | DoomedTopic]:
         planned = await safety.plan(admin, lambda: admin.plan_reset(request))
         planned = planned.with_failures((), remarks)
+        # An undo is watched, too: an offset that is still the one that was written proves no end of commits, because a
+        # client with nothing to read commits the same offset again, and an undo file has no times of writing.
         planned = await safety.screen_offsets(admin, planned, execute=consent.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
