@@ -16,7 +16,7 @@ from kgroups.model.views.lag_summary import NO_AGES, Ages, By, shares
 from kgroups.model.views.offset_row import GroupOffsets
 
 from .port import GroupAdmin
-from .select_groups import Selection
+from .query.select_groups import Selection
 
 
 def bounds_of(commits: int) -> Limits:

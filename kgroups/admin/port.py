@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.views.offset_row import GroupOffsets
 
-    from .delete_groups import DeleteJournal
-    from .ledger import WriteJournal
-    from .list_groups import ListFilter
-    from .remove_members import RemovalJournal, WantedMembers
-    from .reset_plan import ResetRequest
-    from .select_groups import Selection
+    from .change.delete_groups import DeleteJournal
+    from .change.remove_members import RemovalJournal, WantedMembers
+    from .change.reset_plan import ResetRequest
+    from .change.writers.ledger import WriteJournal
+    from .query.list_groups import ListFilter
+    from .query.select_groups import Selection
 
 
 class GroupAdmin(Protocol):

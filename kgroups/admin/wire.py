@@ -18,7 +18,7 @@ from kgroups.protocol.apis import describe_groups, find_coordinator, list_groups
 from kgroups.protocol.error_codes import Code
 from kgroups.protocol.versions import BrokerVersions
 
-from .list_groups import ListFilter, fetch_groups
+from .query.list_groups import ListFilter, fetch_groups
 
 if TYPE_CHECKING:
     from kgroups.model.group_log import DeepAnswer, Key, Limits
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from kgroups.model.topic_scope import TopicScope
     from kgroups.model.views.offset_row import GroupOffsets
 
-    from .delete_groups import DeleteJournal
-    from .ledger import WriteJournal
-    from .remove_members import RemovalJournal, WantedMembers
-    from .reset_plan import ResetRequest
-    from .select_groups import Selection
+    from .change.delete_groups import DeleteJournal
+    from .change.remove_members import RemovalJournal, WantedMembers
+    from .change.reset_plan import ResetRequest
+    from .change.writers.ledger import WriteJournal
+    from .query.select_groups import Selection
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ class WireAdmin:
         return self._listed(await fetch_groups(self.cluster, wanted))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
-        from . import describe
+        from .query import describe
 
         answer = await describe.describe(self.cluster, selection)
         return self._whole(selection, answer, commits=bool(selection.topics))
@@ -113,7 +113,7 @@ class WireAdmin:
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> Outcome[GroupOffsets]:
-        from . import describe
+        from .query import describe
 
         answer = await describe.describe_offsets(
             self.cluster, selection, isolation=isolation, whole_topics=whole_topics
@@ -121,7 +121,7 @@ class WireAdmin:
         return self._whole(selection, answer)
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
-        from . import topology_nodes
+        from .query import topology_nodes
 
         return await topology_nodes.describe_nodes(self.cluster, groups)
 
@@ -130,7 +130,7 @@ class WireAdmin:
     ) -> AsyncGenerator[Outcome[GroupOffsets]]:
         from contextlib import aclosing
 
-        from . import describe
+        from .query import describe
 
         failures: list[Failure] = []
         batches = describe.stream_offsets(self.cluster, selection, isolation=isolation, whole_topics=whole_topics)
@@ -145,25 +145,25 @@ class WireAdmin:
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
-        from . import first_unread
+        from .query import first_unread
 
         return await first_unread.find_unread(self.cluster, positions, isolation=isolation)
 
     async def read_group_logs(
         self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
     ) -> DeepAnswer:
-        from . import group_log
+        from .offsets_topic import reader as group_log
 
         return await group_log.read_group_logs(self.cluster, wanted, limits, retention=retention)
 
     async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
-        from . import recent_commits
+        from .offsets_topic import recent_commits
 
         return await recent_commits.recent_commits(self.cluster, groups, since)
 
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
-        from .reset_offsets import WireLookups
-        from .select_groups import Selection
+        from .change.reset_offsets import WireLookups
+        from .query.select_groups import Selection
 
         return (await WireLookups(self.cluster).groups(Selection(tuple(groups))))[1]
 
@@ -173,21 +173,21 @@ class WireAdmin:
         await asyncio.sleep(seconds)
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
-        from . import reset_offsets
-        from .restore import for_cluster
+        from .change import reset_offsets
+        from .change.restore import for_cluster
 
         request, notices = for_cluster(request, self.cluster_id)
         planned = await reset_offsets.plan_reset(self.cluster, request)
         return self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
-        from . import reset_offsets
+        from .change import reset_offsets
 
         told = await reset_offsets.WireLookups(self.cluster).topics(topics)
         return {name: entry.topic_id for name, entry in told.items() if entry.topic_id}
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
-        from . import delete_offsets
+        from .change import delete_offsets
 
         planned = await delete_offsets.plan_delete_offsets(self.cluster, selection, topics)
         return self._planned(selection, await self._deletable(planned))
@@ -195,54 +195,54 @@ class WireAdmin:
     async def still_true(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
-        from . import reset_offsets
+        from .change import reset_offsets
 
         return await reset_offsets.still_true(self.cluster, planned, with_members=with_members, force=force)
 
     async def apply_offsets(
         self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
     ) -> Outcome[AppliedOffset]:
-        from . import write_offsets
+        from .change import write_offsets
 
         return await write_offsets.apply_offsets(self.cluster, planned, journal)
 
     async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
-        from . import delete_groups
+        from .change import delete_groups
 
         return self._planned(selection, await delete_groups.plan_delete(self.cluster, selection))
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
     ) -> Mapping[GroupId, Failure]:
-        from . import hidden_offsets
+        from .change import hidden_offsets
 
         return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen, way)
 
     async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
-        from . import forget_offsets
+        from .change import forget_offsets
 
         return await forget_offsets.forget_offsets(self.cluster, group, topics)
 
     async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]:
-        from . import forget_topics
+        from .change import forget_topics
 
         return await forget_topics.forget_topics(self.cluster, group, topics)
 
     async def delete_groups(
         self, names: Sequence[GroupId], journal: DeleteJournal | None = None
     ) -> Outcome[DeletedGroup]:
-        from . import delete_groups
+        from .change import delete_groups
 
         return await delete_groups.delete_groups(self.cluster, names, journal)
 
     async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]:
-        from . import delete_topics
+        from .change import delete_topics
 
         return await delete_topics.delete_topics(self.cluster, doomed)
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
-        from . import remove_members
-        from .needs_kafka import members_that_can_be_removed
+        from .change import remove_members
+        from .change.needs_kafka import members_that_can_be_removed
 
         planned = await remove_members.plan_removal(self.cluster, selection, wanted)
         return self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
@@ -250,7 +250,7 @@ class WireAdmin:
     async def remove_members(
         self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
     ) -> Outcome[RemovedMember]:
-        from . import remove_members
+        from .change import remove_members
 
         return await remove_members.remove_members(self.cluster, leavers, reason, journal)
 
@@ -258,7 +258,7 @@ class WireAdmin:
         """The plan without deletions for which the brokers are too old."""
         if all(entry.before and entry.after for entry in planned.items):
             return planned
-        from .needs_kafka import offsets_that_can_be_deleted
+        from .change.needs_kafka import offsets_that_can_be_deleted
 
         return await offsets_that_can_be_deleted(self.cluster, planned)
 
@@ -274,7 +274,7 @@ class WireAdmin:
         known = bool(self._hidden_by) or not self._sees_topics
         if not commits or not (known or answer.failures):
             return answer
-        from .hidden import with_hidden_commits
+        from .query.hidden import with_hidden_commits
 
         return with_hidden_commits(answer, known=known)
 
@@ -282,7 +282,7 @@ class WireAdmin:
         """What was selected from the list of groups, and whether that may be short for who asks."""
         if not self._hidden_by:
             return answer
-        from .hidden import with_hidden_groups
+        from .query.hidden import with_hidden_groups
 
         return with_hidden_groups(answer, self._hidden_by)
 
@@ -298,7 +298,7 @@ def _sees(topics: Iterable[metadata.TopicLeaders]) -> bool:
 def _hidden_by(operations: frozenset[str] | None) -> tuple[Acl, ...]:
     if operations is None or "DESCRIBE" in operations:
         return ()  # nearly always: what is said otherwise need not be loaded
-    from .hidden import hidden_by
+    from .query.hidden import hidden_by
 
     return hidden_by(operations)
 

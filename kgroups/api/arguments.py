@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 from kgroups.model import outcome as model
@@ -48,7 +48,7 @@ def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str]
     everything = all_groups or (not names and regex is None)
     pattern = None
     if text("regex", regex) is not None:
-        from kgroups.admin.pattern import compile_pattern
+        from kgroups.admin.query.pattern import compile_pattern
 
         pattern = compile_pattern(str(regex), "regex")
     return Selection(names, pattern, everything, wanted)

@@ -11,11 +11,11 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
-from kgroups.admin.delete_groups import still_as_shown
-from kgroups.admin.list_groups import ListFilter
+from kgroups.admin.change.delete_groups import still_as_shown
+from kgroups.admin.change.reset_plan import ResetRequest
 from kgroups.admin.port import GroupAdmin
-from kgroups.admin.reset_plan import ResetRequest
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings

@@ -22,7 +22,7 @@ from .frame.undo_file import UndoFile, run_source, undo_option
 from .frame.write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
 
 if TYPE_CHECKING:
-    from kgroups.admin.delete_groups import DeleteJournal
+    from kgroups.admin.change.delete_groups import DeleteJournal
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic
@@ -135,9 +135,9 @@ async def _delete(
     admin: GroupAdmin, groups: Sequence[DoomedGroup], undo: UndoFile, *, force: bool, together: bool
 ) -> tuple[dict[str, tuple[Result, Failure | None]], list[Failure]]:
     """Delete some hundred groups at a time, each checked again right before; group -> what became of it."""
-    from kgroups.admin.delete_groups import still_as_shown
-    from kgroups.admin.journal import Journal
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.change.delete_groups import still_as_shown
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.operations.journal import Journal
     from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Outcome, Result
 

@@ -63,8 +63,8 @@ def delete_offsets(
     safety.check(consent)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
-    from kgroups.admin.reset_plan import IDLE
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.change.reset_plan import IDLE
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.views.operation_rows import delete_offset_row, told
     from kgroups.render.act_views import DELETE_OFFSETS
 

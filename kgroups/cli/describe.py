@@ -17,7 +17,7 @@ from .frame.run_query import Shape, answer
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 

@@ -111,7 +111,7 @@ def explain(
         raise UsageError("explain needs what only the wire client is told: leave --transport librdkafka out")
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.explain import gather_facts
+        from kgroups.admin.query.explain import gather_facts
         from kgroups.admin.wire import WireAdmin
 
         if not isinstance(admin, WireAdmin):

@@ -55,7 +55,7 @@ def list_groups(
     protocol_types: tuple[str, ...],
 ) -> int:
     """List the groups of the cluster, of every kind, sorted."""
-    from kgroups.admin.list_groups import ListFilter
+    from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.model.views.list_row import list_row
     from kgroups.render.views import LIST

@@ -18,8 +18,8 @@ from .frame.run_query import Shape
 from .frame.write_offsets import chunks, unchecked
 
 if TYPE_CHECKING:
+    from kgroups.admin.change.remove_members import RemovalJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.remove_members import RemovalJournal
     from kgroups.model.operations.results import Leaver, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
 
@@ -55,9 +55,9 @@ def remove_members(
     For members that hang, and for static members that will not come back: their partitions go to the others. One that
     lives joins again as soon as it notices. Needs Kafka 2.4.
     """
-    from kgroups.admin.journal import Journal
-    from kgroups.admin.remove_members import WantedMembers, not_as_planned
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
+    from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.operations.journal import Journal
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.operation_rows import remove_member_row, told
     from kgroups.render.act_views import REMOVE_MEMBERS

@@ -24,8 +24,8 @@ from .frame.write_offsets import write_offsets
 from .scenario import one_scenario, scenario_of, scenario_options
 
 if TYPE_CHECKING:
+    from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.reset_plan import ResetRequest
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import DoomedTopic
@@ -131,7 +131,7 @@ async def _with_topics(
     admin: GroupAdmin, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
 ) -> Outcome[PlannedOffset | DoomedTopic]:
     """The plan, and behind it the internal topics of its groups that are to go: those named, else all."""
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
 
     names = tuple(sorted({entry.group_id for entry in planned.items}))
@@ -152,7 +152,7 @@ def _request(
 
     :raises UsageError: when they contradict each other, or leave open which groups, partitions or offsets are meant.
     """
-    from kgroups.admin.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.model.topic_scope import parse_topic_scope
 
     flag, value = one_scenario(scenarios)

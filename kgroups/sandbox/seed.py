@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError, SandboxError

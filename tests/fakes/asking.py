@@ -7,8 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from kgroups.admin.list_groups import ListFilter
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import Isolation

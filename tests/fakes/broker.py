@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.coverage import PROBE
+from kgroups.admin.routing.coverage import PROBE
 from kgroups.config.settings import ClientSettings
 from kgroups.protocol.framing import FrameReader
 

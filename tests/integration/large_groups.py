@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from kgroups.admin.coordinators import find_coordinators
+from kgroups.admin.routing.coordinators import find_coordinators
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.cluster import Node
 from kgroups.net.cluster import Cluster

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgroups.admin.explain import gather_facts
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.explain import gather_facts
+from kgroups.admin.query.select_groups import Selection
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.explain import explain
 from kgroups.model.explain.change import parse_change

@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from kgroups.admin.coordinators import find_coordinators
-from kgroups.admin.log_offsets import fetch_logs
+from kgroups.admin.query.log_offsets import fetch_logs
+from kgroups.admin.routing.coordinators import find_coordinators
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.lag import RECREATED
 from kgroups.model.offsets import Commit

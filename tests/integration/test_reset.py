@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.admin.reset_plan import ResetRequest
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.operations.reset import ToEarliest

@@ -14,7 +14,7 @@ from itertools import cycle
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from kgroups.admin.coverage import Coverage
+from kgroups.admin.routing.coverage import Coverage
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.cluster import Node
 from kgroups.model.placement import OFFSETS_TOPIC

@@ -12,7 +12,7 @@ from math import ceil
 
 import pytest
 
-from kgroups.admin.ask_coordinators import Question
+from kgroups.admin.routing.ask_coordinators import Question
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import run_kgroups

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.admin.list_groups import fetch_groups
+from kgroups.admin.query.list_groups import fetch_groups
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.net.cluster import Cluster

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.protocol.apis import api_versions
 from kgroups.protocol.versions import Api
 from tests.fakes import versions

@@ -15,6 +15,7 @@ from kgroups.errors import NotSent, UsageError
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs
 from kgroups.model.operations.committing import RecentCommits
+from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
@@ -22,17 +23,16 @@ from kgroups.model.topic_scope import TopicScope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from .. import hidden_offsets, reset_plan
-from ..delete_groups import DeleteJournal, doomed_groups
-from ..journal import Journal
-from ..ledger import WriteJournal
-from ..make_plan import Times, look_again, make_plan
-from ..pacing import PIPELINE
-from ..partition_leaders import TopicPartition, partition_name
-from ..remove_members import WantedMembers
-from ..reset_plan import Committed, ResetRequest
-from ..restore import for_cluster
-from ..select_groups import Selection
+from ..change import hidden_offsets, reset_plan
+from ..change.delete_groups import DeleteJournal, doomed_groups
+from ..change.make_plan import Times, look_again, make_plan
+from ..change.remove_members import WantedMembers
+from ..change.reset_plan import Committed, ResetRequest
+from ..change.restore import for_cluster
+from ..change.writers.ledger import WriteJournal
+from ..query.select_groups import Selection
+from ..routing.pacing import PIPELINE
+from ..routing.partition_leaders import TopicPartition, partition_name
 from . import answers
 from .asking import Refused
 

@@ -11,8 +11,8 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import LEADER_MOVED, Code, KafkaError
 
-from ..list_groups import ListFilter
-from ..partition_leaders import TopicPartition, partition_name
+from ..query.list_groups import ListFilter
+from ..routing.partition_leaders import TopicPartition, partition_name
 from .words import UNKNOWN_STATE, is_missing, state_of
 
 Pair = tuple[Group, GroupCommits]

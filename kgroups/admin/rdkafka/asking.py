@@ -12,7 +12,7 @@ from kgroups.model.outcome import Failure
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.error_codes import BACK_OFF, MOVED
 
-from ..pacing import FIRST_PAUSE, LONGEST_PAUSE, PIPELINE
+from ..routing.pacing import FIRST_PAUSE, LONGEST_PAUSE, PIPELINE
 
 T = TypeVar("T")
 

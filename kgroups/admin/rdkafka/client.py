@@ -50,13 +50,13 @@ from kgroups.net.deadline import Deadline
 from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
 
-from ..coverage import missing_coordinators
-from ..hidden import hidden_by, with_hidden_commits, with_hidden_groups
-from ..list_groups import ListFilter
-from ..make_plan import Times
-from ..pacing import FIRST_PAUSE
-from ..partition_leaders import LEADER_ROUNDS, partition_name
-from ..select_groups import Selection
+from ..change.make_plan import Times
+from ..query.hidden import hidden_by, with_hidden_commits, with_hidden_groups
+from ..query.list_groups import ListFilter
+from ..query.select_groups import Selection
+from ..routing.coverage import missing_coordinators
+from ..routing.pacing import FIRST_PAUSE
+from ..routing.partition_leaders import LEADER_ROUNDS, partition_name
 from . import answers, words
 from .acts import Acts, PartitionFailures
 from .asking import AGAIN, Gate, Refused, ask_each, patiently

@@ -21,7 +21,7 @@ from .plugin import Plugin
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.health.findings import Proof, Seen
     from kgroups.model.health.limits import Limits
     from kgroups.model.health.report import Report
@@ -211,7 +211,7 @@ def _selection(chosen: Chosen, rules: tuple[Rule, ...]) -> Selection:
 
     if chosen.anything or not rules:
         return chosen.selection()
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.health.rules import is_glob
 
     globs = [glob for rule in rules for glob in rule.groups if is_glob(glob)]

@@ -24,7 +24,7 @@ def check(connection: Connection, shape: Shape) -> int:
     """
     import asyncio
 
-    from kgroups.admin.check_connection import check_connection
+    from kgroups.admin.diagnose.check_connection import check_connection
     from kgroups.model.connection_check import CheckRow, Result
     from kgroups.render.check_view import CHECK
 

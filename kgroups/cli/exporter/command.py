@@ -20,7 +20,7 @@ from ..frame.options import Connection, Duration, connection_options, isolation_
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupId
     from kgroups.model.health.findings import Seen
     from kgroups.model.offsets import Isolation

@@ -44,7 +44,7 @@ def group_names(context: click.Context, _: click.Parameter, begun: str) -> list[
     """Groups of the cluster that the rest of the command line names."""
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.list_groups import EVERY_GROUP
+        from kgroups.admin.query.list_groups import EVERY_GROUP
 
         listed = await admin.list_groups(EVERY_GROUP)
         return listed.with_items(group.group_id for group in listed.items)
@@ -57,7 +57,7 @@ def topic_names(context: click.Context, _: click.Parameter, begun: str) -> list[
     """Topics of that cluster; internal ones when their underscores are typed."""
     import asyncio
 
-    from kgroups.admin.list_topics import list_topics
+    from kgroups.admin.query.list_topics import list_topics
     from kgroups.errors import KgroupsError
 
     try:

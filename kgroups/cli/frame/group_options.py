@@ -12,8 +12,8 @@ from kgroups.errors import UsageError
 from .options import collected, words
 
 if TYPE_CHECKING:
-    from kgroups.admin.pattern import Pattern
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.pattern import Pattern
+    from kgroups.admin.query.select_groups import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,7 +76,7 @@ class Chosen(NamedTuple):
 
         :raises UsageError: when none is, and that does not mean all; a name is empty, or the expression is none.
         """
-        from kgroups.admin.select_groups import Selection
+        from kgroups.admin.query.select_groups import Selection
 
         if not (self.anything or all_by_default):
             ways = "--regex or --all-groups" if self.topics is None else "--regex, --topic or --all-groups"
@@ -107,7 +107,7 @@ def _pattern_of(regex: str | None) -> Pattern | None:
     """:raises UsageError: when it is no regular expression."""
     if regex is None:
         return None
-    from kgroups.admin.pattern import compile_pattern
+    from kgroups.admin.query.pattern import compile_pattern
 
     return compile_pattern(regex, "--regex")
 

@@ -39,7 +39,7 @@ async def own_topics(admin: GroupAdmin, doomed: Outcome[DoomedTopic]) -> Outcome
     """The topics without those that may belong to another existing group; asks which groups exist."""
     if not doomed.items:
         return doomed
-    from kgroups.admin.list_groups import ListFilter
+    from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.operations.internal_topics import without_others
 
     listed = await admin.list_groups(ListFilter())

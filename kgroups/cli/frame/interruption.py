@@ -7,7 +7,7 @@ import signal
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
-from kgroups.admin.journal import Journal
+from kgroups.model.operations.journal import Journal
 from kgroups.model.outcome import Failure, Scope
 
 T = TypeVar("T")

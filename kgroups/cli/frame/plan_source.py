@@ -11,7 +11,7 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
 if TYPE_CHECKING:
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.plan_row import PlanFile
     from kgroups.model.operations.reset import FromPlan
 
@@ -62,7 +62,7 @@ def plan_for(
     :param accepted: values of ``--accept-mismatch``.
     :raises UsageError: when a group was named that is not in the file, or the file names none and not one was named.
     """
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.origin import Mismatch
 
     anyway = tuple(map(Mismatch, accepted))

@@ -10,7 +10,7 @@ from kgroups.errors import KgroupsError
 from .undo_file import UndoFile, run_source
 
 if TYPE_CHECKING:
-    from kgroups.admin.ledger import WriteJournal
+    from kgroups.admin.change.writers.ledger import WriteJournal
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import AppliedOffset
@@ -40,7 +40,7 @@ async def write_offsets(
 
     :param together: all groups are checked before the first one is written; if one has changed, none is.
     """
-    from kgroups.admin.journal import Journal
+    from kgroups.model.operations.journal import Journal
     from kgroups.model.operations.reset import by_group
     from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Outcome, Result

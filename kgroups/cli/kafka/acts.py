@@ -28,7 +28,7 @@ _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 def reset(given: Given) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
-    from kgroups.admin.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.render.kafka.operations import fallback_text, plan_csv, plan_text, remark_lines
 
     selection = selection_of(given)
@@ -144,7 +144,7 @@ def _is_utf_8(text: str) -> bool:
 
 
 def delete(given: Given) -> int:
-    from kgroups.admin.list_groups import CONSUMERS
+    from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
     selection = selection_of(given)

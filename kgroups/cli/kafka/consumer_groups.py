@@ -48,7 +48,7 @@ def _validate(given: Given) -> int:
 
 
 def _list(given: Given) -> int:
-    from kgroups.admin.list_groups import CONSUMERS
+    from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.render.kafka.lists import list_text
 

@@ -53,7 +53,7 @@ def check(given: Given) -> None:
 
 
 def act(given: Given) -> int:
-    from kgroups.admin.list_groups import ListFilter
+    from kgroups.admin.query.list_groups import ListFilter
     from kgroups.render.kafka.lists import groups_text
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:

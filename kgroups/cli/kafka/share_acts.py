@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def reset(given: Given) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
-    from kgroups.admin.reset_plan import ResetRequest
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupType
     from kgroups.render.kafka.operations import fallback_text, plan_text, remark_lines
 
@@ -71,7 +71,7 @@ def _scenario(given: Given) -> Scenario:
 
 def delete(given: Given) -> int:
     """Only what the list calls an empty share group is asked to be deleted."""
-    from kgroups.admin.list_groups import SHARERS
+    from kgroups.admin.query.list_groups import SHARERS
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import deleted_text, undeleted_text
 

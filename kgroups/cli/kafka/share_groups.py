@@ -39,7 +39,7 @@ def act(given: Given) -> int:
 
 
 def _list(given: Given) -> int:
-    from kgroups.admin.list_groups import SHARERS
+    from kgroups.admin.query.list_groups import SHARERS
     from kgroups.model.groups import GroupState
     from kgroups.render.kafka.lists import short_list_text
 
@@ -58,7 +58,7 @@ def _list(given: Given) -> int:
 
 
 def _describe(given: Given) -> int:
-    from kgroups.admin.list_groups import SHARERS
+    from kgroups.admin.query.list_groups import SHARERS
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.share import members_text, offsets_text, remark, state_text
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 def reset(given: Given) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
-    from kgroups.admin.reset_plan import ResetRequest
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.render.kafka.operations import fallback_text, plan_csv, remark_lines
     from kgroups.render.kafka.streams import plan_text
 

@@ -35,7 +35,7 @@ def act(given: Given) -> int:
 
 
 def _list(given: Given) -> int:
-    from kgroups.admin.list_groups import STREAMERS
+    from kgroups.admin.query.list_groups import STREAMERS
     from kgroups.model.groups import GroupState
     from kgroups.render.kafka.lists import short_list_text
 

@@ -11,7 +11,7 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 from .joptsimple import Given
 
 if TYPE_CHECKING:
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
 
 
 def streams_selection(given: Given) -> Selection:
@@ -19,7 +19,7 @@ def streams_selection(given: Given) -> Selection:
 
     :raises UsageError: for a name that cannot be.
     """
-    from kgroups.admin.list_groups import STREAMERS
+    from kgroups.admin.query.list_groups import STREAMERS
 
     from .which import selection_of
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from .joptsimple import Given
 
 if TYPE_CHECKING:
-    from kgroups.admin.list_groups import ListFilter
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.list_groups import ListFilter
+    from kgroups.admin.query.select_groups import Selection
 
 
 def selection_of(given: Given, among: ListFilter | None = None) -> Selection:
@@ -16,8 +16,8 @@ def selection_of(given: Given, among: ListFilter | None = None) -> Selection:
 
     :raises UsageError: for a name that cannot be.
     """
-    from kgroups.admin.list_groups import CONSUMERS
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.list_groups import CONSUMERS
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.cli.frame.group_options import check_name
 
     names = tuple(dict.fromkeys(given.all("group")))

@@ -21,7 +21,7 @@ from ..frame.group_options import Chosen, group_and_topic_options
 from ..frame.options import Connection, Duration, connection_options, isolation_option
 
 if TYPE_CHECKING:
-    from kgroups.admin.select_groups import Selection
+    from kgroups.admin.query.select_groups import Selection
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.views.offset_row import GroupOffsets

@@ -1,4 +1,4 @@
-"""All that the rules know of one group. Asked by :mod:`kgroups.admin.explain`; nothing else comes in."""
+"""All that the rules know of one group. Asked by :mod:`kgroups.admin.query.explain`; nothing else comes in."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from kgroups.admin.ask_coordinators import Answers
-from kgroups.admin.describe import describe_located, describe_located_offsets
-from kgroups.admin.group_offsets import fetch_commits
-from kgroups.admin.list_groups import EVERY_GROUP, ListFilter
-from kgroups.admin.log_offsets import fetch_logs
-from kgroups.admin.select_groups import Located
+from kgroups.admin.query.describe import describe_located, describe_located_offsets
+from kgroups.admin.query.group_offsets import fetch_commits
+from kgroups.admin.query.list_groups import EVERY_GROUP, ListFilter
+from kgroups.admin.query.log_offsets import fetch_logs
+from kgroups.admin.query.select_groups import Located
+from kgroups.admin.routing.ask_coordinators import Answers
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings
 from kgroups.model.groups import Group, ListedGroup

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from kgroups.admin.pattern import compile_pattern
+from kgroups.admin.query.pattern import compile_pattern
 from kgroups.cli.kafka import joptsimple
 from kgroups.cli.kafka.consumer_options import OPTIONS
 from kgroups.cli.kafka.regex import verdict

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kgroups.admin.observe import observe
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.group_log import DeepAnswer, Limits
 from kgroups.model.offsets import Isolation

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
@@ -117,7 +117,7 @@ def test_acts_name_what_they_need(api: str, name: str, code: ErrorCode, message:
     async def act(admin: Any) -> Any:
         if api == "DeleteGroups":
             return await admin.delete_groups(["a"])
-        from kgroups.admin.reset_plan import ResetRequest
+        from kgroups.admin.change.reset_plan import ResetRequest
 
         planned = await admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest()))
         return await admin.apply_offsets(planned.items)

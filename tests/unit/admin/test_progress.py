@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin import stream
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query import stream
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.offsets import Isolation
 from kgroups.net.progress import Progress

@@ -26,13 +26,13 @@ from confluent_kafka.admin import (
 )
 
 from kgroups.admin import still_committing
-from kgroups.admin.delete_groups import still_as_shown
-from kgroups.admin.list_groups import ListFilter
+from kgroups.admin.change.delete_groups import still_as_shown
+from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.query.list_groups import ListFilter
+from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.rdkafka import answers, words
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
-from kgroups.admin.remove_members import WantedMembers
-from kgroups.admin.reset_plan import ResetRequest
-from kgroups.admin.select_groups import Selection
 from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, UsageError

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin import recent_commits, still_committing
+from kgroups.admin import still_committing
+from kgroups.admin.offsets_topic import recent_commits
 from kgroups.admin.still_committing import Committing
 from kgroups.admin.wire import WireAdmin
 from kgroups.model.offsets import Commit

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from kgroups.admin import stream
-from kgroups.admin.ask_coordinators import ask_coordinators
-from kgroups.admin.kinds.consumers import COMMITS
-from kgroups.admin.pacing import BATCHES, PIPELINE
-from kgroups.admin.select_groups import Located, Selection
+from kgroups.admin.query import stream
+from kgroups.admin.query.group_types.consumers import COMMITS
+from kgroups.admin.query.select_groups import Located, Selection
+from kgroups.admin.routing.ask_coordinators import ask_coordinators
+from kgroups.admin.routing.pacing import BATCHES, PIPELINE
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup

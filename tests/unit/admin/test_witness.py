@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from kgroups.admin.journal import Journal
-from kgroups.admin.witness import Witness
+from kgroups.admin.routing.witness import Witness
 from kgroups.model.cluster import Node
+from kgroups.model.operations.journal import Journal
 from kgroups.protocol.error_codes import Code, kafka_error
 
 NODE = Node(1, "one", 9092)

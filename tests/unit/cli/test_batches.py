@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin import stream
+from kgroups.admin.query import stream
 from kgroups.render import store
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember

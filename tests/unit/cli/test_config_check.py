@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.admin.check_connection import _grant
+from kgroups.admin.diagnose.check_connection import _grant
 from kgroups.config.secret import Secret
 from kgroups.config.security import Password, Sasl, Security
 from kgroups.config.settings import ClientSettings

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.exporter.command import Looks
 from kgroups.cli.frame.options import Connection
 from kgroups.config.settings import ClientSettings, parse_bootstrap

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from kgroups.admin.coordinators import Found
+from kgroups.admin.routing.coordinators import Found
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, SandboxError
 from kgroups.model.cluster import Node

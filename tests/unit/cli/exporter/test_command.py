@@ -12,7 +12,7 @@ from kio.schema.errors import ErrorCode
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as classic
 
-from kgroups.admin.select_groups import Selection
+from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.exporter import command as exporter
 from kgroups.cli.exporter.command import Looks, _serve
 from kgroups.cli.frame.options import Connection

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.coverage import missing_coordinators
+from kgroups.admin.routing.coverage import missing_coordinators
 from kgroups.cli.frame.unanswered import unanswered
 from kgroups.cli.watch.actions import Controls
 from kgroups.model.outcome import Failure, Scope

@@ -1,0 +1,1 @@
+"""Changes: plans, the check before the write, and the writes."""

@@ -1,0 +1,85 @@
+"""Deletes groups with all that they have committed: DeleteGroups, many groups a request to each coordinator.
+
+Over the wire, because librdkafka sends one request for each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.journal import Journal
+from kgroups.model.operations.results import DeletedGroup, DoomedGroup
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import delete_groups as api
+
+from ..query.select_groups import Selection
+from ..routing.ask_coordinators import Question, ask_coordinators
+from ..routing.witness import Witness
+from .make_plan import Lookups
+from .reset_offsets import WireLookups
+from .reset_plan import IDLE, has_members
+
+GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
+DeleteJournal = Journal[GroupId, DeletedGroup]
+
+_DELETE: Question[Any] = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
+
+
+async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[DoomedGroup]:
+    """The selected groups that can be deleted, sorted; those with members, or that do not exist, are failures."""
+    return await doomed_groups(WireLookups(cluster), selection)
+
+
+async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[DoomedGroup]:
+    """The same by any transport."""
+    groups, committed = await lookups.groups(selection)
+    idle = sorted(group for group in groups.items if group.state in IDLE)
+    failures = [has_members(group) for group in groups.items if group.state not in IDLE]
+    doomed = (DoomedGroup(group, committed[group.group_id]) for group in idle if group.group_id in committed)
+    return groups.with_items(doomed).with_failures(failures)
+
+
+def still_as_shown(
+    planned: Iterable[DoomedGroup], now: Outcome[DoomedGroup], *, force: bool = False
+) -> Outcome[DoomedGroup]:
+    """Of the groups that can be deleted now those whose commits are as in an old plan, with ``force`` all of them; the
+    others are failures."""
+    shown = {doomed.group.group_id: doomed.commits for doomed in planned}
+    kept: list[DoomedGroup] = []
+    failures: list[Failure] = []
+    for doomed in now.items:
+        name = doomed.group.group_id
+        if force or doomed.commits == shown.get(name):
+            kept.append(doomed)
+        else:
+            message = "its offsets have changed since they were looked at: it is not deleted; plan it again"
+            failures.append(Failure(Scope.GROUP, name, message))
+    return now.with_items(kept).with_failures(failures)
+
+
+async def delete_groups(
+    cluster: Cluster, names: Iterable[GroupId], journal: DeleteJournal | None = None
+) -> Outcome[DeletedGroup]:
+    """Deletes them; one item for each, sorted. The broker refuses a group with members (NON_EMPTY_GROUP).
+
+    :param journal: learns each result as it arrives, and can stop the deletion.
+    """
+    wanted = sorted(set(names))
+    journal = journal or Journal()
+    witness: Witness[GroupId, DeletedGroup, Any] = Witness(
+        journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
+    )
+    question = _DELETE._replace(witness=witness)
+    answers = await ask_coordinators(cluster, question, dict.fromkeys(wanted))
+    items = []
+    for name in wanted:
+        failure = answers.failed.get(name)
+        if failure and failure.error == NOT_FOUND and name in answers.unknown:
+            failure = failure._replace(message=GONE)
+        unknown = Result.UNKNOWN if name in answers.unknown else Result.FAILED
+        items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
+    journal.enter({item.group_id: item for item in items})
+    return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))

@@ -1,0 +1,116 @@
+"""Takes commits of a group away, which it may do for topics that no member is subscribed to (KIP-496, Kafka 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kgroups.errors import UsageError
+from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.model.topic_scope import TopicScope, in_scope
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, kafka_error
+
+from ..query.select_groups import Selection
+from .reset_offsets import WireLookups
+from .reset_plan import IDLE, Committed, has_members
+
+
+async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
+    """The commits that would go, each with an ``after`` of ``None``, sorted; ``apply_offsets`` takes them away.
+
+    A topic that a member is subscribed to is a failure (GROUP_SUBSCRIBED_TO_TOPIC), and so is one without a commit of
+    which the brokers do not tell.
+
+    :raises UsageError: when ``topics`` names a topic or a partition that neither exists nor has a commit.
+    """
+    lookups = WireLookups(cluster)
+    groups, committed = await lookups.groups(selection)
+    kinds = {group.group_id: group.type for group in groups.items}
+    busy, partial = _refused_shares(groups.items, committed, topics)
+    doomed = [
+        PlannedOffset(group, topic, partition, commit, None, kind=kinds.get(group))
+        for group in sorted(committed)
+        for (topic, partition), commit in sorted(committed[group].items())
+        if in_scope(topics, topic, partition)
+    ]
+    unseen = _without_commits(topics, doomed)
+    unknown = _check_exist(unseen, await lookups.topics(sorted(unseen)))
+    held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
+    refused = sorted({(entry.group_id, entry.topic) for entry in doomed if entry.group_id not in busy} & held)
+    idle = sorted(set(topics) - {entry.topic for entry in doomed} - {failure.name for failure in unknown})
+    # Where no group was found, that is said already.
+    notices = tuple(f"none of these groups has a committed offset on topic '{topic}'" for topic in idle if groups.items)
+    spared = held | partial.keys()
+    kept = (entry for entry in doomed if entry.group_id not in busy and (entry.group_id, entry.topic) not in spared)
+    failures = [*unknown, *busy.values(), *partial.values(), *(_refusal(group, topic) for group, topic in refused)]
+    return groups.with_items(kept).with_failures(failures, notices)
+
+
+def _refused_shares(
+    groups: Iterable[Group], committed: Committed, topics: TopicScope
+) -> tuple[dict[GroupId, Failure], dict[tuple[GroupId, str], Failure]]:
+    """Share groups with members, and topics of which one is to forget some partitions: it forgets whole topics only."""
+    busy: dict[GroupId, Failure] = {}
+    partial: dict[tuple[GroupId, str], Failure] = {}
+    for group in groups:
+        if group.type not in GroupType.WITHOUT_COMMITS:
+            continue
+        name = group.group_id
+        if group.state not in IDLE:
+            busy[name] = has_members(group)
+            continue
+        for topic, partition in committed.get(name, {}):
+            if topic in topics and not in_scope(topics, topic, partition):
+                message = f"group '{name}': a share group forgets whole topics only: leave the partitions out"
+                partial[name, topic] = Failure(Scope.TOPIC, topic, message)
+    return busy, partial
+
+
+def _without_commits(topics: TopicScope, doomed: Iterable[PlannedOffset]) -> dict[str, frozenset[int]]:
+    """What was named and has no commit, so that it may not exist: topic -> partitions; none: the topic as a whole."""
+    seen: dict[str, set[int]] = {}
+    for entry in doomed:
+        seen.setdefault(entry.topic, set()).add(entry.partition)
+    return {
+        topic: missing
+        for topic, partitions in topics.items()
+        if (missing := (partitions or frozenset()) - seen.get(topic, set())) or topic not in seen
+    }
+
+
+def _check_exist(unseen: Mapping[str, frozenset[int]], told: Mapping[str, TopicLeaders]) -> list[Failure]:
+    """The topics of which is not known whether they exist.
+
+    :raises UsageError: for the first topic or partition that does not.
+    """
+    failures: list[Failure] = []
+    for topic, partitions in sorted(unseen.items()):
+        entry = told.get(topic)
+        if entry is None:
+            failures.append(Failure(Scope.TOPIC, topic, "left out of the broker's answer", api="Metadata"))
+        elif entry.error and entry.error.code == Code.unknown_topic_or_partition:
+            on = f"on its partition {min(partitions)}" if partitions else "on it"
+            raise UsageError(f"--topic: there is no topic '{topic}', nor a commit {on}")
+        elif entry.error:
+            failures.append(entry.error.failure(Scope.TOPIC, topic, api="Metadata"))
+        elif strange := partitions - entry.leaders.keys():
+            raise UsageError(
+                f"--topic: topic '{topic}' has no partition {min(strange)}, nor is there a commit on it; "
+                f"it has {len(entry.leaders)}, from 0 on"
+            )
+    return failures
+
+
+def _subscribed(group: Group) -> set[str]:
+    """What its members read, or mean to."""
+    members = group.members or ()
+    asked = {topic for member in members for topic in member.subscription.topics}
+    return asked | {entry.topic for member in members for entry in member.assignment.topics}
+
+
+def _refusal(group: str, topic: str) -> Failure:
+    error = kafka_error(Code.group_subscribed_to_topic, f"group '{group}': a member is subscribed to the topic")
+    return error.failure(Scope.TOPIC, topic, api="DescribeGroups")

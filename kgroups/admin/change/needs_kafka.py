@@ -1,0 +1,69 @@
+"""Find changes that a broker is too old for while they are planned, so that a dry run reports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kgroups.errors import KgroupsError
+from kgroups.model.cluster import Node
+from kgroups.model.counts import count
+from kgroups.model.groups import GroupId, GroupType
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import Leaver
+from kgroups.model.outcome import Failure, Outcome, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import leave_group, offset_delete
+from kgroups.protocol.versions import Api
+
+from ..routing.coordinators import find_coordinators
+
+SINCE = "2.4"
+"""The Kafka version with OffsetDelete (KIP-496), and with LeaveGroup v3 for other clients (KIP-345)."""
+
+
+async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
+    """Return the plan without deletions that the group's coordinator does not know; each is a failure."""
+    ours = [entry for entry in planned.items if entry.kind not in GroupType.WITHOUT_COMMITS]
+    going = {entry.group_id for entry in ours if entry.before and not entry.after}
+    made = {entry.group_id for entry in ours if entry.after and not entry.before}
+    too_old = await _too_old(cluster, going | made, offset_delete.API)
+    if not too_old:
+        return planned
+    refused = {entry.key for entry in ours if entry.group_id in too_old and entry.before and not entry.after}
+    failures = [
+        Failure(Scope.GROUP, name, f"deleting a committed offset needs Kafka {SINCE} (OffsetDelete)", broker=node.id)
+        for name, node in sorted(too_old.items())
+        if name in going
+    ]
+    new = sum(bool(entry.after and not entry.before and entry.group_id in too_old) for entry in ours)
+    said = f"{count(new, 'new committed offset')} cannot be undone: that needs Kafka {SINCE} (OffsetDelete)"
+    kept = (entry for entry in planned.items if entry.key not in refused)
+    return planned.with_items(kept).with_failures(failures, (said,) if new else ())
+
+
+async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[Leaver]) -> Outcome[Leaver]:
+    """Return the plan without members whose coordinator lets nobody else remove them; each group is a failure."""
+    too_old = await _too_old(cluster, {leaver.group_id for leaver in planned.items}, leave_group.API)
+    failures = [
+        Failure(Scope.GROUP, name, f"removing members needs Kafka {SINCE} (LeaveGroup v3)", broker=node.id)
+        for name, node in sorted(too_old.items())
+    ]
+    kept = (leaver for leaver in planned.items if leaver.group_id not in too_old)
+    return planned.with_items(kept).with_failures(failures) if too_old else planned
+
+
+async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Mapping[GroupId, Node]:
+    """Group -> its coordinator that does not speak an API. Nothing is looked up if every broker speaks it."""
+    names = set(groups)
+    if not names or not [node for node in cluster.nodes.values() if await _lacks(cluster, node, api)]:
+        return {}
+    where, _ = await find_coordinators(cluster, names)
+    return {name: node for name, node in where.items() if await _lacks(cluster, node, api)}
+
+
+async def _lacks(cluster: Cluster, node: Node, api: Api) -> bool:
+    """Whether it is known that a broker does not speak it; of one that does not answer, the write tells."""
+    try:
+        return not await cluster.speaks(node, api)
+    except KgroupsError:
+        return False

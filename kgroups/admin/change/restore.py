@@ -1,0 +1,194 @@
+"""What keeps the offsets of a file from being written: pure checks of a file against the cluster as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from kgroups.model.counts import count
+from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.offsets import Commit, Logs, Move, PlanKey
+from kgroups.model.operations.origin import ACCEPT, Mismatch, Origin
+from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario
+from kgroups.model.outcome import Failure, Outcome, Result, Scope
+from kgroups.protocol.apis.metadata import TopicLeaders
+
+from ..routing.partition_leaders import partition_name
+from .reset_plan import Committed, ResetRequest
+
+_SHOWN = 3
+
+
+class _Checks(NamedTuple):
+    scenario: FromPlan
+    origin: Origin
+    committed: Committed
+    told: Mapping[str, TopicLeaders]
+
+    def changed(self, topic: str) -> bool | None:
+        """Whether a topic was deleted and recreated; ``None`` if unknown."""
+        entry = self.told.get(topic)
+        return self.origin.topic_changed(topic, entry.topic_id if entry else 0)
+
+
+def for_cluster(request: ResetRequest, cluster_id: str | None) -> tuple[ResetRequest, tuple[str, ...]]:
+    """Return a request as it applies to a cluster, and what to say about it.
+
+    :raises UsageError: if it is a file of another cluster, and that is not accepted.
+    """
+    scenario = request.scenario
+    if not isinstance(scenario, FromPlan) or scenario.origin is None:
+        return request, ()
+    origin, notices = scenario.origin.on(cluster_id)
+    return request._replace(scenario=replace(scenario, origin=origin)), notices
+
+
+def applicable(
+    scenario: Scenario, keys: Iterable[PlanKey], committed: Committed, told: Mapping[str, TopicLeaders]
+) -> Outcome[PlanKey]:
+    """Return the offsets of a file that may be written, and what keeps the others from it.
+
+    Of a recreated topic nothing is written. Of an undo, neither is what the run never wrote, what is restored already,
+    and what another client has committed since. Other scenarios pass.
+    """
+    keys = tuple(keys)
+    if not isinstance(scenario, FromPlan) or scenario.origin is None:
+        return Outcome(keys)
+    checks = _Checks(scenario, scenario.origin, committed, told)
+    kept: list[PlanKey] = []
+    failures: list[Failure] = []
+    never: dict[GroupId, int] = {}
+    already = 0
+    for key in keys:
+        before = committed[key[0]].get(key[1:])
+        if scenario.exact and _has_it(checks, key, before):
+            already += 1
+        elif scenario.exact and _never_written(checks, key):
+            never[key[0]] = never.get(key[0], 0) + 1
+        elif reason := _refusal(checks, key, before):
+            failures.append(_failure(key, reason))
+        else:
+            kept.append(key)
+    return Outcome(tuple(kept), tuple(failures), tuple(_notices(checks.origin, already, never)))
+
+
+def _has_it(checks: _Checks, key: PlanKey, before: Move) -> bool:
+    """Whether nothing is to be restored: the same commit, or another client's of the same offset."""
+    old, wrote = checks.scenario.moves[key], checks.origin.written.get(key)
+    if before == old:
+        return True
+    return bool(before and old and before.offset == old.offset and wrote and wrote.offset != old.offset)
+
+
+def _never_written(checks: _Checks, key: PlanKey) -> bool:
+    return checks.origin.results.get(key) is Result.FAILED and Mismatch.OFFSET not in checks.origin.accepted
+
+
+def _refusal(checks: _Checks, key: PlanKey, before: Move) -> str | None:
+    """Why an offset is not written."""
+    scenario, origin = checks.scenario, checks.origin
+    what = _offset(scenario.moves[key])
+    done = "not restored" if scenario.exact else "not written"
+    if checks.changed(key[1]) and Mismatch.TOPIC not in origin.accepted:
+        return (
+            f"{what} is {done}: the topic was deleted and recreated after {origin.name} was written; "
+            f"{ACCEPT} {Mismatch.TOPIC} writes it all the same"
+        )
+    if not scenario.exact or key not in origin.written or Mismatch.OFFSET in origin.accepted:
+        return None
+    wrote = origin.written[key]
+    if (before.offset if before else None) == (wrote.offset if wrote else None):
+        return None
+    return (
+        f"{what} is {done}: the group has moved on from {_offset(wrote)}, which was written, to {_offset(before)}; "
+        f"{ACCEPT} {Mismatch.OFFSET} writes it all the same"
+    )
+
+
+def _offset(commit: Commit | None) -> str:
+    return f"offset {commit.offset}" if commit else "no offset"
+
+
+def _failure(key: PlanKey, reason: str) -> Failure:
+    return Failure(Scope.PARTITION, partition_name(key[1:]), f"group '{key[0]}': {reason}")
+
+
+def _notices(origin: Origin, already: int, never: Mapping[GroupId, int]) -> Iterable[str]:
+    if already:
+        yield f"{count(already, 'offset is', 'offsets are')} already as {origin.name} says"
+    for group, number in sorted(never.items()):
+        yield f"group '{group}': {count(number, 'offset')} not restored: {origin.name} says that it was never written"
+
+
+def inside(
+    scenario: Scenario, planned: Outcome[PlannedOffset], logs: Logs, told: Mapping[str, TopicLeaders]
+) -> Outcome[PlannedOffset]:
+    """Return an undo without the offsets that are beyond the log end for no known reason.
+
+    Where the topic is known to be the same one, or the offset was beyond the end before, the plan notes it. Where the
+    log end is unknown, it notes that.
+    """
+    if not isinstance(scenario, FromPlan) or not scenario.exact or scenario.origin is None:
+        return planned
+    checks = _Checks(scenario, scenario.origin, {}, told)
+    kept: list[PlannedOffset] = []
+    failures: list[Failure] = []
+    for entry in planned.items:
+        log = logs.offsets.get(entry.topic, {}).get(entry.partition)
+        end = log.end if log else None
+        if entry.after is None or (end is not None and entry.after.offset <= end):
+            kept.append(entry)
+        elif end is None:
+            kept.append(entry._replace(note="log end offset unknown"))
+        elif _excused(checks, entry):
+            kept.append(entry)
+        else:
+            reason = (
+                f"{_offset(entry.after)} is not restored: it is beyond the log end offset {end}, so the topic may have "
+                f"been recreated; {ACCEPT} {Mismatch.TOPIC} writes it all the same"
+            )
+            failures.append(_failure(entry.key, reason))
+    return planned.with_items(kept).with_failures(failures)
+
+
+def _excused(checks: _Checks, entry: PlannedOffset) -> bool:
+    same = checks.changed(entry.topic) is False
+    return same or entry.key in checks.origin.beyond_end or Mismatch.TOPIC in checks.origin.accepted
+
+
+def restored_groups(
+    scenario: Scenario, planned: Iterable[PlannedOffset], committed: Committed, groups: Iterable[Group]
+) -> list[str]:
+    """Return how groups will differ from what they were although their offsets are restored."""
+    if not isinstance(scenario, FromPlan) or not scenario.exact:
+        return []
+    there = {group.group_id for group in groups}
+    left: dict[GroupId, set[tuple[str, int]]] = {}
+    for entry in planned:
+        pairs = left.setdefault(
+            entry.group_id, {pair for pair, commit in committed[entry.group_id].items() if commit is not None}
+        )
+        change: Callable[[tuple[str, int]], None] = pairs.add if entry.after else pairs.discard
+        change((entry.topic, entry.partition))
+    modern = [name for name in left if name not in there and scenario.kinds.get(name) == GroupType.CONSUMER]
+    empty = [name for name, pairs in left.items() if not pairs and name in there]
+    notices = []
+    if modern:
+        notices.append(
+            f"{_named(modern)} had the group type Consumer (KIP-848): the commit makes a Classic group, which "
+            "becomes a Consumer group when its consumers join"
+        )
+    if empty:
+        notices.append(
+            f"{_named(empty)} will have no offsets left and stays in the list until Kafka removes it, within "
+            f"offsets.retention.check.interval.ms (10 minutes by default); kgroups delete removes it now"
+        )
+    return notices
+
+
+def _named(names: Iterable[GroupId]) -> str:
+    found = sorted(names)
+    shown = ", ".join(f"'{name}'" for name in found[:_SHOWN])
+    more = f", and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return f"{'group' if len(found) == 1 else 'groups'} {shown}{more}"

@@ -1,0 +1,1 @@
+"""The way to each broker, step by step."""

@@ -1,0 +1,65 @@
+"""The newest records of a group, by key, as what they tell of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kgroups.model.group_log import CommitTimes, GroupLog, Key, Timeouts
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.origin import topic_id_of
+from kgroups.protocol.offsets_topic import NO_TOPIC_ID
+
+if TYPE_CHECKING:
+    from .backward_reader import Found
+
+_COMMIT, _CLASSIC = 1, 2
+_MEMBERS = (5, 19)
+_TARGETS = (6, 12, 20)
+"""Where the time of an assignment is written, by kind of group: consumer, share, streams."""
+
+
+def log_of(newest: Mapping[Key, Found], group: GroupId) -> GroupLog:
+    """:param newest: the group's own."""
+    own = {key: found for key, found in newest.items() if found.value is not None}
+    classic = own.get((_CLASSIC, group))
+    value: Mapping[str, Any] = (classic.value if classic else None) or {}
+    timeouts = {member["memberId"]: _timeouts(member) for member in value.get("members", ())}
+    commits: dict[tuple[str, int], CommitTimes] = {}
+    rebalanced = classic.timestamp if classic else None
+    for key, (timestamp, told) in own.items():
+        if told is None:
+            continue
+        if key[0] == _COMMIT:
+            expires = told.get("expireTimestamp", -1)
+            commits[str(key[2]), int(str(key[3]))] = CommitTimes(
+                told["commitTimestamp"],
+                expires if expires >= 0 else None,
+                topic_id_of(told.get("topicId") or NO_TOPIC_ID) or None,
+            )
+        elif key[0] in _MEMBERS:
+            timeouts[str(key[2])] = _modern_timeouts(told)
+        elif key[0] in _TARGETS:
+            rebalanced = told.get("AssignmentTimestamp") or timestamp
+    return GroupLog(
+        generation=value.get("generation"),
+        leader=value.get("leader"),
+        state_since=_known(value.get("currentStateTimestamp")),
+        rebalanced=_known(rebalanced),
+        timeouts=timeouts,
+        commits=commits,
+    )
+
+
+def _timeouts(member: Mapping[str, Any]) -> Timeouts:
+    return Timeouts(_known(member.get("sessionTimeout")), _known(member.get("rebalanceTimeout")))
+
+
+def _modern_timeouts(member: Mapping[str, Any]) -> Timeouts:
+    """Of KIP-848 members. A session is told only of those that speak the classic protocol: else it is the broker's."""
+    classic = member.get("ClassicMemberMetadata") or {}
+    return Timeouts(_known(classic.get("SessionTimeoutMs")), _known(member.get("RebalanceTimeoutMs")))
+
+
+def _known(value: int | None) -> int | None:
+    return None if value is None or value < 0 else value

@@ -1,0 +1,1 @@
+"""What groups there are, what they do, and where they stand."""

@@ -1,0 +1,42 @@
+"""Classic groups, by DescribeGroups, and KIP-848 groups, by ConsumerGroupDescribe; their commits, by OffsetFetch."""
+
+from __future__ import annotations
+
+from kgroups.model.cluster import Node
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
+from kgroups.protocol.apis import consumer_group_describe, describe_groups, offset_fetch
+from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
+from kgroups.protocol.apis.describe_groups import ClassicGroup
+
+from ...routing.ask_coordinators import Question
+from .describer import Describer
+
+COMMITS = Question("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
+
+
+def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:
+    return Group(name, GroupType.CLASSIC, group.state, group.protocol_type, group.protocol, node, group.members)
+
+
+def _consumer(name: GroupId, node: Node, group: ConsumerGroup) -> Group:
+    return Group(
+        group_id=name,
+        type=GroupType.CONSUMER,
+        state=group.state,
+        protocol_type=CONSUMER_PROTOCOL_TYPE,
+        protocol=group.assignor,
+        coordinator=node,
+        members=group.members,
+        group_epoch=group.group_epoch,
+        target_assignment_epoch=group.assignment_epoch,
+    )
+
+
+CLASSIC = Describer(
+    Question("classic groups", describe_groups.API, describe_groups.DescribeGroups), _classic, since="0.9"
+)
+CONSUMER = Describer(
+    Question("consumer groups", consumer_group_describe.API, consumer_group_describe.ConsumerGroupDescribe),
+    _consumer,
+    since="3.7",
+)

@@ -1,0 +1,50 @@
+"""Streams groups (KIP-1071): StreamsGroupDescribe, and how many partitions there are of what their tasks read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgroups.model.cluster import Node
+from kgroups.model.groups import STREAMS_PROTOCOL_TYPE, Group, GroupId, GroupType
+from kgroups.model.streams_groups import topics_of_tasks, with_partitions_read
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis import streams_group_describe
+from kgroups.protocol.apis.streams_group_describe import StreamsGroup
+
+from ...routing.ask_coordinators import Question
+from ...routing.partition_leaders import read_topics
+from .describer import Describer
+
+
+def _streams(name: GroupId, node: Node, group: StreamsGroup) -> Group:
+    return Group(
+        group_id=name,
+        type=GroupType.STREAMS,
+        state=group.state,
+        protocol_type=STREAMS_PROTOCOL_TYPE,
+        protocol=group.assignor or "",
+        coordinator=node,
+        members=group.members,
+        group_epoch=group.group_epoch,
+        target_assignment_epoch=group.assignment_epoch,
+        topology=group.topology,
+    )
+
+
+async def _with_assignments(cluster: Cluster, groups: Sequence[Group]) -> list[Group]:
+    """The groups, their members with the partitions that they read: brokers tell of tasks alone.
+
+    A subtopology has as many tasks as the largest of its topics has partitions: those of the others are counted.
+    """
+    # Errors are reported where the logs are read next.
+    told, _ = await read_topics(cluster, sorted({topic for group in groups for topic in topics_of_tasks(group)}))
+    counts = {entry.topic: len(entry.leaders) for entry in told.values() if not entry.error}
+    return [with_partitions_read(group, counts) for group in groups]
+
+
+DESCRIBER = Describer(
+    Question("streams groups", streams_group_describe.API, streams_group_describe.StreamsGroupDescribe),
+    _streams,
+    since="4.1",
+    complete=_with_assignments,
+)

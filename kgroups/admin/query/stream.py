@@ -1,0 +1,315 @@
+"""Ask about each broker's groups as soon as its list arrives, and yield the answers in name order.
+
+Each coordinator has a lane: its groups, sorted by name, are asked about in pieces, a few pieces ahead of the reader, so
+that round trips overlap. Batches are merged from the first pieces of all lanes. A lane that waits for a silent broker
+holds back no other lane: after a short stall, all lanes go on without waiting for the reader, and what has arrived is
+finished without the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_right
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from operator import attrgetter, itemgetter
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId, ListedGroup
+from kgroups.model.outcome import Failure, Outcome, Scope, merge
+from kgroups.net.cluster import Cluster
+
+from ..routing.coordinators import find_coordinators
+from .list_groups import stream_groups
+from .select_groups import Located, Selection
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+LARGEST_PIECE = 1_000
+SMALLEST_PIECE = 250
+HELD = 36_000
+"""Groups whose answers are awaited or held at once, over all coordinators."""
+FEWEST_HELD, MOST_HELD = 3, 6
+"""Pieces of one coordinator that are awaited or held at once, at least and at most."""
+PIECES_UNDER_WAY = 2
+"""Pieces that one coordinator is asked about at once. Together they fill :data:`.pacing.BATCHES`, and not more."""
+
+LONGEST_STALL = 0.5
+"""Seconds without any news, after which what has arrived goes on alone; less where little time is left."""
+
+
+class Stages(NamedTuple, Generic[T, U]):
+    """What to do with groups: ``ask`` returns the answers about groups of one coordinator, sorted by name. ``finish``
+    makes the final answers, one for each, from answers of several coordinators, and may add failures."""
+
+    ask: Callable[[Located], Awaitable[Outcome[T]]]
+    finish: Callable[[Sequence[T]], Awaitable[tuple[Sequence[U], Sequence[Failure]]]]
+    name: Callable[[T], GroupId]
+
+
+async def stream_answers(cluster: Cluster, selection: Selection, stages: Stages[T, U]) -> AsyncGenerator[Outcome[U]]:
+    """Yield the answers about the selected groups in batches, sorted by name within and across batches.
+
+    A batch holds the failures of its groups. The last batch has no items, but all other failures and the notices.
+    """
+    stream = _Stream(cluster, selection, stages)
+    try:
+        async for batch in stream.batches():
+            yield batch
+    finally:
+        await stream.close()
+
+
+async def collect(batches: AsyncGenerator[Outcome[T]]) -> Outcome[T]:
+    """All batches as one outcome."""
+    async with aclosing(batches):
+        return merge([batch async for batch in batches])
+
+
+class _Piece(Generic[T, U]):
+    """Answers about some groups of one coordinator, sorted by name; the last of these names is ``last``."""
+
+    def __init__(self, last: GroupId) -> None:
+        self.last = last
+        self.names: list[GroupId] = []
+        self.items: Sequence[T] = ()
+        self.failures: Sequence[Failure] = ()
+        self.fresh = False
+        """Whether it is answered, and waits to be finished."""
+        self.finished: Sequence[U] | None = None
+
+
+class _Lane(Generic[T, U]):
+    """The groups of one coordinator, and the pieces of them that are asked about, or wait for the reader."""
+
+    def __init__(self, groups: Sequence[ListedGroup], named: Mapping[GroupId, Node]) -> None:
+        self._groups = groups
+        self._named = named
+        self.pieces: deque[_Piece[T, U]] = deque()
+        self.over = False
+        self.room = asyncio.Event()
+
+    @property
+    def active(self) -> bool:
+        return bool(self.pieces) or not self.over
+
+    @property
+    def first(self) -> Sequence[U] | None:
+        """The answers of the first piece, once they are final."""
+        return self.pieces[0].finished if self.pieces else None
+
+    def parts(self, size: int) -> Iterable[tuple[GroupId, Located]]:
+        """The groups in pieces, each after the last name in it."""
+        names = sorted(self._named)
+        for at in range(0, len(names), size):
+            some = names[at : at + size]
+            yield some[-1], Located(named={name: self._named[name] for name in some})
+        groups = sorted(self._groups, key=_group_id)
+        self._groups = ()
+        groups.reverse()
+        while groups:
+            listed = tuple(reversed(groups[-size:]))
+            del groups[-size:]  # what has been asked about need not be kept
+            yield listed[-1].group_id, Located(listed)
+
+
+class _Stream(Generic[T, U]):
+    def __init__(self, cluster: Cluster, selection: Selection, stages: Stages[T, U]) -> None:
+        self._cluster = cluster
+        self._selection = selection
+        self._stages = stages
+        share = HELD // max(1, len(cluster.nodes))
+        self._size = max(SMALLEST_PIECE, min(LARGEST_PIECE, share // FEWEST_HELD))
+        self._held = max(FEWEST_HELD, min(MOST_HELD, share // self._size))
+        self._lanes: list[_Lane[T, U]] = []
+        self._unlisted = dict.fromkeys(selection.names)
+        self._named: set[GroupId] = set()
+        self._placing = 0
+        """Searches for groups that are not over: until then, there may be further lanes."""
+        self._stalled = False
+        self._finishing = 0
+        self._changed = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._bug: BaseException | None = None
+        self._failures: dict[Failure, None] = {}
+        self._notices: dict[str, None] = {}
+
+    async def batches(self) -> AsyncGenerator[Outcome[U]]:
+        self._place(self._list() if self._selection.needs_list else self._look_up())
+        while True:
+            self._changed.clear()
+            if self._bug:
+                raise self._bug
+            self._lanes = [lane for lane in self._lanes if lane.active]
+            if not self._placing and not self._lanes:
+                break
+            if not self._placing and all(lane.first is not None for lane in self._lanes):
+                self._stalled = False
+                began = time.monotonic()
+                yield self._batch()
+                # What the reader does with a batch is not the brokers' time.
+                self._cluster.deadline.extend(time.monotonic() - began)
+                continue
+            if self._stalled or self._enough():
+                self._finish()
+            await self._news()
+        yield Outcome((), tuple(sorted(self._failures, key=Failure.sort_key)), tuple(sorted(self._notices)))
+
+    async def close(self) -> None:
+        """Ends what is still under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _news(self) -> None:
+        """Waits for a change. Without one for a while, a broker is silent, and nobody waits for it any longer."""
+        if self._stalled:
+            await self._changed.wait()
+            return
+        try:
+            async with asyncio.timeout(min(LONGEST_STALL, self._cluster.deadline.remaining() / 8)):
+                await self._changed.wait()
+        except TimeoutError:
+            self._stalled = True
+            for lane in self._lanes:
+                lane.room.set()
+            if self._selection.needs_list and self._unlisted:
+                self._place(self._look_up())
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            self._bug = self._bug or task.exception()
+        self._changed.set()
+
+    # Which groups: as the lists tell, and by name.
+
+    def _place(self, search: Coroutine[Any, Any, None]) -> None:
+        async def work() -> None:
+            await search
+            self._placing -= 1
+
+        self._placing += 1
+        self._run(work())
+
+    async def _list(self) -> None:
+        matches = self._selection.matches
+        async with aclosing(stream_groups(self._cluster, self._selection.among)) as lists:
+            async for outcome in lists:
+                self._failures.update(dict.fromkeys(outcome.failures))
+                self._notices.update(dict.fromkeys(outcome.notices))
+                by_node: dict[Node, list[ListedGroup]] = {}
+                for group in outcome.items:
+                    if matches(group.group_id) and group.group_id not in self._named:
+                        by_node.setdefault(group.coordinator, []).append(group)
+                        self._unlisted.pop(group.group_id, None)
+                for groups in by_node.values():
+                    self._open(_Lane(groups, _NO_NAMES))
+        await self._look_up()
+
+    async def _look_up(self) -> None:
+        """Finds the coordinators of the named groups that no list has held so far."""
+        names = sorted(self._unlisted)
+        self._unlisted.clear()
+        self._named.update(names)
+        if names:
+            found, lost = await find_coordinators(self._cluster, names)
+            self._failures.update(dict.fromkeys(lost[name] for name in sorted(lost)))
+            by_node: dict[Node, dict[GroupId, Node]] = {}
+            for name, node in found.items():
+                by_node.setdefault(node, {})[name] = node
+            for named in by_node.values():
+                self._open(_Lane((), named))
+
+    # The answers.
+
+    def _open(self, lane: _Lane[T, U]) -> None:
+        self._lanes.append(lane)
+        self._run(self._ask(lane))
+
+    async def _ask(self, lane: _Lane[T, U]) -> None:
+        gate = asyncio.Semaphore(PIECES_UNDER_WAY)
+        for last, located in lane.parts(self._size):
+            while len(lane.pieces) >= self._held and not self._stalled:
+                lane.room.clear()
+                await lane.room.wait()
+            await gate.acquire()
+            piece: _Piece[T, U] = _Piece(last)
+            lane.pieces.append(piece)
+            self._run(self._answer(piece, located, gate))
+        lane.over = True
+
+    async def _answer(self, piece: _Piece[T, U], located: Located, gate: asyncio.Semaphore) -> None:
+        answer = await self._stages.ask(located)
+        gate.release()
+        self._notices.update(dict.fromkeys(answer.notices))
+        piece.names = [self._stages.name(item) for item in answer.items]
+        piece.items, piece.failures, piece.fresh = answer.items, answer.failures, True
+
+    def _fresh(self) -> list[_Piece[T, U]]:
+        return [piece for lane in self._lanes for piece in lane.pieces if piece.fresh]
+
+    def _enough(self) -> bool:
+        """Whether to finish what is there: one piece for each coordinator, or without more there is no batch.
+
+        To finish pieces one by one would take a request to each leader for each of them.
+        """
+        if self._placing:
+            return False
+        needed = all(lane.pieces and (lane.pieces[0].fresh or lane.first is not None) for lane in self._lanes)
+        return (needed and not self._finishing) or len(self._fresh()) >= len(self._lanes)
+
+    def _finish(self) -> None:
+        """Starts to finish all pieces that are there, together."""
+        if pieces := self._fresh():
+            self._finishing += 1
+            for piece in pieces:
+                piece.fresh = False
+            self._run(self._finish_all(pieces))
+
+    async def _finish_all(self, pieces: Sequence[_Piece[T, U]]) -> None:
+        final, failures = await self._stages.finish([item for piece in pieces for item in piece.items])
+        self._failures.update(dict.fromkeys(failures))
+        at = 0
+        for piece in pieces:
+            end = at + len(piece.items)
+            piece.finished, piece.items = final[at:end], ()
+            at = end
+        self._finishing -= 1
+
+    def _batch(self) -> Outcome[U]:
+        """Takes all answers up to the first name at which a lane's first piece ends."""
+        cut = min(lane.pieces[0].last for lane in self._lanes)
+        pairs: list[tuple[GroupId, U]] = []
+        failures: list[Failure] = []
+        for lane in self._lanes:
+            piece = lane.pieces[0]
+            end = bisect_right(piece.names, cut)
+            pairs += zip(piece.names[:end], (piece.finished or ())[:end], strict=True)
+            failures += [each for each in piece.failures if not _is_after(cut, each)]
+            if piece.last <= cut:
+                lane.pieces.popleft()
+                lane.room.set()
+            else:
+                piece.names, piece.finished = piece.names[end:], (piece.finished or ())[end:]
+                piece.failures = [each for each in piece.failures if _is_after(cut, each)]
+        pairs.sort(key=itemgetter(0))
+        return Outcome(tuple([item for _, item in pairs]), tuple(failures))
+
+
+def _is_after(cut: GroupId, failure: Failure) -> bool:
+    return failure.scope is Scope.GROUP and failure.name > cut
+
+
+_group_id = attrgetter("group_id")
+_NO_NAMES: Mapping[GroupId, Node] = MappingProxyType({})

@@ -1,0 +1,1 @@
+"""Which broker to ask, and how: coordinators, leaders, batches, retries, and coverage."""

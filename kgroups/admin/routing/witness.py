@@ -1,0 +1,51 @@
+"""Enters what brokers answer to a change into its journal, group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Generic, TypeVar
+
+from kgroups.model.cluster import Node
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.journal import Journal
+from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, KafkaError
+
+K = TypeVar("K", bound=Hashable)
+R = TypeVar("R")
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class Witness(Generic[K, R, T_contra]):
+    """Watches a change while it is being made."""
+
+    def __init__(
+        self,
+        journal: Journal[K, R],
+        keys: Callable[[GroupId], Iterable[K]],
+        results: Callable[[Node, GroupId, T_contra], Mapping[K, R]],
+    ) -> None:
+        """
+        :param keys: the keys of a group in the journal.
+        :param results: the results in an answer about a group.
+        """
+        self._journal = journal
+        self._keys = keys
+        self._results = results
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more may be sent."""
+        return self._journal.stopped
+
+    def sending(self, groups: Iterable[GroupId]) -> None:
+        """:raises NotSent: if nothing more may be sent."""
+        self._journal.sending(key for group in groups for key in self._keys(group))
+
+    def unsent(self, groups: Iterable[GroupId]) -> None:
+        self._journal.unsent(key for group in groups for key in self._keys(group))
+
+    def answered(self, node: Node, group: GroupId, reply: T_contra | KafkaError) -> None:
+        if not isinstance(reply, KafkaError):
+            self._journal.enter(self._results(node, group, reply))
+        elif reply.code not in DOUBTFUL and (reply.code in MOVED or reply.code in BACK_OFF):
+            self.unsent((group,))

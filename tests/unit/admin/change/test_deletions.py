@@ -1,0 +1,219 @@
+"""Groups and commits that go, members that leave: over brokers that fail on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.query.select_groups import Selection
+from kgroups.errors import UsageError
+from kgroups.model.operations.results import DeletedGroup, Leaver, RemovedMember
+from kgroups.model.outcome import Outcome, Result
+from kgroups.model.permissions import HIDDEN_COMMITS
+from kgroups.model.topic_scope import parse_topic_scope
+from tests.fakes.asking import PATIENCE, ask, errors
+from tests.fakes.broker import FakeCluster, silence
+from tests.fakes.world import FakeMember
+
+
+def shop(versions: str = "4.3.1") -> FakeCluster:
+    fake = FakeCluster(2, versions)
+    fake.world.topic("t", [0, 1])
+    fake.world.topic("u", [0])
+    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): 51, ("u", 0): 1})
+    fake.world.group("b", 1, commits={("t", 0): 5})
+    members = (FakeMember("m-1", {"t": (0,)}), FakeMember("m-2", {"t": (1,)}, instance_id="i-2"))
+    fake.world.group("busy", 0, state="Stable", members=members, commits={("t", 0): 7, ("u", 0): 8})
+    return fake
+
+
+NAMED = Selection(("a", "b", "busy"))
+
+
+@pytest.mark.parametrize("versions", ["1.1.1", "2.8.2", "4.3.1"])
+def test_what_would_be_deleted(versions: str) -> None:
+    doomed = ask(shop(versions), lambda admin: admin.plan_delete(Selection(("a", "busy", "nope"))))
+    assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 3)]
+    assert errors(doomed) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
+    assert [(entry.key, entry.old, entry.new) for entry in doomed.items[0].as_plan()] == [
+        (("a", "t", 0), 50, None),
+        (("a", "t", 1), 51, None),
+        (("a", "u", 0), 1, None),
+    ]
+
+
+def test_a_share_group_can_be_deleted_when_it_is_named() -> None:
+    fake = shop()
+    fake.world.group("share", 1, type="Share", protocol_type="share")
+    fake.world.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
+    fake.world.groups["share"].commits[("t", 0)] = 5
+    doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("share",))))
+    assert [each.group.group_id for each in doomed.items] == ["share"] and not doomed.failures
+    assert list(doomed.items[0].commits) == [("t", 0)]
+
+
+def deleted(fake: FakeCluster, *names: str, **settings: float) -> Outcome[DeletedGroup]:
+    return ask(fake, lambda admin: admin.delete_groups(names), **settings)
+
+
+@pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
+def test_deleting_goes_in_batches(versions: str) -> None:
+    fake = shop(versions)
+    names = [f"many-{number}" for number in range(20)]
+    for name in names:
+        fake.world.group(name, len(name) % 2)
+    outcome = deleted(fake, *names, "busy", "nope")
+    assert errors(outcome) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
+    assert [each.result for each in outcome.items].count(Result.APPLIED) == 20
+    assert [each.group_id for each in outcome.items] == sorted([*names, "busy", "nope"])
+    assert len(fake.asked("DeleteGroups")) <= 2
+    assert not set(names) & set(fake.world.groups)
+
+
+def test_a_deletion_without_an_answer_is_unknown() -> None:
+    fake = shop()
+    fake.brokers[1].fault("DeleteGroups", silence)
+    outcome = deleted(fake, "a", "b", broker_timeout=PATIENCE)
+    assert [each.result for each in outcome.items] == [Result.APPLIED, Result.UNKNOWN]
+    fake = shop()
+    fake.world.omitted = set()
+    fake.world.fail("DeleteGroups", "a", ErrorCode.not_coordinator, times=1)
+    assert [each.result for each in deleted(fake, "a", "b").items] == [Result.APPLIED, Result.APPLIED]
+
+
+def test_a_group_that_is_gone_after_a_doubtful_answer_may_be_our_doing() -> None:
+    fake = shop()
+    fake.world.fail("DeleteGroups", "a", ErrorCode.request_timed_out, times=1)
+    fake.world.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
+    (item,) = deleted(fake, "a").items
+    assert item.result is Result.UNKNOWN and item.failure
+    assert item.failure.message.startswith("it is not known whether this deleted it")
+
+
+def test_groups_of_a_broker_that_is_gone_wait_for_their_new_coordinator() -> None:
+    fake = shop()
+
+    async def dies() -> None:
+        await fake.brokers[1].stop()
+
+        async def takes_over() -> None:
+            await asyncio.sleep(0.5)
+            fake.world.groups["b"].coordinator = 0
+
+        tasks.append(asyncio.ensure_future(takes_over()))
+
+    tasks: list[asyncio.Future[None]] = []
+    outcome = ask(fake, lambda admin: admin.delete_groups(["a", "b"]), via=(0,), before=dies)
+    assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED], outcome.failures
+
+
+def test_commits_that_would_go() -> None:
+    scope = parse_topic_scope(["t:1", "u"])
+    planned = ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, scope))
+    assert [entry.key for entry in planned.items] == [("a", "t", 1), ("a", "u", 0), ("busy", "u", 0)]
+    assert not planned.failures
+
+
+def test_a_topic_that_is_read_keeps_its_commits() -> None:
+    fake = shop()
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["t"])))
+    assert {entry.group_id for entry in planned.items} == {"a", "b"}
+    assert [(failure.name, failure.error) for failure in planned.failures] == [("t", "GROUP_SUBSCRIBED_TO_TOPIC")]
+
+
+def test_a_topic_that_nobody_knows_is_a_mistake() -> None:
+    with pytest.raises(UsageError, match="--topic: there is no topic 'nope', nor a commit on it"):
+        ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["nope"])))
+    fake = shop()
+    fake.world.topic("unread", [0])
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["unread"])))
+    assert planned.notices == ("none of these groups has a committed offset on topic 'unread'",) and not planned.items
+
+
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [
+        ("t:0,7", "--topic: topic 't' has no partition 7, nor is there a commit on it; it has 2, from 0 on"),
+        ("nope:3,4", "--topic: there is no topic 'nope', nor a commit on its partition 3"),
+        ("gone:0,1", "--topic: there is no topic 'gone', nor a commit on its partition 1"),
+    ],
+)
+def test_a_partition_that_nobody_knows_is_a_mistake(scope: str, reason: str) -> None:
+    fake = shop()
+    fake.world.groups["a"].commits["gone", 0] = 9
+    with pytest.raises(UsageError, match=f"^{re.escape(reason)}$"):
+        ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope([scope])))
+
+
+@pytest.mark.parametrize("scope", ["gone", "gone:0", "t:5", "u:0"])
+def test_commits_can_go_where_there_is_no_topic_or_partition_any_more(scope: str) -> None:
+    fake = shop()
+    fake.world.groups["a"].commits.update({("gone", 0): 9, ("t", 5): 9})
+    del fake.world.topics["u"]
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("a", "b")), parse_topic_scope([scope])))
+    assert [(entry.group_id, entry.topic) for entry in planned.items] == [("a", scope.partition(":")[0])]
+    assert not planned.failures and not planned.notices
+
+
+@pytest.mark.parametrize("code", [ErrorCode.topic_authorization_failed, ErrorCode.invalid_topic_exception])
+def test_a_topic_that_brokers_do_not_tell_of_is_a_failure_and_the_others_go_on(code: ErrorCode) -> None:
+    fake = shop()
+    fake.world.fail("Metadata", "dark", code)
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
+    assert [entry.key for entry in planned.items] == [("a", "u", 0), ("busy", "u", 0)]
+    assert [(failure.name, failure.error) for failure in planned.failures] == [("dark", code.name.upper())]
+    assert planned.notices == ((HIDDEN_COMMITS,) if code == ErrorCode.topic_authorization_failed else ())
+
+
+def test_a_topic_that_is_left_out_of_the_answer_is_a_failure() -> None:
+    fake = shop()
+    fake.world.omitted = {"dark"}
+    planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark"])))
+    assert [failure.message for failure in planned.failures] == ["left out of the broker's answer"]
+
+
+def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[Leaver], Outcome[RemovedMember]]:
+    planned: list[Outcome[Leaver]] = []
+
+    async def both(admin: object) -> Outcome[RemovedMember]:
+        planned.append(await admin.plan_removal(NAMED, wanted))  # type: ignore[attr-defined]
+        return await admin.remove_members(planned[0].items, "because")  # type: ignore[attr-defined, no-any-return]
+
+    outcome = ask(fake, both)
+    return planned[0], outcome
+
+
+@pytest.mark.parametrize("versions", ["2.5.1", "4.3.1"])
+def test_members_leave_by_id_and_by_instance(versions: str) -> None:
+    fake = shop(versions)
+    planned, outcome = left(fake, WantedMembers(frozenset({"m-1", "m-9"}), frozenset({"i-2"})))
+    assert [leaver.member.member_id for leaver in planned.items] == ["m-1", "m-2"]
+    assert [failure.message for failure in planned.failures] == ["no member with the id 'm-9'"]
+    assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED]
+    assert fake.world.groups["busy"].members == ()
+    assert len(fake.asked("LeaveGroup")) == 1
+
+
+def test_a_member_that_is_gone_by_then_is_told() -> None:
+    fake = shop()
+    (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
+    fake.world.groups["busy"].members = ()
+    outcome = ask(fake, lambda admin: admin.remove_members([leaver], ""))
+    assert [each.result for each in outcome.items] == [Result.FAILED]
+    assert outcome.failures[0].message == "member 'm-1': the group has no such member"
+
+
+def test_before_kafka_2_4_members_leave_only_by_themselves() -> None:
+    planned = ask(shop("1.1.1"), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True)))
+    assert not planned.items
+    assert [(each.name, each.message) for each in planned.failures] == [
+        ("busy", "removing members needs Kafka 2.4 (LeaveGroup v3)")
+    ]
+    (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
+    outcome = ask(shop("1.1.1"), lambda admin: admin.remove_members([leaver], ""))
+    assert {each.result for each in outcome.items} == {Result.FAILED}
+    assert re.search("not sent: .*supports LeaveGroup v0 to v1", outcome.failures[0].message)

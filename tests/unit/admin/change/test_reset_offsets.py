@@ -1,0 +1,350 @@
+"""Planning, looking again, writing: against brokers that answer as real ones do, and fail on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.change.make_plan import make_plan
+from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.query.pattern import compile_pattern
+from kgroups.admin.query.select_groups import Selection
+from kgroups.errors import UsageError
+from kgroups.model.offsets import Commit, Logs
+from kgroups.model.operations.reset import (
+    FromPlan,
+    PlannedOffset,
+    Scenario,
+    ShiftBy,
+    ToEarliest,
+    ToGroup,
+    ToLatest,
+    ToOffset,
+    ToTime,
+)
+from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
+from kgroups.model.topic_scope import TopicScope
+from tests.fakes.asking import PATIENCE, errors
+from tests.fakes.asking import ask_again as ask
+from tests.fakes.broker import FakeCluster, close, silence
+from tests.fakes.versions import KAFKA
+from tests.fakes.world import FakeMember
+
+MEMBER = FakeMember("m", {"t": (0,)})
+
+
+def shop(versions: str = "4.3.1") -> FakeCluster:
+    """Two brokers; topic t of two partitions, 10 to 100; group a on broker 0 and b on broker 1."""
+    fake = FakeCluster(2, versions)
+    fake.world.topic("t", [0, 1], start=10, end=100, times={40: 4000, 60: 6000})
+    fake.world.group("a", 0, commits={("t", 0): 50, ("t", 1): Commit(1, 51, 3, "noted")})
+    fake.world.group("b", 1, commits={("t", 0): 5})
+    return fake
+
+
+def plan(
+    fake: FakeCluster,
+    scenario: Scenario,
+    *names: str,
+    topics: TopicScope | None = None,
+    pattern: str | None = None,
+    everything: bool = False,
+    create: bool = False,
+) -> Outcome[PlannedOffset]:
+    selection = Selection(names, compile_pattern(pattern, "--regex") if pattern else None, everything)
+    return ask(fake, lambda admin: admin.plan_reset(ResetRequest(selection, scenario, topics, create=create)))
+
+
+def moved(outcome: Outcome[PlannedOffset]) -> dict[tuple[str, str, int], int | None]:
+    return {entry.key: entry.new for entry in outcome.items}
+
+
+def write(fake: FakeCluster, planned: Sequence[PlannedOffset], **settings: float) -> Outcome[AppliedOffset]:
+    return ask(fake, lambda admin: admin.apply_offsets(planned), **settings)
+
+
+def results(outcome: Outcome[AppliedOffset]) -> dict[tuple[str, str, int], Result]:
+    return {each.planned.key: each.result for each in outcome.items}
+
+
+@pytest.mark.parametrize("versions", KAFKA)
+def test_every_scenario_of_every_kafka(versions: str) -> None:
+    assert moved(plan(shop(versions), ToEarliest(), "a")) == {("a", "t", 0): 10, ("a", "t", 1): 10}
+    assert moved(plan(shop(versions), ShiftBy(-45), "a", topics={"t": frozenset({1})})) == {("a", "t", 1): 10}
+    assert moved(plan(shop(versions), ToTime(4001), "b")) == {("b", "t", 0): 60}
+    assert moved(plan(shop(versions), ToTime(6001), "b")) == {("b", "t", 0): 100}
+
+
+def test_many_groups_take_few_requests() -> None:
+    fake = shop()
+    for number in range(30):
+        fake.world.group(f"many-{number}", number % 2, commits={("t", 0): 1, ("t", 1): 2})
+    outcome = plan(fake, ToLatest(), pattern="many-.*")
+    assert len(outcome.items) == 60 and not outcome.failures
+    apis = [request.api for request in fake.requests]
+    assert apis.count("OffsetFetch") == apis.count("ListGroups") == 2
+    assert apis.count("ListOffsets") == 4, "start and end, once a leader"
+    assert not apis.count("FindCoordinator")
+
+
+def test_all_partitions_of_a_topic_committed_or_not() -> None:
+    found = plan(shop(), ToOffset(20), "b", topics={"t": None})
+    assert [(entry.old, entry.new) for entry in found.items] == [(5, 20), (None, 20)]
+
+
+def test_a_group_with_members_is_refused_and_the_others_go_on() -> None:
+    fake = shop()
+    fake.world.group("busy", 0, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
+    found = plan(fake, ToEarliest(), "busy", "b")
+    assert moved(found) == {("b", "t", 0): 10}
+    assert errors(found) == {"busy": "NON_EMPTY_GROUP"}
+    assert "its state is Stable" in found.failures[0].message
+
+
+def test_a_group_that_does_not_exist_is_made_only_on_request() -> None:
+    refused = plan(shop(), ToLatest(), "new", "b", topics={"t": frozenset({0})})
+    assert moved(refused) == {("b", "t", 0): 100} and errors(refused) == {"new": NOT_FOUND} and not refused.notices
+    assert "add --create-group" in refused.failures[0].message
+    found = plan(shop(), ToLatest(), "new", topics={"t": frozenset({0})}, create=True)
+    assert moved(found) == {("new", "t", 0): 100} and not found.failures
+    assert found.notices == ("group 'new' does not exist and would be created",)
+
+
+def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> None:
+    """To search all for each took 17 seconds of 20,000: names are not compared with each other."""
+    count, compared = 500, 0
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    names = tuple(Name(f"g{number:03}") for number in range(count))
+
+    class Nobody:
+        async def topics(self, names: Sequence[str]) -> dict[str, Any]:
+            return {}
+
+        async def groups(self, selection: Selection) -> tuple[Outcome[Any], dict[str, dict[Any, Any]]]:
+            failures = tuple(Failure(Scope.GROUP, name, "it is not there", NOT_FOUND) for name in names)
+            return Outcome((), failures), {name: {} for name in names}
+
+        async def logs(self, *_: Any) -> Any:
+            return Logs(), {}, ()
+
+    found = asyncio.run(make_plan(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
+    assert len(found.notices) == count and not found.failures
+    assert compared < 10 * count
+
+
+def test_groups_of_other_kinds_are_left_out_unless_named() -> None:
+    fake = shop()
+    fake.world.group("connect", 0, protocol_type="connect", commits={("t", 0): 1})
+    fake.world.group("share", 1, type="Share", protocol_type="share")
+    found = plan(fake, ToLatest(), everything=True)
+    assert {entry.group_id for entry in found.items} == {"a", "b"}
+    assert found.notices == ("2 groups of other kinds (Connect, share, streams) left out: name them",)
+    assert moved(plan(fake, ToLatest(), "connect")) == {("connect", "t", 0): 100}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "topics", "reason"),
+    [
+        (ToLatest(), {"nope": None}, "--topic: there is no topic 'nope'"),
+        (ToLatest(), {"t": frozenset({0, 7})}, "--topic: topic 't' has no partition 7; it has 2, from 0 on"),
+        (FromPlan({("a", "u", 0): None}, where={("a", "u", 0): "f, line 3"}), None, "f, line 3: there is no topic 'u'"),
+        (
+            FromPlan({("a", "t", 9): None}, where={("a", "t", 9): "f, line 4"}),
+            None,
+            "f, line 4: topic 't' has no partition 9",
+        ),
+        (ToGroup("nobody"), None, "--to-group: group 'nobody' has no commits"),
+    ],
+)
+def test_what_was_named_and_does_not_exist_is_a_mistake(
+    scenario: Scenario, topics: TopicScope | None, reason: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan(shop(), scenario, "a", topics=topics)
+    assert str(caught.value).startswith(reason)
+
+
+def test_an_undo_puts_back_the_others_where_topics_and_partitions_are_gone() -> None:
+    undo = {
+        ("a", "gone", 0): Commit(0, 3),
+        ("a", "gone", 1): None,
+        ("a", "t", 0): Commit(0, 40),
+        ("a", "t", 9): Commit(9, 3),
+        ("b", "gone", 0): None,
+        ("b", "gone", 1): Commit(1, 8),
+        ("b", "t", 0): None,
+    }
+    fake = shop()
+    fake.world.groups["b"].commits["gone", 0] = 7
+    fake.world.groups["b"].commits["gone", 1] = Commit(1, 8)
+    found = plan(fake, FromPlan(undo, exact=True), "a", "b")
+    assert moved(found) == {("a", "t", 0): 40, ("b", "t", 0): None} and found.exit_code == 1
+    assert [(failure.name, failure.message, failure.error) for failure in found.failures] == [
+        ("gone-0", "group 'a': the topic is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("t-9", "group 'a': the partition is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("gone-0", "group 'b': the topic is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+    ], "what is as it was needs nothing"
+    scoped = plan(fake, FromPlan(undo, exact=True), "a", topics={"gone": frozenset({0})})
+    assert not scoped.items and [failure.name for failure in scoped.failures] == ["gone-0"]
+    with pytest.raises(UsageError, match="--topic: there is no topic 'nope'"):
+        plan(fake, FromPlan(undo, exact=True), "a", topics={"nope": None})
+
+
+def test_a_partition_of_a_topic_that_is_gone_is_a_failure_beside_the_others() -> None:
+    fake = shop()
+    fake.world.groups["a"].commits["gone", 0] = 3
+    found = plan(fake, ToLatest(), "a")
+    assert set(moved(found)) == {("a", "t", 0), ("a", "t", 1)}
+    assert errors(found) == {"gone": "UNKNOWN_TOPIC_OR_PARTITION"}
+
+
+def test_shifting_without_a_commit_fails_for_that_partition() -> None:
+    found = plan(shop(), ShiftBy(10), "b", topics={"t": None})
+    assert moved(found) == {("b", "t", 0): 15}
+    assert [failure.name for failure in found.failures] == ["t-1"]
+
+
+def test_another_groups_commits_are_copied_whole() -> None:
+    found = plan(shop(), ToGroup("a"), "b")
+    assert [entry.after for entry in found.items] == [Commit(0, 50, 4), Commit(1, 51, 3, "noted")]
+    assert moved(plan(shop(), ToGroup("a"), "b", topics={"t": frozenset({1})})) == {("b", "t", 1): 51}
+
+
+def test_a_group_to_copy_that_cannot_be_read_is_a_failure_and_no_mistake() -> None:
+    fake = shop()
+    fake.world.fail("OffsetFetch", "a", ErrorCode.group_authorization_failed)
+    found = plan(fake, ToGroup("a"), "b")
+    assert not found.items and errors(found) == {"a": "GROUP_AUTHORIZATION_FAILED"} and found.exit_code == 1
+
+
+def test_writing_and_undoing() -> None:
+    fake = shop()
+    before = dict(fake.world.groups["a"].commits)
+    planned = plan(fake, ToOffset(30), "a", "new", topics={"t": None}, create=True).items
+    assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
+    assert fake.world.groups["a"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
+    assert fake.world.groups["new"].commits == {("t", 0): Commit(0, 30), ("t", 1): Commit(1, 30)}
+    undo = FromPlan({entry.key: entry.before for entry in planned}, exact=True)
+    back = plan(fake, undo, "a", "new").items
+    assert set(results(write(fake, back)).values()) == {Result.APPLIED}
+    assert fake.world.groups["a"].commits == {("t", 0): Commit(0, 50, 4), ("t", 1): before["t", 1]}
+    assert fake.world.groups["new"].commits == {}
+
+
+@pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
+def test_who_joins_meanwhile_is_not_overtaken(versions: str) -> None:
+    fake = shop(versions)
+    planned = plan(fake, ToOffset(30), "a", "b").items
+    fake.world.groups["a"].members, fake.world.groups["a"].state = (MEMBER,), "Stable"
+    commits = dict(fake.world.groups["a"].commits)
+    checked = ask(fake, lambda admin: admin.still_true(planned))
+    assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
+    written = write(fake, planned)
+    assert results(written) == {
+        ("a", "t", 0): Result.FAILED,
+        ("a", "t", 1): Result.FAILED,
+        ("b", "t", 0): Result.APPLIED,
+    }
+    assert errors(written) == {"a": "UNKNOWN_MEMBER_ID"} and len(written.failures) == 1
+    assert fake.world.groups["a"].commits == commits
+
+
+def test_offsets_that_moved_meanwhile_are_not_overwritten() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
+    fake.world.groups["a"].commits["t", 0] = 52
+    checked = ask(fake, lambda admin: admin.still_true(planned))
+    assert {entry.group_id for entry in checked.items} == {"b", "new"}
+    assert "its offsets have changed" in checked.failures[0].message
+
+
+def test_one_partition_refused_does_not_stop_the_others() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a").items
+    fake.world.fail("OffsetCommit", "t-1", ErrorCode.topic_authorization_failed)
+    written = write(fake, planned)
+    assert results(written) == {("a", "t", 0): Result.APPLIED, ("a", "t", 1): Result.FAILED}
+    assert written.failures[0].name == "t-1"
+    assert written.failures[0].message == "group 'a': not authorized: needs READ on TOPIC t"
+
+
+def test_a_coordinator_that_moves_or_loads_is_followed() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a", "b").items
+    fake.world.fail("OffsetCommit", "a", ErrorCode.not_coordinator, times=1)
+    fake.world.fail("OffsetCommit", "b", ErrorCode.coordinator_load_in_progress, times=2)
+    assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
+
+
+@pytest.mark.parametrize("fault", [silence, close])
+def test_what_was_sent_and_not_answered_is_unknown_and_is_not_sent_again(fault: Callable) -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a", "b").items
+    fake.brokers[0].fault("OffsetCommit", fault)
+    written = write(fake, planned, broker_timeout=PATIENCE)
+    assert results(written) == {
+        ("a", "t", 0): Result.UNKNOWN,
+        ("a", "t", 1): Result.UNKNOWN,
+        ("b", "t", 0): Result.APPLIED,
+    }
+    assert "not known whether it is done" in written.failures[0].message
+    assert len([request for request in fake.asked("OffsetCommit") if request.keys == ("a",)]) == 1
+
+
+def test_a_broker_that_never_got_it_leaves_no_doubt() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a").items
+
+    stopped, settings = fake.brokers[0].stop, {"broker_timeout": PATIENCE}
+    written = ask(fake, lambda admin: admin.apply_offsets(planned), via=(1,), before=stopped, **settings)
+    assert set(results(written).values()) == {Result.FAILED}
+    assert all(failure.message.startswith("not sent: ") for failure in written.failures)
+
+
+def test_a_write_that_times_out_in_the_broker_is_unknown() -> None:
+    fake = shop()
+    planned = plan(fake, ToOffset(30), "a").items
+    fake.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out)
+    assert set(results(write(fake, planned, broker_timeout=PATIENCE)).values()) == {Result.UNKNOWN}
+    again = shop()
+    again.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out, times=1)
+    assert set(results(write(again, planned)).values()) == {Result.APPLIED}, "to commit twice is to commit once"
+
+
+def test_a_group_with_very_many_partitions_goes_in_several_requests() -> None:
+    fake = shop()
+    fake.world.topic("wide", [0] * 5000, start=0, end=9)
+    planned = plan(fake, ToLatest(), "a", topics={"wide": None}).items
+    assert set(results(write(fake, planned)).values()) == {Result.APPLIED}
+    assert len(fake.asked("OffsetCommit")) == 2
+    fake.world.fail("OffsetCommit", "a", ErrorCode.group_authorization_failed)
+    refused = write(fake, planned)
+    assert set(results(refused).values()) == {Result.FAILED} and len(refused.failures) == 1
+    assert len(fake.asked("OffsetCommit")) == 1, "once refused, nothing more is asked"
+
+
+def test_before_kafka_2_4_a_commit_cannot_be_taken_away() -> None:
+    fake = shop("1.1.1")
+    planned = plan(fake, FromPlan({("b", "t", 0): None, ("b", "t", 1): Commit(1, 20)}, exact=True), "b")
+    assert moved(planned) == {("b", "t", 1): 20}, "the plan says so, not only the write"
+    (failure,) = planned.failures
+    assert (failure.name, failure.message) == ("b", "deleting a committed offset needs Kafka 2.4 (OffsetDelete)")
+    assert planned.notices == ("1 new committed offset cannot be undone: that needs Kafka 2.4 (OffsetDelete)",)
+    entry = PlannedOffset("b", "t", 0, Commit(0, 5), None)
+    written = write(fake, [entry])
+    assert set(results(written).values()) == {Result.FAILED}
+    assert "not sent" in written.failures[0].message and "does not support OffsetDelete" in written.failures[0].message
+    assert not plan(shop(), FromPlan({("b", "t", 0): None}, exact=True), "b").failures

@@ -1,0 +1,294 @@
+"""Share groups (KIP-932): described, moved, taken back, forgotten; against brokers that fail on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.change.remove_members import WantedMembers
+from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.query.list_groups import SHARERS
+from kgroups.admin.query.select_groups import Selection
+from kgroups.admin.wire import WireAdmin
+from kgroups.model.groups import Group, GroupType
+from kgroups.model.offsets import Commit, Isolation
+from kgroups.model.operations.reset import FromPlan, PlannedOffset, Scenario, ShiftBy, ToEarliest, ToGroup, ToLatest
+from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.outcome import Outcome, Result
+from kgroups.model.topic_scope import TopicScope, parse_topic_scope
+from kgroups.model.views.offset_row import GroupOffsets
+from tests.fakes.asking import ask_again as ask
+from tests.fakes.asking import errors, names, rows
+from tests.fakes.broker import FakeCluster, close
+from tests.fakes.versions import ALTER_SHARE_GROUP_OFFSETS, DESCRIBE_SHARE_GROUP_OFFSETS, SHARE_GROUP_DESCRIBE
+from tests.fakes.world import FakeMember
+
+MEMBER = FakeMember("m", {"t": (0, 1)})
+EITHER = [Selection(everything=True), Selection(names=("live", "idle", "classic"))]
+"""Where the list tells the kind, and where it has to be found out."""
+
+
+def shop(versions: str = "4.3.1") -> FakeCluster:
+    """Topic t from 10 to 100; share groups live on broker 0, idle on broker 1; a group that commits."""
+    fake = FakeCluster(2, versions)
+    fake.world.topic("t", [0, 1, 0], start=10, end=100)
+    fake.world.topic("u", [1], end=7)
+    live = fake.world.group("live", 0, type="Share", protocol_type="share", state="Stable", members=(MEMBER,))
+    live.commits.update({("t", 0): 50, ("t", 1): -1})
+    live.lags["t", 0] = 3
+    idle = fake.world.group("idle", 1, type="Share", protocol_type="share")
+    idle.commits.update({("t", 0): 20, ("t", 1): 30, ("u", 0): 5})
+    fake.world.group("classic", 0, commits={("t", 0): 40})
+    return fake
+
+
+def describe(fake: FakeCluster, selection: Selection) -> Outcome[Group]:
+    return ask(fake, lambda admin: admin.describe(selection))
+
+
+def describe_offsets(fake: FakeCluster, selection: Selection) -> Outcome[GroupOffsets]:
+    return ask(fake, lambda admin: admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED))
+
+
+@pytest.mark.parametrize("selection", EITHER)
+def test_described_with_members_and_epochs(selection: Selection) -> None:
+    answer = describe(shop(), selection)
+    assert names(answer) == ["classic", "idle", "live"] and not answer.failures and not answer.notices
+    live = next(group for group in answer.items if group.group_id == "live")
+    assert (live.type, live.state, live.protocol, live.group_epoch, live.target_assignment_epoch) == (
+        *("Share", "Stable", "simple"),
+        *(7, 6),
+    )
+    (member,) = live.members or ()
+    assert (str(member.assignment), member.rack_id, member.member_epoch) == ("t:0,1", "rack-1", 7)
+    assert member.subscription.topics == ("t",)
+
+
+def test_a_common_group_costs_no_question_about_rare_ones() -> None:
+    fake = shop()
+    describe(fake, Selection(names=("classic",)))
+    assert not fake.asked("ShareGroupDescribe")
+    describe_offsets(fake, Selection(names=("classic",)))
+    assert not fake.asked("DescribeShareGroupOffsets")
+
+
+@pytest.mark.parametrize("selection", EITHER)
+def test_where_they_start_beside_what_others_have_committed(selection: Selection) -> None:
+    answer = describe_offsets(shop(), selection)
+    assert not answer.failures
+    found = [
+        (row.group, row.partition, row.current_offset, row.start_offset, row.log_end_offset, row.lag, row.note)
+        for row in rows(answer)
+        if row.topic == "t"
+    ]
+    assert found == [
+        ("classic", 0, 40, None, 100, 60, None),
+        ("idle", 0, None, 20, 100, 80, None),
+        ("idle", 1, None, 30, 100, 70, None),
+        ("live", 0, None, 50, 100, 3, None),
+        ("live", 1, None, None, 100, None, "not read yet"),
+    ]
+    assert {row.consumer_id for row in rows(answer)} == {None}, "who reads what, nobody can say before"
+
+
+def test_a_broker_that_tells_no_lag_leaves_an_upper_bound() -> None:
+    fake = shop()
+    for broker in fake.brokers.values():
+        broker.ranges = {**broker.ranges, DESCRIBE_SHARE_GROUP_OFFSETS: (0, 0)}
+    (row, _) = rows(describe_offsets(fake, Selection(names=("live",))))
+    assert (row.lag, (row.note or "")[:21]) == (50, "lag is at most this: ")
+
+
+def test_topics_select_by_where_groups_start() -> None:
+    only_u = Selection(topics=frozenset({"u"}))
+    assert [row.group for row in rows(describe_offsets(shop(), only_u))] == ["idle"]
+    unread = shop()
+    unread.world.groups["idle"].commits["u", 0] = -1
+    assert [row.group for row in rows(describe_offsets(unread, only_u))] == ["idle"]
+
+
+def test_one_partition_that_cannot_be_told_does_not_hide_the_others() -> None:
+    fake = shop()
+    fake.world.fail("DescribeShareGroupOffsets", "t-0", ErrorCode.coordinator_not_available)
+    answer = describe_offsets(fake, Selection(names=("idle",)))
+    assert errors(answer) == {"t-0": "COORDINATOR_NOT_AVAILABLE"}
+    assert [(row.topic, row.partition, row.lag) for row in rows(answer)] == [("t", 0, None), ("t", 1, 70), ("u", 0, 2)]
+
+
+@pytest.mark.parametrize("api", ["ShareGroupDescribe", "DescribeShareGroupOffsets"])
+def test_a_group_that_may_not_be_seen_is_one_failure(api: str) -> None:
+    fake = shop()
+    fake.world.fail(api, "idle", ErrorCode.group_authorization_failed)
+    for selection in EITHER:
+        answer = describe_offsets(fake, selection)
+        assert errors(answer) == {"idle": "GROUP_AUTHORIZATION_FAILED"}
+        assert {row.group for row in rows(answer)} == {"classic", "live"}
+
+
+def test_brokers_of_before_cannot_be_asked_and_it_is_said() -> None:
+    fake = shop()
+    for broker in fake.brokers.values():  # Kafka 4.0 lists them, but spoke a preview
+        broker.ranges = {**broker.ranges, SHARE_GROUP_DESCRIBE: (0, 0)}
+    answer = describe(fake, Selection(everything=True))
+    assert names(answer) == ["classic"]
+    assert {failure.message for failure in answer.failures} == {"share groups can be described from Kafka 4.1 on"}
+    old = ask(shop("3.9.1"), lambda admin: admin.list_groups(SHARERS))
+    assert names(old) == ["idle", "live"], "of those that a fake has, which no such broker would"
+    older = ask(FakeCluster(1, "2.8.2"), lambda admin: admin.list_groups(SHARERS))
+    assert "does not report group types" in older.failures[0].message
+
+
+# Acts.
+
+
+def planned(
+    fake: FakeCluster, scenario: Scenario, *groups: str, topics: TopicScope | None = None
+) -> Outcome[PlannedOffset]:
+    return ask(fake, lambda admin: admin.plan_reset(ResetRequest(Selection(groups), scenario, topics)))
+
+
+def written(fake: FakeCluster, plan: Outcome[PlannedOffset]) -> Outcome[AppliedOffset]:
+    return ask(fake, lambda admin: admin.apply_offsets(plan.items))
+
+
+def starts(fake: FakeCluster, group: str) -> Mapping[tuple[str, int], object]:
+    return fake.world.groups[group].commits
+
+
+def undo(plan: Outcome[PlannedOffset]) -> FromPlan:
+    kinds = {entry.group_id: entry.kind for entry in plan.items if entry.kind}
+    return FromPlan({entry.key: entry.before for entry in plan.items}, exact=True, kinds=kinds)
+
+
+def test_moved_and_taken_back_beside_a_group_that_commits() -> None:
+    fake = shop()
+    plan = planned(fake, ToEarliest(), "idle", "classic", topics={"t": frozenset({0, 2})})
+    assert [(entry.group_id, entry.partition, entry.old, entry.new, entry.kind) for entry in plan.items] == [
+        ("classic", 0, 40, 10, "Classic"),
+        ("classic", 2, None, 10, "Classic"),
+        ("idle", 0, 20, 10, "Share"),
+        ("idle", 2, None, 10, "Share"),
+    ]
+    done = written(fake, plan)
+    assert {each.result for each in done.items} == {Result.APPLIED} and not done.failures
+    assert starts(fake, "idle") == {("t", 0): 10, ("t", 1): 30, ("u", 0): 5, ("t", 2): 10}
+    assert not ask(fake, lambda admin: admin.still_true(plan.items)).items, "it is not as it was shown"
+    back = written(fake, planned(fake, undo(plan), "idle", "classic"))
+    assert not back.failures
+    assert starts(fake, "idle") == {("t", 0): 20, ("t", 1): 30, ("u", 0): 5, ("t", 2): -1}
+    assert ("t", 2) not in starts(fake, "classic")
+
+
+def test_what_was_all_of_a_topic_goes_as_a_whole() -> None:
+    fake = shop()
+    plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
+    assert not written(fake, plan).failures
+    assert starts(fake, "idle") == {("u", 0): 5}
+    assert len(fake.asked("DeleteShareGroupOffsets")) == 1 and not fake.asked("AlterShareGroupOffsets")
+    assert not written(fake, planned(fake, undo(plan), "idle")).failures
+    assert starts(fake, "idle") == {("t", 0): 20, ("t", 1): 30, ("u", 0): 5}
+
+
+def test_a_group_that_is_gone_is_made_again_as_a_share_group() -> None:
+    fake = shop()
+    doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("idle", "live"))))
+    assert errors(doomed) == {"live": "NON_EMPTY_GROUP"}
+    ask(fake, lambda admin: admin.delete_groups(["idle"]))
+    plan = Outcome(tuple(entry for group in doomed.items for entry in group.as_plan()))
+    assert not written(fake, planned(fake, undo(plan), "idle")).failures
+    assert (fake.world.groups["idle"].type, len(starts(fake, "idle"))) == ("Share", 3)
+
+
+@pytest.mark.parametrize(("name", "was"), [("classic", "Share"), ("idle", "Classic")])
+def test_what_another_kind_of_group_had_is_not_put_back(name: str, was: str) -> None:
+    fake = shop()
+    moves = {(group, "t", 0): Commit(0, 11) for group in ("classic", "idle")}
+    kinds = {"classic": "Classic", "idle": "Share", name: was}
+    again = planned(fake, FromPlan(moves, exact=True, kinds=kinds), "classic", "idle")
+    assert {entry.group_id for entry in again.items} == {"classic", "idle"} - {name}
+    assert [failure.name for failure in again.failures] == [name]
+
+
+def test_what_cannot_be_deleted_of_topics() -> None:
+    some = ask(shop(), lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t:0"])))
+    assert not some.items and "forgets whole topics only" in some.failures[0].message
+    busy = ask(shop(), lambda admin: admin.plan_delete_offsets(Selection(("live",)), parse_topic_scope(["t"])))
+    assert not busy.items and errors(busy) == {"live": "NON_EMPTY_GROUP"}
+
+
+def test_members_are_not_overtaken() -> None:
+    refused = planned(shop(), ToLatest(), "live", "idle")
+    assert errors(refused) == {"live": "NON_EMPTY_GROUP"} and {entry.group_id for entry in refused.items} == {"idle"}
+    fake = shop()
+    plan = planned(fake, ToLatest(), "idle")
+    fake.world.groups["idle"].members = (MEMBER,)  # who joined meanwhile
+    done = written(fake, plan)
+    assert {each.result for each in done.items} == {Result.FAILED}
+    assert [(failure.name, failure.error) for failure in done.failures] == [("idle", "NON_EMPTY_GROUP")]
+
+
+def test_a_partition_that_is_refused_does_not_stop_the_others() -> None:
+    fake = shop()
+    plan = planned(fake, ShiftBy(1), "idle")
+    fake.world.fail("AlterShareGroupOffsets", "t-1", ErrorCode.topic_authorization_failed)
+    done = written(fake, plan)
+    assert [each.result for each in done.items] == [Result.APPLIED, Result.FAILED, Result.APPLIED]
+    assert starts(fake, "idle") == {("t", 0): 21, ("t", 1): 30, ("u", 0): 6}
+
+
+def test_what_was_sent_and_not_answered_is_unknown() -> None:
+    fake = shop()
+    plan = planned(fake, ToLatest(), "idle")
+    fake.brokers[1].fault("AlterShareGroupOffsets", close)
+    done = written(fake, plan)
+    assert {each.result for each in done.items} == {Result.UNKNOWN}
+    assert len(fake.asked("AlterShareGroupOffsets")) == 1
+
+
+def test_what_a_group_has_cannot_be_read_before_some_of_it_goes() -> None:
+    fake = shop()
+    plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
+    fake.world.fail("DescribeShareGroupOffsets", "idle", ErrorCode.group_authorization_failed)
+    done = written(fake, plan)
+    assert {each.result for each in done.items} == {Result.FAILED} and len(starts(fake, "idle")) == 3
+
+
+def test_where_a_share_group_is_can_be_copied() -> None:
+    fake = shop()
+    copied = planned(fake, ToGroup("live"), "idle", "classic")
+    assert [(entry.group_id, entry.topic, entry.partition, entry.new) for entry in copied.items] == [
+        ("classic", "t", 0, 50),
+        ("idle", "t", 0, 50),
+    ]
+
+
+def test_topics_forgotten_unseen() -> None:
+    async def forget(admin: WireAdmin) -> dict[str, str | None]:
+        told = await admin.forget_topics("idle", ["u", "nope"])
+        return {entry.topic: entry.failure and entry.failure.error for entry in told.items}
+
+    fake = shop()
+    assert ask(fake, forget) == {"nope": "UNKNOWN_TOPIC_OR_PARTITION", "u": None}
+    assert ("u", 0) not in starts(fake, "idle")
+
+
+def test_members_cannot_be_removed() -> None:
+    plan = ask(shop(), lambda admin: admin.plan_removal(Selection(("live",)), WantedMembers(everyone=True)))
+    assert not plan.items and "its members cannot be removed" in plan.failures[0].message
+
+
+def test_a_broker_that_cannot_alter_them_is_told() -> None:
+    fake = shop()
+    plan = planned(fake, ToLatest(), "idle")
+    for broker in fake.brokers.values():
+        broker.ranges = {key: found for key, found in broker.ranges.items() if key != ALTER_SHARE_GROUP_OFFSETS}
+    done = written(fake, plan)
+    assert "the broker does not support AlterShareGroupOffsets" in done.failures[0].message
+    assert {each.result for each in done.items} == {Result.FAILED}
+
+
+def test_the_kind_of_a_described_group_is_a_share_group() -> None:
+    groups: tuple[Group, ...] = describe(shop(), Selection(names=("idle",))).items
+    assert [group.type for group in groups] == [GroupType.SHARE]

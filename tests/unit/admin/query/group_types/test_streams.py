@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.query.select_groups import Selection
+from kgroups.model.cluster import Node
+from kgroups.model.groups import Group
+from kgroups.model.operations.results import DeletedTopic, DoomedTopic
+from kgroups.model.outcome import Outcome
+from tests.fakes import broker as faults
+from tests.fakes.asking import ask, describe, describe_offsets, errors, names, rows
+from tests.fakes.broker import FakeCluster
+from tests.fakes.streams_shop import IDLE, OTHER, RUNNING, open_shop
+
+
+@pytest.fixture
+def shop() -> FakeCluster:
+    fake = FakeCluster(2, "4.3.1")
+    open_shop(fake)
+    return fake
+
+
+@pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=(RUNNING, IDLE, OTHER, "plain"))])
+def test_streams_groups_beside_others(shop: FakeCluster, selection: Selection) -> None:
+    answer = describe(shop, selection)
+    assert (names(answer), answer.failures, answer.notices) == ([RUNNING, IDLE, OTHER, "plain"], (), ())
+    app = answer.items[0]
+    assert (app.type, app.state, app.group_epoch, app.target_assignment_epoch) == ("Streams", "Stable", 7, 6)
+    assert app.topology and (app.topology.epoch, app.topology.sources) == (3, {"orders", "small"})
+    first, second = app.members or ()
+    assert first.streams and second.streams
+    assert [str(each) for each in first.streams.tasks] == ["0:0,2;1:0", "1:1", ""]
+    assert (second.streams.tasks.warmup.size, second.streams.process) == (1, "process-of-m-2")
+    assert (first.streams.endpoint, dict(first.streams.tags)) == ("localhost:65000", {"zone": "a"})
+    assert answer.items[3].topology is None
+
+
+def test_a_task_reads_the_partitions_that_there_are(shop: FakeCluster) -> None:
+    """``small`` has one partition, and its subtopology four tasks."""
+    first, second = describe(shop, Selection(names=(RUNNING,))).items[0].members or ()
+    assert str(first.assignment) == "app-x-repartition:0;orders:0,2;small:0"
+    assert str(second.assignment) == "app-x-repartition:1;orders:1,3"
+    assert str(first.target) == str(first.assignment)
+
+
+def test_where_topics_cannot_be_counted_each_task_is_taken_to_have_its_own(shop: FakeCluster) -> None:
+    shop.world.fail("Metadata", "small", ErrorCode.topic_authorization_failed)
+    first, _ = describe(shop, Selection(names=(RUNNING,))).items[0].members or ()
+    assert str(first.assignment) == "app-x-repartition:0;orders:0,2;small:0,2"
+
+
+def test_offsets_tell_what_a_topic_is(shop: FakeCluster) -> None:
+    answer = describe_offsets(shop, Selection(names=(RUNNING, "plain")))
+    assert not answer.failures
+    found = {(row.group, row.topic, row.partition): row for row in rows(answer)}
+    assert found[RUNNING, "orders", 0][4:8] == (40, 0, 100, 60)
+    assert (found[RUNNING, "orders", 0].consumer_id, found[RUNNING, "orders", 0].topic_role) == ("m-1", "source")
+    assert found[RUNNING, "orders", 3][4:8] == (None, 0, 100, None)
+    assert found[RUNNING, "app-x-repartition", 0].topic_role == "repartition source"
+    assert found["plain", "orders", 0].topic_role is None
+
+
+def test_a_topology_that_is_not_ready(shop: FakeCluster) -> None:
+    shop.world.groups[RUNNING].subtopologies = None
+    (app,) = describe(shop, Selection(names=(RUNNING,))).items
+    assert app.topology and app.topology.subtopologies is None
+    assert [member.assignment.size for member in app.members or ()] == [0, 0]
+
+
+def test_one_that_vanishes_takes_no_other_with_it(shop: FakeCluster) -> None:
+    shop.world.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_id_not_found)
+    answer = describe(shop)
+    assert (names(answer), errors(answer)) == ([IDLE, OTHER, "plain"], {RUNNING: "GROUP_ID_NOT_FOUND"})
+
+
+def delete(fake: FakeCluster, *topics: str) -> Outcome[DeletedTopic]:
+    owner = Group(IDLE, "Streams", "Empty", "streams", "", Node(0, "h", 1))
+    return ask(fake, lambda admin: admin.delete_topics([DoomedTopic(owner, topic) for topic in topics]))
+
+
+def results(answer: Outcome[DeletedTopic]) -> dict[str, str]:
+    return {item.topic: item.result.value for item in answer.items}
+
+
+def test_topics_are_deleted_one_by_one(shop: FakeCluster) -> None:
+    shop.world.fail("DeleteTopics", "old-x-repartition", ErrorCode.topic_deletion_disabled)
+    answer = delete(shop, "old-x-changelog", "old-x-repartition", "never-there")
+    assert results(answer) == {
+        "old-x-changelog": "applied",
+        "old-x-repartition": "failed",
+        "never-there": "failed",
+    }
+    assert errors(answer) == {
+        "old-x-repartition": "TOPIC_DELETION_DISABLED",
+        "never-there": "UNKNOWN_TOPIC_OR_PARTITION",
+    }
+    assert "old-x-changelog" not in shop.world.topics and "old-x-repartition" in shop.world.topics
+    assert len(shop.asked("DeleteTopics")) == 1
+
+
+def test_what_is_not_answered_is_not_known_and_not_sent_again(shop: FakeCluster) -> None:
+    for broker in shop.brokers.values():
+        broker.fault("DeleteTopics", faults.close)
+    answer = delete(shop, "old-x-changelog")
+    assert results(answer) == {"old-x-changelog": "unknown"}
+    assert len(shop.asked("DeleteTopics")) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "result"), [(ErrorCode.request_timed_out, "unknown"), (ErrorCode.topic_authorization_failed, "failed")]
+)
+def test_a_time_out_of_the_controller_leaves_it_open(shop: FakeCluster, code: ErrorCode, result: str) -> None:
+    shop.world.fail("DeleteTopics", "old-x-changelog", code)
+    assert results(delete(shop, "old-x-changelog")) == {"old-x-changelog": result}
+
+
+def test_a_topic_left_out_of_the_answer_is_not_known(shop: FakeCluster) -> None:
+    shop.world.omitted.add("old-x-changelog")
+    assert results(delete(shop, "old-x-changelog")) == {"old-x-changelog": "unknown"}
+
+
+def test_nothing_to_delete_asks_nothing(shop: FakeCluster) -> None:
+    assert (delete(shop).items, shop.asked("DeleteTopics")) == ((), [])
+
+
+async def with_nodes(admin: GroupAdmin) -> Outcome[Group]:
+    described = await admin.describe(Selection(names=(RUNNING, "plain")))
+    return await admin.describe_nodes(described.items)
+
+
+@pytest.mark.parametrize(("version", "nodes"), [("4.4.0", ["in-0 (orders, small)", "in-1"]), ("4.3.1", None)])
+def test_brokers_from_kafka_4_4_on_describe_the_nodes_of_a_topology(version: str, nodes: list[str] | None) -> None:
+    fake = FakeCluster(2, version)
+    open_shop(fake)
+    answer = ask(fake, with_nodes)
+    app, plain = answer.items
+    assert (names(answer), answer.failures, plain.topology) == ([RUNNING, "plain"], (), None)
+    assert app.protocol == ("sticky" if nodes else "")
+    assert app.topology
+    found = app.topology.nodes and [str(part) for _, part in app.topology.nodes.subtopologies]
+    assert found == nodes
+
+
+def test_nodes_that_cannot_be_described_are_a_failure_and_the_group_stays() -> None:
+    fake = FakeCluster(2, "4.4.0")
+    open_shop(fake)
+    node = Node(fake.world.groups[RUNNING].coordinator, "h", 1)
+    fake.world.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_authorization_failed)
+    app = Group(RUNNING, "Streams", "Stable", "streams", "", node)
+    answer = ask(fake, lambda admin: admin.describe_nodes([app]))
+    assert (answer.items, errors(answer)) == ((app,), {RUNNING: "GROUP_AUTHORIZATION_FAILED"})

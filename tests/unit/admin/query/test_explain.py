@@ -1,0 +1,104 @@
+"""What is asked for an explanation, and what stands where nobody answers."""
+
+from __future__ import annotations
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.query.explain import _limit, gather_facts
+from kgroups.admin.query.select_groups import Selection
+from kgroups.model.explain.facts import GroupFacts, Limit, Placement
+from kgroups.model.outcome import Outcome
+from kgroups.model.placement import partition_of
+from kgroups.protocol.error_codes import Code, kafka_error
+from tests.fakes.asking import ask
+from tests.fakes.broker import FakeCluster, is_probe
+from tests.fakes.world import FakeMember
+
+DEFAULT = Limit("group.max.size", 7, False)
+
+
+def test_limits_that_are_not_told_are_the_defaults() -> None:
+    assert _limit({"group.max.size": "12"}, DEFAULT) == Limit("group.max.size", 12, True)
+    assert _limit({"group.max.size": None}, DEFAULT) == DEFAULT
+    assert _limit({"group.max.size": "many"}, DEFAULT) == DEFAULT
+    assert _limit({}, DEFAULT) == _limit(None, DEFAULT) == DEFAULT
+    assert _limit(kafka_error(Code.cluster_authorization_failed), DEFAULT) == DEFAULT
+
+
+def shop(version: str = "4.3.1") -> FakeCluster:
+    fake = FakeCluster(2, version)
+    fake.world.topic("__consumer_offsets", [0, 1, 0])
+    fake.world.topic("t", [0, 1])
+    fake.world.group("a", 0, state="Stable", members=(FakeMember("m", {"t": (0,), "gone": (1,)}),))
+    fake.world.group("b", 1, state="Stable", members=(FakeMember("m", {"t": (0, 1)}),))
+    return fake
+
+
+def gathered(fake: FakeCluster, selection: Selection) -> Outcome[GroupFacts]:
+    return ask(fake, lambda admin: gather_facts(admin.cluster, selection))
+
+
+@pytest.mark.parametrize(
+    ("version", "finding", "listing"),
+    [("4.3.1", 6, 5), ("2.8.2", 3, 4), ("1.1.1", 1, 1)],
+    ids=["new", "older", "oldest"],
+)
+def test_where_a_group_is_kept_and_how_it_was_found(version: str, finding: int, listing: int) -> None:
+    (named,) = gathered(shop(version), Selection(("a",))).items
+    assert named.placement == Placement(f"FindCoordinator v{finding}", partition_of("a", 3), 3, named.placement.leader)
+    assert named.placement.leader == [0, 1, 0][partition_of("a", 3)]
+    listed = gathered(shop(version), Selection(everything=True)).items
+    assert [facts.placement.how for facts in listed] == [f"ListGroups v{listing}"] * 2
+    assert (listed[0].group.members, listed[0].topics) == (named.group.members, named.topics)
+
+
+def test_topics_that_exist_and_that_do_not() -> None:
+    outcome = gathered(shop(), Selection(("a",)))
+    (facts,) = outcome.items
+    assert (facts.topics["t"].partitions, facts.missing, facts.untold) == (2, {"gone"}, frozenset())
+    assert outcome.failures == ()
+
+
+def test_a_topic_that_may_not_be_seen_is_a_failure_and_not_taken_for_gone() -> None:
+    fake = shop()
+    fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
+    outcome = gathered(fake, Selection(("b",)))
+    assert (outcome.items[0].topics, outcome.items[0].untold) == ({}, {"t"})
+    assert [failure.error for failure in outcome.failures] == ["TOPIC_AUTHORIZATION_FAILED"]
+
+
+def test_an_offsets_topic_that_is_not_told_hides_nothing_else() -> None:
+    fake = shop()
+    del fake.world.topics["__consumer_offsets"]
+    (facts,) = gathered(fake, Selection(("b",))).items
+    assert facts.placement.partition is None and facts.topics["t"].partitions == 2
+
+
+def test_an_offsets_topic_that_may_not_be_seen_is_a_notice() -> None:
+    fake = shop()
+    fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
+    outcome = gathered(fake, Selection(("b",)))
+    (facts,) = outcome.items
+    assert (facts.placement.partition, facts.topics["t"].partitions, outcome.exit_code) == (None, 2, 0)
+    needed = "DESCRIBE on TOPIC __consumer_offsets"
+    assert outcome.notices == (
+        f"in which partition of __consumer_offsets a group is kept is not known: it needs {needed}",
+    )
+    assert [str(acl) for acl in outcome.missing_acls()] == [needed]
+
+
+def test_an_offsets_topic_that_fails_otherwise_is_a_failure() -> None:
+    fake = shop()
+    fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.unknown_server_error)
+    assert [failure.name for failure in gathered(fake, Selection(("b",))).failures] == ["__consumer_offsets"]
+
+
+def test_many_groups_cost_few_requests() -> None:
+    fake = shop()
+    for number in range(500):
+        fake.world.group(f"g{number}", number % 2, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
+    assert len(gathered(fake, Selection(everything=True)).items) == 502
+    described = [request for request in fake.asked("DescribeGroups") if not is_probe(request)]
+    assert len(fake.asked("Metadata")) <= 2 and len(described) <= 4
+    assert len(fake.asked("DescribeGroups")) - len(described) == 2 * 2  # before and after the list of each broker

@@ -1,0 +1,252 @@
+"""First unread records, of brokers that cut batches short, move away, refuse, and lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode
+from pytest_mock import MockerFixture
+
+from kgroups.admin.query import first_unread
+from kgroups.model.offsets import Isolation
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.time_lag import FirstUnread, Position
+from kgroups.protocol.record_batch import Aborted
+from tests.fakes import broker as faults
+from tests.fakes.asking import PATIENCE, Stopwatch, ask
+from tests.fakes.broker import FakeCluster
+from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, marker
+from tests.fakes.versions import KAFKA
+
+Answer = tuple[dict[Position, FirstUnread], tuple[Failure, ...]]
+
+
+def log(*offsets: int, size: int = 10) -> list[Batch]:
+    """A batch for each record, which is as old as its offset says."""
+    return [batch(offset, [(offset, 1000 + offset)], value=bytes(size)) for offset in offsets]
+
+
+def cluster(brokers: int = 2, version: str = "4.3.1") -> FakeCluster:
+    """Topic t: partition 0 on broker 0, partition 1 on broker 1, each with the offsets 40 to 99."""
+    fake = FakeCluster(brokers, version)
+    fake.world.topic("t", [0, 1], start=40, end=100, logs={0: log(*range(40, 100)), 1: log(*range(40, 100))})
+    return fake
+
+
+def find(fake: FakeCluster, wanted: Iterable[Position], level: str = "READ_UNCOMMITTED", **rest: Any) -> Answer:
+    isolation = Isolation[level]
+
+    async def question(admin: Any) -> Answer:
+        found: Answer = await admin.find_unread(wanted, isolation=isolation)
+        return found
+
+    return ask(fake, question, **rest)
+
+
+def at(offset: int, partition: int = 0, topic: str = "t") -> Position:
+    return Position(topic, partition, offset)
+
+
+@pytest.mark.parametrize("version", KAFKA)
+def test_one_request_to_each_leader_whatever_its_version(version: str) -> None:
+    fake = cluster(version=version)
+    found, failures = find(fake, [at(50), at(60, 1)])
+    assert found == {at(50): FirstUnread(50, 1050), at(60, 1): FirstUnread(60, 1060)}
+    assert not failures
+    assert sorted(request.broker for request in fake.asked("Fetch")) == [0, 1]
+
+
+def test_nothing_wanted_is_nothing_asked() -> None:
+    fake = cluster()
+    assert find(fake, []) == ({}, ())
+    assert not fake.asked("Fetch")
+
+
+def test_several_positions_in_one_partition_are_served_by_one_answer() -> None:
+    fake = cluster()
+    wanted = [at(offset) for offset in range(40, 100)]
+    found, _ = find(fake, [*wanted, *wanted])
+    assert found == {place: FirstUnread(place.offset, 1000 + place.offset) for place in wanted}
+    assert len(fake.asked("Fetch")) == 1
+
+
+def test_several_positions_far_apart_are_asked_about_in_turn() -> None:
+    fake = cluster()
+    fake.world.topics["t"].logs[0] = log(*range(40, 100), size=5_000)
+    found, _ = find(fake, [at(40), at(70), at(99)])
+    assert [each.timestamp for each in found.values()] == [1040, 1070, 1099]
+    assert len(fake.asked("Fetch")) == 3
+
+
+def test_many_partitions_are_asked_about_in_portions() -> None:
+    fake = FakeCluster(1)
+    fake.world.topic("t", [0] * 600, logs={partition: log(0) for partition in range(600)})
+    found, failures = find(fake, [at(0, partition) for partition in range(600)])
+    assert len(found) == 600 and set(found.values()) == {FirstUnread(0, 1000)} and not failures
+    assert len(fake.asked("Fetch")) == 3
+
+
+def test_a_batch_that_does_not_fit_is_asked_for_with_more_bytes() -> None:
+    fake = FakeCluster(1)
+    sizes = {0: 10, 1: 50_000, 2: 3_000_000, 3: 50_000, 4: 3_000_000}
+    logs = {partition: log(7, size=size) for partition, size in sizes.items()}
+    fake.world.topic("t", [0] * 5, end=8, logs=logs)
+    found, failures = find(fake, [at(7, partition) for partition in sizes])
+    assert set(found.values()) == {FirstUnread(7, 1007)} and len(found) == 5
+    assert not failures
+    assert len(fake.asked("Fetch")) <= 4
+
+
+def test_a_leader_that_gives_nothing_is_given_up() -> None:
+    fake = cluster()
+    fake.world.topics["t"].logs[0] = ()
+    found, (failure,) = find(fake, [at(50), at(50, 1)])
+    assert found[at(50)] == FirstUnread(failed=first_unread.NOTHING_WHOLE)
+    assert found[at(50, 1)] == FirstUnread(50, 1050)
+    assert (failure.scope, failure.name, failure.broker) == (Scope.PARTITION, "t-0", 0)
+    assert len(fake.asked("Fetch")) == 1 + len(first_unread.PORTIONS)
+
+
+def test_only_markers_up_to_the_end_are_nothing_unread() -> None:
+    fake = cluster()
+    fake.world.topics["t"].logs[0] = [*log(50), marker(51, 5), batch(52, [], last=99)]
+    found, failures = find(fake, [at(50), at(51), at(60)])
+    assert found == {at(50): FirstUnread(50, 1050), at(51): FirstUnread(), at(60): FirstUnread()}
+    assert not failures
+
+
+def test_offsets_without_records_are_passed_over_portion_by_portion() -> None:
+    fake = FakeCluster(1)
+    # A portion of 16 KiB holds some of these, one of 1 MiB all.
+    holes = [batch(offset, [], last=offset) for offset in range(2000)]
+    fake.world.topic("t", [0], end=2001, logs={0: [*holes, *log(2000)]})
+    found, failures = find(fake, [at(0)])
+    assert found == {at(0): FirstUnread(2000, 3000)} and not failures
+    assert len(fake.asked("Fetch")) == 2
+
+
+def test_offsets_without_records_are_not_passed_over_for_ever(mocker: MockerFixture) -> None:
+    mocker.patch.object(first_unread, "PORTIONS", (first_unread.Portion(700, 8),) * 3)
+    fake = FakeCluster(1)
+    holes = [batch(offset, [], last=offset) for offset in range(1000)]
+    fake.world.topic("t", [0], end=1001, logs={0: [*holes, *log(1000)]})
+    found, (failure,) = find(fake, [at(0), at(1000)])
+    assert found == {at(0): FirstUnread(failed=first_unread.TOO_FAR), at(1000): FirstUnread(1000, 2000)}
+    assert failure.message == first_unread.TOO_FAR
+    assert len(fake.asked("Fetch")) < first_unread.ROUNDS + 5
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"), [("READ_UNCOMMITTED", FirstUnread(50, 1050)), ("READ_COMMITTED", FirstUnread(52, 1052))]
+)
+def test_aborted_transactions_are_unread_for_those_who_read_them(level: str, expected: FirstUnread) -> None:
+    fake = cluster()
+    doomed = batch(50, [(50, 1050)], producer=7, attributes=TRANSACTIONAL)
+    fake.world.topics["t"].logs[0] = [doomed, marker(51, 7), *log(52)]
+    fake.world.topics["t"].aborted = [Aborted(7, 50)]
+    assert find(fake, [at(50)], level)[0] == {at(50): expected}
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"), [("READ_UNCOMMITTED", FirstUnread(51, 1051)), ("READ_COMMITTED", FirstUnread())]
+)
+def test_under_read_committed_the_log_ends_before_open_transactions(level: str, expected: FirstUnread) -> None:
+    fake = cluster()
+    fake.world.topics["t"].stable = 51
+    fake.world.topics["t"].logs[0] = [marker(50, 7), *log(51)]
+    assert find(fake, [at(50)], level)[0] == {at(50): expected}
+
+
+def test_a_leader_that_has_moved_is_followed() -> None:
+    fake = cluster()
+    fake.world.topics["t"].leader_seen = {0: [1]}
+    found, failures = find(fake, [at(50), at(50, 1)])
+    assert set(found.values()) == {FirstUnread(50, 1050)} and not failures
+
+
+def test_a_leader_that_keeps_moving_is_given_up() -> None:
+    fake = cluster()
+    fake.world.topics["t"].leader_seen = {0: [1] * 9}
+    found, (failure,) = find(fake, [at(50), at(51), at(50, 1)])
+    assert failure.error == "NOT_LEADER_OR_FOLLOWER"
+    assert found[at(50)].failed and found[at(51)].failed and found[at(50, 1)] == FirstUnread(50, 1050)
+
+
+def test_a_partition_without_a_leader_for_a_moment() -> None:
+    fake = cluster()
+    fake.world.topics["t"].leader_seen = {0: [-1]}
+    assert find(fake, [at(50)]) == ({at(50): FirstUnread(50, 1050)}, ())
+
+
+def test_records_that_may_not_be_read_are_one_failure_a_topic() -> None:
+    fake = cluster()
+    for partition in (0, 1):
+        fake.world.fail("Fetch", f"t-{partition}", ErrorCode.topic_authorization_failed)
+    found, (failure,) = find(fake, [at(50), at(50, 1)])
+    assert (failure.scope, failure.name, failure.error) == (Scope.TOPIC, "t", "TOPIC_AUTHORIZATION_FAILED")
+    assert "READ" in failure.message and set(found.values()) == {FirstUnread(failed=failure.message)}
+
+
+def test_records_that_are_deleted_meanwhile_concern_their_own_position_only() -> None:
+    fake = cluster()
+    found, (failure,) = find(fake, [at(30), at(50)])
+    assert failure.error == "OFFSET_OUT_OF_RANGE"
+    assert found == {at(30): FirstUnread(failed=failure.message), at(50): FirstUnread(50, 1050)}
+
+
+def test_a_topic_that_is_gone() -> None:
+    found, (failure,) = find(cluster(), [at(3, 0, "gone"), at(4, 1, "gone"), at(50)])
+    assert (failure.scope, failure.name) == (Scope.TOPIC, "gone")
+    assert found[at(50)] == FirstUnread(50, 1050)
+
+
+def test_an_error_for_the_whole_answer() -> None:
+    fake = cluster()
+    fake.world.fail("Fetch", "", ErrorCode.unknown_server_error)
+    found, failures = find(fake, [at(50), at(60, 1)])
+    assert [failure.error for failure in failures] == ["UNKNOWN_SERVER_ERROR"] * 2 and len(found) == 2
+
+
+def test_corrupt_bytes_are_a_failure_of_their_partition() -> None:
+    fake = cluster(1)
+    good = batch(50, [(50, 1050)])
+    fake.world.topic("u", [0, 0], end=100, logs={0: [good._replace(data=good.data[:60] + b"\1\xff\xff")], 1: [good]})
+    found, failures = find(fake, [at(50, 0, "u"), at(50, 1, "u")])
+    assert found[at(50, 1, "u")] == FirstUnread(50, 1050)
+    assert [failure.name for failure in failures] == ["u-0"]
+
+
+def test_an_answer_that_cannot_be_read() -> None:
+    fake = cluster()
+    fake.brokers[0].fault("Fetch", faults.truncated(30))
+    found, (failure,) = find(fake, [at(50), at(60, 1)])
+    assert "undecodable" in failure.message and failure.broker == 0
+    assert found[at(60, 1)] == FirstUnread(60, 1060)
+
+
+def test_a_connection_that_is_dropped_once_is_made_again() -> None:
+    fake = cluster()
+    fake.brokers[0].fault("Fetch", faults.close, times=1)
+    assert find(fake, [at(50)]) == ({at(50): FirstUnread(50, 1050)}, ())
+
+
+def test_a_hung_broker_costs_its_timeout_once() -> None:
+    fake = cluster()
+    fake.brokers[1].fault("Fetch", faults.silence)
+    with Stopwatch() as watch:
+        found, failures = find(fake, [at(50), at(50, 1), at(60, 1)], via=(0,), broker_timeout=PATIENCE)
+    assert found[at(50)] == FirstUnread(50, 1050)
+    assert found[at(50, 1)].failed and found[at(60, 1)].failed
+    assert {failure.broker for failure in failures} == {1}
+    assert PATIENCE <= watch.seconds < 2 * PATIENCE
+
+
+def test_the_deadline_ends_it() -> None:
+    fake = cluster()
+    fake.brokers[1].fault("Fetch", faults.silence)
+    with Stopwatch() as watch:
+        found, failures = find(fake, [at(50), at(50, 1)], via=(0,), timeout=PATIENCE, broker_timeout=30)
+    assert found[at(50)] == FirstUnread(50, 1050) and found[at(50, 1)].failed
+    assert failures and watch.seconds == pytest.approx(PATIENCE)

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from kio.schema.errors import ErrorCode
+
+from kgroups.admin.query.list_groups import ListFilter, stream_groups
+from kgroups.admin.routing.coverage import missing_coordinators
+from kgroups.admin.wire import WireAdmin
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import kafka_error
+from tests.fakes import broker as faults
+from tests.fakes.asking import PATIENCE, Stopwatch, ask, errors, list_groups, names
+from tests.fakes.broker import FakeCluster
+
+
+def cluster(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeCluster:
+    fake = FakeCluster(brokers, versions)
+    fake.world.group("stable", 0, state="Stable")
+    fake.world.group("empty", 1, state="Empty")
+    fake.world.group("connect", 1, state="Stable", protocol_type="connect")
+    return fake
+
+
+def test_all_brokers_are_listed_and_the_names_are_sorted() -> None:
+    fake = cluster()
+    answer = list_groups(fake)
+    assert names(answer) == ["connect", "empty", "stable"]
+    assert [(g.coordinator.id, g.state, g.type) for g in answer.items][2] == (0, "Stable", "Classic")
+    assert (answer.failures, answer.notices) == ((), ())
+    assert len(fake.asked("ListGroups")) == 2 and not fake.asked("FindCoordinator")
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"])
+def test_a_state_filter_gives_the_same_groups_on_every_version(version: str) -> None:
+    fake = cluster(version)
+    answer = list_groups(fake, ListFilter(states=("Stable",)))
+    assert names(answer) == ["connect", "stable"]
+    assert not answer.failures
+    assert bool(fake.asked("DescribeGroups")) == (version in ("1.1.1", "2.5.1"))
+
+
+@pytest.mark.parametrize(("version", "state"), [("1.1.1", None), ("2.8.2", "Empty")])
+def test_states_that_nobody_wants_are_not_described_for(version: str, state: str | None) -> None:
+    fake = cluster(version)
+    answer = list_groups(fake)
+    assert (answer.items[1].state, answer.items[1].type) == (state, None)
+    assert not fake.asked("DescribeGroups")
+
+
+def test_the_state_column_on_an_old_broker_costs_one_describe_a_broker() -> None:
+    fake = cluster("1.1.1")
+    for at in range(400):
+        fake.world.group(f"g{at}", at % 2, state="Stable")
+    answer = list_groups(fake, ListFilter(with_states=True))
+    assert {group.state for group in answer.items} == {"Stable", "Empty"} and len(answer.items) == 403
+    assert len(fake.asked("DescribeGroups")) == 2 and not fake.asked("FindCoordinator")
+
+
+def test_a_group_that_vanishes_before_it_is_described_is_no_longer_listed() -> None:
+    fake = cluster("2.5.1")
+    fake.world.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
+    answer = list_groups(fake, ListFilter(with_states=True))
+    assert names(answer) == ["connect", "stable"] and not answer.failures
+
+
+def test_a_type_filter_on_brokers_that_know_no_types_is_a_failure_of_each() -> None:
+    answer = list_groups(cluster("2.8.2"), ListFilter(types=("Consumer",)))
+    assert not answer.items
+    assert [(failure.broker, "does not report group types" in failure.message) for failure in answer.failures] == [
+        (0, True),
+        (1, True),
+    ]
+
+
+def test_the_type_column_on_such_brokers_is_a_notice() -> None:
+    answer = list_groups(cluster("2.8.2"), ListFilter(with_types=True))
+    assert len(answer.items) == 3 and not answer.failures
+    assert len(answer.notices) == 2 and "TYPE is unknown" in answer.notices[0]
+
+
+def test_a_cluster_in_the_middle_of_an_upgrade_answers_as_far_as_it_can() -> None:
+    mixed = {0: "4.3.1", 1: "2.5.1"}
+    answer = list_groups(cluster(mixed), ListFilter(states=("Stable",)))
+    assert [(group.group_id, group.type) for group in answer.items] == [("connect", None), ("stable", "Classic")]
+    answer = list_groups(cluster(mixed), ListFilter(types=("Classic",)))
+    assert names(answer) == ["stable"] and [failure.broker for failure in answer.failures] == [1]
+
+
+def test_protocol_types_are_filtered_here() -> None:
+    assert names(list_groups(cluster(), ListFilter(protocol_types=("connect",)))) == ["connect"]
+
+
+def test_a_loading_coordinator_is_asked_again() -> None:
+    fake = cluster()
+    fake.world.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress, times=2)
+    answer = list_groups(fake)
+    assert len(answer.items) == 3 and not answer.failures
+    assert len(fake.asked("ListGroups")) == 4
+
+
+def test_one_that_never_ends_loading_gives_what_it_has_and_a_failure() -> None:
+    fake = cluster()
+    fake.world.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress)
+    answer = list_groups(fake, broker_timeout=PATIENCE)
+    assert len(answer.items) == 3
+    assert [(failure.broker, failure.error) for failure in answer.failures] == [(1, "COORDINATOR_LOAD_IN_PROGRESS")]
+
+
+def test_an_error_that_does_not_pass_is_not_waited_for() -> None:
+    fake = cluster()
+    fake.world.fail("ListGroups", "1", ErrorCode.cluster_authorization_failed)
+    answer = list_groups(fake)
+    assert list(errors(answer).values()) == ["CLUSTER_AUTHORIZATION_FAILED"]
+    assert len(fake.asked("ListGroups")) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (faults.silence, "no answer to ListGroups"),
+        (faults.close, "closed the connection"),
+        (faults.cut_frame, "bytes into an answer"),
+        (faults.truncated(-2), "undecodable"),
+        (faults.trailing, "after the end"),
+        (faults.raw(b"\x15\x03\x03\x00\x02\x02\x50"), "speaks TLS"),
+    ],
+)
+def test_a_broker_that_fails_is_named_beside_the_others_groups(fault: faults.Fault, words: str) -> None:
+    fake = cluster()
+    fake.brokers[1].fault("ListGroups", fault)
+    with Stopwatch() as watch:
+        answer = list_groups(fake, via=(0,), broker_timeout=PATIENCE)
+    assert names(answer) == ["stable"]
+    (failure,) = answer.failures
+    assert failure.broker == 1 and words in failure.message
+    assert watch.seconds == (pytest.approx(PATIENCE) if fault is faults.silence else 0)
+
+
+def test_each_broker_s_groups_are_there_as_soon_as_its_list_is() -> None:
+    fake = cluster()
+    free = asyncio.Event()
+
+    async def when_free(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        await free.wait()
+        writer.write(faults.framed(answer))
+
+    fake.brokers[0].fault("ListGroups", when_free)
+
+    async def question(admin: WireAdmin) -> list[list[str]]:
+        seen: list[list[str]] = []
+        async with aclosing(stream_groups(admin.cluster)) as outcomes:
+            async for outcome in outcomes:
+                seen.append(sorted(names(outcome)))
+                free.set()
+        return seen
+
+    assert ask(fake, question, via=(1,)) == [["connect", "empty"], ["stable"], []]
+
+
+def test_a_group_of_two_brokers_is_there_once_and_not_as_the_dead_one() -> None:
+    fake = FakeCluster(2)
+    for at in (0, 1):
+        fake.world.group(f"moving-{at}", at, state="Stable", dead_on=1 - at)
+    fake.world.group("gone", 0, state="Dead")
+    answer = list_groups(fake)
+    assert [(group.group_id, group.state) for group in answer.items] == [
+        ("gone", "Dead"),
+        ("moving-0", "Stable"),
+        ("moving-1", "Stable"),
+    ]
+
+
+def test_a_dead_broker_is_named_and_its_name_is_not_said_twice() -> None:
+    fake = cluster()
+    fake.brokers[1].alive = False
+    answer = list_groups(fake, via=(0,))
+    (failure,) = answer.failures
+    assert names(answer) == ["stable"]
+    assert failure.name.startswith("broker 1 (127.0.0.1:") and failure.message == "connection refused"
+
+
+def test_groups_without_a_coordinator_are_not_forgotten() -> None:
+    fake = cluster()
+    fake.world.topic("__consumer_offsets", [0, -1, 1, -1])
+    answer = list_groups(fake)
+    assert len(answer.items) == 3
+    (failure,) = answer.failures
+    assert failure.name == "__consumer_offsets" and "2 of 4 partitions" in failure.message and "1, 3" in failure.message
+
+
+def test_a_cluster_without_an_offsets_topic_misses_nothing() -> None:
+    error = kafka_error(ErrorCode.unknown_topic_or_partition)
+    assert missing_coordinators([TopicLeaders("__consumer_offsets", error, {})]) == ()
+    assert missing_coordinators([TopicLeaders("__consumer_offsets", None, {0: 1, 1: 2})]) == ()
