@@ -163,6 +163,7 @@ def test_a_broker_that_hangs_in_the_sign_in_does_not_hide_a_good_one() -> None:
     with_cluster(fake, PLAIN, work)
 
 
+@pytest.mark.usefixtures("virtual_time")
 def test_while_two_hang_no_third_sees_the_password() -> None:
     fake = asking_for(plain_server(), brokers=4)
     for at in (0, 1):
@@ -282,6 +283,7 @@ def test_a_server_that_never_comes_to_an_end() -> None:
     failing(asking_for(server), PLAIN, "responds to PLAIN with 4 bytes")
 
 
+@pytest.mark.usefixtures("virtual_time")
 @pytest.mark.parametrize("api", ["ApiVersions", "SaslHandshake", "SaslAuthenticate"])
 @pytest.mark.parametrize(
     ("fault", "words"),
@@ -374,6 +376,7 @@ def test_a_sign_in_is_renewed_while_others_ask() -> None:
     assert server.refused == 0
 
 
+@pytest.mark.usefixtures("virtual_time")
 def test_what_ends_too_soon_to_be_renewed_gets_a_new_connection() -> None:
     """A broker takes no second sign-in on a connection within a second."""
     server = plain_server(lifetime=0.9)
