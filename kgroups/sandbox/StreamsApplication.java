@@ -21,11 +21,11 @@ import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.state.Stores;
 
 /**
- * A Kafka Streams application: counts how often each value was written, and so has a repartition topic
- * (&lt;id&gt;-by-value-repartition), a store in memory, and its changelog (&lt;id&gt;-counts-changelog). It ends by SIGTERM.
+ * A Kafka Streams application that counts how often each value was written. It has a repartition topic
+ * (&lt;id&gt;-by-value-repartition), an in-memory store, and its changelog (&lt;id&gt;-counts-changelog). SIGTERM ends it.
  *
- * Words are name=value: "topics" (a comma list), "instances" (how many, in this one JVM, each with a process id of its
- * own), and any setting of Kafka Streams. "standby" is for either protocol the number of standby replicas.
+ * Arguments are name=value: "topics" (comma-separated), "instances" (their number, in this JVM, each with its own process
+ * ID), and any setting of Kafka Streams. "standby" is the number of standby replicas, for either protocol.
  */
 public final class StreamsApplication {
     public static void main(String[] words) throws Exception {
@@ -45,7 +45,7 @@ public final class StreamsApplication {
         run(instances, topics, given);
     }
 
-    /** With the streams protocol, brokers assign, and it is they who know how many standby tasks there are to be. */
+    /** Sets the number of standby tasks on the brokers, which assign tasks in the streams protocol. */
     private static void setOnBrokers(Map<String, String> given, String name, String value) throws Exception {
         Properties settings = new Properties();
         settings.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, given.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG));

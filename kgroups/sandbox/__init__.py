@@ -1,8 +1,8 @@
-"""A real Kafka on this machine, from its published jars: for the demo, the tests and the benchmark.
+"""Real Kafka clusters on this machine, from the published jars, for the demo, the tests, and the benchmark.
 
-With the standard library only: ``versions`` says what can be run, ``jars`` fetches it, ``cluster`` runs it. Over
-kgroups' own sockets and librdkafka: ``seed`` makes the groups that ``world`` names, ``load`` makes groups by the
-thousand; what is said on the wire for that, and kgroups itself never says, is in ``wire``.
+With the standard library only: ``versions`` lists the supported versions, ``jars`` fetches them, ``cluster`` runs them.
+With kgroups' own sockets and librdkafka: ``seed`` creates the groups of ``world``, and ``load`` creates thousands of
+groups. ``wire`` contains the requests that only the sandbox sends.
 """
 
 from __future__ import annotations

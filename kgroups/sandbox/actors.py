@@ -1,7 +1,7 @@
-"""The members of the known world that librdkafka plays: ``python -m kgroups.sandbox.actors BOOTSTRAP VERSION FOLDER/``.
+"""Run the known groups' librdkafka members: ``python -m kgroups.sandbox.actors BOOTSTRAP VERSION FOLDER/``.
 
-Each one reads its partitions up to the offset that the world wants committed, commits it, and stays where it is. The
-folder is the sandbox's, by which the process is known.
+Each member reads its partitions up to the expected committed offset, commits it, and stays in the group. The folder is
+the sandbox's, which identifies the process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRANSACTION_MS: Final = 86_400_000
 
 
 def start_actors(sandbox: Sandbox) -> int:
-    """Starts them as a helper process of the sandbox. Returns its pid."""
+    """Start the members as a helper process of the sandbox, and return its PID."""
     program = [sys.executable, "-m", "kgroups.sandbox.actors"]
     return sandbox.start_helper("actors", [*program, sandbox.bootstrap, sandbox.version.name, f"{sandbox.folder}/"])
 
@@ -38,7 +38,7 @@ class Actor:
         self._consumer.subscribe(list(group.topics))
 
     def act(self) -> None:
-        """A step: reads what is there, commits what is due. A rebalance happens in here, too."""
+        """Read the available records, and commit the offsets that were reached; rebalances happen here too."""
         while message := self._consumer.poll(0):
             self._read(message)
         if self._reached.keys() - self._committed:
@@ -46,7 +46,7 @@ class Actor:
 
     def _read(self, message: Message) -> None:
         if error := message.error():
-            self._complain(error)
+            self._log(error)
             return
         topic, partition, offset = str(message.topic()), int(message.partition() or 0), int(message.offset() or 0)
         target = self._group.commits.get(topic, {}).get(partition, 0)
@@ -57,7 +57,7 @@ class Actor:
             self._consumer.pause([here])
 
     def _commit(self) -> None:
-        # Not what it holds no more. A paused partition that comes back stays paused, and what was reached, reached.
+        # Only for owned partitions. A partition that is assigned again is still paused, and its offset still reached.
         held = {(each.topic, each.partition) for each in self._consumer.assignment()}
         due = [pair for pair in self._reached if pair in held and pair not in self._committed]
         if not due:
@@ -65,10 +65,10 @@ class Actor:
         try:
             self._consumer.commit(offsets=[self._reached[pair] for pair in due], asynchronous=False)
             self._committed.update(due)
-        except KafkaException as error:  # in the middle of a rebalance, say: again in the next step
-            self._complain(error)
+        except KafkaException as error:  # during a rebalance, for example: retry in the next step
+            self._log(error)
 
-    def _complain(self, error: object) -> None:
+    def _log(self, error: object) -> None:
         print(time.strftime("%H:%M:%S"), self._group.name, error, flush=True)
 
 
@@ -85,12 +85,12 @@ def _settings(bootstrap: str, group: KnownGroup, number: int) -> dict[str, Any]:
         settings["group.instance.id"] = group.instances[number]
     if group.type == GroupType.CONSUMER:
         return settings | {"group.protocol": "consumer"}
-    # By a heartbeat a member learns that others have come: often, or the world takes long to settle.
+    # Members learn of new members in heartbeats: frequent ones make the groups stable sooner.
     return settings | {"partition.assignment.strategy": group.protocol, "heartbeat.interval.ms": 500}
 
 
 def open_transaction(bootstrap: str) -> Producer:
-    """A producer in the middle of a transaction, which the brokers hold open for a day."""
+    """Return a producer with an open transaction, which the brokers keep open for a day."""
     settings = {
         "bootstrap.servers": bootstrap,
         "client.id": "ledger-writer",
@@ -109,13 +109,13 @@ def open_transaction(bootstrap: str) -> Producer:
 
 
 def main(bootstrap: str, version: str) -> None:
-    """For ever."""
+    """Run the members until the process is stopped."""
     groups = [group for group in known_groups(kafka_version(version)) if group.player == Player.LIBRDKAFKA]
     actors = [Actor(bootstrap, group, number) for group in groups for number in range(group.members)]
     for actor in actors:
         actor.act()
     writer = open_transaction(bootstrap)
-    while writer:  # which must live as long
+    while writer:  # keeps the producer alive
         for actor in actors:
             actor.act()
         time.sleep(_PAUSE)

@@ -1,4 +1,4 @@
-"""Who gets which partitions, as Kafka's own assignors decide; for members that we play ourselves."""
+"""Partition assignment as by Kafka's assignors, for members that kgroups implements."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 
 def range_assignment(members: Sequence[str], topics: Mapping[str, int]) -> dict[str, dict[str, list[int]]]:
-    """The range assignor, for members that all subscribe to all ``topics`` (name -> number of partitions).
+    """Assign partitions as the range assignor, to members that all subscribe to all ``topics`` (name -> partitions).
 
-    Topic by topic: neighbouring partitions, to the members in the order of their ids; the first ones get the remainder.
+    For each topic: neighboring partitions, to the members in the order of their IDs; the first ones get the remainder.
 
-    :returns: member -> topic -> partitions; a member without partitions is there, with nothing.
+    :returns: member -> topic -> partitions; a member without partitions has an empty mapping.
     """
     assigned: dict[str, dict[str, list[int]]] = {member: {} for member in sorted(members)}
     for topic, partitions in sorted(topics.items()):

@@ -1,4 +1,4 @@
-"""A Kafka cluster of real brokers on loopback ports: starts it, finds it again, harms it for a test, stops it."""
+"""A Kafka cluster of real brokers on loopback ports: start, load, disturb, and stop it."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is written down of a sandbox, and what is true of its processes now."""
+    """The saved state of a sandbox, and the current states of its processes."""
 
     state: State
     brokers: dict[int, ProcessState]
-    """By id."""
+    """By broker ID."""
     zookeeper: ProcessState | None
     helpers: dict[int, ProcessState]
-    """By pid; :attr:`State.helpers` has their roles."""
+    """By PID; :attr:`State.helpers` has their roles."""
 
     @property
     def running(self) -> bool:
-        """Whether anything of it is left to stop."""
+        """Whether any process is left to stop."""
         everything = [*self.brokers.values(), *self.helpers.values(), self.zookeeper or "gone"]
         return any(state != "gone" for state in everything)
 
 
 class Sandbox:
-    """A cluster, by its name. The object holds no resources, the folder does; as a context manager it goes down."""
+    """A cluster, by its name. The object holds no resources, the folder does; leaving the context stops it."""
 
     def __init__(self, folder: Path, state: State) -> None:
         self._folder = folder
         self._state = state
 
-    # Begin, find, end.
+    # Start, load, and stop.
 
     @classmethod
     def up(
@@ -73,10 +73,10 @@ class Sandbox:
 
         :param properties: server settings that override the sandbox's own, for every broker.
         :param listeners: more listeners for clients, as name -> security protocol; each broker gets a port for each.
-        :param advertised: listener -> broker -> the port that it advertises instead of its own: a proxy's, say.
-        :param prepare: makes what the brokers need around them, before they start.
-        :raises SandboxError: when one of that name is up, the jars or Java cannot be had, or a server does not come up
-            (then the text has the end of its log, and the folder stays for a look).
+        :param advertised: listener -> broker -> the port to advertise instead of its own, such as a proxy's.
+        :param prepare: creates what the brokers need, before they start.
+        :raises SandboxError: when one of that name is running, the jars or Java are not available, or a server does not
+            start (the message contains the end of its log, and the folder is kept).
         """
         kafka = kafka_version(version)
         if not 1 <= brokers <= MAX_BROKERS:
@@ -93,7 +93,7 @@ class Sandbox:
 
     @classmethod
     def load(cls, name: str = "default") -> Sandbox:
-        """The sandbox of that name, brought up earlier, perhaps by another process.
+        """Load the sandbox of that name, which was started earlier, possibly by another process.
 
         :raises SandboxError: when there is none.
         """
@@ -104,13 +104,13 @@ class Sandbox:
 
     @staticmethod
     def names() -> list[str]:
-        """All that were brought up and not taken down, sorted; some may have died."""
+        """Return the sorted names of all sandboxes that were not stopped with :meth:`down`."""
         return sorted(found.parent.name for found in state_root().glob("*/state.json"))
 
     def down(self, *, grace: float = 2.0) -> None:
-        """Stop its processes and delete its data. To do so twice is no error.
+        """Stop its processes and delete its data; do nothing if there is no such sandbox.
 
-        :raises SandboxError: when a process cannot be stopped, or another command is at work on it.
+        :raises SandboxError: when a process cannot be stopped, or another command is changing the sandbox.
         """
         with _locked(self.name):
             state = read_state(self._folder)
@@ -119,7 +119,7 @@ class Sandbox:
                 return
             brokers_and_helpers = [pid for pid in state.pids if pid != state.zookeeper_pid]
             stop_all(brokers_and_helpers, self._mark, grace=grace)
-            # Last: a broker whose ZooKeeper is gone waits for it before it ends.
+            # Last: a broker without its ZooKeeper waits for it before it ends.
             stop_all([state.zookeeper_pid], self._mark, grace=grace)
             shutil.rmtree(self._folder)
             _lock_file(self.name).unlink()
@@ -130,7 +130,7 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.down()
 
-    # Look.
+    # Inspect.
 
     @property
     def name(self) -> str:
@@ -150,7 +150,7 @@ class Sandbox:
         return self._state.bootstrap
 
     def bootstrap_of(self, listener: str) -> str:
-        """The bootstrap address of one of the ``listeners`` given to :meth:`up`."""
+        """Return the bootstrap servers of one of the ``listeners`` that were passed to :meth:`up`."""
         return bootstrap_address(self._state.brokers, listener)
 
     @property
@@ -159,7 +159,7 @@ class Sandbox:
 
     @property
     def jvm_options(self) -> tuple[str, ...]:
-        """What a JVM must be told that is to reach it by every way."""
+        """The JVM options that clients of every listener need."""
         return self._state.options
 
     def status(self) -> Status:
@@ -172,31 +172,36 @@ class Sandbox:
         )
 
     def check_helpers(self) -> None:
-        """:raises SandboxError: when one of them has ended by itself."""
+        """Check that all helpers are running.
+
+        :raises SandboxError: when one has ended.
+        """
         status = self.status()
         for helper in status.state.helpers:
             if status.helpers[helper.pid] == "gone":
-                raise SandboxError(f"helper {helper.role} ended; it said last:\n{self.log_tail(helper.role)}")
+                raise SandboxError(f"helper {helper.role} ended; the end of its log:\n{self.log_tail(helper.role)}")
 
     def log_tail(self, program: str, lines: int = TAIL_LINES) -> str:
-        """The end of the log of ``broker-1``, ``zookeeper``, or a helper's role."""
+        """Return the end of the log of ``broker-1``, ``zookeeper``, or a helper's role."""
         return log_tail(self._programs.log(program), lines)
 
-    # Harm.
+    # Disturb.
 
     def kill(self, broker: int) -> None:
-        """SIGKILL: no goodbye to clients or controller. Returns when the process has ended, and its port is free."""
+        """Send SIGKILL, and return when the process has ended and freed its port; clients are not notified."""
         kill_now(self._pid_of(broker), self._mark)
 
     def terminate(self, broker: int, *, grace: float = 30.0) -> None:
-        """SIGTERM: with ``controlled.shutdown.enable``, it hands over what it leads first. Returns when it has ended.
+        """Send SIGTERM, and return when the process has ended.
+
+        With ``controlled.shutdown.enable``, the broker first transfers its partition leadership.
 
         :param grace: seconds after which it is killed.
         """
         stop_all([self._pid_of(broker)], self._mark, grace=grace)
 
     def pause(self, broker: int) -> None:
-        """SIGSTOP: its port still accepts connections, and nothing answers on them. Returns when it has stopped."""
+        """Send SIGSTOP, and return when it is stopped: its port accepts connections, on which nothing responds."""
         pid = self._pid_of(broker)
         send_signal(pid, self._mark, SIGSTOP)
         while state_of(pid, self._mark) == "running":  # it stops thread by thread
@@ -206,9 +211,9 @@ class Sandbox:
         send_signal(self._pid_of(broker), self._mark, SIGCONT)
 
     def restart(self, broker: int, *, timeout: float = START_SECONDS) -> None:
-        """Start it again on its port with its data, killing it first where it runs.
+        """Start a broker again with its port and data; kill it first if it is running.
 
-        Returns when it serves groups again, together with the other brokers that run.
+        Return when it serves groups again, together with the other running brokers.
 
         :raises SandboxError: when it does not in ``timeout`` seconds.
         """
@@ -225,19 +230,19 @@ class Sandbox:
             time.sleep(0.5)
 
     def wait_ready(self, brokers: Collection[int] | None = None, *, timeout: float = START_SECONDS) -> None:
-        """Return when these brokers (all, if not said) serve groups.
+        """Return when these brokers (default: all) serve groups.
 
         :raises SandboxError: at once when one of their processes ends, else when ``timeout`` seconds are over.
         """
         wait_ready(self._folder, self._reload(), brokers, timeout=timeout)
 
-    # Run Java beside it.
+    # Run Java programs.
 
     def java_tool(self, *args: str, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
-        """Run this version's own ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another.
+        """Run this version's ``kafka-consumer-groups.sh`` against this cluster, unless ``args`` name another.
 
-        It waits for each answer as long as it may take itself. Its own 5 s begin before it has loaded the classes that
-        ask: on a busy machine they are over before it has.
+        Its request timeout is the given one: the default of 5 s starts before the tool has loaded its classes, which
+        takes longer on a busy machine.
 
         :raises SandboxError: when it takes longer than ``timeout`` seconds.
         """
@@ -245,10 +250,10 @@ class Sandbox:
         return _run(self.java_tool_command(*args, *patience), timeout=timeout)
 
     def java_tool_command(self, *args: str, as_shipped: bool = False) -> list[str]:
-        """The command behind :meth:`java_tool`.
+        """Return the command of :meth:`java_tool`.
 
-        :param as_shipped: with the JVM options of Kafka's shell scripts, to measure it by; else with those that make
-            short runs shorter.
+        :param as_shipped: use the JVM options of Kafka's shell scripts, for measurements; otherwise options for short
+            runs.
         """
         where = () if "--bootstrap-server" in args else ("--bootstrap-server", self.bootstrap)
         return self._programs.tool(self.version.group_command, [*where, *args], as_shipped=as_shipped)
@@ -256,46 +261,45 @@ class Sandbox:
     def java(
         self, class_name: str, *args: str, stdin: str = "", timeout: float = 120.0
     ) -> subprocess.CompletedProcess[str]:
-        """Run a class of this version's jars to its end.
+        """Run a class of this version's jars, and return when it has ended.
 
         :raises SandboxError: when it takes longer than ``timeout`` seconds.
         """
         return _run(self._programs.tool(class_name, args), stdin=stdin, timeout=timeout)
 
     def java_command(self, class_name: str, *args: str, heap: str = "256m", as_shipped: bool = False) -> list[str]:
-        """The command behind :meth:`java`; ``as_shipped`` as for :meth:`java_tool_command`."""
+        """Return the command of :meth:`java`; ``as_shipped`` is as for :meth:`java_tool_command`."""
         return self._programs.tool(class_name, args, heap=heap, as_shipped=as_shipped)
 
     def start_java(self, role: str, class_name: str, *args: str, more_jars: Sequence[Path] = ()) -> int:
-        """Start a class of this version's jars, a console consumer say, or a source file, as a helper: see
-        :meth:`start_helper`.
+        """Start a class of this version's jars, or a source file, with :meth:`start_helper`.
 
-        :param more_jars: folders whose jars it needs beside these.
+        :param more_jars: folders with further jars.
         """
         return self.start_helper(role, self._programs.tool(class_name, args, more_jars=more_jars))
 
     def start_helper(self, role: str, command: Sequence[str]) -> int:
-        """Start a process that goes down with the sandbox; its output is in ``logs/<role>.log``.
+        """Start a process that is stopped with the sandbox; its output is in ``logs/<role>.log``.
 
-        Its command line must contain ``<folder>/``, by which it is recognised later.
+        Its command line must contain ``<folder>/``, which identifies it later.
 
-        :returns: its pid.
+        :returns: its PID.
         :raises SandboxError: when the command line does not, or cannot be executed.
         """
         if not any(self._mark in word for word in command):
-            raise SandboxError(f"the command of helper {role} does not name {self._mark}")
+            raise SandboxError(f"the command of helper {role} does not contain {self._mark}")
         with self._changing() as state:
             pid = spawn(command, self._programs.log(role))
             self._save(replace(state, helpers=(*state.helpers, Helper(role, pid))))
         return pid
 
     def stop_helper(self, pid: int, *, grace: float = 5.0) -> None:
-        """SIGTERM, then SIGKILL, for one started by :meth:`start_helper`."""
+        """Stop a process of :meth:`start_helper` with SIGTERM, then SIGKILL."""
         stop_all([pid], self._mark, grace=grace)
         with self._changing() as state:
             self._save(replace(state, helpers=tuple(helper for helper in state.helpers if helper.pid != pid)))
 
-    # Inside.
+    # Internal.
 
     @property
     def _mark(self) -> str:
@@ -308,13 +312,13 @@ class Sandbox:
     def _reload(self) -> State:
         state = read_state(self._folder)
         if state is None:
-            raise SandboxError(f"the sandbox named {self.name} was taken down")
+            raise SandboxError(f"the sandbox named {self.name} was stopped")
         self._state = state
         return state
 
     @contextmanager
     def _changing(self) -> Iterator[State]:
-        """Nobody else writes the state down meanwhile."""
+        """Lock the saved state, and yield it."""
         with _locked(self.name, wait=True):
             yield self._reload()
 
@@ -342,17 +346,17 @@ def _run(command: Sequence[str], *, stdin: str = "", timeout: float) -> subproce
 
 def _folder(name: str) -> Path:
     if not _NAME.fullmatch(name):
-        raise SandboxError(f"{name!r} cannot name a sandbox: use letters, digits, dots, dashes and underscores")
+        raise SandboxError(f"{name!r} is not a valid sandbox name: use letters, digits, dots, dashes, and underscores")
     return state_root() / name
 
 
 def _locked(name: str, *, wait: bool = False) -> AbstractContextManager[None]:
-    busy = f"another command is starting or stopping the sandbox named {name}; try again when it is done"
+    busy = f"another command is starting or stopping the sandbox named {name}; retry when it is done"
     return locked(_lock_file(name), busy=None if wait else busy)
 
 
 def _lock_file(name: str) -> Path:
-    # Beside the folder, which is deleted and made anew while it is held.
+    # Not in the folder, which is deleted and created again while the lock is held.
     return state_root() / f".{name}.lock"
 
 
@@ -360,6 +364,6 @@ def _refuse_running(folder: Path) -> None:
     state = read_state(folder)
     if state and any(state_of(pid, mark_of(folder)) != "gone" for pid in state.pids):
         raise SandboxError(
-            f"a sandbox named {state.name} is already up, Kafka {state.version} at {state.bootstrap}; "
-            f"take it down (kgroups sandbox down --name {state.name}) or choose another name"
+            f"a sandbox named {state.name} is already running, Kafka {state.version} at {state.bootstrap}; "
+            f"stop it (kgroups sandbox down --name {state.name}) or choose another name"
         )

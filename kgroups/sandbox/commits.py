@@ -1,4 +1,4 @@
-"""Commits by the million, made over the wire: what a history is measured and tested with."""
+"""Millions of commits, for tests and measurements of the history."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
 NOTED: Final = 20
-"""Every so many-th commit request carries metadata, as some clients do."""
+"""One in this many commit requests contains metadata, as from some clients."""
 
 
 class Commits(NamedTuple):
-    """So many groups that commit on so many partitions of one topic, so many times; nobody is in them."""
+    """Groups without members that commit repeatedly on the partitions of one topic."""
 
     groups: int
     partitions: int
     rounds: int
     topic: str = "commits"
-    """Its name; the groups' begin with it."""
+    """The topic's name, and the prefix of the groups' names."""
 
     @property
     def records(self) -> int:
@@ -38,19 +38,19 @@ class Commits(NamedTuple):
         return [f"{self.topic}-{number:05}" for number in range(self.groups)]
 
     def offset(self, round_: int, partition: int) -> int:
-        """What is committed in that round, counted from 0; it grows."""
+        """Return the offset that is committed in a round, counted from 0; it increases."""
         return 1000 * round_ + partition
 
 
 def make_commits(sandbox: Sandbox, commits: Commits) -> None:
-    """Makes them all, each group's in order.
+    """Commit all offsets, those of each group in order.
 
-    :raises SandboxError: when not all could be made.
+    :raises SandboxError: when not all could be committed.
     """
     try:
         asyncio.run(_make(sandbox.bootstrap, commits))
     except KgroupsError as error:
-        raise SandboxError(f"not all commits could be made: {error}") from None
+        raise SandboxError(f"could not commit all offsets: {error}") from None
 
 
 async def _make(bootstrap: str, commits: Commits) -> None:

@@ -1,4 +1,4 @@
-"""Runs workers of Kafka Connect beside a sandbox, and a connector of the kind that reads a file (connect-file)."""
+"""Run Kafka Connect workers in a sandbox, and a connector that reads a file (connect-file)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _WORKER: Final = "org.apache.kafka.connect.cli.ConnectDistributed"
 _SOURCE: Final = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 _PAUSE: Final = 0.2
 _PATIENCE: Final = 240.0
-"""Seconds: a worker answers when its JVM has started, and its group has met."""
+"""Seconds: a worker responds when its JVM has started and its group is stable."""
 
 
 def start_workers(
     sandbox: Sandbox, group: str, count: int = 2, *, protocol: str = "sessioned", **settings: str
 ) -> list[str]:
-    """Starts the workers of one Connect cluster as helpers; returns their URLs, which may not answer yet.
+    """Start the workers of one Connect cluster as helpers, and return their URLs, which may not respond yet.
 
-    :param protocol: ``eager``, ``compatible`` or ``sessioned``.
-    :param settings: more settings of the workers, with underscores for dots.
-    :raises SandboxError: when the jars cannot be had.
+    :param protocol: ``eager``, ``compatible``, or ``sessioned``.
+    :param settings: further settings of the workers, with underscores for dots.
+    :raises SandboxError: when the jars are not available.
     """
     jars = ensure_connect_jars(sandbox.version)
     topics = {f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")}
@@ -48,7 +48,7 @@ def start_workers(
             "connect.protocol": protocol,
             "key.converter": "org.apache.kafka.connect.storage.StringConverter",
             "value.converter": "org.apache.kafka.connect.storage.StringConverter",
-            # What is on the class path is found by its manifest; to scan all jars would take half a minute.
+            # Plugins are found by their manifests; scanning all jars would take half a minute.
             "plugin.discovery": "service_load",
             "offset.flush.interval.ms": "1000",
             **topics,
@@ -67,7 +67,7 @@ def start_workers(
 def start_connector(
     sandbox: Sandbox, url: str, name: str, topic: str, *, tasks: int = 1, timeout: float = _PATIENCE
 ) -> None:
-    """Has a connector read a file of the sandbox into a topic. Waits until the worker takes it.
+    """Create a connector that reads a file of the sandbox into a topic, and wait until the worker accepts it.
 
     :raises SandboxError: when it does not in time.
     """
@@ -78,20 +78,20 @@ def start_connector(
 
 
 def ask(url: str, path: str, put: Mapping[str, str] | None = None, *, timeout: float = _PATIENCE) -> Any:
-    """What a worker answers over HTTP, asked again until it does; with ``put`` it is told something.
+    """Return a worker's HTTP response, with retries until it responds; ``put`` is the body of a PUT request.
 
-    :raises SandboxError: when it does not in time.
+    :raises SandboxError: when it does not respond in time.
     """
     until = time.monotonic() + timeout
     data = None if put is None else json.dumps(put).encode()
-    asked = urllib.request.Request(
+    request = urllib.request.Request(
         url + path, data, {"Content-Type": "application/json"}, method="PUT" if put else "GET"
     )
     while True:
         try:
-            with urllib.request.urlopen(asked, timeout=10) as answer:
-                return json.load(answer)
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return json.load(response)
         except (OSError, ValueError) as error:
             if time.monotonic() > until:
-                raise SandboxError(f"the worker at {url} does not answer: {error}") from None
+                raise SandboxError(f"the worker at {url} does not respond: {error}") from None
         time.sleep(_PAUSE)

@@ -1,6 +1,6 @@
-"""``make demo``: real brokers, real groups, and the commands that a newcomer would type, each with a word on why.
+"""``make demo``: real brokers, real groups, and the commands that a newcomer would type, each with an explanation.
 
-What it starts it stops, also on Ctrl-C, on SIGTERM, and when something fails.
+It stops all that it has started, also on Ctrl-C, on SIGTERM, and after a failure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LAGS: Final = "--columns group,partition,current_offset,log_end_offset,lag,clie
 
 
 class Step(NamedTuple):
-    """A command, and what it is for; ``first`` happens before."""
+    """A command, and its explanation; ``first`` is called before."""
 
     why: str
     command: str
@@ -41,7 +41,7 @@ def _more_payments(sandbox: Sandbox) -> None:
 
 
 HISTORY: Final = str(state_root().parent / "demo-history")
-"""The store that the demo collects into; made anew each time, and left for a look. Nobody else can have made it."""
+"""The history store of the demo; created again each time, and kept afterwards. Only the demo uses this folder."""
 
 
 def _no_history(sandbox: Sandbox) -> None:
@@ -50,47 +50,47 @@ def _no_history(sandbox: Sandbox) -> None:
 
 STEPS: Final = (
     Step(
-        "Make some groups, in every state. From now on their members live in the background.",
+        "Create some groups, in every state. Their members keep running in the background.",
         f"sandbox seed --name {_NAME}",
     ),
     Step("And share groups (KIP-932), with Java's own share consumers:", f"sandbox seed --name {_NAME} --kind share"),
-    Step("Which groups are there, of which kind, and what are they doing?", "list --state --type"),
+    Step("List all groups, with their types and states:", "list --state --type"),
     Step("Only those without members:", "list --state empty"),
     Step(
-        "How far has a group read? LAG is what is written and not read yet: 50 records, on partition 5.\n"
-        "# (--columns picks what fits here; without it, consumer ids and hosts are shown too.)",
+        "Committed offsets and lag of a group: it lags by 50 records, on partition 5.\n"
+        "# (--columns selects what fits here; without it, consumer IDs and hosts are shown too.)",
         f"describe orders-range {_LAGS}",
     ),
     Step(
-        "Who is in it, and who holds which partitions?",
+        "Its members, and the partitions that are assigned to them:",
         "describe orders-range --members -v --columns client_id,host,current_assignment,subscription",
     ),
     Step(
-        "The same of a group of the new protocol (KIP-848), where brokers assign, and count epochs:",
+        "A group with the new protocol (KIP-848): brokers assign partitions, and count epochs.",
         "describe orders-kip848 --members -v"
         " --columns client_id,current_epoch,current_assignment,target_epoch,target_assignment",
     ),
     Step(
-        "Share groups stand in the same table. They commit nothing: each partition has a start.",
+        "Share groups are in the same table. They do not commit: each partition has a start offset.",
         "describe parcels-audit parcels-workers --columns group,topic,partition,start_offset,log_end_offset,lag",
     ),
     Step(
-        "Why is a group as it is? And what would one more member change?",
+        "Explain the state of a group, and what one more member would change:",
         "explain orders-range --what-if members=+1",
     ),
-    Step("Which broker coordinates a group, and how does it assign?", "describe orders-static --state"),
+    Step("The coordinator and the assignor of a group:", "describe orders-static --state"),
     Step("All groups whose name matches:", f"describe --regex 'payments-.*' {_LAGS}"),
     Step(
-        "60 more records were written just now; this group reads no further, and its lag has grown:",
+        "60 more records were written just now; this group does not read them, and its lag has increased:",
         f"describe payments-lagging {_LAGS}",
         _more_payments,
     ),
     Step(
-        "Who reads a topic? Oddities are noted: a commit beyond the end, a commit on records that are gone.",
+        "The groups of a topic. NOTE flags commits beyond the end of the log, and on deleted records.",
         "describe --topic clicks --columns group,lag,note",
     ),
     Step(
-        "Who is furthest behind, in records and in time (the age of the first record that is not read)?",
+        "The largest lags, in records and in time (the age of the first unread record):",
         "lag --top 4 --time --columns group,state,total_lag,max_lag,behind,time_lag",
     ),
     Step(
@@ -98,35 +98,35 @@ STEPS: Final = (
         f"describe ledger-reader {_LAGS}",
     ),
     Step(
-        "... unless you ask as a consumer would that reads only what is committed:",
+        "... unless lag is measured as for a consumer that reads only committed records:",
         f"describe ledger-reader --isolation read_committed {_LAGS}",
     ),
     Step(
-        "For CI and monitoring: is all well? It says what is not, and exits as plugins of Nagios do.",
+        "For CI and monitoring: check groups against rules, with the exit codes of Nagios plugins.",
         "check orders-range payments-lagging --state stable --max-lag 60",
     ),
-    Step("For scripts: JSON, or one JSON object a line.", "describe payments-empty -o jsonl --columns partition,lag"),
+    Step("For scripts: JSON, or one JSON object per line.", "describe payments-empty -o jsonl --columns partition,lag"),
     Step(
-        "A group that does not exist hides no other: what is there is shown, the exit code tells the rest.",
+        "A group that does not exist does not hide others: they are shown, and the exit code is 1.",
         "describe payments-empty no-such --state",
     ),
     Step(
-        "Read something again? A plan first; nothing happens without --execute; active groups are refused.",
+        "Reset offsets: a plan first; nothing is changed without --execute; active groups are rejected.",
         "reset-offsets payments-empty orders-range --all-topics --shift-by -20",
     ),
     Step(
-        "And before? What these groups did stands in __consumer_offsets, and Spark reads it into tables.\n"
-        "# (To start Spark takes ten seconds.)",
+        "The history of these groups is in __consumer_offsets, and Spark reads it into tables.\n"
+        "# (Starting Spark takes ten seconds.)",
         f"history collect --store {HISTORY}",
         _no_history,
     ),
     Step(
-        "Each time that a group shared out its partitions anew, and who had joined:",
+        "Each rebalance of a group, and its members:",
         f"history rebalances --store {HISTORY} --group orders-range --group orders-kip848"
         " --columns group,kind,log_time,generation,protocol,members,converge_ms",
     ),
     Step(
-        "And all of it as a page to look at, without network:",
+        "A report as an HTML page, which works offline:",
         f"history report --store {HISTORY} -o {HISTORY}/report.html --force",
     ),
 )
@@ -137,24 +137,24 @@ def main() -> int:
     signal.signal(signal.SIGHUP, _ended)
     began = time.monotonic()
     try:
-        _say("Three real Kafka brokers on this machine (the first time their jars are fetched):")
+        _say("Three real Kafka brokers on this machine (their jars are fetched the first time):")
         _show(f"sandbox up --brokers {_BROKERS} --name {_NAME}")
         with _stopped_at_the_end(Sandbox.up(brokers=_BROKERS, name=_NAME, progress=_note)) as sandbox:
-            _say("The address of the brokers, so that it need not be typed each time:")
+            _say("The bootstrap servers, so that the commands do not have to name them:")
             print(f"$ export KGROUPS_BOOTSTRAP_SERVER={sandbox.bootstrap}", flush=True)
             for step in STEPS:
-                _take(step, sandbox)
+                _run(step, sandbox)
     except KgroupsError as error:
         print(f"demo: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     print(f"\n# The report is at {HISTORY}/report.html")
-    _say(f"That was it, in {time.monotonic() - began:.0f} s. To go on by yourself:  make sandbox")
+    _say(f"Done in {time.monotonic() - began:.0f} s. To continue on your own:  make sandbox")
     return 0
 
 
-def _take(step: Step, sandbox: Sandbox) -> None:
+def _run(step: Step, sandbox: Sandbox) -> None:
     step.first(sandbox)
     _say(step.why)
     _show(step.command)
@@ -169,7 +169,7 @@ def _stopped_at_the_end(sandbox: Sandbox) -> Iterator[Sandbox]:
     try:
         yield sandbox
     finally:
-        # An impatient second Ctrl-C must not leave brokers behind.
+        # A second Ctrl-C must not leave brokers running.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         _say("Stop the brokers and the members, and delete their data:")
@@ -190,7 +190,7 @@ def _show(command: str) -> None:
 
 
 def shown(command: str) -> str:
-    """The command as typed at a prompt, over more than one line where it is long."""
+    """Return the command as at a prompt, wrapped if it is long."""
     lines = textwrap.wrap(f"$ kgroups {command}", _WIDTH, subsequent_indent="    ", break_on_hyphens=False)
     return " \\\n".join(lines)
 

@@ -1,6 +1,6 @@
-"""Brings a version's jars, with all they depend on, into a folder: by Maven, or by the Ivy that PySpark ships.
+"""Fetch a version's jars and their dependencies into a folder with Maven, or with the Ivy that PySpark contains.
 
-Which repository is asked, through which proxy, is left to the user's own Maven or Ivy settings.
+Repository and proxy are those of the user's Maven or Ivy settings.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from kgroups.errors import SandboxError
 from kgroups.sandbox.versions import Coordinate
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-"""Pinned, because what it fetches becomes code."""
+"""Pinned, because its downloads are executed."""
 
-_TIMEOUT = 1800  # seconds; Ivy asks for one file after the other, and slow lines are slow
+_TIMEOUT = 1800  # seconds; Ivy fetches one file after the other
 
 
 def find_maven() -> str | None:
@@ -27,7 +27,7 @@ def find_maven() -> str | None:
 
 
 def find_ivy() -> Path | None:
-    """PySpark's bundled Ivy. PySpark is looked up, never imported."""
+    """Return PySpark's Ivy, without importing PySpark."""
     spec = find_spec("pyspark")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for jar in sorted(Path(folder, "jars").glob("ivy-*.jar")):
@@ -36,17 +36,23 @@ def find_ivy() -> Path | None:
 
 
 def fetch_by_maven(maven: str, coordinates: Sequence[Coordinate], target: Path) -> None:
-    """:raises SandboxError: when Maven fails."""
+    """Fetch jars with Maven.
+
+    :raises SandboxError: when Maven fails.
+    """
     with tempfile.TemporaryDirectory(prefix="kgroups-maven-") as scratch:
         pom = Path(scratch, "pom.xml")
         pom.write_text(_pom(coordinates))
-        # Without --strict-checksums Maven only warns of a broken download.
+        # Without --strict-checksums, Maven only warns about a corrupt download.
         goal = [f"{_PLUGIN}:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={target}"]
         _run([maven, "--quiet", "--batch-mode", "--strict-checksums", "--file", str(pom), *goal], "Maven")
 
 
 def fetch_by_ivy(java: str, ivy: Path, coordinates: Sequence[Coordinate], target: Path) -> None:
-    """:raises SandboxError: when Ivy fails."""
+    """Fetch jars with Ivy.
+
+    :raises SandboxError: when Ivy fails.
+    """
     with tempfile.TemporaryDirectory(prefix="kgroups-ivy-") as scratch:
         module = Path(scratch, "ivy.xml")
         module.write_text(_ivy_module(coordinates))
@@ -71,7 +77,7 @@ def _pom(coordinates: Sequence[Coordinate]) -> str:
 
 
 def _ivy_module(coordinates: Sequence[Coordinate]) -> str:
-    # "master" is the artifact itself, "runtime" what its pom says it runs with.
+    # "master" is the artifact itself, "runtime" its runtime dependencies.
     dependencies = "".join(
         f"<dependency org={quoteattr(c.group)} name={quoteattr(c.artifact)} rev={quoteattr(c.version)}"
         f' conf="default->{"master" if c.alone else "runtime,master"}"/>'
@@ -92,5 +98,5 @@ def _run(command: Sequence[str], tool: str) -> None:
     except OSError as error:
         raise SandboxError(f"{tool} does not run: {error}") from None
     if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()
-        raise SandboxError("\n".join([f"{tool} could not fetch Kafka's jars; it said last:", *said[-8:]]))
+        output = (done.stdout + done.stderr).strip().splitlines()
+        raise SandboxError("\n".join([f"{tool} could not fetch Kafka's jars; the end of its output:", *output[-8:]]))

@@ -1,4 +1,4 @@
-"""Where the sandbox keeps things in the user's home (XDG), and the locks on them."""
+"""The sandbox's folders in the user's home (XDG), and their locks."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from kgroups.errors import SandboxError
 
 
 def jar_cache() -> Path:
-    """Fetched jars, a folder for each version; may be deleted at any time."""
+    """Return the cache of fetched jars, one folder per version; it can be deleted at any time."""
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "kafka"
 
 
 def port_notes() -> Path:
-    """Which ports were given to sandboxes, and when: an empty file for each; may be deleted at any time."""
+    """Return the folder of reserved ports, one empty file per port; it can be deleted at any time."""
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "ports"
 
 
 def state_root() -> Path:
-    """Running sandboxes, a folder for each name."""
+    """Return the folder of running sandboxes, one folder per name."""
     return _home_folder("XDG_STATE_HOME", ".local/state") / "kgroups" / "sandbox"
 
 
 def _home_folder(variable: str, default: str) -> Path:
-    # The XDG rule: a relative path in these variables is to be ignored.
+    # XDG requires to ignore relative paths in these variables.
     value = Path(os.environ.get(variable, ""))
     return value if value.is_absolute() else Path.home() / default
 
 
 @contextmanager
 def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Hold the lock file ``path``; the kernel releases it when the process ends, however it ends.
+    """Hold the lock file ``path``; the kernel releases it when the process ends.
 
-    Who holds it may delete it.
+    The holder may delete the file.
 
-    :raises SandboxError: with the text ``busy``, when another holds it; without that text, waits.
+    :raises SandboxError: with the message ``busy``, when another process holds it; without ``busy``, wait.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
@@ -47,7 +47,7 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
             except BlockingIOError:
                 raise SandboxError(str(busy)) from None
-            # Deleted while this process waited for it: the next comer would make, and hold, another file of that name.
+            # If it was deleted during the wait, another process could create and lock a new file of that name.
             if _is_still_at(path, lock.fileno()):
                 yield
                 return

@@ -1,8 +1,8 @@
-"""A folder with the jars of a Kafka version: given by the user, kept from before, or fetched now.
+"""A folder with the jars of a Kafka version: configured by the user, cached, or fetched.
 
 Each set is compared with the SHA-256 checksums in ``checksums/``, when it is fetched and at every use: neither the
-repository nor a cache in a home folder, which gets cleaned by halves, is trusted. To hash the largest set (56 MB) takes
-a tenth of a broker's start; to compare sizes would be quicker and miss a damaged jar.
+repository nor a cache in the home folder, which may be deleted in part, is trusted. Hashing the largest set (56 MB)
+takes a tenth of a broker's start; comparing sizes would be faster but miss a corrupt jar.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ CHECKSUMS = Path(__file__).with_name("checksums")
 
 
 class _Set(NamedTuple):
-    """Jars that are one class path, or the rest of one, in a folder of their own."""
+    """The jars of one class path, or of a part of one, in their own folder."""
 
     folder: str
     what: str
     coordinates: tuple[Coordinate, ...]
     proof: str
-    """How the name of one of them begins."""
+    """The start of the name of a jar that must be in the set."""
     content: str
 
 
@@ -41,15 +41,15 @@ def _broker(version: KafkaVersion) -> _Set:
 
 
 def ensure_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
-    """The folder; its ``*.jar`` are one class path. Fetches them where they are not yet on this machine.
+    """Return the folder with the jars of one class path; fetch them if they are not on this machine.
 
-    :raises SandboxError: when they are not, and cannot be fetched; the text names the ways out.
+    :raises SandboxError: when they cannot be fetched; the message names fixes.
     """
     return _ensure(_broker(version), progress)
 
 
 def ensure_tools_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
-    """Return the folder with the jars of the tools and clients that run beside this version's broker.
+    """Return the folder with the jars of the tools and clients for this version's broker.
 
     :raises SandboxError: as :func:`ensure_jars`.
     """
@@ -57,13 +57,13 @@ def ensure_tools_jars(version: KafkaVersion, progress: Callable[[str], None] = l
 
 
 def ensure_streams_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
-    """The same for what an application of Kafka Streams needs beside the jars of :func:`ensure_jars`.
+    """Return the folder with the jars that Kafka Streams needs in addition to those of :func:`ensure_jars`.
 
-    :raises SandboxError: also where the sandbox runs none of this version.
+    :raises SandboxError: also when the sandbox does not support Kafka Streams of this version.
     """
     version = tools_version(version)
     if version.streams is None:
-        raise SandboxError(f"the sandbox runs no application of Kafka Streams {version.name}")
+        raise SandboxError(f"the sandbox does not support Kafka Streams {version.name}")
     name = f"Kafka Streams {version.name}"
     return _ensure(
         _Set(f"{version.name}-streams", name, (version.streams,), "kafka-streams", "Kafka Streams"), progress
@@ -71,13 +71,13 @@ def ensure_streams_jars(version: KafkaVersion, progress: Callable[[str], None] =
 
 
 def ensure_connect_jars(version: KafkaVersion, progress: Callable[[str], None] = lambda line: None) -> Path:
-    """The same for the connectors of a Connect worker; the worker itself is among the jars of :func:`ensure_jars`.
+    """Return the folder with the connectors of a Connect worker, which itself is in the jars of :func:`ensure_jars`.
 
-    :raises SandboxError: also where the sandbox runs none of this version.
+    :raises SandboxError: also when the sandbox does not support Kafka Connect of this version.
     """
     version = tools_version(version)
     if version.connect is None:
-        raise SandboxError(f"the sandbox runs no workers of Kafka Connect {version.name}")
+        raise SandboxError(f"the sandbox does not support Kafka Connect {version.name}")
     name = f"Kafka Connect {version.name}"
     return _ensure(_Set(f"{version.name}-connect", name, (version.connect,), "connect-file", "connector"), progress)
 
@@ -89,13 +89,13 @@ def _ensure(wanted: _Set, progress: Callable[[str], None]) -> Path:
     if _is_whole(wanted, folder):
         return folder
     with locked(folder.parent / ".lock"):
-        if not _is_whole(wanted, folder):  # another process may have fetched them while this one waited
+        if not _is_whole(wanted, folder):  # another process may have fetched them during the wait
             _fetch(wanted, folder, progress)
     return folder
 
 
 def jars_at_hand(version: KafkaVersion) -> bool:
-    """Whether :func:`ensure_jars` would answer without a fetch."""
+    """Return whether :func:`ensure_jars` would not have to fetch."""
     wanted = _broker(version)
     return bool(_given(wanted)) or _is_whole(wanted, jar_cache() / wanted.folder)
 
@@ -107,19 +107,19 @@ def _given(wanted: _Set) -> Path | None:
 
 def _fetch(wanted: _Set, folder: Path, progress: Callable[[str], None]) -> None:
     part = folder.with_name(f"{wanted.folder}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a run that was killed: it holds the lock no more
+    shutil.rmtree(part, ignore_errors=True)  # of a killed run, which no longer holds the lock
     part.mkdir(parents=True)
     try:
         _fetch_into(part, wanted, progress)
         names = [jar.name for jar in part.glob("*.jar")]
         if not any(name.startswith(wanted.proof) for name in names):
-            raise SandboxError(f"what was fetched for {wanted.what} has no {wanted.content} in it: {len(names)} jars")
+            raise SandboxError(f"the {len(names)} jars fetched for {wanted.what} do not include the {wanted.content}")
         if reasons := _differences(wanted, part):
-            told = "; ".join(reasons)
             raise SandboxError(
-                f"the jars fetched for {wanted.what} are not those that kgroups expects, and are not used: {told}"
+                f"the jars fetched for {wanted.what} differ from those that kgroups expects, and are not used: "
+                + "; ".join(reasons)
             )
-        shutil.rmtree(folder, ignore_errors=True)  # a damaged one
+        shutil.rmtree(folder, ignore_errors=True)  # a corrupt one
         part.rename(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -127,14 +127,14 @@ def _fetch(wanted: _Set, folder: Path, progress: Callable[[str], None]) -> None:
 
 def _fetch_into(part: Path, wanted: _Set, progress: Callable[[str], None]) -> None:
     if maven := find_maven():
-        progress(f"fetching {wanted.what} by Maven, once for this user")
+        progress(f"fetching {wanted.what} with Maven, once for this user")
         fetch_by_maven(maven, wanted.coordinates, part)
     elif ivy := find_ivy():
-        progress(f"fetching {wanted.what} by Ivy, once for this user; this takes some minutes")
+        progress(f"fetching {wanted.what} with Ivy, once for this user; this takes some minutes")
         fetch_by_ivy(find_java(), ivy, wanted.coordinates, part)
     else:
         raise SandboxError(
-            f"{wanted.what} is not on this machine, and there is nothing to fetch it with: install Maven (mvn), "
+            f"{wanted.what} is not on this machine, and cannot be fetched: install Maven (mvn), "
             f"or pip install 'kgroups[pipeline]', or set {JARS_VARIABLE} to a folder with the jars in {wanted.folder}/"
         )
 
@@ -144,7 +144,7 @@ def _is_whole(wanted: _Set, folder: Path) -> bool:
 
 
 def _differences(wanted: _Set, folder: Path) -> list[str]:
-    """Return how the jars in a folder differ from the pinned set; one text for each jar that does."""
+    """Return how the jars in a folder differ from the pinned set, one text per jar."""
     pinned = _pinned(wanted)
     found = {jar.name: _sha256(jar) for jar in sorted(folder.glob("*.jar"))}
     return [

@@ -1,6 +1,6 @@
-"""Keeps members alive that somebody else made: ``python -m kgroups.sandbox.keeper BOOTSTRAP ROSTER``.
+"""Keep existing members alive with heartbeats: ``python -m kgroups.sandbox.keeper BOOTSTRAP ROSTER``.
 
-A roster is a file of members, one a line. It lies in the sandbox's folder, so that the process is known by it.
+A roster is a file with one member per line. It is in the sandbox's folder, which identifies the process.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kgroups.sandbox.member import SESSION, Member, beat
 from kgroups.sandbox.route import Route
 
 PAUSE: Final = SESSION.total_seconds() / 6
-"""Seconds between two rounds of heartbeats: five may fail before a member is forgotten."""
+"""Seconds between two rounds of heartbeats: five can fail before a member's session expires."""
 
 RETRY: Final = 5.0
-"""Seconds before the next round, after one in which a member could not be kept."""
+"""Seconds before the next round, after one in which a heartbeat failed."""
 
 _SHOWN: Final = 3
 
@@ -33,7 +33,7 @@ CLIENT_ID: Final = "kgroups-sandbox"
 
 
 def start_keeper(sandbox: Sandbox, role: str, members: Iterable[Member]) -> int:
-    """Leaves these members to a helper process, which goes down with the sandbox. Returns its pid."""
+    """Start a helper process of the sandbox that keeps these members alive, and return its PID."""
     roster = sandbox.folder / f"{role}.roster"
     write_roster(roster, members)
     return sandbox.start_helper(role, [sys.executable, "-m", "kgroups.sandbox.keeper", sandbox.bootstrap, str(roster)])
@@ -59,17 +59,17 @@ def _member(line: str) -> Member:
 
 
 async def keep(bootstrap: str, members: list[Member]) -> None:
-    """Round after round, for ever. What fails in one is tried again in the next, over connections of its own."""
-    await asyncio.sleep(PAUSE)  # they have only just joined
+    """Send heartbeats until the process is stopped; retry failed ones in the next round, with new connections."""
+    await asyncio.sleep(PAUSE)  # they have just joined
     while True:
-        members, complaints = await beat_round(bootstrap, members)
-        for complaint in sorted(complaints)[:_SHOWN]:
-            print(time.strftime("%H:%M:%S"), f"{len(complaints)} complaints; one:", complaint, flush=True)
-        await asyncio.sleep(RETRY if complaints else PAUSE)
+        members, errors = await beat_round(bootstrap, members)
+        for error in sorted(errors)[:_SHOWN]:
+            print(time.strftime("%H:%M:%S"), f"{len(errors)} errors; one:", error, flush=True)
+        await asyncio.sleep(RETRY if errors else PAUSE)
 
 
 async def beat_round(bootstrap: str, members: list[Member]) -> tuple[list[Member], set[str]]:
-    """A heartbeat for each: every member as it is then, and what kept some from it."""
+    """Send one heartbeat per member; return the members after it, and the distinct errors."""
     settings = ClientSettings(
         parse_bootstrap(bootstrap), timeout=SESSION.total_seconds() / 2, broker_timeout=60, client_id=CLIENT_ID
     )

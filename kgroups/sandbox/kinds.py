@@ -1,6 +1,4 @@
-"""Groups of the kinds that the known world has not, played by Kafka's own programs: share consumers, Kafka Streams,
-workers of Connect.
-"""
+"""Create groups of further types with Kafka's programs: share consumers, Kafka Streams, and Connect workers."""
 
 from __future__ import annotations
 
@@ -36,12 +34,12 @@ _STARTS: Final[Mapping[GroupId, Starts]] = {
 
 
 class KindGroup(NamedTuple):
-    """One group as it is to be."""
+    """The expected state of one group."""
 
     name: GroupId
     members: int
     about: str
-    """What it shows, for a newcomer."""
+    """A description for newcomers."""
 
     @property
     def state(self) -> str:
@@ -49,11 +47,11 @@ class KindGroup(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Groups that are made together."""
+    """Groups that are created together."""
 
     groups: tuple[KindGroup, ...]
     records: Mapping[str, Mapping[int, int]]
-    """Their topics: how many records are written to each partition."""
+    """Their topics: the number of records written to each partition."""
     start: Callable[[Sandbox], None]
     runs_on: Callable[[KafkaVersion], bool]
 
@@ -73,7 +71,7 @@ def _start_streams(sandbox: Sandbox) -> None:
 
 def _start_connect(sandbox: Sandbox) -> None:
     (group,) = KINDS["connect"].groups
-    # A worker that a busy machine held up for too long gets its work back at once, not after five minutes.
+    # A worker whose session expires on a busy machine gets its work back after a second, not after five minutes.
     first, *_ = start_workers(sandbox, group.name, group.members, scheduled_rebalance_max_delay_ms="1000")
     start_connector(sandbox, first, "files", f"{group.name}-files")
 
@@ -113,27 +111,27 @@ def seed_kinds(
     *,
     timeout: float = TIMEOUT,
 ) -> None:
-    """Makes the groups of these of :data:`KINDS`, each kind once; their members stay until the sandbox goes down.
+    """Create the groups of these :data:`KINDS`, each once; their members stay until the sandbox is stopped.
 
-    :raises SandboxError: when the sandbox's version has not such groups, what they need cannot be had (jars; for
-        streams a JDK), or they are not there in ``timeout`` seconds.
+    :raises SandboxError: when the sandbox's version does not support such groups, their programs are not available
+        (jars; for streams a JDK), or they are not ready in ``timeout`` seconds.
     """
     lacking = [kind for kind in kinds if not KINDS[kind].runs_on(sandbox.version)]
     if lacking:
         version = sandbox.version.name
-        raise SandboxError(f"a sandbox of Kafka {version} has no {' and '.join(lacking)} groups; one of 4.3.1 has")
+        raise SandboxError(f"a sandbox of Kafka {version} does not support {' and '.join(lacking)} groups; use 4.3.1")
     until = time.monotonic() + timeout
     begun = [kind for kind in kinds if seed_once(sandbox, kind, [], partial(_make, sandbox, KINDS[kind]))]
     if have := [kind for kind in kinds if kind not in begun]:
-        progress(f"sandbox {sandbox.name} has the {' and '.join(have)} groups already")
+        progress(f"sandbox {sandbox.name} already has the {' and '.join(have)} groups")
     wanted = {group.name: group for kind in kinds for group in KINDS[kind].groups}
-    progress(f"waiting for {len(wanted)} groups to settle")
+    progress(f"waiting for {len(wanted)} groups to become stable")
     try:
         asyncio.run(_wait(sandbox, wanted, until))
     except SandboxError:
         raise
     except KgroupsError as error:
-        raise SandboxError(f"the groups could not be looked at: {error}") from None
+        raise SandboxError(f"the groups could not be described: {error}") from None
 
 
 def _make(sandbox: Sandbox, kind: Kind) -> None:
@@ -143,7 +141,7 @@ def _make(sandbox: Sandbox, kind: Kind) -> None:
     except SandboxError:
         raise
     except KgroupsError as error:
-        raise SandboxError(f"the groups could not be made: {error}") from None
+        raise SandboxError(f"the groups could not be created: {error}") from None
 
 
 async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: float) -> None:
@@ -152,18 +150,18 @@ async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: fl
         while True:
             answer = await admin.describe(Selection(tuple(wanted)))
             found = {group.group_id: group for group in answer.items}
-            missing = [name for name, group in wanted.items() if not _is_there(found.get(name), group)]
+            missing = [name for name, group in wanted.items() if not _is_ready(found.get(name), group)]
             if not missing:
                 return
             sandbox.check_helpers()
             if time.monotonic() > until:
-                raise SandboxError(f"not there in time: {', '.join(missing)}; see {sandbox.folder}/logs")
+                raise SandboxError(f"not ready in time: {', '.join(missing)}; see {sandbox.folder}/logs")
             await asyncio.sleep(_POLL)
     finally:
         await admin.close()
 
 
-def _is_there(found: Group | None, wanted: KindGroup) -> bool:
+def _is_ready(found: Group | None, wanted: KindGroup) -> bool:
     return found is not None and (found.state, len(found.members or ())) == (wanted.state, wanted.members)
 
 

@@ -1,6 +1,6 @@
-"""Groups by the thousand, made over the wire: half of them stable with a member that stays, the others empty.
+"""Create thousands of groups: half of them stable, with a member that stays, the others empty.
 
-What each group has committed where follows from its number, so that who measures or tests knows it.
+The committed offsets of each group follow from its number, so that tests and benchmarks know them.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from kgroups.sandbox.topics import create_topics, fill
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
 LANES: Final = 4
-"""Connections to each broker: it answers those of one connection one after the other, each when its record is written,
-so that a broker with one connection would mostly wait."""
+"""Connections to each broker: it handles the requests of a connection one after the other, each when its record is
+written, so that a broker with one connection would mostly wait."""
 
 TIMEOUT: Final = 900.0
 _ROLE: Final = "load"
 
 
 class Load(NamedTuple):
-    """So many groups, each with all partitions of one topic committed."""
+    """The groups to create, each with committed offsets on all partitions of one topic."""
 
     groups: int
     partitions: int
     topics: int = 10
     stable: float = 0.5
-    """Which fraction of the groups has a member."""
+    """The fraction of the groups that have a member."""
 
     @property
     def stable_groups(self) -> int:
         return round(self.groups * self.stable)
 
     def names(self) -> Iterator[GroupId]:
-        """``stable-00000`` and on, then ``empty-00000`` and on."""
+        """Yield ``stable-00000``, ``stable-00001``, …, then ``empty-00000``, …."""
         yield from (f"stable-{number:05}" for number in range(self.stable_groups))
         yield from (f"empty-{number:05}" for number in range(self.groups - self.stable_groups))
 
@@ -53,12 +53,12 @@ class Load(NamedTuple):
         return f"load-{_number(group) % self.topics}"
 
     def commits_of(self, group: GroupId) -> dict[int, int]:
-        """Partition -> committed offset; none is beyond the end, the lags differ."""
+        """Return partition -> committed offset; none is beyond the end, and the lags differ."""
         number = _number(group)
         return {partition: (7 * number + 3 * partition) % (end + 1) for partition, end in self.ends().items()}
 
     def ends(self) -> dict[int, int]:
-        """Partition -> number of its records, the same in every topic."""
+        """Return partition -> number of records, the same in every topic."""
         return {partition: 20 + partition % 10 for partition in range(self.partitions)}
 
 
@@ -67,27 +67,27 @@ def _number(group: GroupId) -> int:
 
 
 def seed_load(sandbox: Sandbox, load: Load, progress: Callable[[str], None] = lambda line: None) -> None:
-    """Makes them, and returns when they are there; their members stay until the sandbox goes down.
+    """Create the groups, and return when they are ready; their members stay until the sandbox is stopped.
 
-    To do so twice with the same numbers is no error.
+    Do nothing if the same groups were created before.
 
-    :raises SandboxError: when other numbers were made before, or not all could be made.
+    :raises SandboxError: when others were created before, or not all could be created.
     """
 
     def make() -> None:
         try:
             members = asyncio.run(_make(sandbox.bootstrap, load, progress))
         except KgroupsError as error:
-            raise SandboxError(f"not all groups could be made: {error}") from None
+            raise SandboxError(f"could not create all groups: {error}") from None
         if members:
             start_keeper(sandbox, _ROLE, members)
 
     if not seed_once(sandbox, _ROLE, load._asdict(), make):
-        progress(f"sandbox {sandbox.name} has these {load.groups:,} groups already")
+        progress(f"sandbox {sandbox.name} already has these {load.groups:,} groups")
 
 
 async def _make(bootstrap: str, load: Load, progress: Callable[[str], None]) -> list[Member]:
-    """The groups, and the members that must be kept from now on."""
+    """Create the groups, and return the members that need heartbeats from now on."""
     settings = ClientSettings(parse_bootstrap(bootstrap), timeout=TIMEOUT, broker_timeout=60, client_id=CLIENT_ID)
     topics = {f"load-{number}": load.partitions for number in range(load.topics)}
     began = time.monotonic()
@@ -116,7 +116,7 @@ async def _lane(settings: ClientSettings, load: Load, names: Sequence[GroupId]) 
 
 
 async def _group(route: Route, load: Load, name: GroupId) -> Member | None:
-    """One group; its member, if it has one."""
+    """Create one group, and return its member if it has one."""
     topic = load.topic_of(name)
     offsets: Mapping[str, Mapping[int, int]] = {topic: load.commits_of(name)}
     member = None

@@ -1,6 +1,7 @@
-"""A member of a classic group, played by hand over the wire: it joins, assigns to itself, and beats when told to.
+"""A member of a classic group, implemented with kgroups' protocol code.
 
-Alone in its group, so that it leads and nobody waits for anybody: thousands of them fit into one process.
+It joins, assigns all partitions to itself, and sends heartbeats on request. It is alone in its group, so that it leads
+and does not wait: a process can run thousands of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kgroups.sandbox.wire.join_group import JoinGroup, MemberIdRequired
 from kgroups.sandbox.wire.sync_group import SyncGroup
 
 SESSION: Final = timedelta(minutes=30)
-"""Long, so that heartbeats can be rare: those of ten thousand members must not show in a benchmark."""
+"""Long, so that heartbeats can be rare: those of ten thousand members must not affect a benchmark."""
 
 REBALANCE: Final = timedelta(seconds=10)
 
@@ -27,7 +28,7 @@ _JOIN_AGAIN: Final = frozenset({Code.rebalance_in_progress, Code.unknown_member_
 
 
 class Member(NamedTuple):
-    """What it says when it joins, the partitions it takes, and, once it has joined, who it is."""
+    """A member's metadata and assignment, and, after it has joined, its ID and generation."""
 
     group: GroupId
     protocol_type: str
@@ -39,16 +40,16 @@ class Member(NamedTuple):
 
 
 def consumer(group: GroupId, topics: dict[str, int]) -> Member:
-    """A consumer with the range assignor, of ``topics`` (name -> number of partitions)."""
+    """Return a consumer of ``topics`` (name -> number of partitions) with the range assignor."""
     ((_, partitions),) = range_assignment(["alone"], topics).items()
     subscription = encode_subscription(sorted(topics), {})
     return Member(group, CONSUMER_PROTOCOL_TYPE, "range", subscription, encode_assignment(partitions))
 
 
 async def join(route: Route, member: Member) -> Member:
-    """Joins as a newcomer and returns when the group is stable.
+    """Join as a new member, and return when the group is stable.
 
-    :raises SandboxError: when it is not let in.
+    :raises SandboxError: when the coordinator rejects it.
     """
     member_id = ""
     while True:
@@ -75,7 +76,7 @@ async def join(route: Route, member: Member) -> Member:
 
 
 async def beat(route: Route, member: Member) -> Member:
-    """Stays a member: joins again where the coordinator asks for it, or has forgotten the member.
+    """Send a heartbeat; join again if the coordinator requests it, or has removed the member.
 
     :raises SandboxError: when that is not possible now.
     """

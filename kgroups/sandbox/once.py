@@ -1,4 +1,4 @@
-"""A sandbox is seeded once: what was made is noted in its folder, and goes with it."""
+"""Seed a sandbox once: the plan is recorded in the sandbox's folder, and deleted with it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kgroups.sandbox.cluster import Sandbox
 
 
 def seed_once(sandbox: Sandbox, what: str, plan: Any, make: Callable[[], None]) -> bool:
-    """Makes ``what`` after ``plan`` (anything JSON); ``False`` when this very plan was carried out before.
+    """Call ``make`` for this ``plan`` (any JSON value); return ``False`` if the same plan is complete already.
 
-    :raises SandboxError: when another plan was, or one was begun and not finished.
+    :raises SandboxError: when another plan was executed before, or one was not completed.
     """
     note = sandbox.folder / f"seeded-{what}.json"
     if note.exists():
@@ -31,11 +31,9 @@ def _write(note: Path, plan: Any, *, finished: bool) -> None:
 
 def _same(note: Path, sandbox: Sandbox, what: str, plan: Any) -> bool:
     before = json.loads(note.read_text())
-    way_out = f"take it down and up again first (kgroups sandbox down --name {sandbox.name})"
+    fix = f"stop it and start it again first (kgroups sandbox down --name {sandbox.name})"
     if not before["finished"]:
-        raise SandboxError(
-            f"seeding of sandbox {sandbox.name} with the {what} groups was begun and not finished; {way_out}"
-        )
+        raise SandboxError(f"seeding of sandbox {sandbox.name} with the {what} groups was not completed; {fix}")
     if before["plan"] != json.loads(json.dumps(plan)):
-        raise SandboxError(f"sandbox {sandbox.name} has other {what} groups already ({before['plan']}); {way_out}")
+        raise SandboxError(f"sandbox {sandbox.name} already has other {what} groups ({before['plan']}); {fix}")
     return False

@@ -14,23 +14,26 @@ from kgroups.sandbox.folders import port_notes
 
 HOST = "127.0.0.1"
 
-# Below where Linux and macOS take the ports of outgoing connections from. A port from there (which is what binding to 0
-# gives) can be lost to any client while its broker is down, and a client that keeps trying a dead broker on the same
-# machine can even connect to itself.
+# Below the range that Linux and macOS use for outgoing connections. A port in that range (as from binding to 0) can be
+# taken by any client while its broker is down, and a client that keeps trying a dead broker on the same machine can
+# even connect to itself.
 _RANGE = range(20_000, 30_000)
 
 _KEPT: Final = 3600.0
-"""Seconds for which no other sandbox is given a port: its server may not have started yet, or be down for a moment."""
+"""Seconds for which a port is reserved: its server may not have started yet, or may be down for a moment."""
 
 
 class ReservedPorts:
-    """Holds ports by being bound to them; :meth:`release` just before the servers start."""
+    """Ports that are bound, so that no other process takes them; call :meth:`release` just before the servers start."""
 
     def __init__(self, count: int) -> None:
-        """:raises SandboxError: when there are not so many free ones."""
+        """Reserve ``count`` ports.
+
+        :raises SandboxError: when there are fewer free ones.
+        """
         self._sockets: list[socket.socket] = []
         notes = port_notes()
-        with suppress(OSError):  # without notes there are ports all the same
+        with suppress(OSError):  # ports can be reserved without notes
             notes.mkdir(parents=True, exist_ok=True)
         for port in random.sample(_RANGE, len(_RANGE)):
             if len(self._sockets) == count:
@@ -39,7 +42,7 @@ class ReservedPorts:
                 self._try(port)
         if len(self._sockets) < count:
             self.release()
-            raise SandboxError(f"there are no {count} free ports between {_RANGE.start} and {_RANGE.stop}")
+            raise SandboxError(f"fewer than {count} free ports between {_RANGE.start} and {_RANGE.stop}")
         self.numbers: list[int] = [held.getsockname()[1] for held in self._sockets]
 
     def _try(self, port: int) -> None:
@@ -57,12 +60,12 @@ class ReservedPorts:
         self._sockets.clear()
 
     def take(self) -> socket.socket:
-        """One of them, bound, for a server of this process."""
+        """Return the socket of one port, bound, for a server of this process."""
         return self._sockets.pop()
 
 
 def _note(file: Path) -> bool:
-    """Notes that a port is given away; false where it was, not long ago."""
+    """Record that a port is reserved; return false if it was reserved recently."""
     try:
         file.touch(exist_ok=False)
     except FileExistsError:

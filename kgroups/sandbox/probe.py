@@ -1,6 +1,6 @@
-"""Asks brokers whether they are ready, in Kafka's own protocol over a plain socket, with hand-packed bytes.
+"""Check whether brokers are ready, in Kafka's protocol over a plain socket.
 
-Not log text, which differs between versions and comes too early; not our own client, which these clusters are to test.
+Log messages would differ between versions and come too early; kgroups' client is what these clusters test.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class _Reader:
 class _Metadata:
     brokers: set[int]
     offsets_leaders: dict[int, tuple[int, list[int]]]
-    """Leader (-1 for none) and replicas of each partition of the offsets topic; empty while there is no such topic."""
+    """Leader (-1 for none) and replicas of each partition of the offsets topic; empty if there is no such topic yet."""
 
 
 class _Connection:
-    """One broker, one request at a time.
+    """A connection to one broker, with one request at a time.
 
-    :raises OSError: from every method, when the broker does not answer as a Kafka broker does.
+    :raises OSError: (every method) when the broker does not respond as a Kafka broker.
     """
 
     def __init__(self, host: str, port: int, timeout: float) -> None:
@@ -69,23 +69,23 @@ class _Connection:
         self._socket.close()
 
     def ask(self, api: int, version: int, body: bytes = b"") -> _Reader:
-        # Request header v1: api key, api version, correlation id, client id.
+        # Request header v1: API key, API version, correlation ID, client ID.
         request = struct.pack(">hhi", api, version, 1) + _text("kgroups-sandbox") + body
         self._socket.sendall(struct.pack(">i", len(request)) + request)
         (length,) = struct.unpack(">i", self._receive(4))
-        return _Reader(self._receive(length)[4:])  # after the correlation id
+        return _Reader(self._receive(length)[4:])  # after the correlation ID
 
     def _receive(self, count: int) -> bytes:
         received = b""
         while len(received) < count:
             piece = self._socket.recv(count - len(received))
             if not piece:
-                raise ConnectionResetError("the broker hung up")
+                raise ConnectionResetError("the broker closed the connection")
             received += piece
         return received
 
     def api_versions(self) -> dict[int, int]:
-        """Highest version of each API."""
+        """Return the newest version of each API."""
         answer = self.ask(_API_VERSIONS, 0)
         if code := answer.int16():
             raise OSError(f"ApiVersions: error {code}")
@@ -112,11 +112,11 @@ class _Connection:
         return _Metadata(brokers, leaders)
 
     def find_coordinator(self, group: str) -> int:
-        """The error code. The first request makes the offsets topic."""
+        """Return the error code. The first request creates the offsets topic."""
         return self.ask(_FIND_COORDINATOR, 0, _text(group)).int16()
 
     def describe_groups(self, names: Sequence[str]) -> dict[str, int]:
-        """The error code of each: of a group that does not exist 0, unless this broker is not ready to say so."""
+        """Return the error code of each: 0 for a group that does not exist, unless the broker is not ready."""
         answer = self.ask(_DESCRIBE_GROUPS, 0, struct.pack(">i", len(names)) + b"".join(map(_text, names)))
         codes = {}
         for _ in range(answer.int32()):
@@ -128,7 +128,7 @@ class _Connection:
         return codes
 
     def list_groups(self) -> int:
-        """The error code; not 0 while the broker still loads groups."""
+        """Return the error code, which is not 0 while the broker loads groups."""
         return self.ask(_LIST_GROUPS, 0).int16()
 
 
@@ -138,10 +138,10 @@ def _text(value: str) -> bytes:
 
 
 def what_is_missing(brokers: Mapping[int, tuple[str, int]], *, timeout: float = 3.0) -> str | None:
-    """What keeps these brokers (id -> host, port) from serving groups; None when they are ready.
+    """Return why these brokers (ID -> host, port) cannot serve groups yet, or ``None`` if they are ready.
 
-    Ready: each one answers, knows all the others, has heard of a leader for every partition of the offsets topic that
-    lives on one of them, and has loaded those that it leads.
+    When ready, each one responds, knows all the others and a leader for every partition of the offsets topic with a
+    replica on one of them, and has loaded those that it leads.
     """
     for number, (host, port) in brokers.items():
         try:
@@ -165,8 +165,8 @@ def _missing_at(connection: _Connection, broker: int, expected: Collection[int])
     leaderless = [1 for leader, replicas in leaders.values() if leader < 0 and set(replicas) & set(expected)]
     if leaderless or not leaders:
         return f"{len(leaderless) or 'all'} partitions of {OFFSETS_TOPIC} have no leader yet"
-    # A broker knows that it leads a partition a moment before it begins to load it, and lists groups in that moment
-    # as if there were none: so each partition is asked for by a group that would live there.
+    # A broker knows that it leads a partition a moment before it starts to load it, and lists no groups in that moment.
+    # So check each partition with a group ID that hashes to it.
     own = [name for partition, name in _a_group_for_each(len(leaders)).items() if leaders[partition][0] == broker]
     for name, code in connection.describe_groups(own).items():
         if code:
@@ -178,7 +178,7 @@ def _missing_at(connection: _Connection, broker: int, expected: Collection[int])
 
 @cache
 def _a_group_for_each(partitions: int) -> dict[int, str]:
-    """Partition of the offsets topic -> the name of a group that nobody has and that lives there."""
+    """Return partition of the offsets topic -> the ID of an unused group that hashes to it."""
     found: dict[int, str] = {}
     names = (f"kgroups-probe-{number}" for number in count())
     while len(found) < partitions:
@@ -188,7 +188,7 @@ def _a_group_for_each(partitions: int) -> dict[int, str]:
 
 
 def _partition_of(group: str, partitions: int) -> int:
-    """Kafka's own rule: Java's hash of the name, as a positive number."""
+    """Return the partition of a group by Kafka's rule: Java's hash of the name, as a positive number."""
     code = 0
     for character in group:
         code = (31 * code + ord(character)) & 0xFFFFFFFF
@@ -196,9 +196,9 @@ def _partition_of(group: str, partitions: int) -> int:
 
 
 def api_versions(host: str, port: int, *, timeout: float = 3.0) -> dict[int, int]:
-    """Highest version of each API that the broker speaks.
+    """Return the newest version of each API that the broker supports.
 
-    :raises OSError: when it does not answer.
+    :raises OSError: when it does not respond.
     """
     with _Connection(host, port, timeout) as connection:
         return connection.api_versions()

@@ -1,7 +1,6 @@
-"""Processes that outlive the command that starts them: in a session of their own, known later by pid and command line.
+"""Processes that outlive the command that starts them: in their own session, identified by PID and command line.
 
-A pid alone may by now be somebody else's, so each is asked for with a ``mark``, a text its command line must contain:
-the sandbox's folder.
+A PID may be reused, so each is identified also by a ``mark`` that its command line must contain: the sandbox's folder.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ ProcessState = Literal["running", "paused", "gone"]
 
 
 def spawn(command: Sequence[str], log: Path) -> int:
-    """Start it with its output in ``log`` and return its pid. ``command[0]`` must be a path.
+    """Start a process with its output in ``log``, and return its PID. ``command[0]`` must be a path.
 
     :raises SandboxError: when it cannot be executed.
     """
     if log.exists():
-        log.replace(log.with_suffix(".old.log"))  # of the run before: a tail must show this run only
+        log.replace(log.with_suffix(".old.log"))  # of the previous run: a tail must show this run only
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
@@ -34,27 +33,27 @@ def spawn(command: Sequence[str], log: Path) -> int:
         *((os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inherited()),
     ]
     try:
-        # Not subprocess.Popen, which complains when its object dies before the process does.
+        # Not subprocess.Popen, which warns when its object is deleted before the process ends.
         pid = os.posix_spawn(command[0], list(command), os.environ, file_actions=actions, setsid=True)
     except OSError as error:
         raise SandboxError(f"cannot start {command[0]}: {error.strerror}") from None
-    _wait_for_its_name(pid)
+    _wait_for_command_line(pid)
     return pid
 
 
 def _inherited() -> Iterator[int]:
-    """Yield what our own parent left open for us: a lock or a pipe that a process of long life would hold."""
+    """Yield inherited file descriptors, such as a lock or a pipe that a long-lived process would keep open."""
     for descriptor in (int(entry.name) for entry in Path("/dev/fd").iterdir()):
-        with suppress(OSError):  # that of the folder itself, closed by now
+        with suppress(OSError):  # the folder itself, which is closed
             if descriptor > 2 and os.get_inheritable(descriptor):
                 yield descriptor
 
 
-def _wait_for_its_name(pid: int) -> None:
-    """Waits until a process has its command line.
+def _wait_for_command_line(pid: int) -> None:
+    """Wait until a process has its command line.
 
-    The kernel lets the parent go on a moment before that, on a busy machine a long one, and a process without our mark
-    is taken for somebody else's.
+    The kernel resumes the parent before that, on a busy machine long before, and a process without the mark is not
+    recognized.
     """
     until = time.monotonic() + 5
     while time.monotonic() < until:
@@ -65,11 +64,11 @@ def _wait_for_its_name(pid: int) -> None:
 
 
 def state_of(pid: int, mark: str) -> ProcessState:
-    """A process that ended, even if nobody waited for it yet, and one without the mark are ``gone``."""
-    if pid <= 0:  # never started; and to the calls below such numbers mean many processes
+    """Return the state of a process; ``gone`` if it has ended, even if it is a zombie, or lacks the mark."""
+    if pid <= 0:  # never started; the calls below would affect many processes
         return "gone"
     with suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # if it was our child and has ended, let it go
+        os.waitpid(pid, os.WNOHANG)  # reap it if it is an ended child of this process
     code, command = _look_up(pid)
     if mark not in command or code == "Z":
         return "gone"
@@ -77,11 +76,11 @@ def state_of(pid: int, mark: str) -> ProcessState:
 
 
 def _look_up(pid: int) -> tuple[str, str]:
-    """The state's letter as in ps(1), and the command line; empty when there is no such process."""
+    """Return the state's letter as in ps(1), and the command line; empty if there is no such process."""
     folder = Path("/proc", str(pid))
     if Path("/proc/self").exists():
         try:
-            # "1234 (name) S …": the name may hold blanks and parentheses.
+            # "1234 (name) S …": the name can contain spaces and parentheses.
             code = (folder / "stat").read_text().rpartition(")")[2].split()[0]
             return code, (folder / "cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
         except OSError:
@@ -92,7 +91,7 @@ def _look_up(pid: int) -> tuple[str, str]:
 
 
 def send_signal(pid: int, mark: str, number: signal.Signals) -> bool:
-    """False when it is gone, or not ours."""
+    """Send a signal; return false if the process is gone, or lacks the mark."""
     if state_of(pid, mark) == "gone":
         return False
     try:
@@ -103,13 +102,13 @@ def send_signal(pid: int, mark: str, number: signal.Signals) -> bool:
 
 
 def stop_all(pids: Iterable[int], mark: str, *, grace: float) -> None:
-    """SIGTERM to each, and SIGKILL to those still there after ``grace`` seconds. Returns when all have ended.
+    """Send SIGTERM to each, and SIGKILL to those that still run after ``grace`` seconds; return when all have ended.
 
-    :raises SandboxError: when one stays nevertheless.
+    :raises SandboxError: when one does not end.
     """
     left = [pid for pid in pids if send_signal(pid, mark, signal.SIGTERM)]
     for pid in left:
-        send_signal(pid, mark, signal.SIGCONT)  # a paused one would not see the SIGTERM
+        send_signal(pid, mark, signal.SIGCONT)  # a paused process does not receive SIGTERM
     left = _wait_ended(left, mark, grace)
     for pid in left:
         send_signal(pid, mark, signal.SIGKILL)
@@ -117,9 +116,9 @@ def stop_all(pids: Iterable[int], mark: str, *, grace: float) -> None:
 
 
 def kill_now(pid: int, mark: str) -> None:
-    """SIGKILL. Returns when it has ended.
+    """Send SIGKILL, and return when the process has ended.
 
-    :raises SandboxError: when it stays nevertheless.
+    :raises SandboxError: when it does not end.
     """
     if send_signal(pid, mark, signal.SIGKILL):
         _demand_ended([pid], mark)
@@ -138,8 +137,10 @@ def _wait_ended(pids: list[int], mark: str, seconds: float) -> list[int]:
 
 
 def _has_ended(pid: int, mark: str) -> bool:
-    """Whether one that was ours has, with its last thread: until then it holds its ports, though it is a zombie or has
-    no command line any more."""
+    """Return whether a process has ended with its last thread.
+
+    Until then it holds its ports, even if it is a zombie or no longer has a command line.
+    """
     if state_of(pid, mark) != "gone":
         return False
     code, command = _look_up(pid)

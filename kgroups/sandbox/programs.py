@@ -1,4 +1,4 @@
-"""How the programs of a sandbox are run: which Java, which jars, which options; servers, formatter, tools."""
+"""Commands of the sandbox's programs, with Java, jars, and options: servers, formatter, tools."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from kgroups.sandbox.process import spawn
 from kgroups.sandbox.settings import write_logging
 from kgroups.sandbox.state import Broker, State
 
-# Short lives: code of the second compiler would come too late to pay for itself.
+# For short runs, in which the second compiler does not pay off.
 _QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-# What Kafka's own shell scripts give to a tool, for who measures it: kafka-run-class.sh.
+# The options of Kafka's shell scripts (kafka-run-class.sh), for measurements.
 _AS_SHIPPED: Final = (
     "-server",
     "-XX:+UseG1GC",
@@ -31,14 +31,14 @@ _AS_SHIPPED: Final = (
 
 
 def new_id() -> str:
-    """A random id in the form that Kafka gives to clusters and folders."""
-    # The prefix keeps a dash from being the first character, which no command line would take for a value.
+    """Return a random ID in the form of Kafka's IDs of clusters and folders."""
+    # The prefix prevents a dash as the first character, which command lines would treat as an option.
     return "k" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
 
 
 def mark_of(folder: Path) -> str:
-    """By what a sandbox's processes are recognised; it is in the command line of each."""
-    # With the slash: that of a sandbox named "a" must not be found in the command lines of one named "ab".
+    """Return the mark of a sandbox's processes, which the command line of each contains."""
+    # With the slash: the mark of a sandbox named "a" must not match the command lines of one named "ab".
     return f"{folder}/"
 
 
@@ -46,9 +46,10 @@ class Programs:
     def __init__(
         self, folder: Path, java: str, jars: Path, options: Sequence[str] = (), *, tools: Path | None = None
     ) -> None:
-        """
-        :param options: for every JVM, beside our own.
-        :param tools: the jars of tools and clients, where they are not those of the broker.
+        """Set the folders of the programs.
+
+        :param options: further options of every JVM.
+        :param tools: the jars of tools and clients, if they are not those of the broker.
         """
         self.folder = folder
         self.java = java
@@ -79,34 +80,36 @@ class Programs:
         as_shipped: bool = False,
         more_jars: Sequence[Path] = (),
     ) -> list[str]:
-        """The command that runs a class of the tools' jars, or a source file; of its log only warnings are shown, on
-        standard error.
+        """Return the command that runs a class of the tools' jars, or a source file; it logs warnings to stderr.
 
-        :param more_jars: folders whose jars it needs beside these.
+        :param more_jars: folders with further jars.
         """
         options = _AS_SHIPPED if as_shipped else _QUICK
         jars = (*more_jars, self.tools)
         return self._command(class_name, args, heap=heap, level="WARN", options=options, jars=jars)
 
     def spawn_broker(self, number: int) -> int:
-        """:raises SandboxError: when Java cannot be executed; whether the broker comes up shows later."""
+        """Start a broker, and return its PID without waiting until it is ready.
+
+        :raises SandboxError: when Java cannot be executed.
+        """
         return self._spawn_server(f"broker-{number}", "kafka.Kafka", heap="512m")
 
     def spawn_zookeeper(self) -> int:
         return self._spawn_server("zookeeper", "org.apache.zookeeper.server.quorum.QuorumPeerMain", heap="256m")
 
     def format(self, brokers: Sequence[Broker], cluster_id: str) -> None:
-        """Prepare the data folders as KRaft wants them.
+        """Format the data folders for KRaft.
 
-        :raises SandboxError: when a broker's settings are refused.
+        :raises SandboxError: when Kafka rejects a broker's settings.
         """
         first, *others = (f"broker-{broker.id}" for broker in brokers)
         args = ["format", "--cluster-id", cluster_id, "--config", str(self.settings(first))]
         done = subprocess.run(self._storage_tool(args), capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
-            said = (done.stdout + done.stderr).splitlines()
-            raise SandboxError("\n".join(["Kafka refuses the broker's settings:", *said[-8:]]))
-        # Only the ids differ in the others. To run the tool for each would take a quarter of the whole start.
+            output = (done.stdout + done.stderr).splitlines()
+            raise SandboxError("\n".join(["Kafka rejects the broker's settings:", *output[-8:]]))
+        # Only the IDs of the others differ. Running the tool for each would take a quarter of the whole start.
         for broker, server in zip(brokers[1:], others, strict=True):
             shutil.copytree(self.data(first), self.data(server))
             meta = self.data(server) / "meta.properties"
@@ -114,7 +117,7 @@ class Programs:
             meta.write_text(re.sub(r"(?m)^directory\.id=.*$", f"directory.id={new_id()}", text))
 
     def _storage_tool(self, args: Sequence[str]) -> list[str]:
-        # Of the broker's own jars: it writes the broker's own metadata version.
+        # From the broker's jars: it writes the broker's metadata version.
         tool = "kafka.tools.StorageTool"
         return self._command(tool, args, heap="256m", level="WARN", options=_QUICK, jars=(self.jars,))
 

@@ -1,4 +1,4 @@
-"""Waits until a sandbox's brokers serve groups, or one of them gives up."""
+"""Wait until a sandbox's brokers serve groups, or one of them ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAIL_LINES: Final = 25
 
 
 class ServerDied(SandboxError):
-    """A server ended while it should have come up; ``log`` is what it wrote."""
+    """A server ended while starting; ``log`` is its log."""
 
     def __init__(self, text: str, log: str) -> None:
         super().__init__(text)
@@ -30,7 +30,7 @@ class ServerDied(SandboxError):
 
     @property
     def still_registered(self) -> bool:
-        """ZooKeeper still believes in the broker's former self."""
+        """Whether ZooKeeper still has the broker's previous session."""
         return "NodeExists" in self.log or "already registered" in self.log
 
 
@@ -38,7 +38,7 @@ def wait_ready(folder: Path, state: State, wanted: Collection[int] | None, *, ti
     """Return when these brokers (all, if None) serve groups.
 
     :raises ServerDied: at once when one of their processes has ended.
-    :raises SandboxError: when ``timeout`` seconds are over; the text says what was still missing.
+    :raises SandboxError: after ``timeout`` seconds; the message contains what was still missing.
     """
     brokers = [broker for broker in state.brokers if wanted is None or broker.id in wanted]
     addresses = {broker.id: (broker.host, broker.port) for broker in brokers}
@@ -58,7 +58,7 @@ def wait_ready(folder: Path, state: State, wanted: Collection[int] | None, *, ti
 
 
 def log_tail(log: Path, lines: int = TAIL_LINES) -> str:
-    """The end of it; empty when there is none."""
+    """Return the end of a log, or an empty string if there is none."""
     try:
         return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""To the coordinator of each group, wherever it is now: members and committers speak through this."""
+"""Send requests of members and commits to the current coordinator of each group."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from kgroups.protocol.error_codes import BACK_OFF, MOVED, KafkaError
 T = TypeVar("T")
 
 WINDOW: Final = 32
-"""Requests under way to one broker. It answers a connection's requests one after the other, and a JoinGroup only when
-the rebalance is through: more would only wait in its queue."""
+"""Requests in flight to one broker. It handles a connection's requests one after the other, and responds to JoinGroup
+only when the rebalance is complete: more would only wait in its queue."""
 
 
 class Route:
-    """Knows the coordinators of some groups; asks again where a group has moved."""
+    """The coordinators of some groups; looks them up again when a group has moved."""
 
     def __init__(self, cluster: Cluster, found: Found) -> None:
         self._cluster = cluster
@@ -31,11 +31,11 @@ class Route:
 
     @classmethod
     async def to(cls, cluster: Cluster, groups: Iterable[GroupId]) -> Route:
-        """Waits for coordinators that are not there yet, no longer than the cluster's ``broker_timeout``."""
+        """Look up the coordinators; wait for unavailable ones, at most the cluster's ``broker_timeout``."""
         return cls(cluster, await find_coordinators(cluster, groups))
 
     async def call(self, group: GroupId, call: Call[T]) -> T:
-        """The coordinator's answer; an error only when it is about the call, not about where the group is.
+        """Return the coordinator's response; retry while it is not the coordinator or not ready.
 
         :raises SandboxError: when the group has no coordinator.
         """
@@ -46,13 +46,13 @@ class Route:
             node = self._coordinators[group]
             try:
                 async with self._windows.setdefault(node.id, asyncio.Semaphore(WINDOW)):
-                    answer = await self._cluster.call(node, call)
+                    response = await self._cluster.call(node, call)
             except BrokerUnavailable as error:
                 if not await backoff.wait():
                     raise SandboxError(f"group {group}: {error}") from None
             else:
-                elsewhere = isinstance(answer, KafkaError) and (answer.code in MOVED or answer.code in BACK_OFF)
-                if not elsewhere or not await backoff.wait():
-                    return answer
+                moved = isinstance(response, KafkaError) and (response.code in MOVED or response.code in BACK_OFF)
+                if not moved or not await backoff.wait():
+                    return response
             found, _ = await find_coordinators(self._cluster, [group])
             self._coordinators |= found

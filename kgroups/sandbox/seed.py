@@ -1,4 +1,4 @@
-"""Makes the known world in a sandbox, and returns when every group is as :mod:`.world` promises."""
+"""Create the known groups in a sandbox, and return when each is as :mod:`.world` defines it."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ _STICKY: Final = "org.apache.kafka.clients.consumer.StickyAssignor"
 def seed_world(
     sandbox: Sandbox, progress: Callable[[str], None] = lambda line: None, *, timeout: float = TIMEOUT
 ) -> None:
-    """Makes it, once; helper processes keep it until the sandbox goes down.
+    """Create the known groups, once; helper processes keep them until the sandbox is stopped.
 
-    :raises SandboxError: when it is not there in ``timeout`` seconds: the text says what is missing.
+    :raises SandboxError: when they are not ready in ``timeout`` seconds; the message contains what is missing.
     """
     groups = known_groups(sandbox.version)
 
     def make() -> None:
         until = time.monotonic() + timeout
         _make(sandbox, groups, progress)
-        progress(f"waiting for {len(groups)} groups to settle")
+        progress(f"waiting for {len(groups)} groups to become stable")
         asyncio.run(_wait(sandbox, groups, until))
 
     try:
         if not seed_once(sandbox, _ROLE, [group.name for group in groups], make):
-            progress(f"sandbox {sandbox.name} has the known groups already")
+            progress(f"sandbox {sandbox.name} already has the known groups")
     except SandboxError:
         raise
     except KgroupsError as error:
-        raise SandboxError(f"the known groups could not be made: {error}") from None
+        raise SandboxError(f"the known groups could not be created: {error}") from None
 
 
 def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[str], None]) -> None:
@@ -81,7 +81,7 @@ def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[
 def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
     if group.type == GroupType.CONSUMER:
         protocol = ["group.protocol=consumer"]
-    else:  # old consumers say 10 s: on a busy machine one may stand still for so long, and is no less alive
+    else:  # the default of old consumers, 10 s, is too short for a busy machine
         protocol = [f"partition.assignment.strategy={_STICKY}", "session.timeout.ms=45000"]
     for number in range(group.members):
         name = f"{group.name}-{number}"
@@ -96,7 +96,7 @@ def _start_java(sandbox: Sandbox, group: KnownGroup) -> None:
 
 
 async def _make_groups(bootstrap: str, groups: tuple[KnownGroup, ...]) -> list[Member]:
-    """Those that nobody but us plays, and those that have no members; gives the members that are to be kept."""
+    """Create the groups without members and those of kgroups' own members; return the latter for heartbeats."""
     ours = [group for group in groups if group.player in (Player.WIRE, Player.NOBODY)]
     cluster, _ = await Cluster.connect(_settings(bootstrap))
     async with cluster:
@@ -124,18 +124,16 @@ def _member(group: KnownGroup) -> Member:
 
 async def _wait(sandbox: Sandbox, groups: tuple[KnownGroup, ...], until: float) -> None:
     while True:
-        missing = what_is_missing(groups, await _look(sandbox.bootstrap, groups))
+        missing = what_is_missing(groups, await _describe(sandbox.bootstrap, groups))
         if not missing:
             return
         sandbox.check_helpers()
         if time.monotonic() > until:
-            raise SandboxError(
-                f"the known groups are not as they should be: {'; '.join(missing)}; see {sandbox.folder}/logs"
-            )
+            raise SandboxError(f"the known groups are not ready: {'; '.join(missing)}; see {sandbox.folder}/logs")
         await asyncio.sleep(_POLL)
 
 
-async def _look(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str, GroupOffsets]:
+async def _describe(bootstrap: str, groups: tuple[KnownGroup, ...]) -> dict[str, GroupOffsets]:
     names = tuple(group.name for group in groups)
     admin = await WireAdmin.connect(_settings(bootstrap))
     try:

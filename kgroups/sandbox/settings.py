@@ -10,36 +10,36 @@ from kgroups.sandbox.state import Broker
 from kgroups.sandbox.versions import KafkaVersion
 
 _COMMON = {
-    # Enough partitions that every one of three brokers coordinates some groups; few enough to be there at once.
+    # Enough partitions that each of three brokers coordinates some groups; few enough to be created quickly.
     "offsets.topic.num.partitions": "12",
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.num.partitions": "4",
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
-    # Both ends open: members that expire while a test watches, and members that stay through a demo.
+    # A wide range: members that expire during a test, and members that stay during a demo.
     "group.min.session.timeout.ms": "1000",
     "group.max.session.timeout.ms": "86400000",
     "transaction.max.timeout.ms": "86400000",
     "auto.create.topics.enable": "false",
     "delete.topic.enable": "true",
     "num.partitions": "1",
-    # Else every ten minutes: groups that have neither members nor offsets are forgotten then, while a test looks.
+    # The default is ten minutes: groups without members and offsets would be deleted during a test.
     "offsets.retention.check.interval.ms": "86400000",
     "log.retention.ms": "-1",
     "controlled.shutdown.enable": "false",
-    # Of the 128 MB that it would take otherwise the heap of a sandbox has too few.
+    # The default, 128 MB, is too large for the heap of a sandbox.
     "log.cleaner.dedupe.buffer.size": "2097152",
 }
 _KRAFT = {
-    # A killed broker keeps its name this long, and can start again no sooner; yet a busy machine must not lose one.
+    # A killed broker stays registered and cannot start again for this time; yet it must be enough for a busy machine.
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "1000",
     "share.coordinator.state.topic.num.partitions": "4",
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.share.min.session.timeout.ms": "1000",
-    # By a heartbeat a member of a streams group learns of its tasks, step by step.
+    # A member of a streams group learns of its tasks in heartbeats, step by step.
     "group.streams.min.heartbeat.interval.ms": "500",
     "group.streams.heartbeat.interval.ms": "500",
     "group.streams.initial.rebalance.delay.ms": "0",
@@ -61,11 +61,11 @@ def server_properties(
     extra: Mapping[str, str],
     advertised: Mapping[str, int] | None = None,
 ) -> dict[str, str]:
-    """The settings of one broker: ours, then the version's, then the caller's, later ones winning.
+    """Return the settings of one broker: the sandbox's, overridden by the version's, overridden by the caller's.
 
     :param protocols: the security protocol of each client listener.
-    :param zookeeper: its port, for a version that needs one.
-    :param advertised: the port that a listener advertises, where that is not the port it listens on.
+    :param zookeeper: its port, for a version that requires one.
+    :param advertised: the port that a listener advertises, if it is not the port that it listens on.
     """
     own = {
         "listeners": _addresses(broker.listeners),
@@ -105,13 +105,13 @@ def zookeeper_properties(port: int, data: Path) -> dict[str, str]:
         "dataDir": str(data),
         "tickTime": "1000",
         "maxClientCnxns": "0",
-        # Its web console wants another port, and a Jetty that Kafka does not bring.
+        # Its web console requires another port, and Jetty, which Kafka does not contain.
         "admin.enableServer": "false",
     }
 
 
 def controllers(brokers: int) -> range:
-    """Which brokers are controllers too: all of three, so that any one may die; of fewer, the first."""
+    """Return the brokers that are controllers too: all of three, so that any can fail; of fewer, the first."""
     return range(1, 4) if brokers == 3 else range(1, 2)
 
 
@@ -129,7 +129,7 @@ def _addresses(listeners: Mapping[str, int]) -> str:
     return ",".join(f"{name}://{HOST}:{port}" for name, port in listeners.items())
 
 
-# Kafka up to 3.x reads the first form, 4.x the second. {level} is WARN for tools, whose output a caller reads.
+# Kafka up to 3.x reads the first form, 4.x the second. {level} is WARN for tools, whose output is used.
 _LOG4J = """\
 log4j.rootLogger={level}, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -149,11 +149,11 @@ appender.out.layout.pattern=[%d] %p %m (%c)%n
 
 
 def write_logging(folder: Path, level: str) -> list[str]:
-    """The JVM options that make Kafka of any version log to standard error from that level on."""
+    """Return the JVM options with which Kafka of any version logs to stderr at that level and above."""
     files = {"log4j": (f"{level}-log4j.properties", _LOG4J), "log4j2": (f"{level}-log4j2.properties", _LOG4J2)}
     for name, text in files.values():
         file = folder / name
-        if not file.exists():  # else a JVM that starts at this moment might find it empty
+        if not file.exists():  # otherwise a JVM that starts at this moment could find it empty
             file.write_text(text.format(level=level))
     return [
         f"-Dlog4j.configuration=file:{folder / files['log4j'][0]}",

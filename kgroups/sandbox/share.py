@@ -1,4 +1,4 @@
-"""Makes share groups (KIP-932) in a sandbox, and runs Java's console share consumers in them."""
+"""Create share groups (KIP-932) in a sandbox, and run Java's console share consumers in them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ _POLL: Final = 0.1
 
 
 def start_share_groups(sandbox: Sandbox, groups: Mapping[GroupId, Starts]) -> None:
-    """Makes share groups that nobody is in and lets them start there, or moves them. Without this, a group starts at
-    the end of the log.
+    """Set the start offsets of share groups without members, and create the groups if they do not exist.
 
-    :raises SandboxError: when that is not done in two minutes.
+    By default, a share group starts at the end of the log.
+
+    :raises SandboxError: when it does not succeed in two minutes.
     """
     asyncio.run(_start(sandbox, groups))
 
 
 def start_share_consumers(sandbox: Sandbox, group: GroupId, topic: str, clients: Mapping[str, str]) -> None:
-    """Starts consumers as helpers: role -> client id."""
+    """Start consumers as helpers: role -> client ID."""
     if sandbox.version.share_consumer is None:
-        raise SandboxError(f"Kafka {sandbox.version.name} has no console share consumer; Kafka 4.1 has one")
+        raise SandboxError(f"Kafka {sandbox.version.name} has no console share consumer; it requires Kafka 4.1")
     where = ("--bootstrap-server", sandbox.bootstrap, "--topic", topic, "--group", group)
     for role, client_id in clients.items():
         words = (*where, "--consumer-property", f"client.id={client_id}")
@@ -56,12 +57,12 @@ async def _start(sandbox: Sandbox, groups: Mapping[GroupId, Starts]) -> None:
         for name, topics in groups.items():
             starts = {topic: tuple(partitions.items()) for topic, partitions in topics.items()}
             ask = partial(route.call, name, AlterShareGroupOffsets(name, starts))
-            # A coordinator hears of new topics, and of its own partitions, a little later.
-            while wrong := _wrong((await ask())[name]):
+            # A coordinator learns of new topics, and of its own partitions, a little later.
+            while errors := _errors((await ask())[name]):
                 if time.monotonic() > until:
-                    raise SandboxError(f"group {name}: AlterShareGroupOffsets: {wrong[0].name}")
+                    raise SandboxError(f"group {name}: AlterShareGroupOffsets: {errors[0].name}")
                 await asyncio.sleep(_POLL)
 
 
-def _wrong(answer: PartitionErrors | KafkaError) -> list[KafkaError]:
-    return [answer] if isinstance(answer, KafkaError) else [error for error in answer.values() if error]
+def _errors(result: PartitionErrors | KafkaError) -> list[KafkaError]:
+    return [result] if isinstance(result, KafkaError) else [error for error in result.values() if error]

@@ -1,4 +1,4 @@
-"""One ``up``: from an empty folder to brokers that serve groups."""
+"""Start a sandbox: from an empty folder to brokers that serve groups."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _ATTEMPTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was asked for."""
+    """The requested cluster."""
 
     name: str
     version: KafkaVersion
     brokers: int
     properties: Mapping[str, str] = field(default_factory=dict)
     listeners: Mapping[str, str] = field(default_factory=dict)
-    """More client listeners than PLAINTEXT, as name -> security protocol."""
+    """Client listeners in addition to PLAINTEXT, as name -> security protocol."""
     advertised: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    """Listener -> broker -> the port that it advertises, where that is not the port it listens on."""
+    """Listener -> broker -> the port that it advertises, if it is not the port that it listens on."""
     prepare: Prepare = nothing
 
     @property
@@ -39,15 +39,15 @@ class Plan:
 
 
 def start(plan: Plan, programs: Programs) -> State:
-    """Start it in ``programs.folder``, deleting what was there.
+    """Start a cluster in ``programs.folder``, whose content is deleted.
 
-    :raises SandboxError: when it does not come up. No process is left then, but the logs are.
+    :raises SandboxError: when it does not start. No process is left then, but the logs are kept.
     """
     for _ in range(_ATTEMPTS - 1):
         try:
             return _start_once(plan, programs)
         except ServerDied as died:
-            # Between the release of a port and the start of its server somebody may have taken it.
+            # Another process may have taken a port between its release and the start of its server.
             if not died.port_was_taken:
                 raise
     return _start_once(plan, programs)
@@ -57,7 +57,7 @@ def _start_once(plan: Plan, programs: Programs) -> State:
     folder = programs.folder
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "logs").mkdir(parents=True)
-    folder.chmod(0o700)  # settings may hold passwords
+    folder.chmod(0o700)  # settings can contain passwords
     ports = ReservedPorts(plan.brokers * (len(plan.protocols) + 1) + 1)
     try:
         try:
@@ -70,7 +70,7 @@ def _start_once(plan: Plan, programs: Programs) -> State:
             ports.release()
         state = _spawn(Programs.of(folder, state), state)
         wait_ready(folder, state, None, timeout=START_SECONDS)
-    except BaseException:  # Ctrl-C too must leave no broker behind
+    except BaseException:  # after Ctrl-C too, no broker must be left
         left = read_state(folder)
         stop_all(left.pids if left else (), mark_of(folder), grace=0)
         raise
@@ -78,7 +78,7 @@ def _start_once(plan: Plan, programs: Programs) -> State:
 
 
 def _prepare(plan: Plan, programs: Programs, state: State) -> tuple[State, Extras]:
-    """What stands around the brokers; its processes are written down as they start."""
+    """Create what the brokers need; save each process as it starts."""
     folder = programs.folder
 
     def spawn_helper(role: str, command: Sequence[str]) -> int:
@@ -137,9 +137,9 @@ def _write_settings(plan: Plan, programs: Programs, state: State, extras: Extras
 
 
 def _spawn(programs: Programs, state: State) -> State:
-    """All at once: brokers try again until ZooKeeper, or each other's controllers, answer.
+    """Start all servers at once: brokers retry until ZooKeeper, or the controllers, respond.
 
-    Written down after each, for whoever kills this command now must still be able to take the brokers down.
+    Save the state after each, so that the brokers can be stopped even if this command is killed.
     """
     if state.zookeeper:
         state = replace(state, zookeeper_pid=programs.spawn_zookeeper())

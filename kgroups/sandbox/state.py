@@ -1,4 +1,4 @@
-"""What is written down of a sandbox, so that a later command can find its processes: ``state.json`` in its folder."""
+"""The saved state of a sandbox, with which later commands find its processes: ``state.json`` in its folder."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FILE = "state.json"
 class Broker:
     id: int
     listeners: dict[str, int]
-    """Port of each listener for clients; ``PLAINTEXT`` is always there."""
+    """Port of each client listener, always including ``PLAINTEXT``."""
     controller: int | None = None
-    """Port of its controller, where it is one."""
+    """Port of its controller, if it is one."""
     pid: int = 0
 
     @property
@@ -34,7 +34,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """Another process that belongs to the sandbox, and ends with it."""
+    """Another process of the sandbox, which is stopped with it."""
 
     role: str
     pid: int
@@ -50,17 +50,17 @@ class State:
     bootstrap: str
     brokers: tuple[Broker, ...]
     zookeeper: int | None = None
-    """Its port."""
+    """The port of ZooKeeper."""
     zookeeper_pid: int = 0
     helpers: tuple[Helper, ...] = field(default=())
     options: tuple[str, ...] = ()
-    """For the JVMs of brokers and tools."""
+    """Options of the JVMs of brokers and tools."""
     tools: str = ""
-    """The folder with the jars of tools and clients, where it is not ``jars``."""
+    """The folder with the jars of tools and clients, if it is not ``jars``."""
 
     @property
     def pids(self) -> list[int]:
-        """Of all processes ever started for it, the servers first; 0 is one not started yet."""
+        """The PIDs of all processes that were started, servers first; without those that were not started yet."""
         servers = [*(broker.pid for broker in self.brokers), self.zookeeper_pid]
         return [pid for pid in (*servers, *(helper.pid for helper in self.helpers)) if pid]
 
@@ -69,23 +69,23 @@ class State:
 
 
 def write_state(folder: Path, state: State) -> None:
-    """Whole or not at all: a reader never sees half a file."""
+    """Write the state atomically: a reader never sees a partial file."""
     fresh = folder / f"{_FILE}.{os.getpid()}.new"
     fresh.write_text(json.dumps(asdict(state), indent=2) + "\n")
     fresh.replace(folder / _FILE)
 
 
 def read_state(folder: Path) -> State | None:
-    """None when there is no such sandbox.
+    """Return the state, or ``None`` if there is no such sandbox.
 
-    :raises SandboxError: when the file is not one of ours.
+    :raises SandboxError: when the file is invalid.
     """
     try:
         return _parse(json.loads((folder / _FILE).read_text()))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise SandboxError(f"{folder / _FILE} is damaged ({error}); end its processes and delete the folder") from None
+        raise SandboxError(f"{folder / _FILE} is invalid ({error}); end its processes and delete the folder") from None
 
 
 def _parse(data: dict[str, Any]) -> State:

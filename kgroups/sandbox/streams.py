@@ -1,4 +1,4 @@
-"""Runs an application of Kafka Streams beside a sandbox: ``StreamsApplication.java``, from its source."""
+"""Run a Kafka Streams application in a sandbox: ``StreamsApplication.java``, from its source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kgroups.sandbox.java import find_java, need_compiler
 
 REPARTITION: Final = "by-value-repartition"
 CHANGELOG: Final = "counts-changelog"
-"""What the names of the application's internal topics end in, behind its id and a dash."""
+"""The names of the application's internal topics, after its ID and a dash."""
 
 _PROGRAM: Final = Path(__file__).with_name("StreamsApplication.java")
 
@@ -28,13 +28,13 @@ def start_streams(
     standby: int = 0,
     **settings: str,
 ) -> int:
-    """Starts it as a helper; it reads ``topics`` from their beginning, and commits often. Returns its pid.
+    """Start the application as a helper, and return its PID; it reads ``topics`` from the start, and commits often.
 
-    Its group bears its id, and has ``instances * threads`` members; each instance is a process to the group.
+    Its ID is the group ID. The group has ``instances * threads`` members, and each instance is a process.
 
-    :param standby: how many standby replicas each stateful task is to have; there need be as many more instances.
-    :param settings: more settings of Kafka Streams.
-    :raises SandboxError: when the jars or a Java with a compiler cannot be had.
+    :param standby: the number of standby replicas of each stateful task; requires that many additional instances.
+    :param settings: further settings of Kafka Streams.
+    :raises SandboxError: when the jars or a Java with a compiler are not available.
     """
     need_compiler(find_java())
     words = {

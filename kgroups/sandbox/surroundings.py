@@ -1,4 +1,4 @@
-"""What a cluster may need around it before its brokers start: files that they read, servers that they ask."""
+"""Prerequisites of a cluster, created before its brokers start: files that they read, servers that they use."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import NamedTuple
 
 
 class Site(NamedTuple):
-    """Where a cluster is about to start."""
+    """The environment of a cluster before its start."""
 
     folder: Path
-    """Its own, with nothing in it but ``logs/``; no other user can look into it."""
+    """The cluster's folder, which contains only ``logs/``; other users cannot read it."""
     java: str
     spawn: Callable[[str, Sequence[str]], int]
-    """Role, command: starts a helper, which goes down with the sandbox, and returns its pid."""
+    """Role, command: start a helper, which is stopped with the sandbox, and return its PID."""
 
 
 class Extras(NamedTuple):
-    """What the brokers are to be told of it."""
+    """Settings that result from the prerequisites."""
 
     properties: Mapping[str, str] = {}
     """Server settings."""
     options: tuple[str, ...] = ()
-    """For the JVM of every broker and tool."""
+    """Options of the JVM of every broker and tool."""
 
 
 Prepare = Callable[[Site], Extras]
-"""Called once for each attempt to start, each time with a new folder."""
+"""Called for each attempt to start, each time with a new folder."""
 
 
 def nothing(_: Site) -> Extras:

@@ -1,4 +1,4 @@
-"""Topics with records in them."""
+"""Create, fill, and delete topics."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ _POLL: Final = 0.02
 
 
 async def create_topics(cluster: Cluster, topics: Mapping[str, int]) -> None:
-    """Makes topics, name -> number of partitions, and returns when every broker knows their leaders.
+    """Create topics, name -> number of partitions, and return when every broker knows their leaders.
 
-    :raises SandboxError: when one cannot be made, or is there already.
+    :raises SandboxError: when one cannot be created, or exists already.
     """
-    answer: Mapping[str, KafkaError | None] = {}
+    errors: Mapping[str, KafkaError | None] = {}
     for node in cluster.nodes_by_health():
-        answer = await cluster.call(node, CreateTopics(topics))
-        if not any(error and error.code == Code.not_controller for error in answer.values()):
+        errors = await cluster.call(node, CreateTopics(topics))
+        if not any(error and error.code == Code.not_controller for error in errors.values()):
             break
-    for topic, error in sorted(answer.items()):
+    for topic, error in sorted(errors.items()):
         if error:
-            raise SandboxError(f"topic {topic} cannot be made: {error.name}")
+            raise SandboxError(f"topic {topic} cannot be created: {error.name}")
     await _await_leaders(cluster, topics)
 
 
 async def _await_leaders(cluster: Cluster, topics: Mapping[str, int]) -> None:
-    """Brokers hear of new topics a moment after the controller has answered, and refuse commits on them until then."""
+    """Wait until all brokers know the leaders; until then, they reject commits."""
     until = time.monotonic() + _TIMEOUT
     for node in cluster.nodes_by_health():
         while missing := _without_leaders(await cluster.call(node, Metadata(tuple(topics))), topics):
             if time.monotonic() > until:
-                raise SandboxError(f"{node} does not know who leads {', '.join(missing)} after {_TIMEOUT:g} s")
+                raise SandboxError(f"{node} does not know the leaders of {', '.join(missing)} after {_TIMEOUT:g} s")
             await asyncio.sleep(_POLL)
 
 
-def _without_leaders(told: ClusterMetadata, topics: Mapping[str, int]) -> list[str]:
-    led = {each.topic: [at for at in each.leaders.values() if isinstance(at, int)] for each in told.topics}
+def _without_leaders(metadata: ClusterMetadata, topics: Mapping[str, int]) -> list[str]:
+    led = {each.topic: [at for at in each.leaders.values() if isinstance(at, int)] for each in metadata.topics}
     return sorted(topic for topic, partitions in topics.items() if len(led.get(topic, ())) < partitions)
 
 
 def make_topics(settings: ClientSettings, records: Mapping[str, Mapping[int, int]]) -> None:
-    """Makes topics with so many records (topic -> partition -> number) in them.
+    """Create topics with a number of records in each partition (topic -> partition -> number).
 
-    :raises SandboxError: when one cannot be made, or is there already, or records are not taken.
+    :raises SandboxError: when one cannot be created, or exists already, or records are not written.
     """
     asyncio.run(_make(settings, records))
     fill(settings.bootstrap_servers, records)
@@ -69,9 +69,9 @@ async def _make(settings: ClientSettings, records: Mapping[str, Mapping[int, int
 
 
 def fill(bootstrap: str, records: Mapping[str, Mapping[int, int]]) -> None:
-    """Writes so many records (topic -> partition -> number), and returns when all are in the logs.
+    """Write a number of records (topic -> partition -> number), and return when all are in the logs.
 
-    :raises SandboxError: when they are not taken.
+    :raises SandboxError: when they are not written.
     """
     from confluent_kafka import KafkaException, Producer
 
@@ -83,13 +83,13 @@ def fill(bootstrap: str, records: Mapping[str, Mapping[int, int]]) -> None:
                     producer.produce(topic, f"{topic} {partition} {number}".encode(), partition=partition)
         left = producer.flush(_TIMEOUT)
     except KafkaException as error:
-        raise SandboxError(f"records were not taken: {error}") from None
+        raise SandboxError(f"records were not written: {error}") from None
     if left:
-        raise SandboxError(f"{left} records were not taken in {_TIMEOUT:g} s")
+        raise SandboxError(f"{left} records were not written in {_TIMEOUT:g} s")
 
 
 def delete_records(bootstrap: str, starts: Mapping[str, Mapping[int, int]]) -> None:
-    """Lets logs start at these offsets (topic -> partition -> offset), as retention would.
+    """Delete the records before these offsets (topic -> partition -> offset), as retention does.
 
     :raises SandboxError: when the brokers do not.
     """
@@ -101,25 +101,28 @@ def delete_records(bootstrap: str, starts: Mapping[str, Mapping[int, int]]) -> N
 
 
 def delete_topic(bootstrap: str, topic: str) -> None:
-    """:raises SandboxError: when the brokers refuse."""
+    """Delete a topic.
+
+    :raises SandboxError: when the brokers reject it.
+    """
     admin = _admin(bootstrap)
     _await(f"topic {topic} was not deleted", admin.delete_topics([topic]).values())
 
 
 def _admin(bootstrap: str) -> AdminClient:
-    # To be held by the caller until its futures are done: it takes them with it.
+    # The caller must keep a reference until its futures are done.
     from confluent_kafka.admin import AdminClient
 
     return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3})
 
 
-def _await(complaint: str, futures: Iterable[Future[Any]]) -> None:
+def _await(message: str, futures: Iterable[Future[Any]]) -> None:
     from confluent_kafka import KafkaException
 
     try:
         for future in futures:
             future.result(_TIMEOUT)
     except KafkaException as error:
-        raise SandboxError(f"{complaint}: {error}") from None
+        raise SandboxError(f"{message}: {error}") from None
     except TimeoutError:
-        raise SandboxError(f"{complaint} in {_TIMEOUT:g} s") from None
+        raise SandboxError(f"{message} in {_TIMEOUT:g} s") from None

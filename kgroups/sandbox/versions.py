@@ -1,9 +1,9 @@
-"""The Kafka versions a sandbox can run, and all that differs between them, as data.
+"""The Kafka versions that a sandbox can run, and their differences, as data.
 
-Why these six: 1.1.1 is the floor (no state filter, no batched coordinators); 2.5.1 and 2.8.2 come before
-FindCoordinator v4 and OffsetFetch v8 (Kafka 3.0), without and with ListGroups v4; 3.9.1 is the last line of 3.x, with
-consumer groups (KIP-848) in preview; 4.3.1 has consumer, share (KIP-932) and streams (KIP-1071) groups; 4.4.0 has the
-newest broker, whose tools and clients are not published: those of 4.3.1 are used with it.
+The reasons for these six: 1.1.1 is the oldest supported version (no state filter, no batched FindCoordinator); 2.5.1
+and 2.8.2 precede FindCoordinator v4 and OffsetFetch v8 (Kafka 3.0), without and with ListGroups v4; 3.9.1 is the last
+3.x release, with a preview of consumer groups (KIP-848); 4.3.1 has consumer, share (KIP-932), and streams (KIP-1071)
+groups; 4.4.0 is the newest broker, whose tools and clients are not published: those of 4.3.1 are used with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kgroups.errors import SandboxError
 
 
 class Coordinate(NamedTuple):
-    """A Maven artifact; its runtime dependencies come with it, unless it comes ``alone``."""
+    """A Maven artifact, with its runtime dependencies unless it is ``alone``."""
 
     group: str
     artifact: str
@@ -29,27 +29,27 @@ class KafkaVersion:
     name: str
     coordinates: tuple[Coordinate, ...]
     zookeeper: bool
-    """Needs a ZooKeeper; otherwise KRaft, whose folders must be formatted first."""
+    """Requires ZooKeeper; otherwise KRaft, whose folders must be formatted first."""
     group_types: tuple[str, ...]
-    """The types of group its coordinator serves, in ListGroups' words."""
+    """The group types that its coordinator supports, as in ListGroups."""
     group_command: str
-    """Class of ``kafka-consumer-groups.sh``."""
+    """The class of ``kafka-consumer-groups.sh``."""
     console_consumer: str
     console_producer: str
     share_consumer: str | None = None
-    """Class of ``kafka-console-share-consumer.sh``, where there are share groups."""
+    """The class of ``kafka-console-share-consumer.sh``, if there are share groups."""
     streams: Coordinate | None = None
-    """What an application of Kafka Streams needs beside the broker's jars, where the sandbox can run one."""
+    """What Kafka Streams needs in addition to the broker's jars, if the sandbox supports it."""
     connect: Coordinate | None = None
-    """The connectors of a Connect worker, where the broker's jars have all else of it."""
+    """The connectors of a Connect worker, if the sandbox supports it; the broker's jars contain the rest."""
     static_members: bool = True
-    """Has KIP-345 (Kafka 2.3)."""
+    """Supports KIP-345 (Kafka 2.3)."""
     final_consumer_protocol: bool = False
-    """Has KIP-848 as it was finished (Kafka 4.0), not its preview."""
+    """Supports the final KIP-848 (Kafka 4.0), not only its preview."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """Server settings that only this version needs."""
     tools: str | None = None
-    """The version whose tools and clients run beside this broker, where its own are not published."""
+    """The version whose tools and clients are used with this broker, if its own are not published."""
 
 
 def _kafka(version: str, *artifacts: str) -> tuple[Coordinate, ...]:
@@ -57,7 +57,7 @@ def _kafka(version: str, *artifacts: str) -> tuple[Coordinate, ...]:
 
 
 def _log4j12(version: str) -> tuple[Coordinate, ...]:
-    # The old core jars bring slf4j's API without a backend: the broker's log would be lost.
+    # The old core jars contain slf4j's API without a backend: the broker's log would be lost.
     return (Coordinate("org.slf4j", "slf4j-log4j12", version),)
 
 
@@ -78,7 +78,7 @@ _LOG4J2 = Coordinate("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4")
 
 _4_3 = KafkaVersion(
     "4.3.1",
-    # kafka-tools brings log4j-core, but not the bridge from slf4j that lets the broker reach it.
+    # kafka-tools contains log4j-core, but not the bridge from slf4j that the broker needs.
     coordinates=(*_kafka("4.3.1", "kafka-tools", "kafka_2.13"), _LOG4J2),
     zookeeper=False,
     group_types=("classic", "consumer", "share", "streams"),
@@ -86,7 +86,7 @@ _4_3 = KafkaVersion(
     console_consumer="org.apache.kafka.tools.consumer.ConsoleConsumer",
     console_producer="org.apache.kafka.tools.ConsoleProducer",
     share_consumer="org.apache.kafka.tools.consumer.ConsoleShareConsumer",
-    # Alone: all else is among the broker's jars, but for RocksDB (70 MB): a store in memory does without.
+    # Alone: the broker's jars contain the rest, except RocksDB (70 MB), which an in-memory store does not need.
     streams=Coordinate("org.apache.kafka", "kafka-streams", "4.3.1", alone=True),
     connect=Coordinate("org.apache.kafka", "connect-file", "4.3.1", alone=True),
     final_consumer_protocol=True,
@@ -99,7 +99,7 @@ _ALL = (
     _old("2.8.2", *_kafka("2.8.2", "kafka_2.13"), *_log4j12("1.7.30")),
     KafkaVersion(
         "3.9.1",
-        # kafka-tools brings slf4j-reload4j, a backend, by itself.
+        # kafka-tools contains slf4j-reload4j, a backend.
         coordinates=_kafka("3.9.1", "kafka-tools", "kafka_2.13"),
         zookeeper=False,
         group_types=("classic", "consumer"),
@@ -118,16 +118,16 @@ DEFAULT_VERSION = "4.3.1"
 
 
 def kafka_version(name: str) -> KafkaVersion:
-    """The version of that name.
+    """Return the version of that name.
 
     :raises SandboxError: when a sandbox cannot run it.
     """
     try:
         return VERSIONS[name]
     except KeyError:
-        raise SandboxError(f"Kafka {name} is not one the sandbox can run; choose from {', '.join(VERSIONS)}") from None
+        raise SandboxError(f"the sandbox does not support Kafka {name}; choose from {', '.join(VERSIONS)}") from None
 
 
 def tools_version(version: KafkaVersion) -> KafkaVersion:
-    """Return the version whose tools and clients run beside a broker: its own, where they are published."""
+    """Return the version whose tools and clients are used with a broker: its own, if they are published."""
     return kafka_version(version.tools) if version.tools else version

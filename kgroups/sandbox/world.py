@@ -1,5 +1,6 @@
-"""The known world, as data: topics, and groups of every kind in a state that stays. ``seed`` makes it, the helpers keep
-it, tests import it to know what to expect.
+"""The known topics and groups, as data: groups in every stable state.
+
+``seed`` creates them, helper processes keep them, and tests import them to know what to expect.
 """
 
 from __future__ import annotations
@@ -21,41 +22,41 @@ RECORDS: Final[Offsets] = {
     "billing": {0: 20, 1: 20},
     "ledger": {0: 10},
 }
-"""The topics, and how many records are written to each partition: the ends of the logs, if not said otherwise below."""
+"""The topics, and the number of records in each partition, which is the log end offset with the exceptions below."""
 
 LOG_STARTS: Final[Offsets] = {"clicks": {0: 40}}
-"""Records before these are deleted again, as retention would."""
+"""Records before these offsets are deleted, as by retention."""
 
 OPEN_TRANSACTION: Final[Offsets] = {"ledger": {0: 5}}
-"""So many more are written in a transaction that stays open: whoever reads committed records ends before them."""
+"""Further records in a transaction that stays open: consumers with read_committed end before them."""
 
 DELETED_TOPIC: Final = "billing"
-"""Deleted after groups have used it. Brokers drop the commits on it."""
+"""Deleted after groups have used it. Brokers delete the commits on it."""
 
 
 class Player(StrEnum):
-    """Who plays the members of a group."""
+    """The client of a group's members."""
 
     LIBRDKAFKA = "librdkafka"
     JAVA = "java"
-    """The version's own console consumer: it commits all that it has read, the end of the log."""
+    """The version's console consumer, which commits all that it has read, the log end offset."""
     WIRE = "wire"
-    """We ourselves, over the wire: one member, alone in its group, that reads nothing."""
+    """kgroups' own member, alone in its group, which reads nothing."""
     NOBODY = "nobody"
 
 
 class KnownGroup(NamedTuple):
-    """One group as it is to be. Its members share out all partitions of ``topics``."""
+    """The expected state of one group. All partitions of ``topics`` are assigned to its members."""
 
     name: GroupId
     about: str
-    """What it shows, for a newcomer."""
+    """A description for newcomers."""
     committed: Offsets
     player: Player = Player.NOBODY
     members: int = 0
     topics: tuple[str, ...] = ()
     protocol: str = ""
-    """The assignor in force, as brokers tell it."""
+    """The selected assignor, as reported by brokers."""
     static: bool = False
     protocol_type: str = CONSUMER_PROTOCOL_TYPE
     type: str = GroupType.CLASSIC
@@ -66,24 +67,24 @@ class KnownGroup(NamedTuple):
 
     @property
     def commits(self) -> dict[str, dict[int, int]]:
-        """What is left of ``committed`` when the topic is gone."""
+        """``committed`` without the deleted topic."""
         return {topic: dict(offsets) for topic, offsets in self.committed.items() if topic != DELETED_TOPIC}
 
     @property
     def assigned(self) -> set[tuple[str, int]]:
-        """What its members hold together; also of the deleted topic, for nobody tells them."""
+        """The partitions that are assigned to its members, including the deleted topic's, which they still own."""
         if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return set()
         return {(topic, partition) for topic in self.topics for partition in RECORDS[topic]}
 
     @property
     def instances(self) -> list[str]:
-        """The group instance ids of static members."""
+        """The group instance IDs of static members."""
         return [f"{self.name}-{number}" for number in range(self.members)] if self.static else []
 
 
 STRANGE_NAME: Final = "Zürich → Genève\t\x1b[31m№ 7"
-"""Brokers take any text as the name of a group: blanks, tabs, a terminal's control sequences."""
+"""Brokers accept any text as a group ID: spaces, tabs, terminal control sequences."""
 
 _ORDERS_READ: Final[Offsets] = {"orders": RECORDS["orders"]}
 
@@ -95,7 +96,7 @@ def _commits_only(name: GroupId, about: str, committed: Offsets) -> KnownGroup:
 _GROUPS: Final = (
     KnownGroup(
         "orders-range",
-        "3 members, range assignor; partition 5 is behind",
+        "3 members, range assignor; partition 5 lags",
         {"orders": {**RECORDS["orders"], 5: 100}},
         Player.LIBRDKAFKA,
         members=3,
@@ -131,7 +132,7 @@ _GROUPS: Final = (
     ),
     KnownGroup(
         "orders-static",
-        "2 static members: they have group instance ids",
+        "2 static members, with group instance IDs",
         _ORDERS_READ,
         Player.LIBRDKAFKA,
         members=2,
@@ -152,7 +153,7 @@ _GROUPS: Final = (
     _commits_only("payments-empty", "commits, but no members at the moment", {"payments": {0: 60, 1: 60, 2: 60}}),
     KnownGroup(
         "payments-lagging",
-        "50 records behind on every partition",
+        "lags by 50 records on every partition",
         {"payments": {0: 10, 1: 20, 2: 30}},
         Player.LIBRDKAFKA,
         members=1,
@@ -161,7 +162,7 @@ _GROUPS: Final = (
     ),
     KnownGroup(
         "payments-uncommitted",
-        "holds 3 partitions, has committed on 1",
+        "owns 3 partitions, has committed on 1",
         {"payments": {0: 30}},
         Player.LIBRDKAFKA,
         members=1,
@@ -178,20 +179,20 @@ _GROUPS: Final = (
         protocol="range",
     ),
     _commits_only("ahead", "committed beyond the end of the log: lag -50", {"clicks": {0: 150}}),
-    _commits_only("data-lost", "30 records that it has not read are deleted", {"clicks": {0: 10}}),
+    _commits_only("data-lost", "30 records were deleted before they were read", {"clicks": {0: 10}}),
     KnownGroup(
         "connect-like",
-        "protocol type connect, with metadata of its own",
+        "protocol type connect, with its own metadata",
         {},
         Player.WIRE,
         members=1,
         protocol="opaque",
         protocol_type="connect",
     ),
-    _commits_only(STRANGE_NAME, "a name with blanks, a tab, an escape sequence", {"clicks": {0: 90}}),
+    _commits_only(STRANGE_NAME, "a name with spaces, a tab, an escape sequence", {"clicks": {0: 90}}),
     KnownGroup(
         "ledger-reader",
-        "at the end, but for an open transaction",
+        "at the end, except for an open transaction",
         {"ledger": RECORDS["ledger"]},
         Player.LIBRDKAFKA,
         members=1,
@@ -200,14 +201,14 @@ _GROUPS: Final = (
     ),
 )
 
-OPAQUE_METADATA: Final = b"\xca\xfe what a worker says of itself"
-OPAQUE_ASSIGNMENT: Final = b"\xca\xfe what a leader tells it"
+OPAQUE_METADATA: Final = b"\xca\xfe a worker's metadata"
+OPAQUE_ASSIGNMENT: Final = b"\xca\xfe a leader's assignment"
 
 
 def known_groups(version: KafkaVersion) -> tuple[KnownGroup, ...]:
-    """The groups that a Kafka of that version can have."""
+    """Return the groups that this Kafka version supports."""
     lacking = lacking_groups(version)
-    # librdkafka speaks the new protocol as it was finished in Kafka 4.0, not its preview.
+    # librdkafka supports the final protocol of Kafka 4.0, not its preview.
     preview = GroupType.CONSUMER.lower() in version.group_types and not version.final_consumer_protocol
     return tuple(
         group._replace(player=Player.JAVA) if preview and group.type == GroupType.CONSUMER else group
@@ -217,11 +218,11 @@ def known_groups(version: KafkaVersion) -> tuple[KnownGroup, ...]:
 
 
 def lacking_groups(version: KafkaVersion) -> dict[GroupId, str]:
-    """The groups of the world that it cannot have, with the reason."""
+    """Return the known groups that this Kafka version does not support, with the reason."""
     lacking = {}
     for group in _GROUPS:
         if group.type.lower() not in version.group_types:
-            lacking[group.name] = f"Kafka {version.name} has no groups of type {group.type}"
+            lacking[group.name] = f"Kafka {version.name} does not support groups of type {group.type}"
         elif group.static and not version.static_members:
-            lacking[group.name] = f"Kafka {version.name} has no static members (KIP-345, Kafka 2.3)"
+            lacking[group.name] = f"Kafka {version.name} does not support static members (KIP-345, Kafka 2.3)"
     return lacking

@@ -180,7 +180,7 @@ def sharers(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Share
 def streams(cluster: Sandbox, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> StreamsWorld:
     """The same cluster with streams groups, where it can have any."""
     if cluster.version.streams is None:
-        pytest.skip(f"the sandbox runs no application of Kafka Streams {cluster.version.name}")
+        pytest.skip(f"the sandbox does not support Kafka Streams {cluster.version.name}")
     return StreamsWorld.made(cluster, tmp_path_factory.mktemp("java"))
 
 

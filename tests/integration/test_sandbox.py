@@ -49,7 +49,7 @@ def test_java_tool_answers(cluster: Sandbox) -> None:
 
 
 def test_same_name_twice_is_refused(cluster: Sandbox) -> None:
-    with pytest.raises(SandboxError, match=f"named {cluster.name} is already up.*{cluster.bootstrap}"):
+    with pytest.raises(SandboxError, match=f"named {cluster.name} is already running.*{cluster.bootstrap}"):
         Sandbox.up(cluster.version.name, name=cluster.name)
     assert cluster.status().running
 
@@ -90,7 +90,7 @@ def test_kill_and_restart_keep_port_and_data(own: Sandbox) -> None:
 
 
 def test_helper_must_name_the_folder(own: Sandbox) -> None:
-    with pytest.raises(SandboxError, match="does not name"):
+    with pytest.raises(SandboxError, match="does not contain"):
         own.start_helper("stranger", [sys.executable, "-c", "pass"])
 
 

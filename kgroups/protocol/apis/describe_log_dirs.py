@@ -1,8 +1,8 @@
-"""DescribeLogDirs (key 35): the topics of which a broker has replicas, whoever may DESCRIBE them.
+"""DescribeLogDirs (key 35): the topics of which a broker has replicas, also without DESCRIBE on them.
 
-Takes DESCRIBE on CLUSTER, and nothing else.
+Requires only DESCRIBE on CLUSTER.
 
-v1  the same as v0 (Kafka 2.0)
+v1  same form as v0 (Kafka 2.0)
 v2  flexible form
 v3  an error code for the whole response (Kafka 3.2); before, no log directory at all means "not authorized"
 v4  size of the volume
@@ -24,7 +24,7 @@ _ERROR, _VOLUME = 3, 4
 
 
 class DescribeLogDirs(NamedTuple):
-    """Which topics do you have replicas of?"""
+    """Request the topics of which the broker has replicas."""
 
     @property
     def api(self) -> Api:
@@ -55,7 +55,7 @@ class DescribeLogDirs(NamedTuple):
 
 def _directory(reader: Reader, version: int, topics: set[str]) -> int:
     error = reader.int16()
-    reader.string()  # its path
+    reader.string()  # path
     for _ in reader.turns(reader.count()):
         topics.add(reader.string())
         for _ in reader.turns(reader.count()):

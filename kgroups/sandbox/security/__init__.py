@@ -1,6 +1,6 @@
-"""A secure Kafka on this machine: TLS, every SASL mechanism, Kerberos, a token server, and ACLs; all of real parts.
+"""A secure Kafka cluster on this machine: TLS, every SASL mechanism, Kerberos, a token server, and ACLs; all real.
 
-``up()`` starts it and returns a :class:`Secure`, which goes down when its ``with`` ends::
+``up()`` starts it and returns a :class:`Secure`, which is stopped at the end of its ``with`` block::
 
     from kgroups.sandbox.security import Acl, up
 
@@ -11,13 +11,13 @@
         secure.bootstrap("SASL_PLAINTEXT")      # host:port of a listener; see listeners.LISTENERS
         secure.sandbox                          # the cluster; on its PLAINTEXT listener everything is allowed
 
-The operator may do everything, by whatever way it comes; other users nothing, until an ACL allows it. On the PLAINTEXT
-and SSL listeners nobody logs in, and everything is allowed, so that ``seed_world`` works as on any sandbox. 4.3.1 has
-KRaft's StandardAuthorizer, 2.8.2 the AclAuthorizer of ZooKeeper's time.
+The operator is authorized for everything, with every authentication method; other users require ACLs. The PLAINTEXT and
+SSL listeners need no authentication and allow everything, so that ``seed_world`` works as in any sandbox. 4.3.1 has
+KRaft's StandardAuthorizer, 2.8.2 ZooKeeper's AclAuthorizer.
 
-``certificates`` and ``stores`` make keys, ``kerberos`` the realm, ``token_server`` and ``tokens`` what OAUTHBEARER
-needs, ``listeners`` the brokers' settings, ``users`` and ``acls`` who may what, ``ways`` the clients' files, ``secure``
-all of it.
+``certificates`` and ``stores`` create keys, ``kerberos`` the realm, ``token_server`` and ``tokens`` the prerequisites
+of OAUTHBEARER, ``listeners`` the brokers' settings, ``users`` and ``acls`` principals and permissions, ``ways`` the
+clients' files, and ``secure`` the whole.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who may do what: ACLs as the brokers keep them, added and taken away over the plain listener."""
+"""Add and remove ACLs over the plaintext listener."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _CLUSTER: Final = "kafka-cluster"
 
 
 class Acl(NamedTuple):
-    """One that allows or denies a user one operation, in Kafka's words and any case: ``Acl("ann", "describe", "group",
-    "orders")``. The cluster's needs no name."""
+    """An ACL that allows or denies one operation to a user: ``Acl("ann", "describe", "group", "orders")``.
+
+    Operation and resource are Kafka's names in any case. An ACL on the cluster needs no name.
+    """
 
     user: str
     operation: str
@@ -27,15 +29,15 @@ class Acl(NamedTuple):
     """``group``, ``topic``, ``cluster``, ``transactional_id``."""
     name: str = _CLUSTER
     prefixed: bool = False
-    """Whether the name is the beginning of names."""
+    """Whether the name is a prefix."""
     deny: bool = False
 
 
 def add_acls(bootstrap: str, *acls: Acl) -> None:
-    """Adds them, and returns when they are in force (with several brokers: on the one that is asked).
+    """Add ACLs, and return when they are in effect (with several brokers: on the one that responds).
 
-    :param bootstrap: of the plain listener, on which everything is allowed.
-    :raises SandboxError: when the brokers do not take them.
+    :param bootstrap: the bootstrap servers of the plaintext listener, which allows everything.
+    :raises SandboxError: when the brokers do not accept them.
     """
     admin = _admin(bootstrap)
     bindings = [_binding(acl) for acl in acls]
@@ -44,7 +46,7 @@ def add_acls(bootstrap: str, *acls: Acl) -> None:
 
 
 def remove_acls(bootstrap: str, user: str) -> None:
-    """Takes away all that name that user, and returns when they are in force no more.
+    """Remove all ACLs of a user, and return when they are no longer in effect.
 
     :raises SandboxError: when the brokers do not.
     """
@@ -55,38 +57,38 @@ def remove_acls(bootstrap: str, user: str) -> None:
 
 
 def _filter(user: str | None) -> Any:
-    """All that name that user, or anybody."""
-    words = _words()
-    resource, pattern = words.ResourceType.ANY, words.ResourcePatternType.ANY
-    act = (words.AclOperation.ANY, words.AclPermissionType.ANY)
-    return words.AclBindingFilter(resource, None, pattern, user and f"User:{user}", None, *act)
+    """Return the filter for all ACLs of that user, or of any."""
+    types = _types()
+    resource, pattern = types.ResourceType.ANY, types.ResourcePatternType.ANY
+    operation = (types.AclOperation.ANY, types.AclPermissionType.ANY)
+    return types.AclBindingFilter(resource, None, pattern, user and f"User:{user}", None, *operation)
 
 
 def _until(admin: AdminClient, wanted: Any, reached: Callable[[set[Any]], bool]) -> None:
-    """A broker goes by what it has heard from the controller, which is a little later than the controller's answer."""
+    """Wait until the ACLs are as expected: a broker receives them from the controller with a delay."""
     until = time.monotonic() + _TIMEOUT
     while not reached(set(_result(admin.describe_acls(wanted, request_timeout=_TIMEOUT)))):
         if time.monotonic() > until:
-            raise SandboxError(f"the brokers did not take the ACLs in {_TIMEOUT:g} s")
+            raise SandboxError(f"the brokers did not apply the ACLs in {_TIMEOUT:g} s")
         time.sleep(_POLL)
 
 
 def _binding(acl: Acl) -> Any:
-    words = _words()
-    return words.AclBinding(
-        # librdkafka has one word for the resource that Kafka calls CLUSTER among ACLs and BROKER among settings.
-        words.ResourceType["BROKER" if acl.resource.lower() == "cluster" else acl.resource.upper()],
+    types = _types()
+    return types.AclBinding(
+        # librdkafka has one name for the resource that Kafka calls CLUSTER in ACLs and BROKER in configurations.
+        types.ResourceType["BROKER" if acl.resource.lower() == "cluster" else acl.resource.upper()],
         acl.name,
-        words.ResourcePatternType.PREFIXED if acl.prefixed else words.ResourcePatternType.LITERAL,
+        types.ResourcePatternType.PREFIXED if acl.prefixed else types.ResourcePatternType.LITERAL,
         f"User:{acl.user}",
         "*",
-        words.AclOperation[acl.operation.upper()],
-        words.AclPermissionType.DENY if acl.deny else words.AclPermissionType.ALLOW,
+        types.AclOperation[acl.operation.upper()],
+        types.AclPermissionType.DENY if acl.deny else types.AclPermissionType.ALLOW,
     )
 
 
-def _words() -> Any:
-    """The module as it is: its types do not say that it has these classes."""
+def _types() -> Any:
+    """Return the module as ``Any``: its type annotations lack these classes."""
     import confluent_kafka.admin
 
     return confluent_kafka.admin
@@ -109,6 +111,6 @@ def _result(future: Any) -> Any:
     try:
         return future.result(_TIMEOUT)
     except KafkaException as error:
-        raise SandboxError(f"the brokers did not take the ACLs: {error}") from None
+        raise SandboxError(f"the brokers rejected the ACLs: {error}") from None
     except TimeoutError:
-        raise SandboxError(f"the brokers did not take the ACLs in {_TIMEOUT:g} s") from None
+        raise SandboxError(f"the brokers did not accept the ACLs in {_TIMEOUT:g} s") from None

@@ -1,4 +1,4 @@
-"""An authority of our own and what it signs, by openssl: PEM files that good and bad servers and clients show."""
+"""Create a certificate authority and its certificates with openssl: PEM files of valid and invalid peers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLIENT: Final = "extendedKeyUsage=clientAuth\n"
 _YEARS: Final = ("20200101000000Z", "20491231000000Z")
 _PAST: Final = ("20200101000000Z", "20210101000000Z")
 
-# An index and a configuration, for only `openssl ca` takes both ends of a certificate's life.
+# With an index and a configuration, because only `openssl ca` accepts the start and end of a certificate's validity.
 _CA: Final = """\
 [ca]
 default_ca=here
@@ -34,7 +34,7 @@ commonName=supplied
 
 
 class Pair(NamedTuple):
-    """A certificate with those that lead to its authority after it, and its key; PEM files."""
+    """A certificate, followed by its chain, and its key, as PEM files."""
 
     certificate: Path
     key: Path
@@ -43,27 +43,27 @@ class Pair(NamedTuple):
 class Certificates(NamedTuple):
     folder: Path
     authority: Path
-    """Its certificate, PEM: what clients and brokers trust."""
+    """The authority's certificate (PEM), which clients and brokers trust."""
     server: Pair
     client: Pair
-    """Its common name is that of the user."""
+    """Its common name is the user's name."""
     expired: Pair
-    """A server's, that was good until 2021."""
+    """A server's, valid until 2021."""
     wrong_name: Pair
-    """A server's, for another host than this machine."""
+    """A server's, for another host."""
     self_signed: Pair
-    """A server's, of no authority."""
+    """A server's, without an authority."""
     encrypted_key: Path
-    """The client's key under ``key_password``, as Java reads it (PBE-SHA1-3DES)."""
+    """The client's key, encrypted with ``key_password`` as Java supports it (PBE-SHA1-3DES)."""
     modern_key: Path
-    """The same, encrypted as openssl does today (PBES2 with AES-256), which Kafka on Java 17 cannot read."""
+    """The client's key with openssl's default encryption (PBES2, AES-256), which Kafka on Java 17 does not support."""
     key_password: str
 
 
 def make_certificates(folder: Path, user: str, secrets: Secrets) -> Certificates:
-    """Makes them all in that folder, which must be new, below one that others cannot read.
+    """Create all certificates in a new folder, whose parent other users cannot read.
 
-    :raises SandboxError: when there is no openssl, or it fails.
+    :raises SandboxError: when openssl is missing, or fails.
     """
     folder.mkdir()
     authority = _Authority(folder)
@@ -132,17 +132,17 @@ def _subject(common_name: str) -> tuple[str, str]:
 
 
 def openssl(folder: Path, *words: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:
-    """What it prints. Passwords go to it in the environment, where ps(1) of other users does not see them.
+    """Run openssl, and return its output. Passwords are passed in the environment, which other users cannot read.
 
-    :raises SandboxError: when there is none, or it fails.
+    :raises SandboxError: when openssl is missing, or fails.
     """
     program = shutil.which("openssl")
     if program is None:
-        raise SandboxError("a secure sandbox makes its certificates with openssl, and there is none: install openssl")
+        raise SandboxError("a secure sandbox requires openssl to create certificates: install openssl")
     done = subprocess.run(
         [program, *words], cwd=folder, input=stdin, capture_output=True, env={**os.environ, **(env or {})}, check=False
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise SandboxError(f"openssl {words[0]} failed: {said}")
+        output = done.stderr.decode(errors="replace").strip()
+        raise SandboxError(f"openssl {words[0]} failed: {output}")
     return done.stdout

@@ -1,4 +1,4 @@
-"""A Kerberos realm of our own: MIT's KDC on a loopback port, with its database, keytabs and tickets in the sandbox.
+"""Create a Kerberos realm: MIT's KDC on a loopback port, with database, keytabs, and tickets in the sandbox's folder.
 
 On Debian: ``apt-get install krb5-kdc krb5-admin-server krb5-user``.
 """
@@ -27,7 +27,7 @@ SERVICE: Final = "kafka"
 _ATTEMPTS: Final = 3
 _PROGRAMS: Final = ("krb5kdc", "kadmin.local", "kdb5_util", "kinit")
 
-# With a port for UDP some clients would try that first, and wait for it.
+# With a UDP port, some clients would try it first, and wait for it.
 _CLIENT: Final = """\
 [libdefaults]
 default_realm = {realm}
@@ -59,32 +59,32 @@ kdc = FILE:{folder}/kdc.log
 
 class Kerberos(NamedTuple):
     configuration: Path
-    """For ``KRB5_CONFIG`` and ``-Djava.security.krb5.conf``."""
+    """The file for ``KRB5_CONFIG`` and ``-Djava.security.krb5.conf``."""
     service_principal: str
     service_keytab: Path
     user_principal: str
     user_keytab: Path
     tickets: Path
-    """The user's, got by kinit; they last a day."""
+    """The user's tickets, from kinit, valid for a day."""
 
 
 def need_kerberos() -> dict[str, str]:
-    """The programs' paths.
+    """Return the paths of the Kerberos programs.
 
-    :raises SandboxError: when one is missing; the text names the packages.
+    :raises SandboxError: when one is missing; the message names the packages.
     """
     places = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
     found = {name: shutil.which(name, path=places) for name in _PROGRAMS}
     if missing := [name for name, path in found.items() if path is None]:
         raise SandboxError(
-            f"a sandbox with Kerberos needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not "
+            f"a sandbox with Kerberos requires {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not "
             "installed; on Debian: apt-get install krb5-kdc krb5-admin-server krb5-user"
         )
     return {name: path for name, path in found.items() if path}
 
 
 def start_kerberos(site: Site, user: str, secrets: Secrets) -> Kerberos:
-    """Makes a realm with the brokers' principal and the user's, starts its KDC, and gets the user a ticket.
+    """Create a realm with the brokers' and the user's principal, start its KDC, and request a ticket for the user.
 
     :raises SandboxError: when a program is missing, or fails.
     """
@@ -134,10 +134,10 @@ class _Realm:
     def add(self, principal: str, keytab: Path) -> None:
         self.run("kadmin.local", stdin=f"addprinc -randkey {principal}\nktadd -k {keytab} {principal}\nquit\n")
         if not keytab.exists():
-            raise SandboxError(f"kadmin.local made no {keytab}")
+            raise SandboxError(f"kadmin.local did not create {keytab}")
 
     def serve(self, site: Site) -> bool:
-        """Whether it does; not, when its port was taken in the meantime."""
+        """Start the KDC; return false if another process has taken its port."""
         words = [f"{key}={value}" for key, value in self._environment.items()]
         command = ["/usr/bin/env", *words, self._programs["krb5kdc"], "-n", "-P", str(self._folder / "kdc.pid")]
         pid = site.spawn("kdc", command)
@@ -169,7 +169,7 @@ def _free_port() -> int:
 
 
 def _own_name() -> str:
-    """What this machine calls its loopback address: clients ask for the broker's ticket by that name."""
+    """Return this machine's name of its loopback address, with which clients request the broker's ticket."""
     try:
         return socket.gethostbyaddr(HOST)[0]
     except OSError:

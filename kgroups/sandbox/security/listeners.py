@@ -1,4 +1,4 @@
-"""The ways into a secure sandbox, as listeners of each broker, and the server settings that make them so."""
+"""The listeners of a secure sandbox's brokers, and their server settings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ LISTENERS: Final[Mapping[str, str]] = {
     "WRONG_NAME": "SSL",
     "SELF_SIGNED": "SSL",
 }
-"""Name -> security protocol. ``MTLS`` wants a client's certificate; the ``UNSECURED`` two take OAUTHBEARER tokens that
-nobody signed; on ``REAUTH`` who has logged in must do so again after some seconds (KIP-368); the last three show
-certificates that no client may take."""
+"""Name -> security protocol. ``MTLS`` requires a client certificate; the two ``UNSECURED`` listeners accept unsigned
+OAUTHBEARER tokens; ``REAUTH`` requires re-authentication after some seconds (KIP-368); the last three have certificates
+that clients must reject."""
 
 SESSION: Final = 4.0
-"""Seconds that a login on ``REAUTH`` is good for."""
+"""Session lifetime on ``REAUTH``, in seconds."""
 
 _PASSWORDS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _MODULES: Final = "org.apache.kafka.common.security"
@@ -37,24 +37,24 @@ _VALIDATOR: Final = f"{_MODULES}.oauthbearer.OAuthBearerValidatorCallbackHandler
 
 
 class Around(NamedTuple):
-    """What the listeners need."""
+    """The prerequisites of the listeners."""
 
     certificates: Certificates
     store_password: str
     users: Mapping[str, str]
     """Name -> password, for PLAIN."""
     tokens: Tokens | None
-    """``None``: this version of Kafka cannot check signed tokens."""
+    """``None`` if this version of Kafka cannot validate signed tokens."""
     kerberos: Kerberos | None
 
 
 def validates_tokens(version: KafkaVersion) -> bool:
-    """Whether its brokers can check signed tokens (KIP-768, Kafka 3.1)."""
+    """Return whether its brokers can validate signed tokens (KIP-768, Kafka 3.1)."""
     return not version.zookeeper
 
 
 def mechanisms(listener: str, *, tokens: bool, kerberos: bool) -> tuple[str, ...]:
-    """Those that a listener offers; none where it is no SASL listener."""
+    """Return the mechanisms of a listener; none if it is not a SASL listener."""
     if not LISTENERS[listener].startswith("SASL"):
         return ()
     if listener.startswith("UNSECURED"):
@@ -64,10 +64,10 @@ def mechanisms(listener: str, *, tokens: bool, kerberos: bool) -> tuple[str, ...
 
 
 def listener_properties(around: Around) -> dict[str, str]:
-    """The server settings of all listeners."""
+    """Return the server settings of all listeners."""
     settings = dict(_tls(around))
     if around.kerberos:
-        settings["sasl.kerberos.service.name"] = SERVICE  # a mechanism's own would not be looked at
+        settings["sasl.kerberos.service.name"] = SERVICE  # brokers ignore it as a setting of a mechanism
     for listener in LISTENERS:
         offered = mechanisms(listener, tokens=around.tokens is not None, kerberos=around.kerberos is not None)
         prefix = f"listener.name.{listener.lower()}."
@@ -87,13 +87,13 @@ def _tls(around: Around) -> Iterator[tuple[str, str]]:
     yield "ssl.truststore.type", "PEM"
     yield "ssl.truststore.location", str(certificates.authority)
     yield "ssl.principal.mapping.rules", "RULE:^CN=([^,]+).*$/$1/,DEFAULT"
-    yield from _shown("", certificates.server, around.store_password)
+    yield from _keystore("", certificates.server, around.store_password)
     yield "listener.name.mtls.ssl.client.auth", "required"
     for name in ("expired", "wrong_name", "self_signed"):
-        yield from _shown(f"listener.name.{name}.", getattr(certificates, name), around.store_password)
+        yield from _keystore(f"listener.name.{name}.", getattr(certificates, name), around.store_password)
 
 
-def _shown(prefix: str, pair: Pair, password: str) -> Iterator[tuple[str, str]]:
+def _keystore(prefix: str, pair: Pair, password: str) -> Iterator[tuple[str, str]]:
     yield f"{prefix}ssl.keystore.type", "PKCS12"
     yield f"{prefix}ssl.keystore.location", str(to_pkcs12(pair, password))
     yield f"{prefix}ssl.keystore.password", password
@@ -125,6 +125,6 @@ def _validation(around: Around) -> Iterator[tuple[str, str]]:
 
 
 def quoted(text: str) -> str:
-    """A value of a JAAS line."""
+    """Quote a value of a JAAS entry."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

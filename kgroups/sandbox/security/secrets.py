@@ -1,4 +1,4 @@
-"""The passwords and tokens of a secure sandbox: made anew for each, and all known, so that a test can look for them."""
+"""The passwords and tokens of a secure sandbox: new for each, and recorded, so that tests can search for leaks."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterator
 
 
 class Secrets:
-    """Makes secrets, and remembers what it made."""
+    """Creates and records secrets."""
 
     def __init__(self) -> None:
         self._made: list[str] = []
 
     def new(self) -> str:
-        """A password of letters and digits, as openssl, keytool and Kafka's tools all take it."""
+        """Return a new password of letters and digits, which openssl, keytool, and Kafka's tools accept."""
         made = secrets.token_hex(12)
         self._made.append(made)
         return made
 
     def awkward(self) -> str:
-        """One with everything in it that quotes, JAAS lines and properties files must escape."""
+        """Return a new password with characters that must be escaped in quotes, JAAS entries, or properties files."""
         made = f"{secrets.token_hex(8)} \"b\\a=c:k;s'l#a!s,h\\\\é"
         self._made.append(made)
         return made
 
     def keep(self, text: str) -> str:
-        """Remembers one that somebody else made."""
+        """Record a secret that was created elsewhere, and return it."""
         self._made.append(text)
         return text
 

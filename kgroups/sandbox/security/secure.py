@@ -1,4 +1,4 @@
-"""Brings up a cluster with all ways in, and users who may not do everything."""
+"""Start a cluster with all authentication methods, and users with limited permissions."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Secure:
-    """A secure sandbox and all that opens it. It goes down with the sandbox, whose context manager this is too."""
+    """A secure sandbox and its credentials. Leaving the context stops the sandbox."""
 
     sandbox: Sandbox
     certificates: Certificates
     stores: Stores
     users: Mapping[str, str]
-    """Name -> password, for PLAIN; the operator and the awkward one have the same for SCRAM."""
+    """Name -> password, for PLAIN; the operator and the awkward user have the same for SCRAM."""
     tokens: Tokens | None
     kerberos: Kerberos | None
     secrets: Secrets
-    """Everything that nobody may ever see."""
+    """All secrets, none of which may ever be printed."""
     ways: Mapping[str, Way]
-    """The operator's, by name; :meth:`file` has their ``client.properties``."""
+    """The operator's authentication methods by name; :meth:`file` returns their ``client.properties``."""
 
     def __enter__(self) -> Secure:
         return self
@@ -50,27 +50,27 @@ class Secure:
         return self.sandbox.bootstrap_of(listener)
 
     def file(self, way: str) -> Path:
-        """The operator's ``client.properties``."""
+        """Return the operator's ``client.properties`` for an authentication method."""
         return self.sandbox.folder / "clients" / f"{way}.properties"
 
     def user_file(self, user: str, listener: str = "SASL_PLAINTEXT") -> Path:
-        """The ``client.properties`` of one of the users, over PLAIN."""
+        """Return the ``client.properties`` of a user, with PLAIN."""
         settings = {**protocol_of(listener, self.certificates), **by_password("PLAIN", user, self.users[user])}
         return self.write(f"user-{user}-{listener.lower()}", listener, settings)
 
     def write(self, name: str, listener: str, settings: Settings) -> Path:
-        """A ``client.properties`` with these settings and the listener's address."""
+        """Write a ``client.properties`` with these settings and the listener's address, and return its path."""
         file = self.file(name)
         write_properties(file, {"bootstrap.servers": self.bootstrap(listener), **settings})
         file.chmod(0o600)
         return file
 
     def allow(self, *acls: Acl) -> None:
-        """Adds ACLs; where there is none for a resource, only the operator may use it."""
+        """Add ACLs; without any for a resource, only the operator is authorized."""
         add_acls(self.sandbox.bootstrap, *acls)
 
     def forget(self, user: str) -> None:
-        """Takes away all ACLs of that user."""
+        """Remove all ACLs of that user."""
         remove_acls(self.sandbox.bootstrap, user)
 
 
@@ -84,10 +84,10 @@ def up(
     properties: Mapping[str, str] | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Secure:
-    """Start a cluster with all ways in, and return when it serves groups.
+    """Start a cluster with all authentication methods, and return when it serves groups.
 
-    :param users: more users, who log in with PLAIN and may do nothing until an ACL says so.
-    :param kerberos: whether GSSAPI is one of the ways.
+    :param users: further users, with PLAIN, who are not authorized for anything without an ACL.
+    :param kerberos: whether to support GSSAPI.
     :param properties: server settings that override the sandbox's own, for every broker.
     :raises SandboxError: as :meth:`Sandbox.up`; also when a program for keys or Kerberos is missing.
     """
@@ -111,7 +111,7 @@ def up(
 
 
 class _Preparation:
-    """What must be there before the brokers, and after them."""
+    """The prerequisites of the brokers, and the steps after their start."""
 
     def __init__(self, version: KafkaVersion, users: tuple[str, ...], kerberos: bool) -> None:
         self._version = version
@@ -139,14 +139,14 @@ class _Preparation:
         return secure
 
     def _authorizer(self) -> dict[str, str]:
-        # The plain listener's users are nobody, and may do everything: so do brokers among themselves.
+        # The principal of the plaintext listener, ANONYMOUS, is authorized for everything: brokers use it themselves.
         supers = ";".join(f"User:{name}" for name in ("ANONYMOUS", OPERATOR, AWKWARD))
         old, new = "kafka.security.authorizer.AclAuthorizer", "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
         return {
             "authorizer.class.name": old if self._version.zookeeper else new,
             "super.users": supers,
             "allow.everyone.if.no.acl.found": "false",
-            # Of every listener; ten listeners with the three that they have otherwise are many for a laptop.
+            # For each of ten listeners; with the default, three, they would be too many for a laptop.
             "num.network.threads": "1",
         }
 

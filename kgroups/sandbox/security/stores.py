@@ -1,4 +1,4 @@
-"""The same certificates as Java keeps them: PKCS12 by openssl, JKS by keytool."""
+"""Create Java's key stores of the certificates: PKCS12 with openssl, JKS with keytool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgroups.sandbox.security.secrets import Secrets
 
 
 class Stores(NamedTuple):
-    """The client's, all under one password; ``trust`` ones hold the authority."""
+    """The client's stores, all with one password; the ``trust`` stores contain the authority."""
 
     pkcs12: Path
     trust_pkcs12: Path
@@ -25,8 +25,9 @@ class Stores(NamedTuple):
 
 
 def make_stores(certificates: Certificates, java: str, secrets: Secrets) -> Stores:
-    """
-    :param java: the path of the ``java`` beside which keytool is.
+    """Create the client's stores.
+
+    :param java: the path of ``java``, in whose folder keytool is.
     :raises SandboxError: when keytool is missing, or fails.
     """
     password = secrets.new()
@@ -46,15 +47,15 @@ def make_stores(certificates: Certificates, java: str, secrets: Secrets) -> Stor
 
 
 def to_pkcs12(pair: Pair, password: str) -> Path:
-    """A store beside the certificate with it, its chain and its key."""
+    """Create a store with a certificate, its chain, and its key, in the certificate's folder."""
     made = pair.certificate.with_suffix(".p12")
     words = ("pkcs12", "-export", "-name", made.stem, "-in", str(pair.certificate), "-inkey", str(pair.key))
     openssl(made.parent, *words, "-out", str(made), "-passout", "env:PASSWORD", env={"PASSWORD": password})
     return made
 
 
-def _into(store: str, path: Path, kind: str, name: str, password: str) -> tuple[str, ...]:
-    return (store, str(path), kind, name, password, "PASSWORD")
+def _into(store: str, path: Path, type_option: str, store_type: str, password: str) -> tuple[str, ...]:
+    return (store, str(path), type_option, store_type, password, "PASSWORD")
 
 
 def _keytool(java: str, words: Sequence[str], password: str) -> None:
@@ -64,7 +65,7 @@ def _keytool(java: str, words: Sequence[str], password: str) -> None:
         done = subprocess.run([program, *words], capture_output=True, text=True, env=env, check=False)
     except FileNotFoundError:
         raise SandboxError(
-            f"a secure sandbox makes Java's key stores with keytool, and there is no {program}"
+            f"a secure sandbox requires keytool to create key stores, and {program} does not exist"
         ) from None
     if done.returncode:
         raise SandboxError(f"keytool failed: {done.stdout.strip()} {done.stderr.strip()}")

@@ -1,13 +1,13 @@
 """A token server: ``python -m kgroups.sandbox.security.token_server FOLDER``.
 
-It issues JWTs, signed with RS256, for client credentials (RFC 6749, 4.4), and serves the key to check them with.
+It issues JWTs, signed with RS256, for client credentials (RFC 6749, 4.4), and serves the key to validate them.
 
-- ``POST /token``: the client's id and secret in the Authorization header or in the form; ``scope`` is passed on.
-  A client whose id ends in ``-short`` gets tokens for five seconds, others for an hour.
+- ``POST /token``: the client's ID and secret in the Authorization header or in the form; ``scope`` is copied to the
+  token. A client whose ID ends with ``-short`` receives tokens for five seconds, others for an hour.
 - ``GET /jwks``: the key (RFC 7517).
 
-In the folder: ``clients.json`` (id -> secret) and ``signing.key`` (PEM, RSA), which are read; ``port``, which is
-written when it serves.
+The folder contains ``clients.json`` (ID -> secret) and ``signing.key`` (PEM, RSA); the server writes ``port`` when it
+is ready.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _EXPONENT: Final = 65537  # openssl's for every new key
 
 
 class Signer:
-    """Makes signed tokens with the key in a file."""
+    """Creates signed tokens with the key in a file."""
 
     def __init__(self, key: Path) -> None:
         self._key = key
 
     def token(self, subject: str, lifetime: float, **claims: Any) -> str:
-        """A JWT that says so of its bearer for so many seconds."""
+        """Return a JWT with these claims that is valid for ``lifetime`` seconds."""
         now = time.time()
         body = {"iss": ISSUER, "aud": AUDIENCE, "sub": subject, "iat": int(now), "exp": int(now + lifetime), **claims}
         signed = f"{_json({'alg': 'RS256', 'typ': 'JWT', 'kid': _KEY_ID})}.{_json(body)}"
@@ -52,8 +52,8 @@ class Signer:
     def keys(self) -> dict[str, Any]:
         """The public key as a JSON Web Key Set."""
         command = ["openssl", "rsa", "-in", str(self._key), "-noout", "-modulus"]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        modulus = bytes.fromhex(said.strip().partition("=")[2])
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        modulus = bytes.fromhex(output.strip().partition("=")[2])
         exponent = _EXPONENT.to_bytes(3, "big")
         key = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": _KEY_ID}
         return {"keys": [{**key, "n": _base64(modulus), "e": _base64(exponent)}]}
@@ -65,36 +65,36 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/jwks":
-            self._answer(200, self.server.signer.keys)
+            self._respond(200, self.server.signer.keys)
         else:
-            self._answer(404, {"error": "not_found"})
+            self._respond(404, {"error": "not_found"})
 
     def do_POST(self) -> None:
         form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
         given = {name: values[0] for name, values in form.items()}
         if self.path != "/token":
-            self._answer(404, {"error": "not_found"})
+            self._respond(404, {"error": "not_found"})
         elif given.get("grant_type") != "client_credentials":
-            self._answer(400, {"error": "unsupported_grant_type"})
+            self._respond(400, {"error": "unsupported_grant_type"})
         elif (client := self._client(given)) is None:
-            self._answer(401, {"error": "invalid_client", "error_description": "no such client, or a wrong secret"})
+            self._respond(401, {"error": "invalid_client", "error_description": "no such client, or a wrong secret"})
         else:
             lifetime = _SHORT if client.endswith("-short") else _LONG
             scope = given.get("scope", "")
             token = self.server.signer.token(client.removesuffix("-short"), lifetime, scope=scope)
-            said = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime, "scope": scope}
-            self._answer(200, said)
+            body = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime, "scope": scope}
+            self._respond(200, body)
 
     def _client(self, given: dict[str, str]) -> str | None:
         client, secret = given.get("client_id", ""), given.get("client_secret", "")
-        kind, _, text = self.headers.get("Authorization", "").partition(" ")
-        if kind.lower() == "basic":
-            # RFC 6749, 2.3.1 wants both encoded as in a form; some clients do not, which is the same for plain letters.
+        scheme, _, text = self.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() == "basic":
+            # RFC 6749, 2.3.1 requires form encoding of both; some clients do not, which is the same for plain letters.
             client, _, secret = base64.b64decode(text).decode().partition(":")
             client, secret = unquote_plus(client), unquote_plus(secret)
         return client if secret and self.server.clients.get(client) == secret else None
 
-    def _answer(self, code: int, body: object) -> None:
+    def _respond(self, code: int, body: object) -> None:
         text = json.dumps(body).encode()
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
@@ -113,7 +113,7 @@ class TokenServer(ThreadingHTTPServer):
 
 
 def serve(folder: Path) -> None:
-    """For ever."""
+    """Serve until the process is stopped."""
     server = TokenServer(folder)
     held = ReservedPorts(1)
     server.socket.close()

@@ -1,4 +1,4 @@
-"""OAUTHBEARER's surroundings: the token server, its clients, and a token in a file."""
+"""The prerequisites of OAUTHBEARER: the token server, its clients, and a token in a file."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ _DAY = 86400.0
 
 class Tokens(NamedTuple):
     endpoint: str
-    """Where clients get tokens."""
+    """The URL from which clients request tokens."""
     keys: str
-    """Where brokers get the keys to check them."""
+    """The URL from which brokers fetch the keys to validate them."""
     clients: dict[str, str]
-    """Client id -> secret; the id is the principal."""
+    """Client ID -> secret; the ID is the principal."""
     file: Path
-    """Holds a token of the user's that lasts a day."""
+    """Contains a token of the user that is valid for a day."""
 
 
 def start_tokens(site: Site, user: str, secrets: Secrets) -> Tokens:
-    """:raises SandboxError: when the server does not start."""
+    """Start the token server, and create its clients and a token.
+
+    :raises SandboxError: when the server does not start.
+    """
     folder = site.folder / "tokens"
     folder.mkdir()
     key = folder / "signing.key"
@@ -53,4 +56,4 @@ def _port(site: Site, pid: int, file: Path) -> int:
         if file.exists():
             return int(file.read_text())
         time.sleep(0.02)
-    raise SandboxError(f"the token server does not start; see {site.folder}/logs/token-server.log")
+    raise SandboxError(f"the token server did not start; see {site.folder}/logs/token-server.log")

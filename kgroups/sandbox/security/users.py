@@ -1,4 +1,4 @@
-"""Who may log in with a password: PLAIN users are in the brokers' settings, SCRAM users Kafka's own tool makes."""
+"""Users with passwords: PLAIN users are in the brokers' settings, SCRAM users are created with Kafka's tool."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kgroups.sandbox.cluster import Sandbox
 from kgroups.sandbox.settings import write_properties
 
 OPERATOR: Final = "operator"
-"""May do everything; is the same principal by every mechanism and certificate."""
+"""Authorized for everything; the same principal with every mechanism and certificate."""
 
 AWKWARD: Final = "awkward"
-"""May do everything too; its password holds all that must be escaped somewhere."""
+"""Also authorized for everything; its password contains characters that must be escaped."""
 
 _SCRAMS: Final = ((OPERATOR, "SCRAM-SHA-256"), (OPERATOR, "SCRAM-SHA-512"), (AWKWARD, "SCRAM-SHA-512"))
 
 
 def add_scram_users(sandbox: Sandbox, passwords: Mapping[str, str]) -> None:
-    """Gives the two their SCRAM credentials.
+    """Create the SCRAM credentials of the two users.
 
     :raises SandboxError: when Kafka's tool fails.
     """
@@ -29,7 +29,7 @@ def add_scram_users(sandbox: Sandbox, passwords: Mapping[str, str]) -> None:
 
 
 def _add(sandbox: Sandbox, user: str, mechanism: str, password: str) -> None:
-    # One a run: KRaft takes no two of a user in one request. In a file: on the command line everybody could read it.
+    # One per run: KRaft does not accept two of a user in one request. In a file: other users can read command lines.
     file = sandbox.folder / f"{mechanism}-{user}.properties"
     write_properties(file, {mechanism: f"iterations=4096,password={password}"})
     done = sandbox.java(
@@ -38,4 +38,6 @@ def _add(sandbox: Sandbox, user: str, mechanism: str, password: str) -> None:
     )  # fmt: skip
     file.unlink()
     if done.returncode:
-        raise SandboxError(f"Kafka's ConfigCommand made no {mechanism} user {user}: {done.stdout}{done.stderr}")
+        raise SandboxError(
+            f"Kafka's ConfigCommand did not create the {mechanism} user {user}: {done.stdout}{done.stderr}"
+        )

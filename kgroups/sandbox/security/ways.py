@@ -1,4 +1,4 @@
-"""The ways in as their users know them: a Java ``client.properties`` for each."""
+"""The authentication methods of clients: a Java ``client.properties`` for each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FROM_ENDPOINT: Final = f"{_MODULES}.oauthbearer.OAuthBearerLoginCallbackHandler
 
 
 class Way(NamedTuple):
-    """One way in, which anybody's client can take."""
+    """An authentication method, with the settings of its clients."""
 
     name: str
     listener: str
@@ -29,7 +29,7 @@ class Way(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What clients have to show."""
+    """The credentials of clients."""
 
     certificates: Certificates
     stores: Stores
@@ -39,7 +39,7 @@ class Means(NamedTuple):
 
 
 def ways(means: Means) -> Iterator[Way]:
-    """Every one, as the operator."""
+    """Yield every authentication method, with the operator's credentials."""
     yield from _by_tls(means)
     for listener in _SASL:
         protocol = protocol_of(listener, means.certificates)
@@ -51,7 +51,7 @@ def ways(means: Means) -> Iterator[Way]:
 
 
 def protocol_of(listener: str, certificates: Certificates) -> Settings:
-    """What a client must say of a listener, whoever it is."""
+    """Return the settings that every client of a listener needs."""
     settings = {"security.protocol": LISTENERS[listener]}
     if LISTENERS[listener].endswith("SSL"):
         settings |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(certificates.authority)}
@@ -59,14 +59,14 @@ def protocol_of(listener: str, certificates: Certificates) -> Settings:
 
 
 def by_password(mechanism: str, user: str, password: str) -> Settings:
-    """PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."""
+    """Return the settings for PLAIN, SCRAM-SHA-256, or SCRAM-SHA-512."""
     module = "plain.PlainLoginModule" if mechanism == "PLAIN" else "scram.ScramLoginModule"
     login = f"{_MODULES}.{module} required username={quoted(user)} password={quoted(password)};"
     return {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
 
 
 def by_client(endpoint: str, client: str, secret: str) -> Settings:
-    """OAUTHBEARER with client credentials (KIP-768)."""
+    """Return the settings for OAUTHBEARER with client credentials (KIP-768)."""
     options = f"clientId={quoted(client)} clientSecret={quoted(secret)} scope={quoted('kafka')}"
     return {
         **_bearer(options),
@@ -76,7 +76,7 @@ def by_client(endpoint: str, client: str, secret: str) -> Settings:
 
 
 def unsecured(user: str) -> Settings:
-    """OAUTHBEARER with a token that nobody signs."""
+    """Return the settings for OAUTHBEARER with an unsigned token."""
     return _bearer(f"unsecuredLoginStringClaim_sub={quoted(user)}")
 
 
@@ -91,7 +91,7 @@ def _sasl(name: str, listener: str, protocol: Settings, mechanism: str, login: S
 
 
 def _logins(means: Means) -> Iterator[tuple[str, str, Settings]]:
-    """Name, mechanism, settings."""
+    """Yield name, mechanism, and settings of each SASL method."""
     for mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
         yield mechanism.lower(), mechanism, by_password(mechanism, OPERATOR, means.users[OPERATOR])
     for mechanism in ("PLAIN", "SCRAM-SHA-512"):
@@ -144,7 +144,7 @@ def _by_tls(means: Means) -> Iterator[Way]:
 
 
 def _whole_store(path: Path, key: Path, chain: Path) -> Path:
-    """A PEM store as Kafka's clients want it: key and chain in one file."""
+    """Write a PEM store for Kafka's clients, with key and chain in one file, and return its path."""
     path.touch(mode=0o600)
     path.write_text(key.read_text() + chain.read_text())
     return path

@@ -1,4 +1,4 @@
-"""What members and producers of test worlds say over the wire, beside what admins ask: one file per Kafka API.
+"""Requests of members and of topic creation, one file per Kafka API.
 
-In the style of :mod:`kgroups.protocol.apis`, but here because kgroups itself never joins a group.
+As in :mod:`kgroups.protocol.apis`, but only for the sandbox: kgroups itself never joins a group.
 """

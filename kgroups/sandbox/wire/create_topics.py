@@ -49,7 +49,7 @@ class CreateTopics(NamedTuple):
         return topics + _TIMEOUT_MS + _CREATE + form.tags
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[str, KafkaError | None]:
-        """Topic -> its error, or ``None`` if it was created."""
+        """Return topic -> its error, or ``None`` if it was created."""
         errors: dict[str, KafkaError | None] = {}
         with reader_of(API, version, data, offset) as reader:
             reader.skip(4)  # throttle time

@@ -1,4 +1,4 @@
-"""OffsetCommit (key 8) as members and producers of worlds say it: offsets alone, and one answer for all of them."""
+"""OffsetCommit (key 8) for members and the sandbox's groups: offsets with the same metadata, and one result."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kgroups.protocol.versions import Api
 
 
 class OffsetCommit(NamedTuple):
-    """Keep these offsets, topic -> partition -> offset.
+    """Commit these offsets, topic -> partition -> offset.
 
-    Without a member's id and generation, the group must be empty; if it does not exist, it is made.
+    Without a member ID and generation, the group must be empty; it is created if it does not exist.
     """
 
     group: GroupId
@@ -44,6 +44,6 @@ class OffsetCommit(NamedTuple):
         return self._call.encode(version)
 
     def decode(self, version: int, data: bytes, offset: int) -> KafkaError | None:
-        """The first error given for any partition, or ``None`` when all is kept."""
+        """Return the first error of any partition, or ``None`` if all offsets were committed."""
         errors = self._call.decode(version, data, offset)[self.group]
         return errors if isinstance(errors, KafkaError) else next(filter(None, errors.values()), None)

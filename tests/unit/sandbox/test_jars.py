@@ -112,7 +112,7 @@ def test_fetch_of_jars_that_differ_from_the_pinned_set_is_rejected(
 ) -> None:
     wanted = JARS["2.8.2"] | ({jar: text} if text else {})
     pin(jars.CHECKSUMS / "2.8.2", {name: each for name, each in wanted.items() if text or name != jar})
-    with pytest.raises(SandboxError, match=f"not those that kgroups expects, and are not used: {jar} {reason}"):
+    with pytest.raises(SandboxError, match=f"differ from those that kgroups expects, and are not used: {jar} {reason}"):
         ensure_jars(KAFKA)
     assert not cache.exists()
 
@@ -158,13 +158,15 @@ def test_kafka_streams_comes_alone_into_a_folder_of_its_own(
 
 
 def test_the_sandbox_runs_no_old_streams(cache: Path, maven: Path) -> None:
-    with pytest.raises(SandboxError, match=r"no application of Kafka Streams 2\.8\.2"):
+    with pytest.raises(SandboxError, match=r"does not support Kafka Streams 2\.8\.2"):
         ensure_streams_jars(KAFKA)
 
 
 def test_what_maven_said_is_told(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "bin" / "mvn", "#!/bin/sh\necho '[ERROR] no route'\nexit 1\n", monkeypatch)
-    with pytest.raises(SandboxError, match=r"Maven could not fetch Kafka's jars; it said last:\n\[ERROR\] no route"):
+    with pytest.raises(
+        SandboxError, match=r"Maven could not fetch Kafka's jars; the end of its output:\n\[ERROR\] no route"
+    ):
         ensure_jars(KAFKA)
     assert not cache.exists()
     assert not cache.with_name("2.8.2.part").exists()
@@ -172,7 +174,7 @@ def test_what_maven_said_is_told(cache: Path, tmp_path: Path, monkeypatch: pytes
 
 def test_a_fetch_without_a_broker_is_refused(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "bin" / "mvn", "#!/bin/sh\n", monkeypatch)
-    with pytest.raises(SandboxError, match="no broker in it: 0 jars"):
+    with pytest.raises(SandboxError, match=r"the 0 jars fetched for .* do not include the broker"):
         ensure_jars(KAFKA)
     assert not cache.exists()
 

@@ -15,12 +15,12 @@ def test_new_enough(shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("shown", "major"), [("1.8.0_412", 8), ("11.0.2", 11)])
 def test_too_old_names_the_fix(shown: str, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SandboxError, match=f"is Java {major}, and the sandbox needs 17 or newer: install .*JAVA_HOME"):
+    with pytest.raises(SandboxError, match=f"is Java {major}; the sandbox requires 17 or newer: install .*JAVA_HOME"):
         find_java_showing(f'java version "{shown}"', tmp_path, monkeypatch)
 
 
 def test_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SandboxError, match="does not tell its version"):
+    with pytest.raises(SandboxError, match="does not report its version"):
         find_java_showing("coffee", tmp_path, monkeypatch)
 
 
@@ -45,7 +45,7 @@ def test_a_compiler(has: bool, tmp_path: Path) -> None:
     if has:
         need_compiler(str(java))
     else:
-        with pytest.raises(SandboxError, match=r"has no compiler: .* needs a JDK, 17 or newer"):
+        with pytest.raises(SandboxError, match=r"has no compiler: .* requires a JDK, 17 or newer"):
             need_compiler(str(java))
 
 

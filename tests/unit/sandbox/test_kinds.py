@@ -27,7 +27,7 @@ def test_an_old_kafka_says_what_it_has_not_before_anything_is_made(version: str)
     lacking = [name for name, kind in KINDS.items() if not kind.runs_on(sandbox.version)]
     assert bool(lacking) == (version not in ("4.3.1", "4.4.0"))
     if lacking:
-        with pytest.raises(SandboxError, match=f"Kafka {version} has no {lacking[0]}"):
+        with pytest.raises(SandboxError, match=f"Kafka {version} does not support {lacking[0]}"):
             seed_kinds(sandbox, tuple(KINDS))
 
 

@@ -30,7 +30,7 @@ def test_the_same_again_is_no_error_and_makes_nothing(sandbox: Sandbox) -> None:
 
 def test_other_numbers_are_refused_with_the_way_out(sandbox: Sandbox) -> None:
     seed_once(sandbox, "load", {"groups": 2}, make)
-    with pytest.raises(SandboxError, match=r"other load groups already.*kgroups sandbox down --name a"):
+    with pytest.raises(SandboxError, match=r"already has other load groups.*kgroups sandbox down --name a"):
         seed_once(sandbox, "load", {"groups": 3}, make)
     assert seed_once(sandbox, "known", [], make)
 
@@ -41,5 +41,5 @@ def test_what_was_not_finished_is_not_gone_on_with(sandbox: Sandbox) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         seed_once(sandbox, "load", {}, fail)
-    with pytest.raises(SandboxError, match="begun and not finished; take it down"):
+    with pytest.raises(SandboxError, match="was not completed; stop it"):
         seed_once(sandbox, "load", {}, make)

@@ -108,7 +108,7 @@ def test_ready() -> None:
         ({"described": described(0, 16)}, "does not serve the partition of group g1 yet (error 16)"),
         ({"described": described(0, members=3)}, "there is a group named g0, with members"),
         ({"api_versions": struct.pack(">h", 35)}, "ApiVersions: error 35"),
-        ({"groups": None}, "the broker hung up"),
+        ({"groups": None}, "the broker closed the connection"),
     ],
 )
 def test_not_ready(changed: dict[str, bytes | None], told: str) -> None:

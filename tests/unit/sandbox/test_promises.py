@@ -51,7 +51,7 @@ def test_nothing_is_missing_when_all_is_as_promised() -> None:
 
 
 def test_a_group_that_is_not_there() -> None:
-    assert what_is_missing([AHEAD], {}) == ["ahead: is not there"]
+    assert what_is_missing([AHEAD], {}) == ["ahead: does not exist"]
 
 
 def test_members_are_looked_at() -> None:

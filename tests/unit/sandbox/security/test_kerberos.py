@@ -11,7 +11,7 @@ WHICH = "kgroups.sandbox.security.kerberos.shutil.which"
 def test_what_is_missing_is_named_with_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"kinit": "/usr/bin/kinit"}
     monkeypatch.setattr(WHICH, lambda name, path: there.get(name))
-    with pytest.raises(SandboxError, match=r"needs krb5kdc, kadmin.local, kdb5_util, which are not") as error:
+    with pytest.raises(SandboxError, match=r"requires krb5kdc, kadmin.local, kdb5_util, which are not") as error:
         kerberos.need_kerberos()
     assert "apt-get install krb5-kdc krb5-admin-server krb5-user" in str(error.value)
 
