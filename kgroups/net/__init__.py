@@ -1,1 +1,1 @@
-"""Sockets. Moves frames on an asyncio loop; decides nothing about groups."""
+"""Connections to brokers on asyncio: sockets, TLS, authentication, and requests. Knows nothing about groups."""

@@ -1,7 +1,7 @@
-"""Signs in to brokers by SASL, and again before a sign-in ends. Imported only where a cluster asks for it.
+"""Authenticate to brokers with SASL, and again before a session ends. Imported only if SASL is configured.
 
-Rule: who is refused does not try again. Until one broker has let us in, no more than :data:`TRIES` are tried at a time,
-and the first refusal ends the command: a wrong password on each of many brokers locks an account.
+Rule: rejected credentials are not sent again. Until one broker has accepted them, at most :data:`TRIES` brokers see
+them at the same time, and the first rejection ends the command: a wrong password on many brokers locks an account.
 """
 
 from __future__ import annotations
@@ -35,54 +35,54 @@ from .in_thread import run_in_thread
 T = TypeVar("T")
 
 TRIES = 2
-"""Brokers that may see our credentials before one has believed them. Two: the first may hang."""
+"""Brokers that may see the credentials before one has accepted them. Two: the first may hang."""
 
 ROUNDS = 16
-"""Messages that a mechanism may take; Kerberos, the longest, takes four."""
+"""Round trips that a mechanism may take; Kerberos, the longest, takes four."""
 
 RENEW_FROM, RENEW_TO = 0.85, 0.95
-"""Parts of a sign-in's life between which it is renewed, by chance: not all clients at once, as Java has it."""
+"""Part of a session's lifetime after which it is renewed, random in this range as in Java: not all clients at once."""
 
 CHECK_CREDENTIALS = (
     "check sasl.mechanism, the credentials (sasl.jaas.config), and that the broker knows this user or token"
 )
 
 SHORTEST = 1.2
-"""Seconds. A broker takes no second sign-in on a connection within one; what ends sooner gets a new connection."""
+"""Seconds. A broker rejects reauthentication within one second; shorter sessions get a new connection."""
 
 
 class Authenticator:
-    """How all connections of one command sign in: by one mechanism, and no other; as one principal.
+    """Authenticates all connections of one command, with one mechanism and one principal.
 
-    :raises UnsupportedMechanism: for one that we do not speak.
+    :raises UnsupportedMechanism: for a mechanism that the wire client does not support.
     """
 
     def __init__(self, sasl: Sasl) -> None:
         if sasl.mechanism not in list(Mechanism):
             raise UnsupportedMechanism(
-                f"kgroups' own client does not speak the SASL mechanism {sasl.mechanism}, but {', '.join(Mechanism)}"
+                f"the wire client does not support SASL mechanism {sasl.mechanism}; it supports {', '.join(Mechanism)}"
             )
         self._sasl = sasl
-        self._believed = False
-        self._refused: AuthenticationFailed | None = None
+        self._accepted = False
+        self._rejected: AuthenticationFailed | None = None
         self._gate = asyncio.Semaphore(TRIES)
-        self._we = Identity(sasl)
+        self._identity = Identity(sasl)
 
     async def on(self, connection: Connection, versions: BrokerVersions, host: str, allowed: Deadline) -> None:
-        """Signs in on a connection, and stays signed in as long as it is open.
+        """Authenticate a connection, and renew the session as long as the connection is open.
 
-        :raises AuthenticationFailed: when the broker, or an earlier one, does not let us in, or there is no token.
-        :raises MissingPackage: when the mechanism needs an extra.
-        :raises BrokerUnavailable: when the broker does not answer in time or closes the connection.
+        :raises AuthenticationFailed: if this broker or an earlier one rejects the credentials, or there is no token.
+        :raises MissingPackage: if the mechanism requires an extra.
+        :raises BrokerUnavailable: if the broker does not respond in time or closes the connection.
         """
-        if self._believed:
+        if self._accepted:
             await self._first(connection, versions, host, allowed)
             return
         try:
             async with asyncio.timeout(allowed.remaining()):
                 await self._gate.acquire()
         except TimeoutError:
-            text = "waited for other brokers to answer the sign-in"
+            text = "timed out while waiting for other brokers to authenticate this client"
             raise BrokerUnavailable(text, peer=connection.name, reason=Reason.NO_RESPONSE) from None
         try:
             await self._first(connection, versions, host, allowed)
@@ -90,27 +90,27 @@ class Authenticator:
             self._gate.release()
 
     async def _first(self, connection: Connection, versions: BrokerVersions, host: str, allowed: Deadline) -> None:
-        if self._refused:
-            raise self._refused
+        if self._rejected:
+            raise self._rejected
         try:
             lifetime = await self._talk(connection, versions, host, allowed)
-        except ConnectionLost as error:  # not to be tried again, as a connection that once worked is
-            text = f"{error.text}, during the sign-in with {self._we.who}"
+        except ConnectionLost as error:  # not retried, unlike the loss of a connection that has worked
+            text = f"{error.text}, during authentication ({self._identity.who})"
             raise BrokerUnavailable(text, peer=error.peer, reason=error.reason, hint=error.hint) from None
         except AuthenticationFailed as error:
-            if not self._believed:
-                self._refused = error
+            if not self._accepted:
+                self._rejected = error
             raise
-        self._believed = True
+        self._accepted = True
         if lifetime is not None:
             connection.keep(self._renew(connection, versions, host, lifetime, allowed.seconds))
 
     async def _renew(
         self, connection: Connection, versions: BrokerVersions, host: str, lifetime: float, patience: float
     ) -> None:
-        """Signs in again before each sign-in ends (KIP-368); what others ask meanwhile waits.
+        """Reauthenticate before each session ends (KIP-368); other requests wait meanwhile.
 
-        A broker that closes the connection over it has lost one that worked: who waits goes by a new one.
+        If the broker closes the connection, the waiting requests are sent on a new one.
         """
         left: float | None = lifetime
         try:
@@ -124,7 +124,7 @@ class Authenticator:
         except KgroupsError as error:
             failed = error if isinstance(error, BrokerUnavailable) else _failed(error, error.text)
             if isinstance(failed, AuthenticationFailed):
-                self._refused = failed
+                self._rejected = failed
             connection.fail(failed)
         finally:
             connection.release()
@@ -132,22 +132,22 @@ class Authenticator:
     async def _talk(
         self, connection: Connection, versions: BrokerVersions, host: str, allowed: Deadline
     ) -> float | None:
-        """Signs in; gives how many seconds that holds: ``None`` for ever.
+        """Authenticate; return the seconds until the session ends, or ``None`` if it does not end.
 
-        :raises ConnectionLost: when the broker closes the connection.
+        :raises ConnectionLost: if the broker closes the connection.
         """
         began = asyncio.get_running_loop().time()
         try:
             await self._agree(connection, versions, allowed)
-            dialogue = await self._we.dialogue(connection.name, host, allowed)
+            dialogue = await self._identity.dialogue(connection.name, host, allowed)
             lifetime = await self._converse(connection, versions, dialogue, allowed)
         except ProtocolError as error:
-            raise _failed(error, f"{error.text}, during the sign-in with {self._we.who}") from None
+            raise _failed(error, f"{error.text}, during authentication ({self._identity.who})") from None
         connection.ends = None if lifetime is None else began + lifetime
         return lifetime
 
     async def _agree(self, connection: Connection, versions: BrokerVersions, allowed: Deadline) -> None:
-        """On the mechanism: ours or none."""
+        """Negotiate the mechanism: the configured one and no other."""
         mechanism = self._sasl.mechanism
         answer = await _ask(connection, versions, sasl_handshake.SaslHandshake(mechanism), allowed)
         if answer.error == Code.unsupported_sasl_mechanism:
@@ -176,16 +176,18 @@ class Authenticator:
             assert message is not None
             answer = await _ask(connection, versions, sasl_authenticate.SaslAuthenticate(message), allowed)
             if answer.error:
-                raise self._refusal(connection, self._we.masked(answer.reason or answer.error.name.replace("_", " ")))
+                raise self._refusal(
+                    connection, self._identity.masked(answer.reason or answer.error.name.replace("_", " "))
+                )
             message = await self._step(connection, dialogue, answer.message, allowed)
             if message is None:
                 return answer.lifetime
-        text = f"{self._we.who}: authentication did not complete after {ROUNDS} messages"
+        text = f"{self._identity.who}: authentication did not complete after {ROUNDS} messages"
         raise AuthenticationFailed(text, peer=connection.name, reason=Reason.INVALID_RESPONSE)
 
     def _refusal(self, connection: Connection, why: str) -> AuthenticationFailed:
-        text = f"SASL authentication failed ({self._we.who}): {why}"
-        if over := self._we.over:
+        text = f"SASL authentication failed ({self._identity.who}): {why}"
+        if over := self._identity.over:
             text = f"{text}; the token expired at {over}"
             return AuthenticationFailed(text, peer=connection.name, reason=Reason.TOKEN_EXPIRED, hint="get a new token")
         return AuthenticationFailed(text, peer=connection.name, hint=CHECK_CREDENTIALS)
@@ -193,7 +195,7 @@ class Authenticator:
     async def _step(
         self, connection: Connection, dialogue: Dialogue, answer: bytes | None, allowed: Deadline
     ) -> bytes | None:
-        """The mechanism's next message; ``None`` when it has none: we are signed in."""
+        """Return the mechanism's next message; ``None`` if authentication is complete."""
 
         def step() -> bytes | None:
             try:
@@ -207,14 +209,16 @@ class Authenticator:
             async with asyncio.timeout(allowed.remaining()):
                 return await run_in_thread(step, "authenticate with Kerberos")
         except TimeoutError:
-            text = f"{self._we.who}: no answer from Kerberos in time"
+            text = f"{self._identity.who}: no response from Kerberos in time"
             raise AuthenticationFailed(text, peer=connection.name, reason=Reason.NO_RESPONSE) from None
         except (AuthenticationFailed, ProtocolError) as error:
-            raise _failed(error, f"{self._we.who}: {self._we.masked(error.text)}").at(connection.name) from None
+            raise _failed(error, f"{self._identity.who}: {self._identity.masked(error.text)}").at(
+                connection.name
+            ) from None
 
 
 def _failed(error: KgroupsError, text: str) -> AuthenticationFailed:
-    """The same failure as one of authentication, which is not tried again."""
+    """Convert an error to an authentication failure, which is not retried."""
     return AuthenticationFailed(text, peer=error.peer, reason=error.reason, hint=error.hint)
 
 

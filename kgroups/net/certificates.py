@@ -1,4 +1,4 @@
-"""What the certificates say by which a broker proves who it is, or fails to. Untrusted text, all of it."""
+"""Read the certificates that a broker presents. All of their text is untrusted."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ if TYPE_CHECKING:
     from cryptography import x509
 
 LONGEST = 200
-"""Characters of a name that are read; a broker may send more."""
+"""Characters of a name that are kept; a broker may send more."""
 
 DEEPEST = 10
-"""Certificates of a chain that are read: more than any real one has."""
+"""Certificates of a chain that are read; real chains are shorter."""
 
 
 class Certificate(NamedTuple):
-    """One of a chain, and when it was looked at; times in UTC."""
+    """One certificate of a chain, and when it was read; times in UTC."""
 
     subject: str
     issuer: str
     names: tuple[str, ...]
-    """Host names and addresses; the common name where there are none."""
+    """Host names and addresses; the common name if there are none."""
     since: datetime
     until: datetime
     seen: datetime
 
     @property
     def days(self) -> int:
-        """Left until it expires, negative when it has."""
+        """Days until it expires; negative if it has expired."""
         return (self.until - self.seen).days
 
     @property
@@ -38,8 +38,7 @@ class Certificate(NamedTuple):
 
 
 def chain_of(session: Any) -> list[Certificate]:
-    """The broker's certificate, and those that lead from it to one that we trust; where it was not verified, what the
-    broker sent.
+    """Return the broker's certificate and those up to a trusted one; without verification, the chain it sent.
 
     :param session: Python's ``ssl.SSLObject`` after the handshake.
     """
@@ -47,7 +46,7 @@ def chain_of(session: Any) -> list[Certificate]:
 
 
 def shown_by(session: Any) -> list[Certificate]:
-    """What the broker sent, believed or not: its own certificate first."""
+    """Return the chain that the broker sent, trusted or not, its own certificate first."""
     return _read_all(session, ("get_unverified_chain",))
 
 
@@ -56,7 +55,7 @@ def _read_all(session: Any, questions: tuple[str, ...]) -> list[Certificate]:
 
 
 def _encoded(session: Any, questions: tuple[str, ...]) -> list[bytes | str]:
-    """DER or PEM. Python tells of the chain from 3.13 on; before, what it is made of does."""
+    """Return DER or PEM. Python has the chain since 3.13; before, only the object inside has it."""
     for teller in (session, getattr(session, "_sslobj", None)):
         for question in questions:
             chain = getattr(teller, question, lambda: None)()
@@ -67,7 +66,7 @@ def _encoded(session: Any, questions: tuple[str, ...]) -> list[bytes | str]:
 
 
 def _read(data: bytes | str) -> Certificate | None:
-    """``None`` where it cannot be read."""
+    """Return a certificate, or ``None`` if it cannot be read."""
     from cryptography import x509
 
     try:
@@ -83,7 +82,7 @@ def _read(data: bytes | str) -> Certificate | None:
             found.not_valid_after_utc,
             datetime.now(UTC),
         )
-    except Exception:  # cryptography has an error of its own for each thing that can be wrong with one
+    except Exception:  # cryptography raises many kinds of errors
         return None
 
 

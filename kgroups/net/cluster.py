@@ -1,4 +1,4 @@
-"""All brokers of one cluster: who they are, and what is put to them, each in the versions that it speaks."""
+"""The brokers of one cluster, and requests to them in the versions that each supports."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from .progress import Progress
 T = TypeVar("T")
 
 BOOTSTRAP_STAGGER = 0.25
-"""Seconds before the next bootstrap server is tried beside one that has not answered yet."""
+"""Seconds to wait for one bootstrap server before the next is tried in parallel."""
 
 _HOPELESS = (AuthenticationFailed, ConfigError, MissingPackage)
-"""What another bootstrap server would not make better; a wrong password, worse."""
+"""Errors that another bootstrap server does not fix. Retrying a wrong password may lock the account."""
 
 
 class Cluster:
-    """The door to a cluster. An async context manager; :meth:`connect` makes one.
+    """A connection to a cluster. An async context manager; :meth:`connect` creates one.
 
-    A broker that cannot be reached, or does not answer in ``broker_timeout``, is not asked again: it has cost what
-    one broker may cost.
+    A broker that cannot be reached, or does not respond within ``broker_timeout``, is marked as down and gets no
+    further request.
     """
 
     def __init__(self, settings: ClientSettings, observer: Observer | None = None) -> None:
@@ -65,14 +65,14 @@ class Cluster:
     async def connect(
         cls, settings: ClientSettings, *, topics: tuple[str, ...] = (), observer: Observer | None = None
     ) -> tuple[Cluster, metadata.ClusterMetadata]:
-        """A cluster whose brokers are known, and the metadata that told of them, of ``topics`` and our rights too.
+        """Connect, and return the cluster with its metadata, including ``topics`` and the authorized operations.
 
-        The bootstrap servers are tried one beside the other; the first that answers is taken.
+        The bootstrap servers are tried in parallel, staggered; the first response wins.
 
-        :raises ClusterUnreachable: when none does, with each one's reason.
-        :raises AuthenticationFailed: when one refuses our sign-in: no other is tried.
-        :raises ConfigError: when the settings for TLS or the sign-in cannot be.
-        :raises UnsupportedMechanism: for a SASL mechanism that is none of ours.
+        :raises ClusterUnreachable: if none responds, with the error of each.
+        :raises AuthenticationFailed: if one rejects the authentication: no other is tried.
+        :raises ConfigError: if the settings for TLS or SASL are invalid.
+        :raises UnsupportedMechanism: for a SASL mechanism that the wire client does not support.
         """
         cluster = cls(settings, observer)
         try:
@@ -92,45 +92,45 @@ class Cluster:
         await self.close()
 
     async def close(self) -> None:
-        """Closes every connection, also those that are still being made."""
+        """Close every connection, including those that are being opened."""
         await self._pool.close()
 
     async def call(self, node: Node, call: Call[T]) -> T:
-        """Puts a call to a broker, in the newest version that both sides speak.
+        """Send a request to a broker, in the newest version that both sides support.
 
-        :raises BrokerUnavailable: when the broker cannot be reached or does not answer in time.
-        :raises UnsupportedVersion: when no common version exists.
-        :raises ProtocolError: when the answer cannot be read.
-        :raises DeadlineExceeded: when the command's time is used up.
+        :raises BrokerUnavailable: if the broker cannot be reached or does not respond in time.
+        :raises UnsupportedVersion: if no common version exists.
+        :raises ProtocolError: if the response cannot be decoded.
+        :raises DeadlineExceeded: if the time limit of the command expired.
         """
         return await self._put(node, 0, lambda link: self._ask(link, call, (node.host, node.port)))
 
     async def change(self, node: Node, call: Call[T]) -> T:
-        """Puts a call that changes something to a broker. Raises as :meth:`call` does, as long as nothing was sent.
+        """Send a request that changes something. Before it is sent, raises what :meth:`call` raises.
 
-        :raises OutcomeUnknown: when it was sent, and no answer came that could be read.
+        :raises OutcomeUnknown: if it was sent, and no readable response arrived.
         """
         with self._pool.free_lane(node.host, node.port) as lane:
             return await self._put(node, lane, lambda link: self._sent(link, call, (node.host, node.port)))
 
     async def versions(self, node: Node) -> BrokerVersions:
-        """What a broker speaks. Raises as :meth:`call` does."""
+        """Return the API versions of a broker. Raises what :meth:`call` raises."""
         return (await self._pool.to(node.host, node.port, str(node))).versions
 
     async def speaks(self, node: Node, api: Api, version: int = 0) -> bool:
-        """Whether a broker and we share a version of an API that is at least ``version``."""
+        """Return whether a broker and kgroups share a version of an API that is at least ``version``."""
         return (await self.versions(node)).speaks(api, version)
 
     async def call_any(self, call: Call[T], *, needs: int = 0) -> T:
-        """Puts a call to whichever broker can answer, with at least version ``needs`` if one speaks it.
+        """Send a request to any broker that can respond, in at least version ``needs``.
 
-        :raises KgroupsError: the last broker's, when none can.
+        :raises KgroupsError: the last broker's error, if none can.
         """
         reason: KgroupsError | None = None
         for node in self.nodes_by_health():
             try:
                 if needs and not await self.speaks(node, call.api, needs):
-                    reason = UnsupportedVersion(f"{call.api} v{needs} is not spoken", peer=str(node))
+                    reason = UnsupportedVersion(f"{call.api} v{needs} is not supported", peer=str(node))
                     continue
                 return await self.call(node, call)
             except (BrokerUnavailable, UnsupportedVersion, ProtocolError) as error:
@@ -142,11 +142,11 @@ class Cluster:
         return self._gates.setdefault((node.id, api.key), asyncio.Semaphore(most))
 
     def reachable(self, node: Node) -> bool:
-        """Whether a broker has not failed to connect or to answer yet."""
+        """Return whether a broker is not marked as down."""
         return not self._pool.is_down((node.host, node.port))
 
     def nodes_by_health(self) -> list[Node]:
-        """All brokers: first those that have answered, then those that have not yet, and those that failed last."""
+        """Return all brokers: first those that have responded, then those not tried yet, last those that are down."""
 
         def rank(node: Node) -> tuple[int, int]:
             address = (node.host, node.port)
@@ -158,7 +158,7 @@ class Cluster:
         return sorted(self.nodes.values(), key=rank)
 
     async def refresh(self, topics: Iterable[str] = ()) -> metadata.ClusterMetadata:
-        """The brokers as they are now, and who leads the partitions of some topics. Raises as :meth:`call_any`."""
+        """Fetch the brokers again, and the leaders of some topics. Raises what :meth:`call_any` raises."""
         answer = await self.call_any(metadata.Metadata(tuple(topics)))
         self._learn(answer)
         self.topics.update({entry.topic: entry for entry in answer.topics if entry.topic in self.topics})
@@ -178,7 +178,7 @@ class Cluster:
         self.topics = {entry.topic: entry for entry in answer.topics if entry.topic in topics}
         return answer
 
-    # Below: connections and their beginnings.
+    # Connections, and how they begin.
 
     def _learn(self, answer: metadata.ClusterMetadata) -> None:
         self.cluster_id = answer.cluster_id
@@ -194,7 +194,7 @@ class Cluster:
         try:
             while pending:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task, error in [(task, task.exception()) for task in done]:  # all looked at, or asyncio complains
+                for task, error in [(task, task.exception()) for task in done]:  # read all, or asyncio logs them
                     if error is None:
                         self._learn(task.result())
                         return task.result()
@@ -215,12 +215,12 @@ class Cluster:
         except ConnectionLost as error:
             raise self._pool.with_authentication_hint(error) from None
         if not answer.nodes:
-            text = "answers, but knows of no brokers yet"
+            text = "responded, but does not know any brokers yet"
             raise BrokerUnavailable(text, peer=link.connection.name, reason=Reason.NO_BROKERS)
         return answer
 
     async def _put(self, node: Node, number: int, send: Callable[[ReadyConnection], Awaitable[T]]) -> T:
-        """By one of the connections to a broker; by a new one where that was lost while we waited for our turn."""
+        """Send on a connection to a broker; on a new one if that was lost before the request was sent."""
         try:
             return await send(await self._pool.to(node.host, node.port, str(node), number))
         except NeverSent:
@@ -241,19 +241,19 @@ class Cluster:
             raise self._pool.mark_down(address, error) from None
 
     async def _sent(self, link: ReadyConnection, call: Call[T], address: tuple[str, int]) -> T:
-        """The answer to a change, after which nobody has to wonder."""
+        """Return the response to a change; without one, the outcome is unknown."""
         self.deadline.bound(self.settings.broker_timeout)
         try:
             return await self._ask(link, call, address)
         except (NeverSent, NotRequested):
             raise
         except (BrokerUnavailable, DeadlineExceeded, RemoteProtocolError) as error:
-            raise OutcomeUnknown(f"it is not known whether it is done: {error}") from error
+            raise OutcomeUnknown(f"the change was sent, but its outcome is unknown: {error}") from error
 
 
 def _unreachable(errors: Sequence[KgroupsError]) -> ClusterUnreachable:
-    """What all bootstrap servers failed with, as one error; its reason is theirs where that is the same."""
-    text = "no bootstrap server answered: " + "; ".join(sorted(map(str, errors)))
+    """Merge the errors of all bootstrap servers; a reason that all share is kept."""
+    text = "no bootstrap server responded: " + "; ".join(sorted(map(str, errors)))
     reasons = {error.reason for error in errors}
     hints = sorted({error.hint for error in errors if error.hint})
     return ClusterUnreachable(text, reason=reasons.pop() if len(reasons) == 1 else None, hint="; ".join(hints) or None)

@@ -1,4 +1,4 @@
-"""One TCP connection to one broker: frames out, frames in, in order, many under way at once."""
+"""One TCP connection to one broker, with pipelined requests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class Exchange(NamedTuple):
-    """One request and its answer, for ``--debug``: sizes in bytes, ``seconds`` from write to read."""
+    """One request and its response, for ``--debug``: sizes in bytes, ``seconds`` from write to read."""
 
     broker: str
     api: str
@@ -66,7 +66,7 @@ class ConnectionLost(BrokerUnavailable):
 
 
 class Overdue(BrokerUnavailable):
-    """A broker did not answer in time; ``missing`` is the message without that time."""
+    """A broker did not respond in time; ``missing`` is the message without that time."""
 
     default_reason = Reason.NO_RESPONSE
 
@@ -76,11 +76,11 @@ class Overdue(BrokerUnavailable):
 
 
 class NeverSent(ConnectionLost):
-    """... before a call went out on it, which a new one may carry as if it were the first."""
+    """The connection was closed before the request was sent: it is safe to send it on a new one."""
 
 
 class Connection(asyncio.Protocol):
-    """Pipelines calls over one socket. Kafka answers in order, so the oldest call waits for the next frame."""
+    """Pipelines requests over one socket. Kafka responds in order, so the next frame is for the oldest request."""
 
     def __init__(self, name: str, client_id: str, observer: Observer | None = None) -> None:
         self.name = name
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._broken: BrokerUnavailable | ProtocolError | None = None
         self.tls: TlsConnector | None = None
-        """The door by which it was made."""
+        """What opened the connection, if it is encrypted."""
         self._held: asyncio.Event | None = None
         self._keeper: asyncio.Task[None] | None = None
         self.pace: Pace | None = None
@@ -100,9 +100,9 @@ class Connection(asyncio.Protocol):
         self._resumes = 0.0
         """When the broker reads requests again after a pause for a quota, on the monotonic clock."""
         self.waits_since: float | None = None
-        """When the oldest request went out that is not answered, or the last answer before it came; monotonic clock."""
+        """When the oldest pending request was sent, or the response before it arrived; monotonic clock."""
         self.ends: float | None = None
-        """When the broker's patience with a sign-in is over, on the loop's clock."""
+        """When the authenticated session ends, on the loop's clock."""
 
     @property
     def usable(self) -> bool:
@@ -120,20 +120,20 @@ class Connection(asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits for an answer, or to be sent."""
+        """Return whether no request is pending or waiting to be sent."""
         return not self._waiting and not self._held
 
     async def call(
         self, call: Call[T], version: int, timeout: float, *, ahead: bool = False, deadline: Deadline | None = None
     ) -> T:
-        """Sends a call and reads its answer.
+        """Send a request and return its decoded response.
 
-        :param ahead: of those that are held back.
+        :param ahead: send it even while other requests are held back.
         :param deadline: of the whole command. Decoding takes no longer, and no longer than ``timeout``.
-        :raises BrokerUnavailable: when the broker does not answer in ``timeout`` s, or closes the connection.
-        :raises NeverSent: (one of them) when it had closed it before the call went out.
-        :raises DecodingTimeout: when the answer takes too long to decode.
-        :raises ProtocolError: when the answer is not what the API's version promises.
+        :raises BrokerUnavailable: if the broker does not respond within ``timeout`` s, or closes the connection.
+        :raises NeverSent: (a subclass) if the connection was closed before the request was sent.
+        :raises DecodingTimeout: if decoding the response takes too long.
+        :raises ProtocolError: if the response does not match the API version.
         """
         frame = await self.exchange(call, version, timeout, ahead=ahead)
         allowed = deadline.within(timeout) if deadline else Deadline(timeout)
@@ -148,9 +148,9 @@ class Connection(asyncio.Protocol):
             raise
 
     async def exchange(self, call: Call[Any], version: int, timeout: float, *, ahead: bool = False) -> bytes:
-        """Sends a call and gives the frame that answers it, undecoded.
+        """Send a request and return the frame of the response, undecoded.
 
-        :param ahead: of those that are held back.
+        :param ahead: send it even while other requests are held back.
         """
         if self.pace:
             await self.pace.turn(self.name, self._resumes)
@@ -170,7 +170,7 @@ class Connection(asyncio.Protocol):
                 self.throttled(pause)
             return frame
         except TimeoutError:
-            overdue = Overdue(f"no answer to {call.api}", timeout, peer=self.name)
+            overdue = Overdue(f"no response to {call.api}", timeout, peer=self.name)
             error = overdue.text
             raise overdue from None
         except (BrokerUnavailable, ProtocolError) as reason:
@@ -183,7 +183,7 @@ class Connection(asyncio.Protocol):
                 self._observer(told)
 
     def _send(self, call: Call[Any], version: int) -> tuple[asyncio.Future[bytes], int]:
-        """Where the answer will be, and how many bytes went out."""
+        """Return a future of the response frame, and the number of bytes sent."""
         if isinstance(self._broken, ConnectionLost):
             raise NeverSent(self._broken.text, peer=self._broken.peer, hint=self._broken.hint)
         if self._broken or self._transport is None:
@@ -198,7 +198,7 @@ class Connection(asyncio.Protocol):
         return answer, len(request)
 
     def throttled(self, pause: float) -> None:
-        """Send nothing for these seconds, because the broker reads nothing; be patient for what it has not read."""
+        """Send nothing for these seconds, in which the broker reads nothing, and extend the pending time limits."""
         self._resumes = time.monotonic() + pause
         left = self.pace.deadline.remaining() if self.pace else pause
         latest = asyncio.get_running_loop().time() + left
@@ -208,7 +208,7 @@ class Connection(asyncio.Protocol):
 
     @asynccontextmanager
     async def _patient(self, seconds: float) -> AsyncIterator[None]:
-        """As ``asyncio.timeout``, for longer where the broker throttles meanwhile."""
+        """Limit the time like ``asyncio.timeout``, extended while the broker throttles."""
         async with asyncio.timeout(seconds) as patience:
             self._patience.add(patience)
             try:
@@ -217,7 +217,7 @@ class Connection(asyncio.Protocol):
                 self._patience.discard(patience)
 
     def hold(self) -> None:
-        """From now on only what goes ``ahead`` is sent; the rest waits for :meth:`release`."""
+        """From now on, send only requests with ``ahead``; the others wait for :meth:`release`."""
         self._held = self._held or asyncio.Event()
 
     def release(self) -> None:
@@ -226,17 +226,17 @@ class Connection(asyncio.Protocol):
             self._held = None
 
     def keep(self, work: Coroutine[Any, Any, None]) -> None:
-        """Lets this run as long as the connection is open."""
+        """Run this as long as the connection is open."""
         self._keeper = asyncio.ensure_future(work)
 
     def fail(self, error: BrokerUnavailable) -> None:
-        """Ends the connection; all that wait for answers get the error."""
+        """Close the connection; all pending requests fail with the error."""
         self._fail(error)
         self.close()
 
     @property
     def tls_session(self) -> Any:
-        """Python's ``ssl.SSLObject``; ``None`` where there is no TLS."""
+        """Python's ``ssl.SSLObject``; ``None`` without TLS."""
         return self._transport.get_extra_info("ssl_object") if self._transport else None
 
     def close(self) -> None:
@@ -245,7 +245,7 @@ class Connection(asyncio.Protocol):
         if self._transport:
             self._transport.abort()
 
-    # What asyncio calls.
+    # Called by asyncio.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -256,7 +256,7 @@ class Connection(asyncio.Protocol):
             for frame in self._frames.feed(data):
                 self._answer(frame)
         except ResponseTooLarge as error:
-            if self._waiting:  # the oldest call is the one it answers; the others lose their connection
+            if self._waiting:  # it answers the oldest request; the others lose their connection
                 _, answer = self._waiting.popleft()
                 if not answer.done():
                     answer.set_exception(error.at(self.name))
@@ -267,23 +267,23 @@ class Connection(asyncio.Protocol):
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        cut = f", {self._frames.pending} bytes into an answer" if self._frames.pending else ""
+        cut = f", {self._frames.pending} bytes into a response" if self._frames.pending else ""
         reason = f" ({reason_of(exc)})" if isinstance(exc, OSError) else ""
         if self._keeper:
             self._keeper.cancel()
         ended = isinstance(exc, ssl.SSLEOFError | ssl.SSLZeroReturnError)
         if self.tls and isinstance(exc, ssl.SSLError) and not ended:
-            # To a certificate of ours a broker may say no when the handshake is over on our side.
+            # A broker may reject the client certificate after the handshake is complete on this side.
             self._fail(self.tls.refusal(exc).at(self.name))
         self._fail(ConnectionLost(f"closed the connection{cut}{reason}", peer=self.name))
 
     def _answer(self, frame: bytes) -> None:
         correlation_id = correlation_id_of(frame)
         if not self._waiting or self._waiting[0][0] != correlation_id:
-            raise RemoteProtocolError(f"an answer to request {correlation_id}, which was not asked; not Kafka?")
+            raise RemoteProtocolError(f"unexpected correlation ID {correlation_id} in a response")
         _, answer = self._waiting.popleft()
         self.waits_since = time.monotonic() if self._waiting else None
-        if not answer.done():  # done: the caller has given up waiting
+        if not answer.done():  # done: the caller no longer waits
             answer.set_result(frame)
 
     def _fail(self, error: BrokerUnavailable | ProtocolError) -> None:
@@ -295,12 +295,12 @@ class Connection(asyncio.Protocol):
 
 
 def in_seconds(timeout: float) -> str:
-    """A time-out as it was said: what connecting has used up of it is no news."""
+    """Return a time limit as the user gave it: without the milliseconds that connecting has used."""
     return f"{timeout:.2g} s" if timeout < 10 else f"{timeout:.0f} s"
 
 
 def unavailable(error: OSError) -> BrokerUnavailable:
-    """The system's error as one of ours, without the broker."""
+    """Convert an error of the system, without the broker's name."""
     reason = Reason.CONNECTION_FAILED
     if isinstance(error, ConnectionRefusedError):
         reason = Reason.CONNECTION_REFUSED
@@ -312,7 +312,7 @@ def unavailable(error: OSError) -> BrokerUnavailable:
 
 
 def reason_of(error: OSError) -> str:
-    """The system's words, without the address that they repeat."""
+    """Return the system's message, without the address that it repeats."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
     if error.errno and (error.strerror or "").startswith("Connect call failed"):  # asyncio's, with the address

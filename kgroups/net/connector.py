@@ -1,4 +1,4 @@
-"""What lies between us and the first answer of a broker: TLS where it is asked for, what it speaks, and the sign-in."""
+"""Connect to a broker: TLS, API versions, and authentication."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 class ReadyConnection(NamedTuple):
-    """A connection whose broker has told what it speaks, and has let us in."""
+    """An authenticated connection, and the API versions of its broker."""
 
     connection: Connection
     versions: BrokerVersions
 
 
 class Connector:
-    """Through which all connections of one command go.
+    """Opens all connections of one command.
 
-    :raises ConfigError: for TLS settings that cannot be.
-    :raises UnsupportedMechanism: for a SASL mechanism that is none of ours.
+    :raises ConfigError: if the TLS settings are invalid.
+    :raises UnsupportedMechanism: for a SASL mechanism that the wire client does not support.
     """
 
     def __init__(self, settings: ClientSettings, observer: Observer | None, pace: Pace | None = None) -> None:
@@ -52,10 +52,10 @@ class Connector:
             self._sign_in = Authenticator(settings.security.sasl)
 
     async def link(self, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
-        """A new connection.
+        """Return a new connection, ready for requests.
 
-        :raises BrokerUnavailable: when the broker cannot be reached, or does not let us in; or one of its kinds.
-        :raises ProtocolError: when what answers is no broker.
+        :raises BrokerUnavailable: (or a subclass) if the broker cannot be reached, or rejects the client.
+        :raises ProtocolError: if the response is not a Kafka broker's.
         """
         connection = await dial(
             host,
@@ -74,7 +74,7 @@ class Connector:
                 connection.throttled(link.versions.pause)
             except ConnectionLost as error:
                 if (host, port) in self._answered:
-                    raise  # not for our settings
+                    raise  # not because of the settings
                 raise self._with_tls_hint(error) from None
             if self._sign_in:
                 await self._sign_in.on(connection, link.versions, host, allowed)
@@ -84,17 +84,17 @@ class Connector:
             connection.close()
             raise
 
-    # What a closed connection may mean, for brokers do not say it.
+    # What a closed connection may mean: brokers do not report it.
 
     def _with_tls_hint(self, error: ConnectionLost) -> ConnectionLost:
-        """Closed at our first request: what a broker speaks it tells anybody who comes by the right door."""
+        """Closed at ApiVersions, which a broker answers without authentication: perhaps it expects TLS."""
         hint = "if the listener uses TLS, set security.protocol to SSL or SASL_SSL"
         if self._tls:
             hint = "if the broker requires a client certificate, set ssl.keystore.location to one that it trusts"
         return ConnectionLost(error.text, peer=error.peer, hint=hint)
 
     def with_authentication_hint(self, error: ConnectionLost) -> ConnectionLost:
-        """Closed at the second request, the first that wants a sign-in."""
+        """Closed at the second request, the first that requires authentication."""
         if self._sign_in:
             return error
         wanted = "SASL_SSL" if self._tls else "SASL_PLAINTEXT"
@@ -103,7 +103,7 @@ class Connector:
 
 
 async def negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions:
-    """Asks what the broker speaks: in our newest version first, in v0 when the broker says that it is too new."""
+    """Return the API versions of a broker: ask in the newest version, and in v0 if the broker does not support that."""
     call = api_versions.ApiVersions()
     frame = await connection.exchange(call, api_versions.API.newest, allowed.remaining())
     if frame[4:6] == api_versions.UNSUPPORTED:
@@ -111,5 +111,5 @@ async def negotiate(connection: Connection, allowed: Deadline) -> BrokerVersions
     try:
         return decode_response(call, api_versions.API.newest, frame, Budget(allowed))
     except ProtocolError as error:
-        error.within("does not answer as a Kafka broker").at(connection.name)
+        error.within("not a valid ApiVersions response").at(connection.name)
         raise

@@ -1,4 +1,4 @@
-"""The one clock of a command: when everything must be answered or named as failed."""
+"""The time limit of a command."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Deadline:
         self._at = self._waits_until + seconds
 
     def remaining(self) -> float:
-        """Seconds left, never negative."""
+        """Return the seconds left, never negative."""
         return max(0.0, self._at - time.monotonic())
 
     def bound(self, seconds: float) -> float:
-        """No more than ``seconds``, and no more than what is left.
+        """Return ``seconds``, or the time left if that is less.
 
-        :raises NotRequested: when nothing is left.
+        :raises NotRequested: if no time is left.
         """
         left = self.remaining()
         if left <= 0:
-            raise NotRequested(f"not requested: --timeout ({self.seconds:g} s) was over")
+            raise NotRequested(f"not requested: --timeout ({self.seconds:g} s) expired")
         return min(seconds, left)
 
     def extend(self, seconds: float) -> None:
-        """Move it: a wait that the user asked for does not count."""
+        """Move the deadline: a wait that the user requested does not count."""
         self._at += seconds
 
     def extend_by_wait(self, seconds: float) -> None:
@@ -46,5 +46,5 @@ class Deadline:
         self._at = time.monotonic() + self.seconds
 
     def within(self, seconds: float) -> Deadline:
-        """A nearer deadline, no later than this one."""
+        """Return a deadline in at most ``seconds``, no later than this one."""
         return Deadline(min(seconds, self.remaining()))

@@ -1,4 +1,4 @@
-"""How a connection to a broker comes about: its name looked up, its addresses tried, TLS where that is asked for."""
+"""Open a connection to a broker: resolve its name, try its addresses, negotiate TLS if configured."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ async def dial(
     observer: Observer | None = None,
     tls: TlsConnector | None = None,
 ) -> Connection:
-    """A connected socket.
+    """Return an open connection.
 
-    :raises BrokerUnavailable: when the broker refuses, cannot be resolved, or does not accept in ``timeout`` s.
-    :raises TlsRefused: (one of them) when there is no TLS that both sides accept.
+    :raises BrokerUnavailable: if the name cannot be resolved, or no connection is made within ``timeout`` s.
+    :raises TlsRefused: (a subclass) if the TLS handshake fails.
     """
     try:
         async with asyncio.timeout(timeout):
@@ -40,17 +40,17 @@ async def dial(
         raise
     except OSError as error:
         raise unavailable(error).at(name) from error
-    except (ValueError, OverflowError) as error:  # brokers advertise what they were told
+    except (ValueError, OverflowError) as error:  # a broker may advertise anything
         raise invalid_address(error).at(name) from None
 
 
 async def dial_address(
     host: str, address: str, port: int, *, make: Callable[[], Connection], tls: TlsConnector | None
 ) -> Connection:
-    """By one of the host's addresses.
+    """Return a connection to one of the host's addresses.
 
-    :raises OSError: when nobody accepts it there.
-    :raises TlsRefused: when there is no TLS that both sides accept; its text is without the broker.
+    :raises OSError: if the connection is not accepted.
+    :raises TlsRefused: if the TLS handshake fails; the error does not name the broker.
     """
     if tls:
         connection = await tls.connect(make, host, address, port)
@@ -61,7 +61,7 @@ async def dial_address(
 
 
 async def _reached(make: Callable[[], Connection], host: str, port: int, tls: TlsConnector | None) -> Connection:
-    """By the first of the host's addresses that accepts."""
+    """Return a connection to the first of the host's addresses that accepts one."""
     refused: OSError | None = None
     for address in await addresses(host, port):
         try:

@@ -1,4 +1,4 @@
-"""Many questions at once; each answer or its failure, none lost."""
+"""Run many jobs at once and return each result or error."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 async def fan_out(jobs: Iterable[tuple[K, Awaitable[T]]]) -> list[tuple[K, T | KgroupsError]]:
-    """Runs all jobs together; gives each key with its answer or with the error that its job ended in.
+    """Run all jobs together; return each key with its result or its :class:`KgroupsError`.
 
-    What is not a :class:`KgroupsError` is a bug, or a cancellation: it is raised, and the other jobs are cancelled.
+    Any other exception is a bug or a cancellation: it is raised, and the other jobs are canceled.
     """
     keys, tasks = [], []
     for key, job in jobs:
@@ -33,11 +33,11 @@ async def fan_out(jobs: Iterable[tuple[K, Awaitable[T]]]) -> list[tuple[K, T | K
     bugs = [result for result in results if isinstance(result, BaseException) and _is_bug(result)]
     if bugs:
         raise next((bug for bug in bugs if not isinstance(bug, asyncio.CancelledError)), bugs[0])
-    return list(zip(keys, results, strict=True))  # type: ignore[arg-type]  # only answers and KgroupsErrors are left
+    return list(zip(keys, results, strict=True))  # type: ignore[arg-type]  # only results and KgroupsErrors are left
 
 
 async def as_answered(jobs: Iterable[tuple[K, Awaitable[T]]]) -> AsyncGenerator[tuple[K, T | KgroupsError]]:
-    """Run all jobs together; yield each key with its answer, or with its :class:`KgroupsError`, as soon as it is there.
+    """Run all jobs together; yield each key with its result or its :class:`KgroupsError` as soon as it is available.
 
     Closing the generator, and any other exception of a job, cancels the jobs that are left.
     """

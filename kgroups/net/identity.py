@@ -1,4 +1,4 @@
-"""Who we are to brokers: what we say to sign in, by each mechanism, and what of it may be told to others."""
+"""The client's identity: the SASL messages of each mechanism, and what of them may appear in errors."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from .tokens import Tokens
 
 LONGEST_REASON = 500
-"""Characters of a broker's own words that are shown."""
+"""Characters of a broker's message that are shown."""
 
 ENDPOINT_LOG = "check that the token endpoint responds"
 
 SHORTEST_SECRET = 4
-"""Characters: what is shorter is found in any words."""
+"""Characters; shorter secrets occur in any text by chance."""
 
 
 class Identity:
-    """That of one command. Tokens are got when first needed, and again before they end."""
+    """The identity of one command. Tokens are fetched on demand, and again before they expire."""
 
     def __init__(self, sasl: Sasl) -> None:
         self._sasl = sasl
@@ -35,11 +35,11 @@ class Identity:
         self._token: Secret | None = None
 
     async def dialogue(self, name: str, host: str, allowed: Deadline) -> Dialogue:
-        """What we say, by the mechanism that was asked for.
+        """Return the messages of the configured mechanism.
 
-        :param name: the broker's, for errors.
-        :raises AuthenticationFailed: when there is no token to be had in time.
-        :raises ConfigError: for credentials of another mechanism.
+        :param name: the broker's name, for errors.
+        :raises AuthenticationFailed: if there is no token, or none in time.
+        :raises ConfigError: if the credentials belong to another mechanism.
         """
         mechanism, credentials = self._sasl
         if isinstance(credentials, Password) and mechanism == Mechanism.PLAIN:
@@ -56,7 +56,7 @@ class Identity:
             return kerberos(credentials, host)
         if mechanism == Mechanism.OAUTHBEARER and not isinstance(credentials, Password | Kerberos):
             return await self._bearing(name, credentials, host, allowed)
-        raise ConfigError(f"{mechanism} cannot be spoken with what there is to sign in with (sasl.jaas.config)")
+        raise ConfigError(f"sasl.jaas.config has no credentials for {mechanism}")
 
     async def _bearing(self, name: str, credentials: Credentials, host: str, allowed: Deadline) -> Dialogue:
         from kgroups.protocol.sasl.oauthbearer import oauthbearer
@@ -75,7 +75,7 @@ class Identity:
 
     @property
     def who(self) -> str:
-        """Mechanism and user, for errors."""
+        """Return the mechanism and the user, for errors."""
         credentials = self._sasl.credentials
         user = credentials.username if isinstance(credentials, Password) else None
         if isinstance(credentials, Kerberos):
@@ -84,7 +84,7 @@ class Identity:
 
     @property
     def over(self) -> str | None:
-        """Since when the token is over, which brokers do not say of one that they refuse; ``None`` when it is not."""
+        """Return when the token expired, or ``None``. Brokers do not report that of a token that they reject."""
         if self._token is None:
             return None
         from kgroups.config.formats.jwt import over_since
@@ -92,7 +92,7 @@ class Identity:
         return over_since(self._token.reveal(), time.time())
 
     def masked(self, reason: str) -> str:
-        """A broker's words, without what we told it in confidence."""
+        """Return a broker's message without the secrets that were sent to it."""
         credentials = self._sasl.credentials
         secret = credentials.password if isinstance(credentials, Password) else self._token
         if secret and len(secret.reveal()) >= SHORTEST_SECRET:

@@ -1,7 +1,6 @@
-"""Work that blocks, in a thread that nobody waits for.
+"""Run blocking work in a thread that the end of the program does not wait for.
 
-asyncio's own threads are waited for at the end of the program: one that hangs would keep a command for long after its
-time-out.
+The program waits for asyncio's own threads: one that hangs would delay the end of a command long after its time limit.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Run = Callable[[], None]
 
 
 class Crew:
-    """Threads of the whole process, at most so many; further work waits for one of them."""
+    """A limited number of threads of the process; further work waits for one of them."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -29,9 +28,9 @@ class Crew:
         self._waiting: deque[Run] = deque()
 
     def start(self, run: Run, name: str) -> None:
-        """Run it, now or later.
+        """Run the work, now or later.
 
-        :raises RuntimeError: when no thread can be started, and none is there.
+        :raises RuntimeError: if no thread can be started, and none exists.
         """
         with self._lock:
             if self._working >= self._most:
@@ -62,22 +61,22 @@ def _start(run: Run, name: str) -> None:
 
 
 async def run_in_thread(work: Callable[[], T], name: str, crew: Crew | None = None) -> T:
-    """What the work gives, or raises. Who gives up waiting leaves it to itself.
+    """Return what the work returns, or raise what it raises. A caller that is canceled leaves the work running.
 
-    :param name: of the work, with a verb: "resolve kafka-1".
-    :param crew: whose threads do it; without one, a new thread does.
-    :raises BrokerUnavailable: when no thread can be started.
+    :param name: what the work does, with a verb: "resolve kafka-1".
+    :param crew: the threads to use; without one, a new thread.
+    :raises BrokerUnavailable: if no thread can be started.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 
     def done(found: T | None, error: BaseException | None) -> None:
-        if answer.done():  # nobody waits any more
+        if answer.done():  # no caller waits anymore
             return
         if error:
             answer.set_exception(error)
         else:
-            answer.set_result(found)  # type: ignore[arg-type]  # None is what the work gave
+            answer.set_result(found)  # type: ignore[arg-type]  # None is what the work returned
 
     def run() -> None:
         if answer.done():
@@ -85,7 +84,7 @@ async def run_in_thread(work: Callable[[], T], name: str, crew: Crew | None = No
         found, failed = None, None
         try:
             found = work()
-        except BaseException as error:  # whatever it is, it is the asker's
+        except BaseException as error:  # any exception belongs to the caller
             failed = error
         with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(done, found, failed)

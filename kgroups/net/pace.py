@@ -1,4 +1,4 @@
-"""When the next request may be sent: at most N per second, and not while a broker throttles this client."""
+"""Limit the rate of requests: at most N per second, and none while a broker throttles this client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .deadline import Deadline
 
 
 class Pace:
-    """One for all connections of a command. Requests are spaced evenly; there are no bursts."""
+    """The rate limit of a command, for all connections. Requests are spaced evenly, without bursts."""
 
     def __init__(self, deadline: Deadline, per_second: float | None) -> None:
         self.deadline = deadline
@@ -22,18 +22,19 @@ class Pace:
         """Wait until a request may be sent.
 
         :param not_before: when the broker stops throttling this client, on the monotonic clock.
-        :raises NotRequested: when that is after the command's deadline.
+        :raises NotRequested: if that is after the command's deadline.
         """
         now = time.monotonic()
         at = max(now, self._next, not_before)
         if at == now and not self._gap:
             return
         if at - now > self.deadline.remaining():
-            over = f"before --timeout ({self.deadline.seconds:g} s) is over"
+            limit = f"--timeout ({self.deadline.seconds:g} s)"
             if not_before >= self._next:
                 why = f"the broker throttles this client (quota) for {not_before - now:.1f} s more"
-                text = f"not requested: {why}, which does not end {over}"
+                text = f"not requested: {why}, which is longer than what is left of {limit}"
                 raise NotRequested(text, peer=broker, reason=Reason.THROTTLED)
-            raise NotRequested(f"not requested: --max-requests-per-second leaves no turn {over}")
+            text = f"not requested: --max-requests-per-second allows no request before {limit} expires"
+            raise NotRequested(text)
         self._next = at + self._gap
         await asyncio.sleep(at - now)

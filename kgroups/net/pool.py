@@ -1,5 +1,4 @@
-"""The connections of one command: made when first asked for, made anew when lost, given up at brokers that cost too
-much."""
+"""The connections of one command: opened on demand, reopened when lost, and marked as down after a failure."""
 
 from __future__ import annotations
 
@@ -18,33 +17,33 @@ from .deadline import Deadline
 from .pace import Pace
 
 LANES = 4
-"""Connections to one broker for changes: it takes up the next request of a connection when the one before is answered,
-and answers when enough replicas have it. Measured on one machine, whose cores are the limit: a quarter less time with
-three replicas, none with one; the further away the replicas, the more."""
+"""Connections to one broker for changes: a broker processes one request of a connection at a time, and responds after
+enough replicas have the change. Measured on one machine, limited by its cores: 25 % less time with three replicas, no
+difference with one; distant replicas gain more."""
 
 SILENCE = 0.05
-"""Seconds without any answer after which another broker is asked what any broker can answer."""
+"""Seconds without a response after which another broker is preferred for requests that any broker can serve."""
 
 DIALS = 64
-"""Brokers that are connected to at a time. Metadata may name any number of hosts, and a hostile one does."""
+"""Brokers to connect to at the same time. Metadata may name any number of hosts, and hostile metadata does."""
 
 MOST_OPEN = 512
-"""Connections of one command: half of the file descriptors that Linux gives a process by default. Where more brokers
-are asked, idle connections are closed."""
+"""Connections of one command: half of the file descriptors that Linux allows a process by default. For more brokers,
+idle connections are closed."""
 
 FULL_PAUSE = 0.02
-"""Seconds between two looks for an idle connection."""
+"""Seconds between two checks for an idle connection."""
 
 Address = tuple[str, int]
 """Host and port."""
 
 Lane = tuple[str, int, int]
-"""Host, port, and which of the connections to it; all that is only asked goes by the first."""
+"""Host, port, and number of the connection; reads use the first."""
 
 
 class ConnectionPool:
-    """A broker that cannot be reached, or does not answer in ``broker_timeout``, is not asked again: it has cost what
-    one broker may cost."""
+    """Keeps connections to brokers. A broker that cannot be reached, or does not respond within ``broker_timeout``, is
+    marked as down and gets no further request."""
 
     def __init__(self, settings: ClientSettings, deadline: Deadline, observer: Observer | None) -> None:
         self._settings = settings
@@ -58,23 +57,23 @@ class ConnectionPool:
         self._dials = asyncio.Semaphore(DIALS)
 
     async def to(self, host: str, port: int, name: str, number: int = 0) -> ReadyConnection:
-        """A connection that can be used.
+        """Return a usable connection.
 
-        :raises BrokerUnavailable: when the broker cannot be reached or does not let us in; now, or at an earlier try.
-        :raises DeadlineExceeded: when the command's time is used up.
-        :raises ProtocolError: when what answers is no broker.
+        :raises BrokerUnavailable: if the broker cannot be reached or rejects the client, now or earlier.
+        :raises DeadlineExceeded: if the time limit of the command expired.
+        :raises ProtocolError: if the response is not a Kafka broker's.
         """
         address, lane = (host, port), (host, port, number)
         if address in self._down:
             raise self._down[address]
         task = self._made.get(lane)
         if task and task.done() and not (task.exception() is None and task.result().connection.usable):
-            self._retired.append(task)  # what was asked on it may still be answered
+            self._retired.append(task)  # its pending requests may still get responses
             task = None
         if task is None:
             task = self._made[lane] = asyncio.ensure_future(self._open(host, port, name))
         try:
-            # Shielded: one caller that gives up must not break the connection that others wait for.
+            # Shielded: a caller that is canceled must not close the connection that others wait for.
             return await asyncio.shield(task)
         except ConnectionLost:
             raise
@@ -86,7 +85,7 @@ class ConnectionPool:
             async with asyncio.timeout(self._deadline.remaining()):
                 await self._dials.acquire()
         except TimeoutError:
-            text = f"not contacted: --timeout ({self._deadline.seconds:g} s) was over"
+            text = f"not contacted: --timeout ({self._deadline.seconds:g} s) expired"
             raise NotRequested(text, peer=name) from None
         try:
             await self._make_room()
@@ -102,9 +101,9 @@ class ConnectionPool:
         return link
 
     async def _make_room(self) -> None:
-        """Close the idle connection that was made first, where too many are open; wait for one where none is idle.
+        """Close the oldest idle connection if too many are open; wait for one if none is idle.
 
-        :raises NotRequested: when the command's time is used up.
+        :raises NotRequested: if the time limit of the command expired.
         """
         while len(self._made) >= MOST_OPEN and len(live := self._live()) >= MOST_OPEN:
             idle = next((lane for lane, connection in live.items() if connection.idle), None)
@@ -122,7 +121,7 @@ class ConnectionPool:
 
     @contextmanager
     def free_lane(self, host: str, port: int) -> Iterator[int]:
-        """For one change: the connection on which the fewest are under way."""
+        """Yield the connection for one change: the one with the fewest pending changes."""
         lane = min(((host, port, number) for number in range(LANES)), key=self._changing.__getitem__)
         self._changing[lane] += 1
         try:
@@ -131,10 +130,10 @@ class ConnectionPool:
             self._changing[lane] -= 1
 
     def mark_down(self, address: Address, error: BrokerUnavailable) -> KgroupsError:
-        """Never again; gives what to raise."""
+        """Send no further request to this broker; return the error to raise."""
         reason: KgroupsError = error
         if not self._deadline.remaining():
-            over = f"--timeout ({self._deadline.seconds:g} s) was over"
+            over = f"--timeout ({self._deadline.seconds:g} s) expired"
             ended = f"{error.missing} before {over}" if isinstance(error, Overdue) else f"{error.text}, and {over}"
             reason = DeadlineExceeded(ended, peer=error.peer, hint=error.hint)
         return self._down.setdefault(address, reason)
@@ -147,12 +146,12 @@ class ConnectionPool:
         return address in self._down
 
     def tried(self, address: Address) -> bool:
-        """Whether a first connection to a broker came about, or failed."""
+        """Return whether a first connection to a broker was opened or failed."""
         task = self._made.get((*address, 0))
         return task is not None and task.done()
 
     def silent(self, address: Address) -> bool:
-        """Whether requests to a broker have been waiting for :data:`SILENCE` without any news."""
+        """Return whether requests to a broker have been pending for :data:`SILENCE` without any response."""
         task = self._made.get((*address, 0))
         if task is None or not task.done() or task.cancelled() or task.exception():
             return False
@@ -160,7 +159,7 @@ class ConnectionPool:
         return since is not None and time.monotonic() - since > SILENCE
 
     def rename(self, address: Address, name: str) -> None:
-        """What was only an address until now; also on connections that are still being made."""
+        """Set the name of a broker known only by its address, also for connections that are being opened."""
         self._names[address] = name
         task = self._made.get((*address, 0))
         if task and task.done() and not task.cancelled() and not task.exception():
@@ -171,11 +170,11 @@ class ConnectionPool:
         return self._gate.with_authentication_hint(error)
 
     async def close(self) -> None:
-        """Closes them all, also those that are still being made."""
+        """Close all connections, including those that are being opened."""
         links, self._made = [*self._made.values(), *self._retired], {}
         for task in links:
             task.cancel()
         for result in await asyncio.gather(*links, return_exceptions=True):
             if isinstance(result, ReadyConnection):
                 result.connection.close()
-        await asyncio.sleep(0)  # lets the transports run their last callbacks while the loop is there
+        await asyncio.sleep(0)  # let the transports run their last callbacks while the loop runs

@@ -1,4 +1,4 @@
-"""The way to one server, step by step, each with its time: as every connection goes, but told."""
+"""Connect to one server step by step, and time each step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REQUESTS = frozenset({Step.API_VERSIONS, Step.SASL, Step.METADATA})
 
 
 class StepResult(NamedTuple):
-    """One step: what it gave, or why it failed; neither where it was not tried."""
+    """One step: what it found, or its error; neither if it was skipped."""
 
     step: Step
     seconds: float | None = None
@@ -43,14 +43,14 @@ class StepResult(NamedTuple):
 
     @property
     def shown(self) -> tuple[Certificate, ...]:
-        """What a broker sent whose certificate was not accepted."""
+        """Return the chain of a broker whose certificate was not accepted."""
         return self.error.shown if isinstance(self.error, Untrusted) else ()
 
 
 class Prober:
-    """Goes the way as often as it is asked to, and shows its credentials to nobody once they were refused.
+    """Probes servers. After one rejected the credentials, they are not sent to another.
 
-    :raises ConfigError: when the settings for TLS cannot be.
+    :raises ConfigError: if the TLS settings are invalid.
     """
 
     def __init__(self, settings: ClientSettings, observer: Observer | None = None) -> None:
@@ -65,42 +65,45 @@ class Prober:
         self._refused = False
 
     def steps(self) -> Iterable[Step]:
-        """Those that these settings lead over."""
+        """Return the steps that these settings require."""
         without = {step for step, there in ((Step.TLS, self._tls), (Step.SASL, self._sasl)) if not there}
         return [step for step in Step if step not in without]
 
     async def probe(self, host: str, port: int, name: str) -> list[StepResult]:
-        """Every step, those behind one that failed untried. What is found: addresses; the address that accepted; the
-        TLS session; the versions; seconds that the sign-in holds, or ``None``; the metadata.
+        """Run every step; those after a failed one are skipped.
 
-        :raises ConfigError: when the settings turn out to be impossible (or a package to be missing).
+        The steps find: addresses; the address that accepted; the TLS session; the API versions; seconds until the
+        authenticated session ends, or ``None``; the metadata.
+
+        :raises ConfigError: if the settings are invalid.
+        :raises MissingPackage: if the mechanism requires an extra.
         """
-        way = _Path(self, host, port, name)
-        strides: list[StepResult] = []
+        path = _Path(self, host, port, name)
+        results: list[StepResult] = []
         try:
             for step in self.steps():
                 if step is Step.SASL and self._refused:
                     break
-                stride = await self._timed(step, way)
-                strides.append(stride)
-                if stride.error is not None:
+                result = await self._timed(step, path)
+                results.append(result)
+                if result.error is not None:
                     break
         finally:
-            way.close()
-        return strides + [StepResult(step) for step in self.steps() if step not in {stride.step for stride in strides}]
+            path.close()
+        return results + [StepResult(step) for step in self.steps() if step not in {result.step for result in results}]
 
-    async def _timed(self, step: Step, way: _Path) -> StepResult:
+    async def _timed(self, step: Step, path: _Path) -> StepResult:
         began, allowed = time.perf_counter(), 0.0
         found: object = None
         error: KgroupsError | None = None
         try:
-            await way.turn(step)
+            await path.turn(step)
             began = time.perf_counter()
             allowed = min(self.settings.broker_timeout, self.deadline.remaining())
             async with asyncio.timeout(allowed):
-                found = await way.steps[step]()
+                found = await path.steps[step]()
         except TimeoutError:
-            error = Overdue("no answer", allowed)
+            error = Overdue("no response", allowed)
         except (ConfigError, MissingPackage):
             raise
         except KgroupsError as failed:
@@ -108,7 +111,7 @@ class Prober:
             error = failed
         except OSError as failed:
             error = unavailable(failed)
-        except (ValueError, OverflowError) as failed:  # brokers advertise what they were told
+        except (ValueError, OverflowError) as failed:  # a broker may advertise anything
             error = invalid_address(failed)
         return StepResult(step, time.perf_counter() - began, found, error)
 
@@ -116,14 +119,17 @@ class Prober:
         return self.deadline.within(self.settings.broker_timeout)
 
     def authenticator(self) -> Authenticator:
-        """:raises UnsupportedMechanism: for one that we do not speak."""
+        """Return the authenticator.
+
+        :raises UnsupportedMechanism: for a mechanism that the wire client does not support.
+        """
         assert self._sasl
         self._sign_in = self._sign_in or Authenticator(self._sasl)
         return self._sign_in
 
 
 class _Path:
-    """One server, and how far we are."""
+    """The steps to one server, and what they have found so far."""
 
     def __init__(self, prober: Prober, host: str, port: int, name: str) -> None:
         self._prober = prober
@@ -170,7 +176,7 @@ class _Path:
         raise refused or no_address(self._host)
 
     async def _agree(self) -> object:
-        self.close()  # TLS begins with a connection of its own
+        self.close()  # TLS needs a new connection
         self._connection = await dial_address(
             self._host, self._address, self._port, make=self._make, tls=self._prober._tls
         )

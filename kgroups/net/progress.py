@@ -1,10 +1,10 @@
-"""How far a command has come; written by those who work, read by whoever shows it."""
+"""The progress of a command."""
 
 from __future__ import annotations
 
 
 class Progress:
-    """Steps under way, each with how much of it is done; in the order in which they began."""
+    """Steps of a command in the order in which they began, each with its done and total counts."""
 
     def __init__(self) -> None:
         self._steps: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Names to addresses, without holding anybody up: a name server that does not answer keeps no command."""
+"""Resolve host names in threads, so that an unresponsive name server does not block a command."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from .in_thread import Crew
 
 LOOKUPS = 16
-"""Names that are looked up at a time: a broker may name any number of others."""
+"""Names to resolve at the same time: metadata may name any number of hosts."""
 
 
 async def addresses(host: str, port: int) -> list[str]:
-    """The addresses of a host, in the order in which they are to be tried.
+    """Return the addresses of a host, in the order in which to try them.
 
-    :raises OSError: when it cannot be resolved.
-    :raises ValueError: when it cannot be a name.
-    :raises BrokerUnavailable: when no thread can be started for it.
+    :raises OSError: if it cannot be resolved.
+    :raises ValueError: if it is not a valid name.
+    :raises BrokerUnavailable: if no thread can be started.
     """
     if _is_address(host):
         return [host]

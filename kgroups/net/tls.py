@@ -1,4 +1,4 @@
-"""What TLS is to be, as Python's ssl wants it. Imported only where a cluster asks for TLS."""
+"""Convert TLS settings to Python's ``ssl.SSLContext``. Imported only if TLS is configured."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from kgroups.errors import ConfigError
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _UNSAFE = {"SSLv3", "TLSv1", "TLSv1.1"}
-"""Older lists of Java's name them beside TLSv1.2; nobody needs them who has that (RFC 8996)."""
+"""Older Java configurations list them next to TLSv1.2; they are obsolete (RFC 8996) and ignored."""
 
 _SUITES_1_3 = "TLS_"
-"""How the names of TLS 1.3's cipher suites begin, in OpenSSL too; those of older versions do not."""
+"""Prefix of TLS 1.3 cipher suites, also in OpenSSL; suites of older versions do not have it."""
 
 
 def tls_context(tls: Tls) -> ssl.SSLContext:
-    """For connections to brokers, and to token endpoints.
+    """Return the context for connections to brokers or token endpoints.
 
-    :raises ConfigError: for a certificate, key, version or cipher that cannot be; the text names Kafka's setting.
+    :raises ConfigError: if a certificate, key, version, or cipher suite is invalid; the text names Kafka's setting.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = tls.verify and tls.check_name
@@ -39,16 +39,16 @@ def tls_context(tls: Tls) -> ssl.SSLContext:
 def _set_versions(context: ssl.SSLContext, names: Sequence[str]) -> None:
     unknown = [name for name in names if name not in _VERSIONS and name not in _UNSAFE]
     if unknown:
-        raise ConfigError(f"ssl.enabled.protocols: there is no {unknown[0]}; there are {' and '.join(_VERSIONS)}")
+        raise ConfigError(f"ssl.enabled.protocols: unsupported version {unknown[0]}; use {' or '.join(_VERSIONS)}")
     wanted = [_VERSIONS[name] for name in names if name in _VERSIONS]
     if names and not wanted:
-        raise ConfigError(f"ssl.enabled.protocols: {', '.join(names)} is not safe; kgroups speaks TLSv1.2 and TLSv1.3")
+        raise ConfigError(f"ssl.enabled.protocols: {', '.join(names)} is not safe; use TLSv1.2 or TLSv1.3")
     if wanted:
         context.minimum_version, context.maximum_version = min(wanted), max(wanted)
 
 
 def _set_ciphers(context: ssl.SSLContext, names: Sequence[str]) -> None:
-    """Python lets nobody choose among the suites of TLS 1.3, all of which are good; but the version can be chosen."""
+    """Set the suites before TLS 1.3. Python cannot choose among those of TLS 1.3, all of which are safe."""
     if not names:
         return
     older = [name for name in names if not name.startswith(_SUITES_1_3)]
@@ -61,7 +61,7 @@ def _set_ciphers(context: ssl.SSLContext, names: Sequence[str]) -> None:
         context.set_ciphers(with_authentication(older))
     except ssl.SSLError:
         raise ConfigError(
-            f"ssl.cipher.suites: OpenSSL knows none of {', '.join(older)}, or none that authenticates and encrypts"
+            f"ssl.cipher.suites: OpenSSL supports none of {', '.join(older)}, or none that authenticates and encrypts"
         ) from None
 
 
@@ -72,22 +72,22 @@ def _trust(context: ssl.SSLContext, authorities: str | None) -> None:
     try:
         context.load_verify_locations(
             cadata=authorities.encode("ascii", "replace").decode()
-        )  # comments may be no ASCII
+        )  # comments may contain other text than ASCII
     except (ssl.SSLError, ValueError) as error:
-        raise ConfigError(f"ssl.truststore: no certificates that can be read ({_said(error)})") from None
-    # As in Java, what is in the truststore is trusted for itself: a broker's own certificate, an authority between.
+        raise ConfigError(f"ssl.truststore: the certificates cannot be read ({_said(error)})") from None
+    # As in Java, each certificate in the truststore is trusted: a broker's own, or an intermediate authority.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
 def _show(context: ssl.SSLContext, tls: Tls) -> None:
-    """Loads our certificate and its key."""
+    """Load the client certificate and its key."""
     if not tls.certificate or not tls.key:
         there, missing = ("certificate", "key") if tls.certificate else ("key", "certificate")
-        raise ConfigError(f"ssl.keystore: there is a {there}, but no {missing} that goes with it")
+        raise ConfigError(f"ssl.keystore: there is a {there}, but no matching {missing}")
 
-    def password() -> str:  # where there is none, OpenSSL would ask the terminal
+    def password() -> str:  # without one, OpenSSL would prompt on the terminal
         if not tls.key_password:
-            raise ConfigError("ssl.keystore: the private key is encrypted, and there is no ssl.key.password")
+            raise ConfigError("ssl.keystore: the private key is encrypted: set ssl.key.password")
         return tls.key_password.reveal()
 
     try:
@@ -95,14 +95,14 @@ def _show(context: ssl.SSLContext, tls: Tls) -> None:
             context.load_cert_chain(path, password=password)
     except ssl.SSLError as error:
         raise ConfigError(f"ssl.keystore: {_why_not(error, encrypted=bool(tls.key_password))}") from None
-    except ValueError as error:  # a password that is too long
+    except ValueError as error:  # the password is too long
         raise ConfigError(f"ssl.key.password: {error}") from None
 
 
 @contextlib.contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """A path by which only this process can read the text: in memory where the system has that, else a file that only
-    its owner may read, gone at the end of the block."""
+    """Yield a path from which only this process can read the text: in memory if the system supports that, else a file
+    that only its owner can read, removed at the end of the block."""
     data = text.encode()
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("kgroups", os.MFD_CLOEXEC)
@@ -125,13 +125,13 @@ def _write_all(number: int, data: bytes) -> None:
 
 def _why_not(error: ssl.SSLError, *, encrypted: bool) -> str:
     if error.reason == "KEY_VALUES_MISMATCH":
-        return "the private key is not that of the certificate"
+        return "the private key does not match the certificate"
     if encrypted:
-        return "the private key cannot be read: is ssl.key.password right?"
+        return "the private key cannot be read: check ssl.key.password"
     return f"the certificate or its key cannot be read ({_said(error)})"
 
 
 def _said(error: Exception) -> str:
-    """OpenSSL's reason in its own words, without the place in its source."""
+    """Return OpenSSL's reason as text, without the position in its source."""
     reason = getattr(error, "reason", None)
     return reason.lower().replace("_", " ") if reason else str(error) or type(error).__name__

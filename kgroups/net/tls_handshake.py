@@ -1,4 +1,4 @@
-"""The TLS handshake with a broker, and what to say when there is none."""
+"""The TLS handshake with a broker, and the error if it fails."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=asyncio.Protocol)
 
 NEVER = 3600.0
-"""Seconds after which asyncio gives a handshake up: the caller's clock is quicker."""
+"""Seconds after which asyncio aborts a handshake; the caller's time limit is shorter."""
 
 LOOK = 3.0
-"""Seconds that a look at a certificate that was not accepted may take."""
+"""Seconds that reading a rejected certificate may take."""
 
 
 class Untrusted(TlsRefused):
-    """A broker's certificate was not accepted; ``shown``: that and those that came with it, where they could be had."""
+    """A broker's certificate was not accepted; ``shown`` is its chain, if that could be read."""
 
     def __init__(self, text: str, shown: Sequence[Certificate], *, reason: Reason, hint: str) -> None:
         super().__init__(text, reason=reason, hint=hint)
@@ -34,9 +34,9 @@ class Untrusted(TlsRefused):
 
 
 class TlsConnector:
-    """By which all connections of one command go.
+    """Opens all TLS connections of one command.
 
-    :raises ConfigError: when the settings cannot be.
+    :raises ConfigError: if the settings are invalid.
     """
 
     def __init__(self, tls: Tls) -> None:
@@ -44,13 +44,13 @@ class TlsConnector:
         self._context = tls_context(tls)
 
     async def connect(self, make: Callable[[], P], host: str, address: str, port: int) -> P:
-        """A protocol on a connection to one of a host's addresses; its certificate must be the host's.
+        """Return a protocol on a connection to one of a host's addresses; the certificate must match the host.
 
-        :raises OSError: when nobody accepts the connection.
-        :raises TlsRefused: when the handshake fails; its text is without the broker.
+        :raises OSError: if the connection is not accepted.
+        :raises TlsRefused: if the handshake fails; the error does not name the broker.
         """
         loop = asyncio.get_running_loop()
-        # By hand, so that what goes wrong from here on is known to be the handshake.
+        # Connected first, so that any error from here on is known to be the handshake's.
         plain = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
             plain.setblocking(False)
@@ -80,7 +80,7 @@ class TlsConnector:
         return self.refusal(error)
 
     def refusal(self, error: OSError) -> TlsRefused:
-        """Why there is no TLS, or no longer; without the broker."""
+        """Return the error of a failed handshake or a TLS alert, without the broker's name."""
         from .tls_errors import handshake_failure
 
         why = handshake_failure(error, ours=bool(self._tls.certificate))
@@ -88,10 +88,10 @@ class TlsConnector:
 
 
 async def shown_chain(name: str, address: str, port: int) -> list[Certificate]:
-    """The certificates that a broker sends, believed or not, its own first; none when it sends none in time.
+    """Return the chain that a broker sends, trusted or not, its own certificate first; empty if none arrives in time.
 
-    ssl tells nothing of a certificate that it refuses, so the broker is asked once more. On that connection nothing is
-    sent but the handshake, in which we show no certificate of ours; it ends here.
+    ``ssl`` does not expose a certificate that it rejects, so this connects a second time. Nothing is sent but the
+    handshake, without a client certificate.
     """
     from .certificates import shown_by
 

@@ -8,7 +8,7 @@ from kgroups.config.secret import Secret
 
 
 class Token(NamedTuple):
-    """A token, and how many seconds it is good for from now: ``None`` when nobody says."""
+    """A token and its remaining lifetime in seconds; ``None``: unknown."""
 
     value: Secret
     lifetime: float | None = None

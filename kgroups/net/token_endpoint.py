@@ -32,10 +32,10 @@ from .in_thread import run_in_thread
 from .token import Token
 
 LONGEST_WORD = 200
-"""Characters of the endpoint's own words that are shown."""
+"""Characters of the endpoint's message that are shown."""
 
 SHORTEST_SECRET = 4
-"""Characters: what is shorter is found in any words."""
+"""Characters; shorter secrets occur in any text by chance."""
 
 
 _CHECK = "check sasl.oauthbearer.token.endpoint.url, and that the endpoint responds"
@@ -44,7 +44,10 @@ _TRUST = "if you trust it, add its certificate authority to the truststore for t
 
 
 class TokenEndpoint:
-    """:raises ConfigError: for an address that is not one of http or https, or TLS settings that cannot be."""
+    """Fetches tokens from one endpoint.
+
+    :raises ConfigError: if the address is not an http or https URL, or the TLS settings are invalid.
+    """
 
     def __init__(self, credentials: ClientCredentials) -> None:
         self._credentials = credentials
@@ -130,7 +133,7 @@ class TokenEndpoint:
 
     @property
     def _basic(self) -> tuple[str, str]:
-        """The secret as it is put into the header, and all that stands there."""
+        """Return the secret as the header contains it, and the encoded credentials."""
         who, secret = self._credentials.client_id, self._credentials.client_secret.reveal()
         if self._credentials.url_encode:
             who, secret = quote_plus(who), quote_plus(secret)
@@ -166,7 +169,7 @@ class TokenEndpoint:
         return Token(Secret(token), _life(token, time.time()) or _seconds(said.get("expires_in")))
 
     def _masked(self, words: str) -> str:
-        """The endpoint's words, without what we told it in confidence."""
+        """Return the endpoint's message without the secrets that were sent to it."""
         for secret in (self._credentials.client_secret.reveal(), *self._basic):
             if len(secret) >= SHORTEST_SECRET:
                 words = words.replace(secret, MASK)
@@ -174,18 +177,20 @@ class TokenEndpoint:
 
 
 def _life(token: str, now: float) -> float | None:
-    """As the token itself says, which is what brokers go by, and Java's clients; ``None`` where it does not, or where
-    it is over by our clock: a token that was given just now is not."""
+    """Return the lifetime that the token itself contains, which brokers and Java's clients use.
+
+    ``None``: it contains none, or has expired by the local clock, which is then wrong.
+    """
     ends = end_of(token)
     return ends - now if ends is not None and ends > now else None
 
 
 def _seconds(said: object) -> float | None:
-    """How long a token is good for; some endpoints say it in a string."""
+    """Return ``expires_in``, which some endpoints send as a string; ``None`` if it is invalid."""
     if isinstance(said, str) and said.isascii() and said.isdigit() and len(said) < 12:
         said = int(said)
     good = isinstance(said, int | float) and not isinstance(said, bool) and 0 < said < 1e9
-    return float(said) if good else None  # type: ignore[arg-type]  # a number, then
+    return float(said) if good else None  # type: ignore[arg-type]  # it is a number
 
 
 def _json(body: bytes) -> dict[str, Any]:
@@ -197,7 +202,7 @@ def _json(body: bytes) -> dict[str, Any]:
 
 
 def _refusal(status: int, said: dict[str, Any], masked: Callable[[str], str]) -> str:
-    """An error in OAuth's words (RFC 6749, 5.2), where the endpoint has some."""
+    """Return OAuth's error code and description (RFC 6749, 5.2), if the response has them."""
     words = [masked(str(said[key])) for key in ("error", "error_description") if said.get(key)]
     if words:
         return f"HTTP {status}, " + ": ".join(words)

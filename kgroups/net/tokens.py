@@ -1,4 +1,4 @@
-"""Where OAUTHBEARER's tokens come from: one for all connections of a command, and a new one before it ends."""
+"""Tokens for OAUTHBEARER: one for all connections of a command, renewed before it expires."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ from kgroups.config.security import (
     TokenFile,
     UnsecuredToken,
 )
-from kgroups.errors import AuthenticationFailed
+from kgroups.errors import AuthenticationFailed, Reason
 
 from .token import Token
 
 USED_UP = 0.8
-"""Part of a token's life after which it is not shown to another broker: a sign-in is renewed later than this, and then
-needs a new one."""
+"""Part of a token's lifetime after which no broker gets it anymore: sessions are renewed later, and need a new one."""
 
 GRACE = 5.0
-"""Seconds for which a failure holds: the other brokers of a command need not each wait for the same dead endpoint."""
+"""Seconds for which a failure is kept: other brokers need not wait for the same unresponsive endpoint."""
 
 LONG = 60.0
-"""Seconds that a token is shown for of which nobody says how long it is good."""
+"""Seconds to use a token with an unknown lifetime."""
 
 LARGEST = 1024 * 1024
-"""Bytes of a file with a token."""
+"""Maximum size of a token file in bytes."""
 
 
 class Tokens:
-    """Gives the token of the moment; who asks while it is being got waits for the same."""
+    """Returns the current token; callers that ask while it is being fetched wait for the same one."""
 
     def __init__(self, get: Callable[[], Awaitable[Token]], extensions: Mapping[str, str], *, keep: bool) -> None:
-        """:param keep: whether a token serves more than one sign-in."""
+        """:param keep: whether a token can be used more than once."""
         self.extensions = extensions
         self._get = get
         self._keep = keep
@@ -46,7 +45,10 @@ class Tokens:
         self._good_until = 0.0
 
     async def token(self) -> Secret:
-        """:raises AuthenticationFailed: when there is none to be had."""
+        """Return the current token.
+
+        :raises AuthenticationFailed: if there is none.
+        """
         now = asyncio.get_running_loop().time()
         if self._task is None or (self._task.done() and now >= self._good_until):
             self._task = asyncio.ensure_future(self._fetch())
@@ -67,15 +69,15 @@ class Tokens:
 
 
 def _looked_at(task: asyncio.Task[Secret]) -> None:
-    """asyncio complains of an error that nobody saw, as when all who asked have given up."""
+    """Read the exception: asyncio logs one that is never read, as when all callers were canceled."""
     if not task.cancelled():
         task.exception()
 
 
 def tokens_of(credentials: Credentials, host: str) -> Tokens | None:
-    """The source that some credentials stand for; ``None`` when they are no token's.
+    """Return the source of tokens for some credentials; ``None`` if they are not for tokens.
 
-    :param host: of the first broker that asks: that of an MSK cluster names its region.
+    :param host: the first broker's host: for MSK it contains the region.
     """
     match credentials:
         case StaticToken(token, extensions):
@@ -103,12 +105,20 @@ def _from_file(path: str) -> Token:
             data = file.read(LARGEST + 1)
         value = data.decode("ascii").strip()
     except OSError as error:
-        raise AuthenticationFailed(f"no token: cannot read {path}: {error.strerror}") from None
+        raise AuthenticationFailed(
+            f"no token: cannot read {path}: {error.strerror}", reason=Reason.TOKEN_UNAVAILABLE
+        ) from None
     except UnicodeDecodeError:
-        raise AuthenticationFailed(f"no token: {path} holds what no token does") from None
+        raise AuthenticationFailed(
+            f"no token: {path} contains characters that are not allowed in a token", reason=Reason.TOKEN_UNAVAILABLE
+        ) from None
     if not value or len(data) > LARGEST:
-        raise AuthenticationFailed(f"no token: {path} is {'too long' if value else 'empty'}")
+        raise _unavailable(f"no token: {path} is {'too long' if value else 'empty'}")
     return Token(Secret(value))
+
+
+def _unavailable(text: str) -> AuthenticationFailed:
+    return AuthenticationFailed(text, reason=Reason.TOKEN_UNAVAILABLE)
 
 
 def _unsecured(wanted: UnsecuredToken) -> Token:

@@ -108,7 +108,7 @@ def test_installed_alone_it_works(files: dict[str, Path], tmp_path: Path) -> Non
         [programs / "kgroups", "list", "-b", "127.0.0.1:1"], capture_output=True, text=True, timeout=120
     )
     assert (asked.returncode, asked.stdout) == (1, "")
-    assert asked.stderr == "kgroups: error: no bootstrap server answered: 127.0.0.1:1: connection refused\n"
+    assert asked.stderr == "kgroups: error: no bootstrap server responded: 127.0.0.1:1: connection refused\n"
     history = subprocess.run(
         [programs / "kgroups", "history", "show", "latest_offsets", "--store", tmp_path], capture_output=True, text=True
     )

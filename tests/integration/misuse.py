@@ -251,7 +251,7 @@ MISUSES: Final = {
         None,
     ),
     "token-endpoint-hangs": Misuse(
-        "SASL_SSL", _by_client("hanging"), 1, r"OAUTHBEARER: no token in time", r"no answer within"
+        "SASL_SSL", _by_client("hanging"), 1, r"OAUTHBEARER: no token in time", r"no response within"
     ),
     "token-endpoint-closed": Misuse(
         "SASL_SSL",

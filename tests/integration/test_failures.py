@@ -244,7 +244,7 @@ def test_hanging_broker_costs_its_timeout_once(victim: Victim) -> None:
     assert (told.code, facts(told.items)) == (1, victim.rows_without(3))
     (failure,) = [failure for failure in told.failures if failure["scope"] == "broker"]
     assert failure["name"].startswith("broker 3 (")
-    assert re.fullmatch(r"no answer to \w+ within (4|3\.\d) s", failure["message"])  # what connecting left of it
+    assert re.fullmatch(r"no response to \w+ within (4|3\.\d) s", failure["message"])  # what connecting left of it
     assert told.seconds < TWICE
 
 
@@ -454,7 +454,7 @@ def test_all_brokers_hang(guarded: Sandbox) -> None:
     finally:
         guarded.resume(1)
     assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
-    assert told.err.startswith("kgroups: error: no bootstrap server answered: 127.0.0.1:")
+    assert told.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
     assert told.seconds < UNBOUNDED
 
 
@@ -463,6 +463,6 @@ def test_all_brokers_dead(guarded: Sandbox) -> None:
     for words in (["list"], ["describe", "--all-groups"]):
         told = run_here(*words, bootstrap=f"{guarded.bootstrap},127.0.0.1:1")
         assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
-        assert told.err.startswith("kgroups: error: no bootstrap server answered: 127.0.0.1:")
+        assert told.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
         assert told.err.count("connection refused") == 2
         assert told.seconds < UNBOUNDED

@@ -52,7 +52,7 @@ def test_missing_group_is_silent_unless_it_is_named() -> None:
     assert judge(of_json(envelope("offsets", half, other), ""), TRUTH, BOTH) == ["silent: group b is missing"]
     for named in (failure("broker", "broker 2 (h:2)"), failure("group", "b"), failure("topic", "__consumer_offsets")):
         assert not judge(of_json(envelope("offsets", half, (named,)), ""), TRUTH, BOTH)
-    assert not judge(of_json("", "kgroups: error: no bootstrap server answered"), TRUTH, BOTH)
+    assert not judge(of_json("", "kgroups: error: no bootstrap server responded"), TRUTH, BOTH)
 
 
 def test_unknown_end_is_silent_unless_something_is_named() -> None:

@@ -130,7 +130,7 @@ class RdkafkaAdmin(Acts):
             if down or not patience.remaining():
                 reply.cancel()
                 raise self._unreachable(
-                    told, "cannot connect" if down else f"no answer within {patience.seconds:.3g} s"
+                    told, "cannot connect" if down else f"no response within {patience.seconds:.3g} s"
                 )
             await asyncio.wait((reply,), timeout=0.02)
         try:
@@ -157,7 +157,7 @@ class RdkafkaAdmin(Acts):
     def _unreachable(self, told: Iterable[KafkaError], otherwise: str) -> ClusterUnreachable:
         texts = [error.str() for error in told if error.code() != KafkaError._ALL_BROKERS_DOWN]
         reasons = words.reasons(texts) or [f"{self._settings.bootstrap_servers}: {otherwise}"]
-        return ClusterUnreachable("no bootstrap server answered: " + "; ".join(reasons))
+        return ClusterUnreachable("no bootstrap server responded: " + "; ".join(reasons))
 
     @property
     def cluster_id(self) -> str | None:

@@ -104,5 +104,5 @@ def test_a_request_that_was_not_sent_blames_no_broker(run_cli: Run, serve: Calla
     served = serve(brokers=3, world=hung)
     code, _, err = run_cli("describe", "-b", served.bootstrap, "--all-groups", "--timeout", f"{TIMEOUT}s")
     assert code == 1
-    assert f"no answer to ApiVersions before --timeout ({TIMEOUT:g} s) was over" in err
+    assert f"no response to ApiVersions before --timeout ({TIMEOUT:g} s) expired" in err
     assert "broker 0" not in err and "broker 1" not in err

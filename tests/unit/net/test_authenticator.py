@@ -202,14 +202,14 @@ def test_another_mechanism_is_never_taken() -> None:
 def test_a_mechanism_that_is_none_of_ours_is_left_to_another_transport() -> None:
     fake = asking_for(plain_server())
     with pytest.raises(
-        UnsupportedMechanism, match="does not speak the SASL mechanism CROSSED-FINGERS, but PLAIN, SCRAM"
+        UnsupportedMechanism, match="does not support SASL mechanism CROSSED-FINGERS; it supports PLAIN, SCRAM"
     ):
         with_cluster(fake, Sasl("CROSSED-FINGERS", ANN))
     assert not fake.requests
 
 
 def test_credentials_of_another_mechanism() -> None:
-    with pytest.raises(ConfigError, match="PLAIN cannot be spoken with what there is"):
+    with pytest.raises(ConfigError, match=r"sasl\.jaas\.config has no credentials for PLAIN"):
         with_cluster(asking_for(plain_server()), Sasl("PLAIN", StaticToken(Secret("abc.def"))))
 
 
@@ -288,10 +288,10 @@ def test_a_server_that_never_comes_to_an_end() -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (faults.silence, r"no answer to {api} within"),
+        (faults.silence, r"no response to {api} within"),
         (faults.close, r"closed the connection"),
-        (faults.cut_frame, r"closed the connection, \d+ bytes into an answer"),
-        (faults.truncated(7), r"undecodable|ends too soon|does not answer as a Kafka broker"),
+        (faults.cut_frame, r"closed the connection, \d+ bytes into a response"),
+        (faults.truncated(7), r"undecodable|ends too soon|not a valid ApiVersions response"),
         (faults.trailing, r"3 bytes after the end"),
         (faults.raw(b"\x7f\xff\xff\xff"), r"a frame of 2147483647 bytes"),
     ],
@@ -416,7 +416,7 @@ def test_a_renewal_that_is_not_answered_frees_those_who_wait() -> None:
 
     async def work(cluster: Cluster) -> None:
         fake.brokers[0].fault("SaslHandshake", faults.silence)
-        with pytest.raises(BrokerUnavailable, match="no answer to"):
+        with pytest.raises(BrokerUnavailable, match="no response to"):
             while True:
                 await cluster.call(cluster.nodes[0], ListGroups())
                 await asyncio.sleep(0.01)
@@ -466,12 +466,12 @@ def test_a_broker_that_loses_us_over_the_renewal_and_again_over_the_sign_in_is_c
 
     async def work(cluster: Cluster) -> None:
         fake.brokers[0].fault("SaslAuthenticate", faults.close)
-        with pytest.raises(BrokerUnavailable, match="closed the connection, during the sign-in with PLAIN as ann"):
+        with pytest.raises(BrokerUnavailable, match=r"closed the connection, during authentication \(PLAIN as ann\)"):
             while True:
                 await cluster.call(cluster.nodes[0], ListGroups())
                 await asyncio.sleep(0.01)
         assert not cluster.reachable(cluster.nodes[0])
-        with pytest.raises(BrokerUnavailable, match="during the sign-in"):
+        with pytest.raises(BrokerUnavailable, match="during authentication"):
             await cluster.call(cluster.nodes[0], ListGroups())
 
     with_cluster(fake, PLAIN, work)
@@ -515,7 +515,7 @@ def test_a_ticket_that_does_not_come_is_not_waited_for(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("kgroups.protocol.sasl.kerberos.kerberos", slow)
     server = sasl.FakeSasl({"GSSAPI": sasl.always(b"")})
-    words = "GSSAPI as ann@REALM: no answer from Kerberos in time"
+    words = "GSSAPI as ann@REALM: no response from Kerberos in time"
     failing(asking_for(server), Sasl("GSSAPI", Kerberos("kafka", "ann@REALM")), words, broker_timeout=PATIENCE)
     held.set()
 

@@ -68,7 +68,7 @@ def test_an_answer_that_comes_byte_by_byte_is_an_answer(fake: FakeCluster) -> No
 
 def test_silence_is_unavailable_after_the_timeout_and_names_the_api(fake: FakeCluster) -> None:
     fake.brokers[0].fault("ListGroups", faults.silence)
-    with pytest.raises(BrokerUnavailable, match=r"b0: no answer to ListGroups within 0\.05 s"):
+    with pytest.raises(BrokerUnavailable, match=r"b0: no response to ListGroups within 0\.05 s"):
         with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 0.05))
 
 
@@ -107,7 +107,7 @@ def test_a_closed_connection_is_lost_for_all_that_wait(fake: FakeCluster, fault:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (faults.wrong_id, "which was not asked"),
+        (faults.wrong_id, "unexpected correlation ID"),
         (faults.raw(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "b0: the port speaks HTTP"),
         (faults.raw(b"\x7f\xff\xff\xff"), "a frame of 2147483647 bytes"),
         (faults.truncated(-1), "ListGroups v5: undecodable ListGroupsResponse"),

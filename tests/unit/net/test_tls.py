@@ -269,7 +269,7 @@ def test_a_broker_that_ends_the_connection_over_tls_is_lost(certificates: Certif
     fake = FakeCluster(1)
     fake.secure(certificates.server())
     fake.brokers[0].fault("ListGroups", faults.cut_frame)
-    with pytest.raises(KgroupsError, match=r"closed the connection, \d+ bytes into an answer"):
+    with pytest.raises(KgroupsError, match=r"closed the connection, \d+ bytes into a response"):
         connects(fake, certificates.trusting)
 
 
@@ -301,16 +301,16 @@ def test_the_name_that_is_checked_is_the_one_that_was_asked(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"authorities": "nonsense"}, r"ssl\.truststore: no certificates"),
-        ({"authorities": ""}, r"ssl\.truststore: no certificates"),
-        ({"authorities": "-----BEGIN CERTIFICATE-----\nMIIB"}, r"ssl\.truststore: no certificates"),
-        ({"key": None}, r"ssl\.keystore: there is a certificate, but no key"),
-        ({"certificate": None}, r"ssl\.keystore: there is a key, but no certificate"),
+        ({"authorities": "nonsense"}, r"ssl\.truststore: the certificates cannot be read"),
+        ({"authorities": ""}, r"ssl\.truststore: the certificates cannot be read"),
+        ({"authorities": "-----BEGIN CERTIFICATE-----\nMIIB"}, r"ssl\.truststore: the certificates cannot be read"),
+        ({"key": None}, r"ssl\.keystore: there is a certificate, but no matching key"),
+        ({"certificate": None}, r"ssl\.keystore: there is a key, but no matching certificate"),
         ({"certificate": "nonsense"}, r"ssl\.keystore: the certificate or its key cannot be read"),
         ({"key": Secret("-----BEGIN PRIVATE KEY-----\nMIIB")}, r"ssl\.keystore: the certificate or its key"),
-        ({"versions": ("TLSv1.9",)}, r"ssl\.enabled\.protocols: there is no TLSv1\.9"),
+        ({"versions": ("TLSv1.9",)}, r"ssl\.enabled\.protocols: unsupported version TLSv1\.9"),
         ({"versions": ("TLSv1", "TLSv1.1")}, r"ssl\.enabled\.protocols: TLSv1, TLSv1\.1 is not safe"),
-        ({"ciphers": ("NOTHING",)}, r"ssl\.cipher\.suites: OpenSSL knows none of NOTHING"),
+        ({"ciphers": ("NOTHING",)}, r"ssl\.cipher\.suites: OpenSSL supports none of NOTHING"),
     ],
 )
 def test_settings_that_cannot_be(certificates: Certificates, change: dict[str, Any], words: str) -> None:
@@ -321,16 +321,16 @@ def test_settings_that_cannot_be(certificates: Certificates, change: dict[str, A
 def test_an_encrypted_key_asks_nobody_for_its_password(certificates: Certificates) -> None:
     made = certificates.made
     encrypted = certificates.known._replace(key=Secret(made.encrypted_key.read_text()))
-    with pytest.raises(ConfigError, match=r"is encrypted, and there is no ssl\.key\.password"):
+    with pytest.raises(ConfigError, match=r"is encrypted: set ssl\.key\.password"):
         tls_context(encrypted)
-    with pytest.raises(ConfigError, match=r"is ssl\.key\.password right\?") as caught:
+    with pytest.raises(ConfigError, match=r"cannot be read: check ssl\.key\.password") as caught:
         tls_context(encrypted._replace(key_password=Secret("wrong-as-can-be")))
     assert "wrong-as-can-be" not in str(caught.value)
 
 
 def test_a_key_of_another_certificate(certificates: Certificates) -> None:
     other = Secret(certificates.made.server.key.read_text())
-    with pytest.raises(ConfigError, match="the private key is not that of the certificate"):
+    with pytest.raises(ConfigError, match="the private key does not match the certificate"):
         tls_context(certificates.known._replace(key=other))
 
 

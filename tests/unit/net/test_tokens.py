@@ -412,7 +412,7 @@ def test_a_file_is_read_anew_each_time(tmp_path: Path) -> None:
         (None, "cannot read .*no such file|No such file"),
         (b"", "is empty"),
         (b"x" * 2**21, "is too long"),
-        (b"\xff", "holds what"),
+        (b"\xff", "characters that are not allowed in a token"),
     ],
 )
 def test_a_file_without_a_token(tmp_path: Path, content: bytes | None, words: str) -> None:

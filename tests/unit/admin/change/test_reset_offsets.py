@@ -300,7 +300,7 @@ def test_what_was_sent_and_not_answered_is_unknown_and_is_not_sent_again(fault: 
         ("a", "t", 1): Result.UNKNOWN,
         ("b", "t", 0): Result.APPLIED,
     }
-    assert "not known whether it is done" in written.failures[0].message
+    assert "its outcome is unknown" in written.failures[0].message
     assert len([request for request in fake.asked("OffsetCommit") if request.keys == ("a",)]) == 1
 
 

@@ -120,9 +120,9 @@ def test_an_error_that_does_not_pass_is_not_waited_for() -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (faults.silence, "no answer to ListGroups"),
+        (faults.silence, "no response to ListGroups"),
         (faults.close, "closed the connection"),
-        (faults.cut_frame, "bytes into an answer"),
+        (faults.cut_frame, "bytes into a response"),
         (faults.truncated(-2), "undecodable"),
         (faults.trailing, "after the end"),
         (faults.raw(b"\x15\x03\x03\x00\x02\x02\x50"), "speaks TLS"),

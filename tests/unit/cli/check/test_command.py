@@ -94,7 +94,7 @@ def test_a_wrong_flag_is_unknown_too(check: Run) -> None:
 
 def test_no_cluster(run_cli: Run) -> None:
     code, out, _ = run_cli("check", "busy", "-b", "127.0.0.1:1")
-    assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server answered")
+    assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server responded")
 
 
 @pytest.mark.parametrize("words", [["busy", "-b", "127.0.0.1:1"], ["--max-lag", "x"]])
@@ -210,7 +210,7 @@ def test_wait_outlasts_a_cluster_that_is_not_there_yet(run_cli: Run) -> None:
     words = ("check", "busy", "-b", "127.0.0.1:1", "--interval", "20ms")
     began = time.monotonic()
     code, out, _ = run_cli(*words, "--wait", "200ms")
-    assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server answered")
+    assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server responded")
     assert time.monotonic() - began > 0.15
 
 

@@ -54,7 +54,7 @@ def test_lag_is_unknown_while_a_leader_is_down(run_cli: Run, serve: Callable) ->
 
 def test_no_cluster_at_the_first_look_is_an_error(run_cli: Run) -> None:
     code, out, err = run_cli("watch", "-b", "127.0.0.1:1")
-    assert (code, out) == (1, "") and err.startswith("kgroups: error: no bootstrap server answered")
+    assert (code, out) == (1, "") and err.startswith("kgroups: error: no bootstrap server responded")
 
 
 def test_groups_without_a_coordinator_may_be_there() -> None:

@@ -108,7 +108,7 @@ def test_nobody_at_all_is_an_error() -> None:
     with serving(fake):
         settings = fake.settings()
     for question in (sweep, cluster_id, lambda s: sample_heads(s, {"t": [0]})):
-        with pytest.raises(ClusterUnreachable, match="no bootstrap server answered"):
+        with pytest.raises(ClusterUnreachable, match="no bootstrap server responded"):
             question(settings)
 
 

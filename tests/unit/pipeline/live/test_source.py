@@ -142,8 +142,8 @@ def test_a_task_that_reaches_nobody() -> None:
     [batch] = readers["failures"].read(slices[0])
     [row] = batch.to_pylist()
     assert (row["scope"], row["name"], row["broker"]) == ("cluster", None, None)
-    assert row["message"].startswith("no bootstrap server answered")
-    with pytest.raises(HistoryError, match="table offsets is not whole: no bootstrap server answered"):
+    assert row["message"].startswith("no bootstrap server responded")
+    with pytest.raises(HistoryError, match="table offsets is not whole: no bootstrap server responded"):
         list(readers["offsets"].read(slices[0]))
     assert list(lenient.read(slices[0])) == []
 
@@ -152,7 +152,7 @@ def test_a_driver_that_reaches_nobody() -> None:
     with serving(live_world()) as fake:
         pass
     assert [row["scope"] for row in rows_of(reader(fake, "failures"))] == ["cluster"]
-    with pytest.raises(HistoryError, match="no bootstrap server answered"):
+    with pytest.raises(HistoryError, match="no bootstrap server responded"):
         rows_of(reader(fake, "groups"))
 
 
