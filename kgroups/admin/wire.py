@@ -21,6 +21,7 @@ from kgroups.protocol.versions import BrokerVersions
 from .query.list_groups import ListFilter, fetch_groups
 
 if TYPE_CHECKING:
+    from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group
     from kgroups.model.offsets import Commit, Isolation
@@ -253,6 +254,11 @@ class WireAdmin:
         from .change import remove_members
 
         return await remove_members.remove_members(self.cluster, leavers, reason, journal)
+
+    async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
+        from .query.explain import gather_facts
+
+        return await gather_facts(self.cluster, selection)
 
     async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
         """The plan without deletions for which the brokers are too old."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, TypeVar, overload
 
 from kgroups.admin.change.delete_groups import still_as_shown
 from kgroups.admin.change.reset_plan import ResetRequest
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.port import OFFSET_DELETION, GroupAdmin
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing
@@ -424,7 +424,9 @@ class AsyncCluster:
         scope = arguments.scope(topics)
         if scope is None:
             raise UsageError("topics must be a list of str, not None")
-        return Outcome.of(await self._ask(lambda admin: admin.plan_delete_offsets(selection, scope)))
+        return Outcome.of(
+            await self._ask(lambda admin: OFFSET_DELETION.of(admin).plan_delete_offsets(selection, scope))
+        )
 
     async def delete_offsets(
         self, plan: Sequence[PlannedOffset], *, force: bool = False, commit_window: float = WINDOW

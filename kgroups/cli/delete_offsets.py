@@ -55,6 +55,7 @@ def delete_offsets(
     For topics that no member is subscribed to; the group may have members otherwise. Needs Kafka 2.4. The old offsets
     are kept in a file first, which reset-offsets --from-file takes back.
     """
+    from kgroups.admin.port import OFFSET_DELETION
     from kgroups.model.topic_scope import parse_topic_scope
 
     if not topics:
@@ -69,7 +70,7 @@ def delete_offsets(
     from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        planned = await safety.plan(admin, lambda: admin.plan_delete_offsets(selection, scope))
+        planned = await safety.plan(admin, lambda: OFFSET_DELETION.of(admin).plan_delete_offsets(selection, scope))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await admin.describe(Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in IDLE]

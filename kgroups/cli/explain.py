@@ -111,12 +111,9 @@ def explain(
         raise UsageError("explain needs what only the wire client is told: leave --transport librdkafka out")
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.query.explain import gather_facts
-        from kgroups.admin.wire import WireAdmin
+        from kgroups.admin.port import FACTS
 
-        if not isinstance(admin, WireAdmin):
-            raise UsageError("explain needs what only the wire client is told, and it cannot serve here")
-        outcome = await gather_facts(admin.cluster, selection)
+        outcome = await FACTS.of(admin).gather_facts(selection)
         if not outcome.items and not outcome.failures and selection.needs_list:
             return outcome.with_failures((), ["no group matches"])
         outcome = await _with_outsiders(admin, outcome)

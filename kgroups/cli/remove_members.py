@@ -56,6 +56,7 @@ def remove_members(
     lives joins again as soon as it notices. Needs Kafka 2.4.
     """
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
+    from kgroups.admin.port import MEMBER_REMOVAL
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.journal import Journal
     from kgroups.model.outcome import Outcome
@@ -73,11 +74,12 @@ def remove_members(
     wanted = WantedMembers(frozenset(members), frozenset(instances), all_members)
 
     async def plan(admin: GroupAdmin) -> Outcome[Leaver]:
-        return await admin.plan_removal(selection, wanted)
+        return await MEMBER_REMOVAL.of(admin).plan_removal(selection, wanted)
 
     async def do(admin: GroupAdmin, planned: Sequence[Leaver]) -> Outcome[Any]:
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
+        remover = MEMBER_REMOVAL.of(admin)
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
             names = tuple(sorted({leaver.group_id for leaver in part}))
             try:
@@ -90,7 +92,7 @@ def remove_members(
             going = [leaver for leaver in part if _key(leaver) not in alone]
             journal: RemovalJournal = Journal()
             stop.watch(journal)
-            removed = await stop.bound(admin.remove_members(going, reason, journal)) or _so_far(journal, going, stop)
+            removed = await stop.bound(remover.remove_members(going, reason, journal)) or _so_far(journal, going, stop)
             items += (*removed.items, *refused)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in refused if each.failure))))
         items.sort(key=lambda each: _key(each.leaver))

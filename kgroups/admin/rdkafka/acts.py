@@ -9,9 +9,9 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from kgroups.errors import NotSent, UsageError
+from kgroups.errors import NotSent
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import Commit, Logs
 from kgroups.model.operations.committing import RecentCommits
@@ -19,17 +19,16 @@ from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
-from kgroups.model.topic_scope import TopicScope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from ..change import hidden_offsets, reset_plan
 from ..change.delete_groups import DeleteJournal, doomed_groups
 from ..change.make_plan import Times, look_again, make_plan
-from ..change.remove_members import WantedMembers
 from ..change.reset_plan import Committed, ResetRequest
 from ..change.restore import for_cluster
 from ..change.writers.ledger import WriteJournal
+from ..port import OFFSET_DELETION, SHARE_OFFSET_DELETION
 from ..query.select_groups import Selection
 from ..routing.pacing import PIPELINE
 from ..routing.partition_leaders import TopicPartition, partition_name
@@ -40,9 +39,6 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 PartitionFailures = Mapping[TopicPartition, Failure]
-
-NO_DELETION = "librdkafka cannot take a commit away"
-NO_SHARING = "librdkafka does not know share groups"
 
 
 class Acts:
@@ -170,24 +166,6 @@ class Acts:
         journal.enter({item.group_id: item for item in items})
         return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
 
-    async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> NoReturn:
-        raise UsageError(f"--transport librdkafka: {NO_DELETION}")
-
-    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> NoReturn:
-        raise UsageError(f"--transport librdkafka: {NO_DELETION}")
-
-    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> NoReturn:
-        raise UsageError(f"--transport librdkafka: {NO_SHARING}")
-
-    async def delete_topics(self, doomed: Sequence[object]) -> NoReturn:
-        raise UsageError("--transport librdkafka: librdkafka knows no streams groups, nor their internal topics")
-
-    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> NoReturn:
-        raise UsageError("--transport librdkafka: librdkafka cannot remove members")
-
-    async def remove_members(self, leavers: Sequence[object], reason: str, journal: object = None) -> NoReturn:
-        raise UsageError("--transport librdkafka: librdkafka cannot remove members")
-
 
 async def _witnessed(
     journal: Journal[K, Any], group: GroupId, keys: Sequence[K], send: Callable[[], Awaitable[T]]
@@ -217,8 +195,8 @@ def _applied(part: Sequence[PlannedOffset], told: PartitionFailures | Refused) -
 def _reason(entry: PlannedOffset) -> str | None:
     """Why an entry cannot be written."""
     if entry.kind == GroupType.SHARE:
-        return NO_SHARING  # a commit would make a classic group of that name
-    return NO_DELETION if entry.before and not entry.after else None
+        return SHARE_OFFSET_DELETION.without  # a commit would make a classic group of that name
+    return OFFSET_DELETION.without if entry.before and not entry.after else None
 
 
 def _result(failure: Failure | None, silent: bool) -> Result:

@@ -55,6 +55,7 @@ async def delete_topics(
     stop: Interruption,
 ) -> tuple[list[Any], list[Any]]:
     """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
+    from kgroups.admin.port import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
     from kgroups.model.views.operation_rows import told
@@ -62,7 +63,7 @@ async def delete_topics(
     reached = set(done)
     going = [each for each in doomed if each.group.group_id in reached]
     begun = stop.signal is None
-    deleted = await stop.bound(admin.delete_topics(going))
+    deleted = await stop.bound(TOPIC_DELETION.of(admin).delete_topics(going))
     if deleted is None:
         result, why = (Result.UNKNOWN, stop.unanswered) if begun else (Result.FAILED, stop.not_sent)
         names = [(each.group.group_id, each.topic) for each in going]

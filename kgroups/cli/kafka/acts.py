@@ -167,6 +167,7 @@ def delete(given: Given) -> int:
 
 
 def delete_offsets(given: Given) -> int:
+    from kgroups.admin.port import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
 
@@ -175,7 +176,7 @@ def delete_offsets(given: Given) -> int:
     topics = topics_of(given.all("topic"))
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.forget_offsets(group, topics)
+        return await OFFSET_DELETION.of(admin).forget_offsets(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))

@@ -115,6 +115,7 @@ def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 
 
 def delete_offsets(given: Given) -> int:
+    from kgroups.admin.port import SHARE_OFFSET_DELETION
     from kgroups.model.names import check_sendable
     from kgroups.render.kafka.share import forgotten_text, unforgotten_text
 
@@ -124,7 +125,7 @@ def delete_offsets(given: Given) -> int:
         check_sendable(topic, "--topic")
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.forget_topics(name, topics)
+        return await SHARE_OFFSET_DELETION.of(admin).forget_topics(name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))

@@ -66,6 +66,8 @@ async def _execute(
     admin: GroupAdmin, given: Given, groups: Sequence[Group], planned: Outcome[PlannedOffset]
 ) -> Outcome[PlannedOffset]:
     """Writes the plan, and then deletes the internal topics of the groups that are written; what was written."""
+    from kgroups.admin.port import TOPIC_DELETION
+
     checked = await admin.still_true(planned.items)
     applied = await admin.apply_offsets(checked.items)
     written = [entry.planned for entry in applied.items if not entry.failure]
@@ -79,7 +81,7 @@ async def _execute(
             (group for group in groups if group.group_id in reached),
             None if "delete-all-internal-topics" in given else named,
         )
-        failures += [*doomed.failures, *(await admin.delete_topics(doomed.items)).failures]
+        failures += [*doomed.failures, *(await TOPIC_DELETION.of(admin).delete_topics(doomed.items)).failures]
     return planned.with_items(written).with_failures(failures)
 
 
@@ -99,6 +101,7 @@ def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
 
 
 def delete(given: Given) -> int:
+    from kgroups.admin.port import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
     from kgroups.render.kafka.streams import deleted_text, undeleted_text
@@ -115,7 +118,7 @@ def delete(given: Given) -> int:
         if "delete-all-internal-topics" in given:
             gone = {each.group_id for each in deleted.items if each.result is Result.APPLIED}
             doomed = doomed_topics(_idle(group) for group in groups.items if group.group_id in gone)
-            topics.extend((await admin.delete_topics(doomed.items)).items)
+            topics.extend((await TOPIC_DELETION.of(admin).delete_topics(doomed.items)).items)
             rest += doomed.failures
         items = sorted((*deleted.items, *refused), key=lambda each: each.group_id)
         return Outcome(tuple(items), tuple(rest), (*groups.notices, *deleted.notices))
@@ -142,6 +145,7 @@ def _idle(group: Group) -> Group:
 
 
 def delete_offsets(given: Given) -> int:
+    from kgroups.admin.port import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
@@ -155,10 +159,10 @@ def delete_offsets(given: Given) -> int:
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
         if "all-input-topics" not in given:
-            return await admin.forget_offsets(group, topics)
+            return await OFFSET_DELETION.of(admin).forget_offsets(group, topics)
         offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
         mine = only_streams(offsets, [item.group for item in offsets.items])
-        return await admin.forget_offsets(group, _committed(mine.items)) if mine.items else mine
+        return await OFFSET_DELETION.of(admin).forget_offsets(group, _committed(mine.items)) if mine.items else mine
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))

@@ -29,6 +29,7 @@ from kgroups.admin import still_committing
 from kgroups.admin.change.delete_groups import still_as_shown
 from kgroups.admin.change.remove_members import WantedMembers
 from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.port import MEMBER_REMOVAL, OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.rdkafka import answers, words
@@ -720,9 +721,9 @@ class TestActs:
     def test_what_it_cannot_do_is_refused(self, opened: Opened) -> None:
         admin = opened(self.shop())
         with pytest.raises(UsageError, match="librdkafka cannot take a commit away"):
-            asyncio.run(admin.plan_delete_offsets(EVERYTHING, {"t": None}))
+            asyncio.run(OFFSET_DELETION.of(admin).plan_delete_offsets(EVERYTHING, {"t": None}))
         with pytest.raises(UsageError, match="librdkafka cannot remove members"):
-            asyncio.run(admin.plan_removal(EVERYTHING, WantedMembers(everyone=True)))
+            asyncio.run(MEMBER_REMOVAL.of(admin).plan_removal(EVERYTHING, WantedMembers(everyone=True)))
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the names of threads are Linux's to tell")

@@ -1,0 +1,27 @@
+"""What only the wire client can do is refused over librdkafka, in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kgroups.admin import port
+from kgroups.admin.rdkafka.client import RdkafkaAdmin
+from kgroups.admin.wire import WireAdmin
+from kgroups.errors import UsageError
+
+CAPABILITIES = {name: each for name, each in vars(port).items() if isinstance(each, port.Capability)}
+
+
+@pytest.mark.parametrize("name", CAPABILITIES)
+def test_only_the_wire_client_has_it(name: str) -> None:
+    wire, other = (kind.__new__(kind) for kind in (WireAdmin, RdkafkaAdmin))
+    capability: port.Capability[Any] = CAPABILITIES[name]
+    assert capability.of(wire) is wire
+    with pytest.raises(UsageError, match=f"--transport librdkafka: {capability.without}"):
+        capability.of(other)
+
+
+def test_there_are_capabilities() -> None:
+    assert len(CAPABILITIES) == 5
