@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kgroups.sandbox.cluster import Sandbox, Status
     from kgroups.sandbox.kinds import KindGroup
-    from kgroups.sandbox.world import KnownGroup
+    from kgroups.sandbox.seed_data import KnownGroup
 
 _NAME_HELP = "Its name; several may run side by side."
 
@@ -145,7 +145,7 @@ def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
 def _seed_world(name: str) -> None:
     from kgroups.sandbox import Sandbox
     from kgroups.sandbox.seed import seed_world
-    from kgroups.sandbox.world import known_groups, lacking_groups
+    from kgroups.sandbox.seed_data import known_groups, lacking_groups
 
     found = Sandbox.load(name)
     seed_world(found, _progress)

@@ -1,8 +1,8 @@
 """Real Kafka clusters on this machine, from the published jars, for the demo, the tests, and the benchmark.
 
 With the standard library only: ``versions`` lists the supported versions, ``jars`` fetches them, ``cluster`` runs them.
-With kgroups' own sockets and librdkafka: ``seed`` creates the groups of ``world``, and ``load`` creates thousands of
-groups. ``wire`` contains the requests that only the sandbox sends.
+With kgroups' own sockets and librdkafka: ``seed`` creates the groups of ``seed_data``, and ``load`` creates thousands.
+``wire`` contains the requests that only the sandbox sends.
 """
 
 from __future__ import annotations

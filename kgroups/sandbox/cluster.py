@@ -17,12 +17,12 @@ from kgroups.errors import SandboxError
 from kgroups.sandbox.folders import locked, state_root
 from kgroups.sandbox.jars import ensure_jars, ensure_tools_jars
 from kgroups.sandbox.java import find_java
+from kgroups.sandbox.prerequisites import Prepare, nothing
 from kgroups.sandbox.process import ProcessState, kill_now, send_signal, spawn, state_of, stop_all
 from kgroups.sandbox.programs import Programs, mark_of
 from kgroups.sandbox.ready import START_SECONDS, TAIL_LINES, ServerDied, log_tail, wait_ready
 from kgroups.sandbox.start import Plan, bootstrap_address, start
 from kgroups.sandbox.state import Broker, Helper, State, read_state, write_state
-from kgroups.sandbox.surroundings import Prepare, nothing
 from kgroups.sandbox.versions import DEFAULT_VERSION, KafkaVersion, kafka_version
 
 MAX_BROKERS: Final = 3

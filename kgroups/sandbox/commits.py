@@ -11,9 +11,9 @@ from kgroups.model.groups import GroupId
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.keeper import CLIENT_ID
+from kgroups.sandbox.coordinator_client import CoordinatorClient
+from kgroups.sandbox.heartbeater import CLIENT_ID
 from kgroups.sandbox.load import LANES, TIMEOUT
-from kgroups.sandbox.route import Route
 from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
@@ -65,14 +65,14 @@ async def _make(bootstrap: str, commits: Commits) -> None:
 async def _lane(settings: ClientSettings, commits: Commits, names: list[GroupId]) -> None:
     cluster, _ = await Cluster.connect(settings)
     async with cluster:
-        route = await Route.to(cluster, names)
+        route = await CoordinatorClient.to(cluster, names)
         made = await fan_out((name, _group(route, commits, name)) for name in names)
     for _, result in made:
         if isinstance(result, KgroupsError):
             raise result
 
 
-async def _group(route: Route, commits: Commits, name: GroupId) -> None:
+async def _group(route: CoordinatorClient, commits: Commits, name: GroupId) -> None:
     for round_ in range(commits.rounds):
         offsets = {partition: commits.offset(round_, partition) for partition in range(commits.partitions)}
         note = "noted by a client" if round_ % NOTED == NOTED - 1 else ""

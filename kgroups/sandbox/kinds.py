@@ -15,8 +15,8 @@ from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import Group, GroupId, GroupState
 from kgroups.sandbox.cluster import Sandbox
 from kgroups.sandbox.connect import start_connector, start_workers
-from kgroups.sandbox.keeper import CLIENT_ID
-from kgroups.sandbox.once import seed_once
+from kgroups.sandbox.heartbeater import CLIENT_ID
+from kgroups.sandbox.seed_marker import seed_once
 from kgroups.sandbox.share import Starts, start_share_consumers, start_share_groups
 from kgroups.sandbox.streams import start_streams
 from kgroups.sandbox.topics import make_topics

@@ -16,10 +16,10 @@ from kgroups.model.groups import GroupId
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.keeper import CLIENT_ID, start_keeper
+from kgroups.sandbox.coordinator_client import CoordinatorClient
+from kgroups.sandbox.heartbeater import CLIENT_ID, start_heartbeater
 from kgroups.sandbox.member import Member, consumer, join
-from kgroups.sandbox.once import seed_once
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.seed_marker import seed_once
 from kgroups.sandbox.topics import create_topics, fill
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
@@ -80,7 +80,7 @@ def seed_load(sandbox: Sandbox, load: Load, progress: Callable[[str], None] = la
         except KgroupsError as error:
             raise SandboxError(f"could not create all groups: {error}") from None
         if members:
-            start_keeper(sandbox, _ROLE, members)
+            start_heartbeater(sandbox, _ROLE, members)
 
     if not seed_once(sandbox, _ROLE, load._asdict(), make):
         progress(f"sandbox {sandbox.name} already has these {load.groups:,} groups")
@@ -105,7 +105,7 @@ async def _make(bootstrap: str, load: Load, progress: Callable[[str], None]) -> 
 async def _lane(settings: ClientSettings, load: Load, names: Sequence[GroupId]) -> list[Member]:
     cluster, _ = await Cluster.connect(settings)
     async with cluster:
-        route = await Route.to(cluster, names)
+        route = await CoordinatorClient.to(cluster, names)
         made: list[tuple[GroupId, Member | KgroupsError | None]] = await fan_out(
             (name, _group(route, load, name)) for name in names
         )
@@ -115,7 +115,7 @@ async def _lane(settings: ClientSettings, load: Load, names: Sequence[GroupId]) 
     return [member for _, member in made if isinstance(member, Member)]
 
 
-async def _group(route: Route, load: Load, name: GroupId) -> Member | None:
+async def _group(route: CoordinatorClient, load: Load, name: GroupId) -> Member | None:
     """Create one group, and return its member if it has one."""
     topic = load.topic_of(name)
     offsets: Mapping[str, Mapping[int, int]] = {topic: load.commits_of(name)}

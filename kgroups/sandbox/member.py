@@ -13,7 +13,7 @@ from kgroups.errors import SandboxError
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, GroupId
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.sandbox.assignors import range_assignment
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.wire.consumer_protocol import encode_assignment, encode_subscription
 from kgroups.sandbox.wire.heartbeat import Heartbeat
 from kgroups.sandbox.wire.join_group import JoinGroup, MemberIdRequired
@@ -46,7 +46,7 @@ def consumer(group: GroupId, topics: dict[str, int]) -> Member:
     return Member(group, CONSUMER_PROTOCOL_TYPE, "range", subscription, encode_assignment(partitions))
 
 
-async def join(route: Route, member: Member) -> Member:
+async def join(route: CoordinatorClient, member: Member) -> Member:
     """Join as a new member, and return when the group is stable.
 
     :raises SandboxError: when the coordinator rejects it.
@@ -75,7 +75,7 @@ async def join(route: Route, member: Member) -> Member:
         member_id = "" if synced.code == Code.unknown_member_id else joined.member_id
 
 
-async def beat(route: Route, member: Member) -> Member:
+async def beat(route: CoordinatorClient, member: Member) -> Member:
     """Send a heartbeat; join again if the coordinator requests it, or has removed the member.
 
     :raises SandboxError: when that is not possible now.

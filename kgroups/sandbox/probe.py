@@ -137,7 +137,7 @@ def _text(value: str) -> bytes:
     return struct.pack(">h", len(encoded)) + encoded
 
 
-def what_is_missing(brokers: Mapping[int, tuple[str, int]], *, timeout: float = 3.0) -> str | None:
+def why_not_ready(brokers: Mapping[int, tuple[str, int]], *, timeout: float = 3.0) -> str | None:
     """Return why these brokers (ID -> host, port) cannot serve groups yet, or ``None`` if they are ready.
 
     When ready, each one responds, knows all the others and a leader for every partition of the offsets topic with a

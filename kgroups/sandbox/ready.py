@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.probe import what_is_missing
+from kgroups.sandbox.probe import why_not_ready
 from kgroups.sandbox.process import state_of
 from kgroups.sandbox.programs import mark_of
 from kgroups.sandbox.state import State
@@ -49,7 +49,7 @@ def wait_ready(folder: Path, state: State, wanted: Collection[int] | None, *, ti
     while True:
         for server, pid in servers.items():
             _check_alive(folder, state, server, pid)
-        missing = what_is_missing(addresses)
+        missing = why_not_ready(addresses)
         if missing is None:
             return
         if time.monotonic() > until:

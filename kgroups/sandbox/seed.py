@@ -1,4 +1,4 @@
-"""Create the known groups in a sandbox, and return when each is as :mod:`.world` defines it."""
+"""Create the known groups in a sandbox, and return when each is as :mod:`.seed_data` defines it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from kgroups.model.groups import GroupType
 from kgroups.model.offsets import Isolation
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox.actors import start_actors
 from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.keeper import CLIENT_ID, start_keeper
+from kgroups.sandbox.coordinator_client import CoordinatorClient
+from kgroups.sandbox.expected_state import unmet_expectations
+from kgroups.sandbox.heartbeater import CLIENT_ID, start_heartbeater
+from kgroups.sandbox.librdkafka_members import start_librdkafka_members
 from kgroups.sandbox.member import Member, consumer, join
-from kgroups.sandbox.once import seed_once
-from kgroups.sandbox.promises import what_is_missing
-from kgroups.sandbox.route import Route
-from kgroups.sandbox.topics import delete_records, delete_topic, make_topics
-from kgroups.sandbox.wire.offset_commit import OffsetCommit
-from kgroups.sandbox.world import (
+from kgroups.sandbox.seed_data import (
     DELETED_TOPIC,
     LOG_STARTS,
     OPAQUE_ASSIGNMENT,
@@ -34,6 +31,9 @@ from kgroups.sandbox.world import (
     Player,
     known_groups,
 )
+from kgroups.sandbox.seed_marker import seed_once
+from kgroups.sandbox.topics import delete_records, delete_topic, make_topics
+from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
 TIMEOUT: Final = 120.0
 _ROLE: Final = "known"
@@ -72,8 +72,8 @@ def _make(sandbox: Sandbox, groups: tuple[KnownGroup, ...], progress: Callable[[
     for group in groups:
         if group.player == Player.JAVA:
             _start_java(sandbox, group)
-    start_actors(sandbox)
-    start_keeper(sandbox, "keeper", asyncio.run(_make_groups(sandbox.bootstrap, groups)))
+    start_librdkafka_members(sandbox)
+    start_heartbeater(sandbox, "heartbeater", asyncio.run(_make_groups(sandbox.bootstrap, groups)))
     delete_records(sandbox.bootstrap, LOG_STARTS)
     delete_topic(sandbox.bootstrap, DELETED_TOPIC)
 
@@ -100,12 +100,12 @@ async def _make_groups(bootstrap: str, groups: tuple[KnownGroup, ...]) -> list[M
     ours = [group for group in groups if group.player in (Player.WIRE, Player.NOBODY)]
     cluster, _ = await Cluster.connect(_settings(bootstrap))
     async with cluster:
-        route = await Route.to(cluster, [group.name for group in ours])
+        route = await CoordinatorClient.to(cluster, [group.name for group in ours])
         made = await asyncio.gather(*(_make_group(route, group) for group in ours))
     return [member for member in made if member]
 
 
-async def _make_group(route: Route, group: KnownGroup) -> Member | None:
+async def _make_group(route: CoordinatorClient, group: KnownGroup) -> Member | None:
     member = None
     commit = OffsetCommit(group.name, group.committed)
     if group.player == Player.WIRE:
@@ -124,7 +124,7 @@ def _member(group: KnownGroup) -> Member:
 
 async def _wait(sandbox: Sandbox, groups: tuple[KnownGroup, ...], until: float) -> None:
     while True:
-        missing = what_is_missing(groups, await _describe(sandbox.bootstrap, groups))
+        missing = unmet_expectations(groups, await _describe(sandbox.bootstrap, groups))
         if not missing:
             return
         sandbox.check_helpers()

@@ -16,8 +16,8 @@ from kgroups.protocol.apis.alter_share_group_offsets import AlterShareGroupOffse
 from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.keeper import CLIENT_ID
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
+from kgroups.sandbox.heartbeater import CLIENT_ID
 
 Starts = Mapping[str, Mapping[int, int]]
 """Topic -> partition -> start offset."""
@@ -53,7 +53,7 @@ async def _start(sandbox: Sandbox, groups: Mapping[GroupId, Starts]) -> None:
     )
     cluster, _ = await Cluster.connect(settings)
     async with cluster:
-        route = await Route.to(cluster, groups)
+        route = await CoordinatorClient.to(cluster, groups)
         for name, topics in groups.items():
             starts = {topic: tuple(partitions.items()) for topic, partitions in topics.items()}
             ask = partial(route.call, name, AlterShareGroupOffsets(name, starts))

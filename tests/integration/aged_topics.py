@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import delete_records
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
@@ -94,7 +94,7 @@ class AgedTopics:
         where = parse_bootstrap(self._bootstrap)
         cluster, _ = await Cluster.connect(ClientSettings(where, timeout=_SECONDS, broker_timeout=_SECONDS))
         async with cluster:
-            route = await Route.to(cluster, [aged.group for aged in self.groups])
+            route = await CoordinatorClient.to(cluster, [aged.group for aged in self.groups])
             for aged in self.groups:
                 commit = OffsetCommit(aged.group, {aged.topic: {0: aged.committed}})
                 assert await route.call(aged.group, commit) is None

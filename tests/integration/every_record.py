@@ -13,7 +13,7 @@ from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.seed import seed_world
-from kgroups.sandbox.world import RECORDS
+from kgroups.sandbox.seed_data import RECORDS
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.streams_member import play_streams_group
 from tests.integration.visitors import REGEX, Visitors

@@ -15,8 +15,8 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.groups import GroupId
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import Sandbox
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.member import Member, consumer, join
-from kgroups.sandbox.route import Route
 from kgroups.sandbox.topics import create_topics, delete_records
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.asking import Answer, run_here
@@ -97,7 +97,7 @@ class Ground:
         async def made() -> None:
             cluster, _ = await Cluster.connect(self._settings)
             async with cluster:
-                route = await Route.to(cluster, groups)
+                route = await CoordinatorClient.to(cluster, groups)
                 for name, offsets in groups.items():
                     assert await route.call(name, OffsetCommit(name, offsets, metadata=f"of {name}")) is None
 
@@ -117,7 +117,9 @@ class Ground:
         async def joined() -> Member:
             cluster, _ = await Cluster.connect(self._settings)
             async with cluster:
-                return await join(await Route.to(cluster, [group]), consumer(group, {topic: 3 if topic == LOG else 1}))
+                return await join(
+                    await CoordinatorClient.to(cluster, [group]), consumer(group, {topic: 3 if topic == LOG else 1})
+                )
 
         return asyncio.run(joined())
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.promises import end_of
+from kgroups.sandbox.expected_state import end_of
+from kgroups.sandbox.seed_data import DELETED_TOPIC, KnownGroup, known_groups
 from kgroups.sandbox.versions import tools_version
-from kgroups.sandbox.world import DELETED_TOPIC, KnownGroup, known_groups
 from tests.integration.asking import Answer, run_kgroups
 from tests.integration.java_says import JavaTool, Said
 

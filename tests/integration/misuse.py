@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from kgroups.errors import SandboxError
 from kgroups.sandbox import DEFAULT_VERSION
 from kgroups.sandbox.security import Secure, need_kerberos
+from kgroups.sandbox.security.client_configs import Settings, by_client, by_password, protocol_of, unsecured
 from kgroups.sandbox.security.token_server import Signer
 from kgroups.sandbox.security.users import OPERATOR
-from kgroups.sandbox.security.ways import Settings, by_client, by_password, protocol_of, unsecured
 
 WRONG: Final = "not-the-password-0123456789"
 """Nobody may see this either: it may be right somewhere else."""

@@ -13,7 +13,7 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.alter_share_group_offsets import NOWHERE
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.share import Starts, start_share_consumers, start_share_groups
 from kgroups.sandbox.topics import create_topics, delete_topic, fill
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
@@ -74,7 +74,7 @@ class Sharers:
     async def _commit(self) -> None:
         cluster, _ = await Cluster.connect(self._settings)
         async with cluster:
-            route = await Route.to(cluster, [CLASSIC])
+            route = await CoordinatorClient.to(cluster, [CLASSIC])
             await _insist(lambda: route.call(CLASSIC, OffsetCommit(CLASSIC, {LOG: {0: 1}})))
 
     @property

@@ -11,7 +11,7 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import KafkaError, kafka_error
 from kgroups.protocol.versions import Api
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from tests.fakes.oracle import build, nested, read_response, request_type, write_request
 
 API = Api(88, "StreamsGroupHeartbeat", 0, 0, flexible=0)
@@ -119,7 +119,7 @@ async def _play(bootstrap: str, group: str, topic: str) -> None:
         ClientSettings(parse_bootstrap(bootstrap), timeout=2 * _SECONDS, broker_timeout=_SECONDS / 2)
     )
     async with cluster:
-        route = await Route.to(cluster, [group])
+        route = await CoordinatorClient.to(cluster, [group])
         beat = StreamsGroupHeartbeat(group, f"{group}-member", JOIN, topic, ())
         until = time.monotonic() + _SECONDS
         while not beat.tasks:

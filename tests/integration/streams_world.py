@@ -16,7 +16,7 @@ from confluent_kafka import Producer
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.streams import CHANGELOG, REPARTITION, start_streams
 from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
@@ -97,7 +97,7 @@ class StreamsWorld:
     async def _commit(self, names: tuple[str, ...]) -> None:
         cluster, _ = await Cluster.connect(self._settings)
         async with cluster:
-            route = await Route.to(cluster, names)
+            route = await CoordinatorClient.to(cluster, names)
             for name in names:
                 offsets: Mapping[str, Mapping[int, int]] = {TOPIC: {at: 10 + at for at in range(PARTITIONS)}}
                 assert await route.call(name, OffsetCommit(name, offsets)) is None

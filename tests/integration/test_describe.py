@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.views import OFFSETS, Tier
-from kgroups.sandbox.world import (
+from kgroups.sandbox.seed_data import (
     DELETED_TOPIC,
     LOG_STARTS,
     OPAQUE_ASSIGNMENT,

@@ -17,9 +17,9 @@ import pytest
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
+from kgroups.sandbox.seed_data import DELETED_TOPIC
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
-from kgroups.sandbox.world import DELETED_TOPIC
 from tests.integration.dropin import Ran, agree, alike, complaint, only, ours, process, theirs
 from tests.integration.dropin_table import (
     ACTS,
@@ -202,7 +202,7 @@ def make_groups(world: World, names: Iterable[str]) -> None:
     async def make() -> None:
         cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(world.sandbox.bootstrap)))
         async with cluster:
-            route = await Route.to(cluster, names)
+            route = await CoordinatorClient.to(cluster, names)
             for name in names:
                 commit = OffsetCommit(name, {"payments": {0: 10, 1: 20, 2: 30}, "clicks": {0: 50}})
                 assert await route.call(name, commit) is None

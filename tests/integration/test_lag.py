@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.world import DELETED_TOPIC
+from kgroups.sandbox.seed_data import DELETED_TOPIC
 from tests.integration.aged_topics import Aged, AgedTopics
 from tests.integration.asking import Answer, Row, run_kgroups
 from tests.integration.known_world import World

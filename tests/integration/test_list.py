@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from kgroups.sandbox.world import STRANGE_NAME
+from kgroups.sandbox.seed_data import STRANGE_NAME
 from tests.integration.asking import Answer, Row, run_kgroups, visible, without_markdown
 from tests.integration.known_world import World
 

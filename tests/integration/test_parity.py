@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kgroups.sandbox.world import DELETED_TOPIC, STRANGE_NAME
+from kgroups.sandbox.seed_data import DELETED_TOPIC, STRANGE_NAME
 from tests.integration.asking import Answer, Row, visible
 from tests.integration.java_says import Cells, Said, assignment
 from tests.integration.known_world import NEWEST, World

@@ -20,7 +20,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.offset_commit import OffsetCommit
 from kgroups.protocol.error_codes import KafkaError as ReportedError
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import create_topics
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import wanted_versions
@@ -137,7 +137,7 @@ async def current_epoch(cluster: Cluster) -> int:
 
 
 async def commit(cluster: Cluster, group: str, made: Commit) -> None:
-    route = await Route.to(cluster, [group])
+    route = await CoordinatorClient.to(cluster, [group])
     told = await route.call(group, OffsetCommit(group, {TOPIC: [made]}))
     errors = told[group]
     assert not isinstance(errors, ReportedError) and not any(errors.values()), errors

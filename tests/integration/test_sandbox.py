@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from kgroups.cli.sandbox import sandbox as command
 from kgroups.errors import SandboxError
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.probe import api_versions, what_is_missing
+from kgroups.sandbox.probe import api_versions, why_not_ready
 from kgroups.sandbox.process import state_of
 
 CONSUMER_GROUP_HEARTBEAT, SHARE_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT = 68, 76, 88
@@ -33,7 +33,7 @@ def test_every_broker_runs_and_serves_groups(cluster: Sandbox) -> None:
     status = cluster.status()
     assert set(status.brokers.values()) == {"running"}
     assert status.zookeeper == ("running" if cluster.version.zookeeper else None)
-    assert what_is_missing({broker.id: (broker.host, broker.port) for broker in cluster.brokers}) is None
+    assert why_not_ready({broker.id: (broker.host, broker.port) for broker in cluster.brokers}) is None
 
 
 def test_group_types_are_those_of_the_version(cluster: Sandbox) -> None:

@@ -11,8 +11,8 @@ from kgroups.config.security import UnsecuredToken
 from kgroups.config.settings import Transport
 from kgroups.config.unsecured import unsecured_jws
 from kgroups.sandbox.security import Secure
+from kgroups.sandbox.security.client_configs import protocol_of
 from kgroups.sandbox.security.users import OPERATOR
-from kgroups.sandbox.security.ways import protocol_of
 from tests.integration.asking import run_here
 from tests.integration.ways_in import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
 

@@ -16,8 +16,8 @@ from kgroups.config.load import load_settings
 from kgroups.net.cluster import Cluster
 from kgroups.net.connection import Exchange
 from kgroups.sandbox.security import Secure
+from kgroups.sandbox.security.client_configs import unsecured
 from kgroups.sandbox.security.users import OPERATOR
-from kgroups.sandbox.security.ways import unsecured
 from tests.integration.ways_in import GROUPS
 
 SIGN_INS = 3

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox
-from kgroups.sandbox.keeper import beat_round
+from kgroups.sandbox.heartbeater import beat_round
 from kgroups.sandbox.load import Load
 from kgroups.sandbox.member import consumer
 from kgroups.sandbox.process import state_of
-from kgroups.sandbox.world import DELETED_TOPIC, RECORDS, known_groups, lacking_groups
+from kgroups.sandbox.seed_data import DELETED_TOPIC, RECORDS, known_groups, lacking_groups
 from tests.integration.known_world import World
 
 LOAD = Load(40, 5, topics=3, stable=0.25)
@@ -137,5 +137,5 @@ def test_helpers_go_down_with_the_sandbox(
         assert (done.returncode, known_groups(sandbox.version)[0].about in done.stdout) == (0, True), done.stderr
         assert seed(sandbox, "--groups", "2").returncode == 0
         helpers = sandbox.status().state.helpers
-        assert [helper.role for helper in helpers] == ["orders-sticky-0", "actors", "keeper", "load"]
+        assert [helper.role for helper in helpers] == ["orders-sticky-0", "librdkafka-members", "heartbeater", "load"]
     assert {state_of(helper.pid, f"{sandbox.folder}/") for helper in helpers} == {"gone"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kgroups.cli.frame.progress import PATIENCE
-from kgroups.sandbox.world import STRANGE_NAME
+from kgroups.sandbox.seed_data import STRANGE_NAME
 from tests.integration.asking import visible
 from tests.integration.known_world import World
 from tests.integration.terminal import on_terminal

@@ -25,7 +25,7 @@ from kgroups import Cluster as Api
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.topics import create_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.asking import run_kgroups
@@ -112,7 +112,7 @@ def prepared(sandbox: Sandbox) -> Scene:
         cluster, _ = await Cluster.connect(settings)
         async with cluster:
             await create_topics(cluster, {TOPIC: 3})
-            route = await Route.to(cluster, names)
+            route = await CoordinatorClient.to(cluster, names)
             for name in names:
                 assert await route.call(name, OffsetCommit(name, {TOPIC: {0: 0, 1: 0, 2: 0}})) is None
 

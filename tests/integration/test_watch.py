@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kgroups.sandbox.world import STRANGE_NAME
+from kgroups.sandbox.seed_data import STRANGE_NAME
 from tests.integration.known_world import World
 from tests.integration.terminal import Typist, on_terminal
 

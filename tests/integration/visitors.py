@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.route import Route
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.wire.consumer_protocol import encode_subscription
 from kgroups.sandbox.wire.join_group import JoinGroup, MemberIdRequired
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
@@ -124,7 +124,7 @@ class Visitors:
         """What must be there before anybody comes: a member's commit may fall into a rebalance, and fail."""
         cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(self._sandbox.bootstrap)))
         async with cluster:
-            route = await Route.to(cluster, [IDLE, COMPLETING])
+            route = await CoordinatorClient.to(cluster, [IDLE, COMPLETING])
             assert await route.call(IDLE, OffsetCommit(IDLE, {"clicks": {0: 50}})) is None
             for member_id in self._ids():
                 join = JoinGroup(

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.ports import HOST, ReservedPorts
+from kgroups.sandbox.prerequisites import Site
 from kgroups.sandbox.process import state_of
 from kgroups.sandbox.programs import mark_of
 from kgroups.sandbox.security.secrets import Secrets
-from kgroups.sandbox.surroundings import Site
 
 REALM: Final = "KGROUPS.TEST"
 SERVICE: Final = "kafka"

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.prerequisites import Extras, Site
 from kgroups.sandbox.security.acls import Acl, add_acls, remove_acls
 from kgroups.sandbox.security.certificates import Certificates, make_certificates
+from kgroups.sandbox.security.client_configs import Means, Settings, Way, by_password, protocol_of, ways
 from kgroups.sandbox.security.kerberos import Kerberos, need_kerberos, start_kerberos
 from kgroups.sandbox.security.listeners import LISTENERS, Around, listener_properties, validates_tokens
 from kgroups.sandbox.security.secrets import Secrets
 from kgroups.sandbox.security.stores import Stores, make_stores
 from kgroups.sandbox.security.tokens import Tokens, start_tokens
 from kgroups.sandbox.security.users import AWKWARD, OPERATOR, add_scram_users
-from kgroups.sandbox.security.ways import Means, Settings, Way, by_password, protocol_of, ways
 from kgroups.sandbox.settings import write_properties
-from kgroups.sandbox.surroundings import Extras, Site
 from kgroups.sandbox.versions import DEFAULT_VERSION, KafkaVersion, kafka_version
 
 _ALLOWED_URLS: Final = "org.apache.kafka.sasl.oauthbearer.allowed.urls"

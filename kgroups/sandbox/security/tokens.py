@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.ports import HOST
+from kgroups.sandbox.prerequisites import Site
 from kgroups.sandbox.process import state_of
 from kgroups.sandbox.programs import mark_of
 from kgroups.sandbox.security.certificates import openssl
 from kgroups.sandbox.security.secrets import Secrets
 from kgroups.sandbox.security.token_server import Signer
-from kgroups.sandbox.surroundings import Site
 
 _DAY = 86400.0
 

@@ -17,9 +17,9 @@ from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox import Sandbox
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.member import consumer, join
-from kgroups.sandbox.route import Route
 from kgroups.sandbox.state import Broker
 from tests.fakes.truth import Pair, Truth
 from tests.integration.faults.proxy import NO_FAULT, PATIENCE, Fault, Proxy
@@ -170,7 +170,7 @@ class Victim:
         settings = ClientSettings(parse_bootstrap(self.sandbox.bootstrap), timeout=PATIENCE, broker_timeout=PATIENCE)
         cluster, _ = await Cluster.connect(settings)
         async with cluster:
-            route = await Route.to(cluster, groups)
+            route = await CoordinatorClient.to(cluster, groups)
             for name in groups:
                 await join(route, consumer(name, {TARGET_TOPIC: LOAD.partitions}))
 

@@ -9,8 +9,8 @@ import pytest
 from kgroups.errors import SandboxError
 from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.member import Member, beat, consumer, join
-from kgroups.sandbox.route import Route
 from kgroups.sandbox.wire.heartbeat import Heartbeat
 from kgroups.sandbox.wire.join_group import Joined, JoinGroup, MemberIdRequired
 from kgroups.sandbox.wire.sync_group import SyncGroup
@@ -37,11 +37,11 @@ class Script:
 
 
 def joined(script: Script) -> Member:
-    return asyncio.run(join(cast("Route", script), MEMBER))
+    return asyncio.run(join(cast("CoordinatorClient", script), MEMBER))
 
 
 def beaten(script: Script, member: Member) -> Member:
-    return asyncio.run(beat(cast("Route", script), member))
+    return asyncio.run(beat(cast("CoordinatorClient", script), member))
 
 
 def error(code: Code) -> KafkaError:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kgroups.sandbox.probe import api_versions, what_is_missing
+from kgroups.sandbox.probe import api_versions, why_not_ready
 
 METADATA, FIND_COORDINATOR, DESCRIBE_GROUPS, LIST_GROUPS, API_VERSIONS = 3, 10, 15, 16, 18
 
@@ -86,7 +86,7 @@ def missing(**changed: bytes | None) -> str | None:
     for name in [name for name, answer in changed.items() if answer is None]:
         del answers[names[name]]
     with broker(answers) as port:
-        found = what_is_missing({1: ("127.0.0.1", port)})
+        found = why_not_ready({1: ("127.0.0.1", port)})
     return found and found.partition(f"{port}: ")[2]
 
 
@@ -118,7 +118,7 @@ def test_not_ready(changed: dict[str, bytes | None], told: str) -> None:
 def test_nobody_there() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
-        found = what_is_missing({1: ("127.0.0.1", held.getsockname()[1])})
+        found = why_not_ready({1: ("127.0.0.1", held.getsockname()[1])})
     assert found is not None
     assert "refused" in found
 

@@ -6,9 +6,9 @@ import pytest
 
 from kgroups.config.formats.jaas import parse_jaas
 from kgroups.sandbox import kafka_version
+from kgroups.sandbox.security.client_configs import by_password
 from kgroups.sandbox.security.listeners import LISTENERS, mechanisms, quoted, validates_tokens
 from kgroups.sandbox.security.secrets import Secrets
-from kgroups.sandbox.security.ways import by_password
 
 
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])

@@ -15,8 +15,8 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.error_codes import Code, kafka_error
-from kgroups.sandbox import route
-from kgroups.sandbox.route import Route
+from kgroups.sandbox import coordinator_client
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.wire.heartbeat import Heartbeat
 
 ONE, TWO = Node(1, "a", 1), Node(2, "b", 2)
@@ -40,9 +40,9 @@ def answers(monkeypatch: pytest.MonkeyPatch, by_node: dict[int, Any], coordinato
     async def ask() -> Any:
         settings = ClientSettings((), broker_timeout=0.3)
         cluster = SimpleNamespace(nodes={1: ONE, 2: TWO}, call=call, settings=settings, deadline=Deadline(10))
-        return await (await Route.to(cast("Cluster", cluster), ["g"])).call("g", BEAT)
+        return await (await CoordinatorClient.to(cast("Cluster", cluster), ["g"])).call("g", BEAT)
 
-    monkeypatch.setattr(route, "find_coordinators", find)
+    monkeypatch.setattr(coordinator_client, "find_coordinators", find)
     return asyncio.run(ask())
 
 

@@ -5,9 +5,9 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.sandbox.promises import end_of, what_is_missing
+from kgroups.sandbox.expected_state import end_of, unmet_expectations
+from kgroups.sandbox.seed_data import LOG_STARTS, RECORDS, KnownGroup, known_groups
 from kgroups.sandbox.versions import kafka_version
-from kgroups.sandbox.world import LOG_STARTS, RECORDS, KnownGroup, known_groups
 
 GROUPS = {group.name: group for group in known_groups(kafka_version("4.3.1"))}
 STATIC, AHEAD = GROUPS["orders-static"], GROUPS["ahead"]
@@ -43,15 +43,15 @@ def as_promised(known: KnownGroup) -> GroupOffsets:
 
 
 def missing(known: KnownGroup, found: GroupOffsets) -> list[str]:
-    return what_is_missing([known], {known.name: found})
+    return unmet_expectations([known], {known.name: found})
 
 
 def test_nothing_is_missing_when_all_is_as_promised() -> None:
-    assert what_is_missing(GROUPS.values(), {name: as_promised(known) for name, known in GROUPS.items()}) == []
+    assert unmet_expectations(GROUPS.values(), {name: as_promised(known) for name, known in GROUPS.items()}) == []
 
 
 def test_a_group_that_is_not_there() -> None:
-    assert what_is_missing([AHEAD], {}) == ["ahead: does not exist"]
+    assert unmet_expectations([AHEAD], {}) == ["ahead: does not exist"]
 
 
 def test_members_are_looked_at() -> None:

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.sandbox.versions import VERSIONS, kafka_version
-from kgroups.sandbox.world import (
+from kgroups.sandbox.seed_data import (
     DELETED_TOPIC,
     LOG_STARTS,
     OPEN_TRANSACTION,
@@ -14,6 +13,7 @@ from kgroups.sandbox.world import (
     known_groups,
     lacking_groups,
 )
+from kgroups.sandbox.versions import VERSIONS, kafka_version
 
 NEWEST = known_groups(kafka_version("4.3.1"))
 

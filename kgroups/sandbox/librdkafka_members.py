@@ -1,4 +1,4 @@
-"""Run the known groups' librdkafka members: ``python -m kgroups.sandbox.actors BOOTSTRAP VERSION FOLDER/``.
+"""Run the known groups' librdkafka members: ``python -m kgroups.sandbox.librdkafka_members BOOTSTRAP VERSION FOLDER/``.
 
 Each member reads its partitions up to the expected committed offset, commits it, and stays in the group. The folder is
 the sandbox's, which identifies the process.
@@ -14,20 +14,21 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 
 from kgroups.model.groups import GroupType
 from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.seed_data import OPEN_TRANSACTION, KnownGroup, Player, known_groups
 from kgroups.sandbox.versions import kafka_version
-from kgroups.sandbox.world import OPEN_TRANSACTION, KnownGroup, Player, known_groups
 
+ROLE: Final = "librdkafka-members"
 _PAUSE: Final = 0.05
 _TRANSACTION_MS: Final = 86_400_000
 
 
-def start_actors(sandbox: Sandbox) -> int:
+def start_librdkafka_members(sandbox: Sandbox) -> int:
     """Start the members as a helper process of the sandbox, and return its PID."""
-    program = [sys.executable, "-m", "kgroups.sandbox.actors"]
-    return sandbox.start_helper("actors", [*program, sandbox.bootstrap, sandbox.version.name, f"{sandbox.folder}/"])
+    program = [sys.executable, "-m", "kgroups.sandbox.librdkafka_members"]
+    return sandbox.start_helper(ROLE, [*program, sandbox.bootstrap, sandbox.version.name, f"{sandbox.folder}/"])
 
 
-class Actor:
+class LibrdkafkaMember:
     """One member of a group."""
 
     def __init__(self, bootstrap: str, group: KnownGroup, number: int) -> None:
@@ -37,7 +38,7 @@ class Actor:
         self._consumer = Consumer(_settings(bootstrap, group, number))
         self._consumer.subscribe(list(group.topics))
 
-    def act(self) -> None:
+    def step(self) -> None:
         """Read the available records, and commit the offsets that were reached; rebalances happen here too."""
         while message := self._consumer.poll(0):
             self._read(message)
@@ -111,13 +112,13 @@ def open_transaction(bootstrap: str) -> Producer:
 def main(bootstrap: str, version: str) -> None:
     """Run the members until the process is stopped."""
     groups = [group for group in known_groups(kafka_version(version)) if group.player == Player.LIBRDKAFKA]
-    actors = [Actor(bootstrap, group, number) for group in groups for number in range(group.members)]
-    for actor in actors:
-        actor.act()
+    members = [LibrdkafkaMember(bootstrap, group, number) for group in groups for number in range(group.members)]
+    for member in members:
+        member.step()
     writer = open_transaction(bootstrap)
     while writer:  # keeps the producer alive
-        for actor in actors:
-            actor.act()
+        for member in members:
+            member.step()
         time.sleep(_PAUSE)
 
 

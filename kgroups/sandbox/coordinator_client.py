@@ -21,7 +21,7 @@ WINDOW: Final = 32
 only when the rebalance is complete: more would only wait in its queue."""
 
 
-class Route:
+class CoordinatorClient:
     """The coordinators of some groups; looks them up again when a group has moved."""
 
     def __init__(self, cluster: Cluster, found: Found) -> None:
@@ -30,7 +30,7 @@ class Route:
         self._windows = {node.id: asyncio.Semaphore(WINDOW) for node in cluster.nodes.values()}
 
     @classmethod
-    async def to(cls, cluster: Cluster, groups: Iterable[GroupId]) -> Route:
+    async def to(cls, cluster: Cluster, groups: Iterable[GroupId]) -> CoordinatorClient:
         """Look up the coordinators; wait for unavailable ones, at most the cluster's ``broker_timeout``."""
         return cls(cluster, await find_coordinators(cluster, groups))
 

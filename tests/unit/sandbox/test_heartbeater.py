@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kgroups.sandbox.keeper import read_roster, write_roster
+from kgroups.sandbox.heartbeater import read_roster, write_roster
 from kgroups.sandbox.member import Member, consumer
 
 

@@ -1,4 +1,4 @@
-"""Keep existing members alive with heartbeats: ``python -m kgroups.sandbox.keeper BOOTSTRAP ROSTER``.
+"""Keep existing members alive with heartbeats: ``python -m kgroups.sandbox.heartbeater BOOTSTRAP ROSTER``.
 
 A roster is a file with one member per line. It is in the sandbox's folder, which identifies the process.
 """
@@ -18,8 +18,8 @@ from kgroups.errors import KgroupsError
 from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import fan_out
 from kgroups.sandbox.cluster import Sandbox
+from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.member import SESSION, Member, beat
-from kgroups.sandbox.route import Route
 
 PAUSE: Final = SESSION.total_seconds() / 6
 """Seconds between two rounds of heartbeats: five can fail before a member's session expires."""
@@ -32,11 +32,12 @@ _SHOWN: Final = 3
 CLIENT_ID: Final = "kgroups-sandbox"
 
 
-def start_keeper(sandbox: Sandbox, role: str, members: Iterable[Member]) -> int:
+def start_heartbeater(sandbox: Sandbox, role: str, members: Iterable[Member]) -> int:
     """Start a helper process of the sandbox that keeps these members alive, and return its PID."""
     roster = sandbox.folder / f"{role}.roster"
     write_roster(roster, members)
-    return sandbox.start_helper(role, [sys.executable, "-m", "kgroups.sandbox.keeper", sandbox.bootstrap, str(roster)])
+    program = [sys.executable, "-m", "kgroups.sandbox.heartbeater"]
+    return sandbox.start_helper(role, [*program, sandbox.bootstrap, str(roster)])
 
 
 def write_roster(path: Path, members: Iterable[Member]) -> None:
@@ -76,7 +77,7 @@ async def beat_round(bootstrap: str, members: list[Member]) -> tuple[list[Member
     try:
         cluster, _ = await Cluster.connect(settings)
         async with cluster:
-            route = await Route.to(cluster, [member.group for member in members])
+            route = await CoordinatorClient.to(cluster, [member.group for member in members])
             kept = await fan_out((member, beat(route, member)) for member in members)
     except KgroupsError as error:
         return members, {str(error)}

@@ -6,7 +6,7 @@ import pytest
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox import Sandbox
-from kgroups.sandbox.once import seed_once
+from kgroups.sandbox.seed_marker import seed_once
 from kgroups.sandbox.state import State
 
 MADE: list[str] = []

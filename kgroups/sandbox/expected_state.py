@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from kgroups.model.groups import Group, GroupId
 from kgroups.model.offsets import GroupCommits, Logs
 from kgroups.model.views.offset_row import GroupOffsets
-from kgroups.sandbox.world import DELETED_TOPIC, LOG_STARTS, OPEN_TRANSACTION, RECORDS, KnownGroup
+from kgroups.sandbox.seed_data import DELETED_TOPIC, LOG_STARTS, OPEN_TRANSACTION, RECORDS, KnownGroup
 
 
-def what_is_missing(expected: Iterable[KnownGroup], found: Mapping[GroupId, GroupOffsets]) -> list[str]:
+def unmet_expectations(expected: Iterable[KnownGroup], found: Mapping[GroupId, GroupOffsets]) -> list[str]:
     """Return one line for each difference; none when all groups are as expected."""
     return [
         f"{group.name}: {difference}"
