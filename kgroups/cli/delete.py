@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     "--empty-for",
     type=Duration(),
     metavar="DURATION",
-    help="Refused: no Kafka tells since when a group is empty; kgroups history stale does.",
+    help="Not supported: Kafka does not report how long a group has been empty; use kgroups history stale.",
 )
 @all_internal_topics_option
 @click.option(
     "--including-hidden-offsets",
     "including_hidden",
     is_flag=True,
-    help="Also delete groups whose committed offsets you may not all see: offsets on topics without permission "
+    help="Also delete groups with committed offsets that may be hidden: offsets on topics without permission "
     "DESCRIBE are deleted, too, and are not in the undo file.",
 )
 @safety_options
@@ -63,16 +63,15 @@ def delete(
     safety: Safety,
     chosen: Chosen,
 ) -> int:
-    """Delete groups that have no members, with their offsets.
+    """Delete groups without members, with their committed offsets.
 
-    Shows what would go; --execute deletes it. The offsets that you may see are kept in a file first, from which
-    reset-offsets --from-file makes the groups again. Internal topics of streams groups stay, unless they are to go as
-    well.
+    Shows the plan; --execute deletes the groups. The visible offsets are first saved to an undo file, from which
+    reset-offsets --from-file restores them. Internal topics of streams groups are kept unless they are selected.
     """
     if empty_for is not None:
         raise UsageError(
-            "--empty-for: Kafka's API does not tell since when a group is empty; kgroups history stale tells it from "
-            "the records of __consumer_offsets"
+            "--empty-for: Kafka does not report how long a group has been empty; kgroups history stale finds "
+            "it in the records of __consumer_offsets"
         )
     safety.check(consent)
     selection = chosen.selection()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "topics",
     multiple=True,
     metavar="TOPIC[:0,2-5]",
-    help="All commits on a topic, or on some of its partitions; may be repeated.",
+    help="Topic whose committed offsets are deleted, or some of its partitions. Repeatable.",
     shell_complete=complete_topic,
 )
 @safety_options
@@ -50,16 +50,16 @@ def delete_offsets(
     chosen: Chosen,
     topics: tuple[str, ...],
 ) -> int:
-    """Delete what groups have committed on some topics.
+    """Delete committed offsets of topics.
 
-    For topics that no member is subscribed to; the group may have members otherwise. Needs Kafka 2.4. The old offsets
-    are kept in a file first, which reset-offsets --from-file takes back.
+    Only of topics that no member is subscribed to; the group may have members. Requires Kafka 2.4. The old offsets are
+    first saved to an undo file, from which reset-offsets --from-file restores them.
     """
     from kgroups.admin.port import OFFSET_DELETION
     from kgroups.model.topic_scope import parse_topic_scope
 
     if not topics:
-        raise UsageError("which commits? Say --topic TOPIC[:0,2-5]")
+        raise UsageError("no topic selected: use --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
     safety.check(consent)
     selection = chosen.selection()

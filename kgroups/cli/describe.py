@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @click.command("describe")
 @group_and_topic_options
-@click.option("--offsets", is_flag=True, help="Committed offsets, log ends and lag.  [default view]")
-@click.option("--members", is_flag=True, help="Members and what is assigned to them.")
-@click.option("--state", is_flag=True, help="Coordinator, assignor, state and number of members.")
-@click.option("--topology", is_flag=True, help="Of streams groups: subtopologies, their topics and tasks.")
-@click.option("-v", "--verbose", is_flag=True, help="More columns: epochs, assignments, subscriptions.")
+@click.option("--offsets", is_flag=True, help="Show committed offsets, log end offsets, and lag.  [default view]")
+@click.option("--members", is_flag=True, help="Show members and their assignments.")
+@click.option("--state", is_flag=True, help="Show coordinator, assignor, state, and number of members.")
+@click.option("--topology", is_flag=True, help="Show the subtopologies of streams groups, with topics and tasks.")
+@click.option("-v", "--verbose", is_flag=True, help="Show more columns: epochs, assignments, subscriptions.")
 @deep_options
 @isolation_option
 @output_options
@@ -51,9 +51,9 @@ def describe(
     look = shape._replace(verbose=verbose)
 
     if deep and topology:
-        raise UsageError("--deep has nothing to add to --topology: leave one of them out")
+        raise UsageError("--deep and --topology are mutually exclusive")
     if deep and connection.settings.transport is Transport.LIBRDKAFKA:
-        raise UsageError("--deep reads records, which only the wire client does: leave --transport librdkafka out")
+        raise UsageError("--deep is not supported with --transport librdkafka")
 
     async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.offsets import Isolation

@@ -43,10 +43,10 @@ _LOOK = (
         type=click.Choice(["auto", "table", "plain", "json"]),
         default="auto",
         show_default=True,
-        help="Sentences with tables, or JSON.  auto: table on a terminal, plain in a pipe.",
+        help="Text with tables, or JSON.  auto: table on a terminal, plain in a pipe.",
     ),
-    click.option("-v", "--verbose", is_flag=True, help="More columns: clients, assignments, subscriptions."),
-    click.option("--no-headers", is_flag=True, help="No header lines of tables."),
+    click.option("-v", "--verbose", is_flag=True, help="Show more columns: clients, assignments, subscriptions."),
+    click.option("--no-headers", is_flag=True, help="Omit the header row of tables."),
 )
 
 
@@ -81,8 +81,8 @@ def look_options(command: F) -> F:
     "what_if",
     multiple=True,
     metavar="CHANGE",
-    help="Work out what would move: members=+1, members=-1, members=5, member=-ID, assignor=NAME, "
-    "partitions=TOPIC:+3. May be repeated: one change after the other.",
+    help="Compute which partitions would move: members=+1, members=-1, members=5, member=-ID, assignor=NAME, "
+    "partitions=TOPIC:+3. Repeatable: each change is applied after the one before it.",
 )
 @deep_options
 @look_options
@@ -90,14 +90,15 @@ def look_options(command: F) -> F:
 def explain(
     connection: Connection, look: Look, chosen: Chosen, what_if: tuple[str, ...], deep: tuple[int, float] | None
 ) -> int:
-    """Explain why groups are as they are.
+    """Explain the state and the problems of groups.
 
-    In sentences, with a table of the members: where the group is kept and by which protocol, who holds nothing, what
-    nobody holds or two do, in what members differ, what a rebalance weighs against the broker's limits.
+    Shows, in sentences and a table of members: the coordinator and the protocol, members without partitions, partitions
+    that are unassigned or assigned twice, differences between members, and the size of a rebalance against the broker's
+    limits.
 
-    --what-if runs Kafka's own assignors on the group as it is, here, and asks no member. A new member asks for what
-    most ask for and comes last in the order of ids; where members=N shrinks the group, those that are last leave. For
-    member=-ID an instance id or the beginning of a member id will do. Racks are not looked at.
+    --what-if runs Kafka's assignors locally on the group as it is; no member is affected. A new member has the most
+    common subscription and the highest member ID; where members=N shrinks the group, the members with the highest IDs
+    leave. member=-ID takes an instance ID or the start of a member ID. Racks are ignored.
     """
     from kgroups.model.explain import explain as find
     from kgroups.render.explain import Explained, write_explained, write_json
@@ -106,9 +107,9 @@ def explain(
     changes = _changes(what_if)
     selection = chosen.selection()
     if changes and (selection.needs_list or len(selection.names) != 1):
-        raise UsageError("--what-if is about one group: name it, and no other")
+        raise UsageError("--what-if requires exactly one group")
     if connection.settings.transport is Transport.LIBRDKAFKA:
-        raise UsageError("explain needs what only the wire client is told: leave --transport librdkafka out")
+        raise UsageError("explain is not supported with --transport librdkafka")
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.port import FACTS
@@ -170,5 +171,5 @@ def _with_what_if(answered: Outcome[Explained], changes: list[Change]) -> Outcom
             raise UsageError(f"--what-if: {error}") from None
         except CannotTell as error:
             items.append(item)
-            failures.append(Failure(Scope.GROUP, facts.group.group_id, f"--what-if cannot be worked out: {error}"))
+            failures.append(Failure(Scope.GROUP, facts.group.group_id, f"--what-if cannot be computed: {error}"))
     return answered.with_items(items).with_failures(failures)

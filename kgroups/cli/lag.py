@@ -31,21 +31,21 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
     type=click.Choice(["group", "topic", "partition", "member"]),
     default="group",
     show_default=True,
-    help="One row for each group, or for each topic, partition or member of each group.",
+    help="Show one row for each group, or for each topic, partition, or member of each group.",
 )
-@click.option("--only-lagging", is_flag=True, help="Rows with a partition that is behind.")
-@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Rows with a known lag of at least N.")
+@click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition.")
+@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Only rows with a known lag of at least N.")
 @click.option(
     "--top",
     type=click.IntRange(1),
     metavar="N",
-    help="The N rows with the largest known lag, largest first; with --sort the first N of that order.",
+    help="Only the N rows with the largest known lag, largest first; with --sort, the first N in that order.",
 )
 @click.option(
     "--time",
     "with_time",
     is_flag=True,
-    help="Also lag in time: the age of the first unread record, which is read from the log.",
+    help="Add the time lag: the age of the first unread record. Reads records.",
 )
 @isolation_option
 @output_options
@@ -61,19 +61,20 @@ def lag(
     with_time: bool,
     isolation: str,
 ) -> int:
-    """Show how far groups are behind, in records and in time.
+    """Show the lag of groups, in records and in time.
 
-    Of the groups that are named or selected; of all groups where nothing is said.
+    Shows the selected groups; by default all groups.
 
     TOTAL-LAG is - if the lag of a partition is unknown: its log cannot be read, or the group has members and no
     committed offset on it. NOTE and KNOWN-LAG then show the lag of the other partitions.
 
-    BEHIND counts partitions with a lag above 0, UNCOMMITTED those that have no commit, though a member holds them or
-    the group reads their topic. Where there are some, UNKNOWN counts those whose log could not be asked about, AHEAD
-    commits beyond the end of the log (their lag is negative, and is added as it is), DATA-LOST those of which records
-    were deleted before they were read.
+    BEHIND counts partitions with a lag above 0. UNCOMMITTED counts partitions without a committed offset that are
+    assigned to a member, or whose topic the group reads. These columns appear if they have values: UNKNOWN counts
+    partitions whose log end offset is unknown, AHEAD counts commits beyond the log end (their negative lag is included
+    in the total), DATA-LOST counts partitions of which records were deleted before they were read.
 
-    With --time, 0 means that nothing is unread, and - that it is unknown for a partition; NOTE has the reason.
+    With --time, 0 means that there are no unread records, and - that the time lag of a partition is unknown; NOTE has
+    the reason.
     """
     from kgroups.model.offsets import Isolation
     from kgroups.model.views.lag_summary import LAG_ROWS, Ages, By, shares
@@ -88,9 +89,9 @@ def lag(
     look = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
     by_time = _names_time(ranked)
     if not with_time and (by_time or _names_time(shape.columns)):
-        raise UsageError("the column time_lag_ms needs --time: records are read for it")
+        raise UsageError("the column time_lag_ms requires --time")
     if with_time and connection.settings.transport is Transport.LIBRDKAFKA:
-        raise UsageError("--time reads records, which only the wire client does: leave --transport librdkafka out")
+        raise UsageError("--time is not supported with --transport librdkafka")
 
     def first(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
@@ -198,4 +199,4 @@ def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tupl
 
 
 def _remarks(unsure: int) -> list[str]:
-    return [f"left out, for their lag is not wholly known: {unsure:,}"] if unsure else []
+    return [f"omitted because their lag is partly unknown: {unsure:,}"] if unsure else []

@@ -27,7 +27,7 @@ _SHOW = "\x00"
     is_flag=False,
     flag_value=_SHOW,
     metavar="[STATES]",
-    help="Groups in these states (any case, comma list; sent to the broker). Alone: show the state.",
+    help="Only groups in these states (comma-separated, any case). Without values: show the state.",
 )
 @click.option(
     "--type",
@@ -36,14 +36,14 @@ _SHOW = "\x00"
     is_flag=False,
     flag_value=_SHOW,
     metavar="[TYPES]",
-    help="Groups of these types: classic, consumer, share, streams. Alone: show the type.",
+    help="Only groups of these types: classic, consumer, share, streams. Without values: show the type.",
 )
 @click.option(
     "--protocol-type",
     "protocol_types",
     multiple=True,
     metavar="TYPES",
-    help="Groups of these protocol types, such as consumer or connect.  [default: all]",
+    help="Only groups with these protocol types, such as consumer or connect.  [default: all]",
 )
 @output_options
 @connection_options
@@ -54,7 +54,7 @@ def list_groups(
     types: tuple[str, ...],
     protocol_types: tuple[str, ...],
 ) -> int:
-    """List the groups of the cluster, of every kind, sorted."""
+    """List the groups of a cluster, of every type."""
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.model.views.list_row import list_row
@@ -90,6 +90,6 @@ def _canonical(flag: str, values: tuple[str, ...], known: tuple[str, ...]) -> tu
         for word in given:
             name = canonical_word(word.strip(), known)
             if name is None:
-                raise UsageError(f"{flag}: {word.strip()!r} is none of {', '.join(known)}")
+                raise UsageError(f"{flag}: unknown value {word.strip()!r} (valid: {', '.join(known)})")
             found.append(name)
     return tuple(dict.fromkeys(found))

@@ -19,30 +19,30 @@ COMPLETE = "_KGROUPS_COMPLETE"
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(version)s")
 def cli() -> None:
-    """Kafka's consumer groups: list and describe them, fast and truthfully.
+    """Manage Kafka consumer groups.
 
-    Exit codes: 0 all was answered; 1 something failed (what was answered is printed, failures are named on stderr);
-    2 usage or configuration.
+    Exit codes: 0 success; 1 failure or partial failure (available results are printed, failures are listed on stderr);
+    2 invalid usage or configuration.
     """
 
 
 add_later(
     cli,
-    Later("list", "list:list_groups", "List the groups of the cluster, of every kind, sorted."),
+    Later("list", "list:list_groups", "List the groups of a cluster, of every type."),
     Later("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
-    Later("lag", "lag:lag", "Show how far groups are behind, in records and in time."),
-    Later("watch", "watch.command:watch", "Watch groups live: state, members, lag and rates."),
+    Later("lag", "lag:lag", "Show the lag of groups, in records and in time."),
+    Later("watch", "watch.command:watch", "Watch groups live: state, members, lag, and rates."),
     Later("exporter", "exporter.command:exporter", "Serve metrics of groups to Prometheus."),
-    Later("check", "check.command:check", "Check whether groups are as they should be."),
-    Later("explain", "explain:explain", "Explain why groups are as they are."),
-    Later("reset-offsets", "reset_offsets:reset_offsets", "Move the offsets of groups that have no members."),
-    Later("delete-offsets", "delete_offsets:delete_offsets", "Delete what groups have committed on some topics."),
-    Later("delete", "delete:delete", "Delete groups that have no members, with their offsets."),
+    Later("check", "check.command:check", "Check groups against rules, for CI and monitoring."),
+    Later("explain", "explain:explain", "Explain the state and the problems of groups."),
+    Later("reset-offsets", "reset_offsets:reset_offsets", "Reset the committed offsets of groups without members."),
+    Later("delete-offsets", "delete_offsets:delete_offsets", "Delete committed offsets of topics."),
+    Later("delete", "delete:delete", "Delete groups without members, with their committed offsets."),
     Later("remove-members", "remove_members:remove_members", "Remove members from groups."),
-    Later("config", "config:config", "Show the settings that were given, and try them."),
-    Later("history", "history:history", "Collect what groups did, and ask about it later."),
-    Later("profile", "profile:profile", "List, show and choose named clusters."),
-    Later("sandbox", "sandbox:sandbox", "Run a real Kafka on this machine, to try things on."),
+    Later("config", "config:config", "Show and test the connection settings."),
+    Later("history", "history:history", "Collect the history of groups, and query it."),
+    Later("profile", "profile:profile", "List, show, and choose profiles of clusters."),
+    Later("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
 )
 
 

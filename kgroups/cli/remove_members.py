@@ -31,11 +31,13 @@ MEMBERS_AT_ONCE = 500
 
 @click.command("remove-members")
 @group_options
-@click.option("--member", "members", multiple=True, metavar="ID", help="By its member id; may be repeated.")
-@click.option("--instance", "instances", multiple=True, metavar="ID", help="A static member, by its group.instance.id.")
-@click.option("--all-members", is_flag=True, help="All members of the groups.")
+@click.option("--member", "members", multiple=True, metavar="ID", help="Member ID. Repeatable.")
 @click.option(
-    "--reason", default="removed by kgroups", show_default=True, help="For the brokers' log (from Kafka 3.2 on)."
+    "--instance", "instances", multiple=True, metavar="ID", help="Static member, by its group.instance.id. Repeatable."
+)
+@click.option("--all-members", is_flag=True, help="Select all members of the groups.")
+@click.option(
+    "--reason", default="removed by kgroups", show_default=True, help="Reason, for the broker's log (since Kafka 3.2)."
 )
 @consent_options
 @output_options
@@ -52,8 +54,8 @@ def remove_members(
 ) -> int:
     """Remove members from groups.
 
-    For members that hang, and for static members that will not come back: their partitions go to the others. One that
-    lives joins again as soon as it notices. Needs Kafka 2.4.
+    For members that hang, and for static members that will not return: their partitions are assigned to the other
+    members. A member that is alive rejoins. Requires Kafka 2.4.
     """
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.port import MEMBER_REMOVAL
@@ -67,9 +69,9 @@ def remove_members(
 
     stop = Interruption()
     if all_members and (members or instances):
-        raise UsageError("--all-members excludes --member and --instance")
+        raise UsageError("--all-members cannot be combined with --member or --instance")
     if not (all_members or members or instances):
-        raise UsageError("which members? Say --member ID, --instance ID or --all-members")
+        raise UsageError("no members selected: use --member ID, --instance ID, or --all-members")
     selection = chosen.selection()
     wanted = WantedMembers(frozenset(members), frozenset(instances), all_members)
 

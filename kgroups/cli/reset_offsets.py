@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 @click.command("reset-offsets")
 @group_options
 @scenario_options
-@click.option(
-    "--create-group", is_flag=True, help="Create the groups named that do not exist. Undo files do so without it."
-)
+@click.option("--create-group", is_flag=True, help="Create named groups that do not exist. Undo files do not need it.")
 @internal_topic_option
 @all_internal_topics_option
 @safety_options
@@ -48,11 +46,14 @@ if TYPE_CHECKING:
     "accepted",
     multiple=True,
     type=click.Choice(["cluster", "topic", "offset"]),
-    help="With --from-file: apply it although it is another cluster's, although a topic was recreated or an offset is "
-    "beyond the log end, or although a group has moved on or was never written; may be repeated.",
+    help="With --from-file: apply the file even if it belongs to another cluster (cluster), if a topic was "
+    "recreated or an offset is beyond the log end (topic), or if an offset has changed since or was never "
+    "written (offset). Repeatable.",
 )
 @click.option(
-    "--export", is_flag=True, help="Print the plan for --from-file, as the Java tool's CSV; with -o json as JSON."
+    "--export",
+    is_flag=True,
+    help="Print the plan for --from-file, in the CSV format of Kafka's tool; with -o json in JSON.",
 )
 @output_options
 @connection_options
@@ -72,19 +73,20 @@ def reset_offsets(
     all_internal: bool,
     **scenarios: Any,
 ) -> int:
-    """Move the offsets of groups that have no members.
+    """Reset the committed offsets of groups without members.
 
-    Shows what would be written; --execute writes it. The old offsets are kept in a file first, which --from-file takes
-    back. A group with members is refused, and the others are reset. Of streams groups the input topics are reset.
+    Shows the plan; --execute applies it. The old offsets are first saved to an undo file, from which --from-file
+    restores them. Groups with members are rejected, and the others are reset. For streams groups, the input topics
+    are reset.
     """
     request, remarks = _request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
     safety.check(consent)
     if export:
         if consent.execute:
-            raise UsageError("--export and --execute exclude each other")
+            raise UsageError("--export and --execute are mutually exclusive")
         if internal or all_internal:
-            raise UsageError("--export plans offsets alone: it excludes the deletion of internal topics")
+            raise UsageError("--export cannot be combined with the deletion of internal topics")
         single = len(chosen.names) == 1 and chosen.regex is None
         return _export(connection, shape, request, remarks, with_group=not single)
     undo = UndoFile(undo_file, connection)
@@ -157,7 +159,7 @@ def _request(
 
     flag, value = one_scenario(scenarios)
     if topics and all_topics:
-        raise UsageError("--topic and --all-topics exclude each other")
+        raise UsageError("--topic and --all-topics are mutually exclusive")
     scope = parse_topic_scope(topics) if topics else None
     if flag == "from_file":
         from .frame.plan_source import plan_for, read_plan
@@ -168,7 +170,7 @@ def _request(
     if accepted:
         raise UsageError("--accept-mismatch requires --from-file")
     if not (topics or all_topics or flag == "to_group"):
-        raise UsageError("which partitions? Say --topic TOPIC[:0,2-5], or --all-topics")
+        raise UsageError("no partitions selected: use --topic TOPIC[:0,2-5] or --all-topics")
     return ResetRequest(chosen.selection(), scenario_of(flag, value), scope), ()
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgroups.sandbox.kinds import KindGroup
     from kgroups.sandbox.seed_data import KnownGroup
 
-_NAME_HELP = "Its name; several may run side by side."
+_NAME_HELP = "Name of the sandbox; several can run at the same time."
 
 
 def _progress(line: str) -> None:
@@ -24,18 +24,22 @@ def _progress(line: str) -> None:
 
 @click.group("sandbox")
 def sandbox() -> None:
-    """Run a real Kafka on this machine, to try things on."""
+    """Run a local Kafka cluster for experiments."""
 
 
 @sandbox.command("up")
-@click.option("--brokers", type=click.IntRange(1, 3), default=1, show_default=True, help="How many brokers.")
-@click.option("--version", "kafka", metavar="VERSION", help="Version of Kafka.  [default: 4.3.1]")
+@click.option("--brokers", type=click.IntRange(1, 3), default=1, show_default=True, help="Number of brokers.")
+@click.option("--version", "kafka", metavar="VERSION", help="Kafka version.  [default: 4.3.1]")
 @click.option("--name", default="default", show_default=True, help=_NAME_HELP)
-@click.option("--security", is_flag=True, help="With TLS, SASL and ACLs, and a client.properties for each way in.")
+@click.option(
+    "--security",
+    is_flag=True,
+    help="Enable TLS, SASL, and ACLs; write a client.properties for each authentication method.",
+)
 def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
     """Start brokers on ports of this machine.
 
-    The first start of a version fetches its jars, by Maven or by PySpark's Ivy.
+    The first start of a version downloads its jars, with Maven or PySpark's Ivy.
     """
     from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 
@@ -44,7 +48,7 @@ def up(brokers: int, kafka: str | None, name: str, security: bool) -> None:
         started = _up_secure(version, brokers, name)
     else:
         started = Sandbox.up(version, brokers, name=name, progress=_progress)
-    click.echo(f"Kafka {started.version.name} is up at {started.bootstrap}. To point kgroups at it:", err=True)
+    click.echo(f"Kafka {started.version.name} is up at {started.bootstrap}. To use it with kgroups:", err=True)
     click.echo(f"export KGROUPS_BOOTSTRAP_SERVER={started.bootstrap}")
 
 
@@ -60,7 +64,9 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
     else:
         kerberos = True
     secure = up(version, brokers, name=name, kerberos=kerberos, progress=_progress)
-    _progress("The ways in, for --command-config; on the address below nobody logs in, and everything is allowed:")
+    _progress(
+        "Client configurations for --command-config; the address below requires no authentication and has no ACLs:"
+    )
     for way in secure.ways:
         _progress(f"  {secure.file(way)}")
     if secure.kerberos:
@@ -69,8 +75,8 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
 
 
 @sandbox.command("down")
-@click.option("--name", default="default", show_default=True, help="Which one.")
-@click.option("--all", "every", is_flag=True, help="All of this user's.")
+@click.option("--name", default="default", show_default=True, help="Name of the sandbox.")
+@click.option("--all", "every", is_flag=True, help="All sandboxes of this user.")
 def down(name: str, every: bool) -> None:
     """Stop its processes and delete its data."""
     from kgroups.sandbox import Sandbox
@@ -81,14 +87,14 @@ def down(name: str, every: bool) -> None:
 
 
 @sandbox.command("status")
-@click.option("--name", help="This sandbox only.")
+@click.option("--name", help="Only this sandbox.")
 def status(name: str | None) -> None:
-    """Show what runs, under which name, at which address."""
+    """Show running sandboxes, with names and addresses."""
     from kgroups.sandbox import Sandbox
 
     names = Sandbox.names() if name is None else [name]
     if not names:
-        _progress("no sandbox is up")
+        _progress("no sandbox is running")
     for name in names:
         click.echo(_described(Sandbox.load(name).status()))
 
@@ -99,37 +105,47 @@ def status(name: str | None) -> None:
     "kinds",
     multiple=True,
     type=click.Choice(["share", "streams", "connect"]),
-    help="Groups of this kind instead, played by Kafka's own programs; may be given more than once.",
+    help="Create groups of this type instead, with Kafka's own programs. Repeatable.",
 )
-@click.option("--groups", type=click.IntRange(1, 99_999), metavar="N", help="Make so many groups.")
-@click.option("--partitions", type=click.IntRange(1, 1_000), metavar="P", help="Each commits on so many.  [default: 9]")
-@click.option("--topics", type=click.IntRange(1, 1_000), metavar="T", help="They share so many topics.  [default: 10]")
+@click.option("--groups", type=click.IntRange(1, 99_999), metavar="N", help="Number of groups to create.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(1, 1_000),
+    metavar="P",
+    help="Number of partitions that each group commits.  [default: 9]",
+)
+@click.option(
+    "--topics",
+    type=click.IntRange(1, 1_000),
+    metavar="T",
+    help="Number of topics that the groups share.  [default: 10]",
+)
 @click.option(
     "--stable",
     type=click.FloatRange(0, 1),
     metavar="FRACTION",
-    help="This part of them has a member; the others are empty.  [default: 0.5]",
+    help="Fraction of the groups that has a member.  [default: 0.5]",
 )
-@click.option("--name", default="default", show_default=True, help="Which sandbox.")
+@click.option("--name", default="default", show_default=True, help="Name of the sandbox.")
 def seed(name: str, kinds: tuple[str, ...], groups: int | None, **shape: Any) -> None:
-    """Make groups to look at; their members stay until down.
+    """Create example groups, whose members run until down.
 
-    Without options: consumer groups in every state, small, each known by what it shows. With --kind: share groups,
-    Kafka Streams (needs a JDK), Connect workers, beside what there is. With --groups: thousands of consumer groups.
+    Without options: small consumer groups in every state. With --kind: share groups, Kafka Streams (requires a JDK), or
+    Connect workers, in addition to existing groups. With --groups: thousands of consumer groups.
     """
     from kgroups.sandbox import Sandbox
 
     given = {key: value for key, value in shape.items() if value is not None}
     if kinds:
         if groups is not None or given:
-            raise UsageError(f"--{next(iter(given), 'groups')} does not go with --kind")
+            raise UsageError(f"--{next(iter(given), 'groups')} cannot be combined with --kind")
         _seed_kinds(name, kinds)
     elif groups is not None:
         from kgroups.sandbox.load import Load, seed_load
 
         seed_load(Sandbox.load(name), Load(groups, **{"partitions": 9} | given), _progress)
     elif given:
-        raise UsageError(f"--{next(iter(given))} goes with --groups")
+        raise UsageError(f"--{next(iter(given))} requires --groups")
     else:
         _seed_world(name)
 

@@ -27,32 +27,44 @@ class PlainInt(click.IntRange):
 
 
 _SCENARIOS = (
-    click.option("--to-earliest", is_flag=True, help="To the start of the log."),
-    click.option("--to-latest", is_flag=True, help="To the end of the log."),
-    click.option("--to-current", is_flag=True, help="Where it is; to the end where there is no commit."),
-    click.option("--to-offset", type=PlainInt(0), metavar="N", help="To this offset."),
+    click.option("--to-earliest", is_flag=True, help="Reset to the log start offset."),
+    click.option("--to-latest", is_flag=True, help="Reset to the log end offset."),
+    click.option(
+        "--to-current",
+        is_flag=True,
+        help="Keep the current offset; partitions without a committed offset are reset to the log end.",
+    ),
+    click.option("--to-offset", type=PlainInt(0), metavar="N", help="Reset to this offset."),
     click.option(
         "--shift-by",
         type=PlainInt(),
         metavar="N",
-        help="So many records forwards, or with a minus backwards.",
+        help="Shift by N records; a negative N shifts backwards.",
     ),
     click.option(
         "--to-datetime",
         metavar="TIME",
-        help="To the first record of that time or later: 2026-01-31T12:00:00.500, with Z or +01:00 behind it; "
-        "without a zone it is UTC, as for Kafka's own tool.",
+        help="Reset to the first record at or after this time: 2026-01-31T12:00:00.500, followed by Z or "
+        "+01:00; UTC by default, as in Kafka's tool.",
     ),
     click.option(
-        "--by-duration", metavar="DURATION", help="To the first record younger than an ISO duration: P1DT2H, PT90M."
+        "--by-duration",
+        metavar="DURATION",
+        help="Reset to the first record younger than this ISO 8601 duration: P1DT2H, PT90M.",
     ),
     click.option(
         "--from-file",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="To what a file says: CSV as --export writes it, a plan in JSON, or an undo file; - is standard input.",
+        help="Read target offsets from a file: CSV from --export, a plan in JSON, or an undo file; - is "
+        "standard input.",
     ),
-    click.option("--to-group", metavar="GROUP", help="To where another group is.", shell_complete=complete_group),
+    click.option(
+        "--to-group",
+        metavar="GROUP",
+        help="Copy the committed offsets of another group.",
+        shell_complete=complete_group,
+    ),
 )
 _SCOPE = (
     click.option(
@@ -60,10 +72,10 @@ _SCOPE = (
         "topics",
         multiple=True,
         metavar="TOPIC[:0,2-5]",
-        help="All partitions of a topic, or some; may be repeated.",
+        help="Reset all partitions of a topic, or some. Repeatable.",
         shell_complete=complete_topic,
     ),
-    click.option("--all-topics", is_flag=True, help="All partitions that the group has committed."),
+    click.option("--all-topics", is_flag=True, help="Reset all partitions with a committed offset."),
 )
 
 
@@ -82,9 +94,9 @@ def one_scenario(scenarios: dict[str, Any]) -> tuple[str, Any]:
     flags = {name: f"--{name.replace('_', '-')}" for name in scenarios}
     given = [(name, value) for name, value in scenarios.items() if value is not None and value is not False]
     if not given:
-        raise UsageError(f"where to? Say one of {', '.join(flags.values())}")
+        raise UsageError(f"no target offset: use one of {', '.join(flags.values())}")
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(flags[name] for name, _ in given)} exclude each other")
+        raise UsageError(f"{' and '.join(flags[name] for name, _ in given)} are mutually exclusive")
     return given[0]
 
 
@@ -124,5 +136,5 @@ def _moment(flag: str, text: str) -> int:
     except UsageError as error:
         raise UsageError(f"--{flag.replace('_', '-')}: {error}") from None
     if moment > now:
-        raise UsageError(f"--to-datetime: {text} is still to come; for the end of the log there is --to-latest")
+        raise UsageError(f"--to-datetime: {text} is in the future; use --to-latest for the log end")
     return moment

@@ -35,26 +35,26 @@ if TYPE_CHECKING:
 @click.command("check", cls=Plugin)
 @group_and_topic_options
 @expectation_options
-@click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="More expectations, in TOML, by group.")
+@click.option("--rules", type=click.Path(path_type=Path), metavar="FILE", help="TOML file with rules for groups.")
 @click.option(
-    "--window", type=Duration(), default="30s", show_default=True, help="How long --trend looks at the groups."
+    "--window", type=Duration(), default="30s", show_default=True, help="How long --trend observes the groups."
 )
 @click.option(
     "--samples",
     type=click.IntRange(2, 1000),
     default=3,
     show_default=True,
-    help="How often --trend looks in that time.",
+    help="Number of samples --trend takes in that time.",
 )
-@click.option("--wait", type=Duration(), help="Look again until all is well, at most so long.")
-@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Between the looks of --wait.")
+@click.option("--wait", type=Duration(), help="Repeat until every check passes, for at most this long.")
+@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Time between two checks of --wait.")
 @click.option(
     "-o",
     "--output",
     type=click.Choice(["text", "json", "junit", "openmetrics"]),
     default="text",
     show_default=True,
-    help="text is what monitoring plugins write, with performance data.",
+    help="text: the output of a monitoring plugin, with performance data.",
 )
 @isolation_option
 @connection_options
@@ -70,18 +70,17 @@ def check(
     output: str,
     isolation: str,
 ) -> int:
-    """Check whether groups are as they should be.
+    """Check groups against rules, for CI and monitoring.
 
-    Of the groups that are named or selected; with --rules alone, of those that the rules name. That a named group
-    exists is always checked.
+    Checks the selected groups; with only --rules, the groups that the rules name. A named group must exist.
 
-    Exit codes, by the convention of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (it could not be found
-    out: a broker did not answer, an option cannot be).
+    Exit codes, as for monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (a broker did not respond, or an
+    option is invalid).
 
-    A limit is one number, beyond which it is CRITICAL, or two, WARNING,CRITICAL. --trend looks at the groups
-    several times and judges by Burrow's rules: WARN (its lag only grows) is WARNING; STOP (behind, and nothing
-    committed), STALL (behind, and the same offset committed again) and REWIND (it went back) are CRITICAL. The first
-    three need an unread record, which is read from the log: transaction markers alone are not lag.
+    A limit is one number, above which the result is CRITICAL, or two: WARNING,CRITICAL. --trend samples the groups
+    several times and applies Burrow's rules: WARN (the lag only grows) is WARNING; STOP (lag, and no commits),
+    STALL (lag, and the same offset committed again) and REWIND (the offset decreased) are CRITICAL. The first three
+    require an unread record, which is read from the log: transaction markers alone are not lag.
     """
     from kgroups.model.health.sampling import Sampling
     from kgroups.model.offsets import Isolation

@@ -19,28 +19,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LIMIT = "[WARN,]CRIT"
 
 _EXPECTATIONS = (
-    click.option("--state", "states", multiple=True, metavar="STATES", help="In one of these states; a comma list."),
-    click.option("--type", "kind", metavar="TYPE", help="Of this type: classic, consumer, share, streams."),
-    click.option("--assignor", metavar="NAME", help="With this assignor in force, such as range or uniform."),
-    click.option("--members", type=click.IntRange(0), metavar="N", help="With exactly N members."),
-    click.option("--min-members", type=click.IntRange(0), metavar="N", help="With at least N members."),
+    click.option(
+        "--state", "states", multiple=True, metavar="STATES", help="Require one of these states, comma-separated."
+    ),
+    click.option(
+        "--type", "kind", metavar="TYPE", help="Require this group type: classic, consumer, share, or streams."
+    ),
+    click.option("--assignor", metavar="NAME", help="Require this assignor, such as range or uniform."),
+    click.option("--members", type=click.IntRange(0), metavar="N", help="Require exactly N members."),
+    click.option("--min-members", type=click.IntRange(0), metavar="N", help="Require at least N members."),
     click.option(
         "--stopped",
         is_flag=True,
-        help="Without members, and without another client that commits, such as a consumer that uses assign().",
+        help="Require that there are no members, and no other client that commits, such as a consumer that "
+        "uses assign().",
     ),
-    click.option("--assigned", is_flag=True, help="With every partition held by one member."),
+    click.option("--assigned", is_flag=True, help="Require every partition to be assigned to exactly one member."),
     click.option("--max-lag", metavar=_LIMIT, help="Total lag."),
     click.option("--max-partition-lag", metavar=_LIMIT, help="Lag of each partition."),
     click.option(
         "--max-topic-lag",
         multiple=True,
         metavar=f"GLOB={_LIMIT}",
-        help="Total lag of each topic that is like this; may be repeated.",
+        help="Total lag of each topic that matches GLOB. Repeatable.",
     ),
     click.option("--max-time-lag", metavar=_LIMIT, help="Age of the first unread record, such as 30s,5m."),
     click.option("--max-commit-age", metavar=_LIMIT, help="Time since the last commit on each partition."),
-    click.option("--trend", is_flag=True, help="Moving over --window, by Burrow's rules."),
+    click.option("--trend", is_flag=True, help="Require progress during --window, by Burrow's rules."),
     click.option(
         "--allow-uncommitted", is_flag=True, help="Partitions without a committed offset do not make a lag unknown."
     ),
@@ -66,7 +71,7 @@ def _limits(
     from kgroups.model.health.rules import parse_states, parse_threshold, parse_time_threshold, parse_type
 
     if rest["members"] is not None and rest["min_members"] is not None:
-        raise UsageError("--members and --min-members exclude each other")
+        raise UsageError("--members and --min-members are mutually exclusive")
     return Limits(
         states=_read("--state", parse_states, list(words(states))) or frozenset(),
         type=_read("--type", parse_type, kind),

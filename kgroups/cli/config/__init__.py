@@ -9,14 +9,14 @@ from ..frame.lazy_command import Later, add_later
 
 @click.group("config")
 def config() -> None:
-    """Show the settings that were given, and try them.
+    """Show and test the connection settings.
 
-    Flags, environment, profile and file, as they were understood; and the way to the cluster by them.
+    Settings come from flags, environment variables, the profile, and the configuration file.
     """
 
 
 add_later(
     config,
-    Later("check", "config.check:check", "Try the way to each broker, step by step."),
-    Later("show", "config.show:show_settings", "Show each setting, where it was given, and what it does."),
+    Later("check", "config.check:check", "Test the connection to each broker, step by step."),
+    Later("show", "config.show:show_settings", "Show each setting, its source, and its effect."),
 )

@@ -14,13 +14,13 @@ from ..frame.run_query import Shape, show, tell
 @output_options
 @explained_connection_options
 def check(connection: Connection, shape: Shape) -> int:
-    """Try the way to each broker, step by step.
+    """Test the connection to each broker, step by step.
 
-    First what was understood of flags, environment, profile and file, secrets masked. Then, of each bootstrap server
-    and of each broker at the address that it advertises: DNS, TCP, TLS, ApiVersions, SASL, Metadata. Last what the
-    principal may see. Each failed step has its fix; the steps behind it are not tried.
+    Shows the effective settings, with secrets masked. Then tests, for each bootstrap server and for each broker at its
+    advertised address: DNS, TCP, TLS, ApiVersions, SASL, Metadata. Finally shows the permissions of the principal. A
+    failed step comes with a fix; the steps after it are skipped.
 
-    Exit codes: 0 all is well, 1 a step failed, 2 the configuration cannot be.
+    Exit codes: 0 every step succeeded, 1 a step failed, 2 the configuration is invalid.
     """
     import asyncio
 

@@ -12,9 +12,9 @@ from ..frame.run_query import Shape, show
 @output_options
 @explained_connection_options
 def show_settings(connection: Connection, shape: Shape) -> int:
-    """Show each setting, where it was given, and what it does.
+    """Show each setting, its source, and its effect.
 
-    Secrets are masked; no broker is asked.
+    Secrets are masked. No broker is contacted.
     """
     from kgroups.model.outcome import Outcome
     from kgroups.render.check_view import SETTINGS

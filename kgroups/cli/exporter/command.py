@@ -31,23 +31,25 @@ if TYPE_CHECKING:
 
 @click.command("exporter")
 @group_and_topic_options
-@click.option("--listen", default="127.0.0.1:9308", show_default=True, metavar="HOST:PORT", help="Where to serve.")
+@click.option(
+    "--listen", default="127.0.0.1:9308", show_default=True, metavar="HOST:PORT", help="Address to listen on."
+)
 @click.option(
     "--max-age",
     type=Duration(),
     default="5s",
     show_default=True,
-    help="Scrapes that come within this time of a look get what that look saw.",
+    help="Serve the metrics of the last poll to scrapes within this time.",
 )
 @click.option(
     "--by",
     type=click.Choice(["group", "partition"]),
     default="partition",
     show_default=True,
-    help="Samples for each partition too, or sums alone.",
+    help="Export series per partition, or only sums per group.",
 )
-@click.option("--time", "with_time", is_flag=True, help="Also lag in time: records are read for it at each look.")
-@click.option("--dashboard", is_flag=True, help="Print a Grafana dashboard for these metrics, in JSON, and end.")
+@click.option("--time", "with_time", is_flag=True, help="Also export the time lag; reads records at each poll.")
+@click.option("--dashboard", is_flag=True, help="Print a Grafana dashboard for these metrics, in JSON, and exit.")
 @isolation_option
 @connection_options
 def exporter(
@@ -62,9 +64,8 @@ def exporter(
 ) -> int:
     """Serve metrics of groups to Prometheus.
 
-    Served at /metrics, in its formats: of the groups that are named or selected; of all groups where nothing is said.
-    Each scrape looks at the cluster, and tells what it took and what failed; a cluster that does not answer is
-    kgroups_up 0.
+    Serves /metrics for the selected groups; by default for all groups. Each scrape polls the cluster and reports the
+    duration and the failures; if the cluster does not respond, kgroups_up is 0.
     """
     from kgroups.model.offsets import Isolation
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 
-NOTHING = "there is nothing to do"
+NOTHING = "nothing to do"
 
 
 class Act(NamedTuple, Generic[P]):

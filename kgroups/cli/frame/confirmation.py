@@ -23,7 +23,7 @@ class Consent(NamedTuple):
     def check(self) -> None:
         """:raises UsageError: when it would have to be asked for, and there is nobody to ask."""
         if self.execute and not self.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise UsageError("--execute asks before it changes anything, and this is no terminal: add --yes")
+            raise UsageError("--execute requires confirmation, and standard input is not a terminal; add --yes")
 
     def given(self, question: str) -> bool:
         """Asks on the terminal, unless ``--yes`` has said so already."""
@@ -34,12 +34,12 @@ def consent_options(command: F) -> F:
     """Dry run or not. The command gets ``consent``, a :class:`Consent`."""
 
     @click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.  [default]")
-    @click.option("--execute", is_flag=True, help="Do it, after a question on the terminal.")
-    @click.option("-y", "--yes", is_flag=True, help="Do not ask; for scripts.")
+    @click.option("--execute", is_flag=True, help="Apply the changes, after a confirmation.")
+    @click.option("-y", "--yes", is_flag=True, help="Skip the confirmation.")
     @functools.wraps(command)
     def outer(dry_run: bool, execute: bool, yes: bool, **values: Any) -> Any:
         if dry_run and execute:
-            raise UsageError("--dry-run and --execute exclude each other")
+            raise UsageError("--dry-run and --execute are mutually exclusive")
         consent = Consent(execute, yes)
         consent.check()
         return command(consent=consent, **values)

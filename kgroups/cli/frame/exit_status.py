@@ -41,7 +41,7 @@ def brought_to_an_end(run: Callable[[], int], complain: Callable[[str], None]) -
         return EXIT_CLOSED_PIPE
     except OSError as error:
         _give_up_stdout()
-        complain(f"cannot write the answer: {error.strerror or error}")
+        complain(f"cannot write the output: {error.strerror or error}")
         return EXIT_FAILED
     except MemoryError:
         complain("out of memory; select fewer groups (--regex, --topic), or raise the memory limit of this process")

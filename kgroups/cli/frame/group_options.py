@@ -37,18 +37,18 @@ _GROUPS = (
         "groups",
         multiple=True,
         metavar="GROUP",
-        help="A group; may be repeated.",
+        help="Group to select. Repeatable.",
         shell_complete=complete_group,
     ),
-    click.option("--regex", metavar="RE", help="Groups whose whole name matches this regular expression (RE2)."),
-    click.option("--all-groups", is_flag=True, help="All groups of the cluster."),
+    click.option("--regex", metavar="RE", help="Select groups whose whole name matches this regular expression (RE2)."),
+    click.option("--all-groups", is_flag=True, help="Select all groups."),
 )
 _TOPICS = click.option(
     "--topic",
     "topics",
     multiple=True,
     metavar="TOPIC",
-    help="Groups with commits or assignments on this topic, and of their offsets only those; may be repeated.",
+    help="Select groups with commits or assignments on this topic, and only their offsets on it. Repeatable.",
     shell_complete=complete_topic,
 )
 
@@ -80,11 +80,11 @@ class Chosen(NamedTuple):
 
         if not (self.anything or all_by_default):
             ways = "--regex or --all-groups" if self.topics is None else "--regex, --topic or --all-groups"
-            raise UsageError(f"which groups? Name some (GROUP, --group), or say {ways}")
+            raise UsageError(f"no groups selected; use GROUP, --group, {ways}")
         for name in self.names:
             check_name(name)
         if self.all_groups and (self.names or self.regex is not None):
-            raise UsageError("--all-groups excludes --group and --regex")
+            raise UsageError("--all-groups cannot be combined with --group or --regex")
         everything = self.all_groups or not self.anything
         return Selection(self.names, _pattern_of(self.regex), everything, frozenset(words(self.topics or ())))
 
@@ -118,7 +118,7 @@ def check_name(name: str, flag: str = "--group") -> None:
 
     if not name:
         raise UsageError(
-            f"{flag}: a group's name cannot be empty: is a variable of your script not set? --regex '' is the group "
+            f"{flag}: a group name must not be empty (an unset variable in a script?); --regex '' selects the group "
             "with the empty name that old brokers allow"
         )
     check_sendable(name, flag)

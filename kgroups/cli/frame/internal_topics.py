@@ -23,14 +23,14 @@ all_internal_topics_option = click.option(
     "--delete-all-internal-topics",
     "all_internal",
     is_flag=True,
-    help="Also delete the changelog and repartition topics of streams groups. There is no way back.",
+    help="Also delete the changelog and repartition topics of streams groups. This cannot be undone.",
 )
 internal_topic_option = click.option(
     "--delete-internal-topic",
     "internal",
     multiple=True,
     metavar="TOPIC",
-    help="Also delete this internal topic of a streams group; may be repeated. There is no way back.",
+    help="Also delete this internal topic of a streams group. Repeatable. This cannot be undone.",
     shell_complete=complete_topic,
 )
 
@@ -75,7 +75,7 @@ async def delete_topics(
     for each in doomed:
         key = (each.group.group_id, each.topic)
         if key not in results:
-            message = f"kept: group '{key[0]}' was not done with"
+            message = f"kept: group '{key[0]}' was not changed successfully"
             results[key] = ((Result.FAILED.value, message), Failure(Scope.TOPIC, each.topic, message))
         said, failure = results[key]
         rows.append(row(each, said))

@@ -33,7 +33,7 @@ class Duration(click.ParamType[float]):
             return float(value)
         seconds = parse_seconds(str(value))
         if seconds is None:
-            self.fail(f"{value!r} is not a time above zero such as 30, 500ms, 10s or 2m", param, ctx)
+            self.fail(f"{value!r} must be a positive duration such as 30, 500ms, 10s, or 2m", param, ctx)
         return seconds
 
 
@@ -64,36 +64,36 @@ _CONNECTION = (
         "-b",
         "--bootstrap-server",
         metavar="HOST:PORT[,...]",
-        help=f"Brokers to ask first.  [env: {BOOTSTRAP_ENV}]",
+        help=f"Bootstrap servers.  [env: {BOOTSTRAP_ENV}]",
     ),
     click.option(
         "--command-config",
         metavar="FILE",
-        help=f"TLS, SASL and more: a Java client.properties, or librdkafka's.  [env: {COMMAND_CONFIG_ENV}]",
+        help=f"Client configuration file, for Java clients or librdkafka.  [env: {COMMAND_CONFIG_ENV}]",
     ),
     click.option(
         "-X",
         "overrides",
         multiple=True,
         metavar="KEY=VALUE",
-        help="One setting of such a file, over it; KEY=@FILE for what a file holds.",
+        help="Override one property of that file; KEY=@FILE reads the value from a file. Repeatable.",
     ),
     click.option(
         "--profile",
         metavar="NAME",
-        help=f"A cluster of your config file, see kgroups profile.  [env: {PROFILE_ENV}]",
+        help=f"Profile of the configuration file; see kgroups profile.  [env: {PROFILE_ENV}]",
         shell_complete=complete_profile,
     ),
-    click.option("--timeout", type=Duration(), help="Bound on the whole command.  [default: 30s]"),
+    click.option("--timeout", type=Duration(), help="Time limit for the whole command.  [default: 30s]"),
     click.option(
         "--broker-timeout",
         type=Duration(),
-        help="The most that one broker that hangs, or is not ready, may cost.  [default: 10s]",
+        help="Time limit for one broker that hangs or is not ready.  [default: 10s]",
     ),
     click.option(
         "--transport",
         type=click.Choice([transport.value for transport in Transport]),
-        help="The batched wire client, or librdkafka with one group a request.  [default: wire]",
+        help="wire: batches requests; librdkafka: one group per request.  [default: wire]",
     ),
     click.option(
         "--max-requests-per-second",
@@ -101,7 +101,7 @@ _CONNECTION = (
         metavar="N",
         help="Maximum rate of requests to all brokers together.  [default: unlimited]",
     ),
-    click.option("--debug", is_flag=True, help="One line on stderr for each request."),
+    click.option("--debug", is_flag=True, help="Log every request to stderr."),
 )
 
 _OUTPUT = (
@@ -114,10 +114,10 @@ _OUTPUT = (
         help="table, plain, json, jsonl, csv, or one of tabulate's formats (github, grid, html, ...). "
         "auto: table on a terminal, plain in a pipe.",
     ),
-    click.option("-w", "--wide", is_flag=True, help="All columns of the view."),
-    click.option("--no-headers", is_flag=True, help="No header line (table, plain, csv)."),
-    click.option("--columns", metavar="A,B,...", help="These columns, in this order."),
-    click.option("--sort", metavar="A,-B,...", help="Sort by these columns; - means descending."),
+    click.option("-w", "--wide", is_flag=True, help="Show all columns."),
+    click.option("--no-headers", is_flag=True, help="Omit the header row (table, plain, csv)."),
+    click.option("--columns", metavar="A,B,...", help="Columns to show, in this order."),
+    click.option("--sort", metavar="A,-B,...", help="Columns to sort by; - sorts descending."),
 )
 
 
@@ -197,7 +197,7 @@ isolation_option = click.option(
     type=click.Choice(["read_uncommitted", "read_committed"]),
     default="read_uncommitted",
     show_default=True,
-    help="With read_committed a log ends at its last stable offset: open transactions are not lag.",
+    help="read_committed measures lag to the last stable offset, so that open transactions do not count.",
 )
 """Whose end of the log. The command gets ``isolation``, the word."""
 
@@ -208,19 +208,19 @@ _DEEP = (
     click.option(
         "--deep",
         is_flag=True,
-        help="Also what only the groups' own partitions of __consumer_offsets tell: generation, leader, state since "
-        "when, timeouts, commit times, expiry. They are read backwards, as far as needed.",
+        help="Also read the groups' records in __consumer_offsets, newest first, for details that no API "
+        "reports: generation, leader, state timestamp, timeouts, commit times, expiry.",
     ),
     click.option(
         "--deep-mib",
         type=click.IntRange(1, 65_536),
         metavar="N",
-        help="With --deep: read no more than about N MiB of each partition.  [default: 32]",
+        help="With --deep: read at most about N MiB of each partition.  [default: 32]",
     ),
     click.option(
         "--deep-time",
         type=Duration(),
-        help="With --deep: read no longer than this.  [default: 5s]",
+        help="With --deep: read for at most this long.  [default: 5s]",
     ),
 )
 
@@ -231,7 +231,7 @@ def deep_options(command: F) -> F:
 
     def bounds(deep: bool, deep_mib: int | None, deep_time: float | None) -> tuple[int, float] | None:
         if not deep and (deep_mib, deep_time) != (None, None):
-            raise UsageError("--deep-mib and --deep-time bound what --deep reads: say --deep as well")
+            raise UsageError("--deep-mib and --deep-time require --deep")
         return (deep_mib or _DEEP_MIB, deep_time or _DEEP_SECONDS) if deep else None
 
     return collected(command, _DEEP, "deep", bounds)
@@ -246,4 +246,4 @@ def exclusive(**flags: bool) -> None:
     """:raises UsageError: when more than one of these flags is given."""
     given = [f"--{name.replace('_', '-')}" for name, value in flags.items() if value]
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} exclude each other")
+        raise UsageError(f"{' and '.join(given)} are mutually exclusive")

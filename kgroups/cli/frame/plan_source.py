@@ -31,7 +31,7 @@ def read_plan(path: Path) -> PlanFile:
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror}") from None
     if data is None:
-        raise UsageError(f"{name}: larger than {LARGEST // 1024**2:,} MiB; cut it into several")
+        raise UsageError(f"{name}: larger than {LARGEST // 1024**2:,} MiB; split it into several files")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,7 +69,7 @@ def plan_for(
     if not plan.groups:
         names = selection.names if selection and not selection.needs_list else ()
         if len(names) != 1:
-            raise UsageError(f"--from-file: {path} names no group (three columns): say exactly one --group")
+            raise UsageError(f"--from-file: {path} names no group (three columns): use exactly one --group")
         return plan.scenario(names[0], anyway), Selection(names), ()
     there = plan.groups
     _all_there(selection.names if selection else (), frozenset(there), path)
@@ -77,7 +77,7 @@ def plan_for(
     left = len(there) - len(chosen)
     notices = (f"{count(left, 'group')} of {path} left out: not selected",) if left else ()
     if not chosen:
-        raise UsageError(f"--from-file: no group of {path} is asked for")
+        raise UsageError(f"--from-file: no group of {path} is selected")
     # The others' rows may name what is gone, or contradict each other: no matter.
     kept = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
     return kept.scenario(None, anyway), Selection(tuple(chosen)), notices
@@ -93,4 +93,4 @@ def _chosen(there: Sequence[str], selection: Selection | None) -> dict[str, None
 def _all_there(names: Sequence[str], there: Collection[str], path: Path) -> None:
     for name in names:
         if name not in there:
-            raise UsageError(f"--group: there is nothing about group '{name}' in {path}")
+            raise UsageError(f"--group: {path} has no entries for group '{name}'")

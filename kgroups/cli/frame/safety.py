@@ -34,14 +34,15 @@ _OPTIONS = (
     click.option(
         "--commit-window",
         type=Duration(),
-        help="Look for such commits this far back; finds clients that commit at least every half of it. Waiting for "
-        "their next commit takes at most this long, in addition to --timeout.  [default: 90s]",
+        help="Search this much of the commit log for such commits; finds clients that commit at least twice in "
+        "that time. Waiting for their next commit takes at most this long, in addition to --timeout.  "
+        "[default: 90s]",
     ),
     click.option(
         "--when-empty",
         type=Duration(),
-        help="Wait at most this long until the members of all groups have left, then act at once. If they do not "
-        "leave, or return first, nothing is written.",
+        help="Wait for at most this long until all members of all groups have left, then apply the changes at "
+        "once. If they do not leave, or return first, nothing is changed.",
     ),
 )
 
@@ -56,7 +57,9 @@ class Safety(NamedTuple):
     def check(self, consent: Consent) -> None:
         """:raises UsageError: if it would have to wait, and then to ask."""
         if self.when_empty is not None and not (consent.execute and consent.yes):
-            raise UsageError("--when-empty acts as soon as the members have left: add --execute --yes")
+            raise UsageError(
+                "--when-empty requires --execute --yes: it applies the changes as soon as the members have left"
+            )
 
     @property
     def together(self) -> bool:
@@ -92,7 +95,9 @@ class Safety(NamedTuple):
         watch = execute and not self.force
         sample = self.when_empty is None  # else their members have left right now, and nobody is to wait any longer
         told = await still_committing(admin, committed, window=self.window, watch=watch, sample=sample, tell=_note)
-        perhaps = "changed all the same (--force)" if self.force and execute else "--execute checks whether it goes on"
+        perhaps = (
+            "changed anyway (--force)" if self.force and execute else ("--execute checks whether the commits continue")
+        )
         remarks = [f"group '{name}': not by a member: {words}; {perhaps}" for name, words in told.perhaps.items()]
         kept = (item for item in planned.items if group_of(item) not in told.found)
         return planned.with_items(kept).with_failures(

@@ -37,8 +37,8 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
         "--undo-file",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Where --execute keeps the old offsets; never overwritten. "
-        "reset-offsets --from-file puts them back.  [default: kgroups-undo-GROUP-TIME.json here]",
+        help="File in which --execute saves the old offsets; never overwritten. reset-offsets --from-file "
+        "restores them.  [default: kgroups-undo-GROUP-TIME.json here]",
     )(command)
 
 

@@ -9,26 +9,26 @@ from ..frame.lazy_command import Later, add_later
 
 @click.group("history")
 def history() -> None:
-    """Collect what groups did, and ask about it later.
+    """Collect the history of groups, and query it.
 
-    Lag over time, rebalances, who left and when, from __consumer_offsets.
+    Lag over time, rebalances, members that joined and left: from the records of __consumer_offsets.
 
-    Collecting and asking run on Spark, on this machine unless --master or --remote says otherwise; they need
-    pip install 'kgroups[pipeline]' and Java 17. dump runs without Spark.
+    Runs on Spark, on this machine by default (--master, --remote). Requires pip install 'kgroups[pipeline]' and
+    Java 17. dump does not require Spark.
     """
 
 
 add_later(
     history,
-    Later("collect", "history.collect:collect", "Read what is new into the store, once or on and on."),
+    Later("collect", "history.collect:collect", "Collect new records into the store, once or continuously."),
     Later("show", "history.show:show", "Show a table of the store."),
-    Later("rebalances", "history.show:rebalances", "Show every rebalance."),
-    Later("lag", "history.show:lag", "Show lag as it was at each sample of the log ends."),
-    Later("stale", "history.show:stale", "Show groups by when they were last heard of."),
-    Later("sql", "history.show:sql", "Ask the store in SQL."),
-    Later("report", "history.report:report", "Write a page about what groups did."),
-    Later("land", "history.land:land", "Take records that something else wrote to Parquet."),
+    Later("rebalances", "history.show:rebalances", "Show rebalances."),
+    Later("lag", "history.show:lag", "Show lag at each sample of the log end offsets."),
+    Later("stale", "history.show:stale", "Show groups by the time of their last activity."),
+    Later("sql", "history.show:sql", "Query the store with SQL."),
+    Later("report", "history.report:report", "Write a report in HTML."),
+    Later("land", "history.land:land", "Import records from Parquet files."),
     Later("dump", "history.dump:dump", "Write the log to Parquet or JSON lines, without Spark."),
-    Later("compact", "history.upkeep:compact", "Merge the store's many small files into few."),
-    Later("expire", "history.upkeep:expire", "Forget what is older than a time."),
+    Later("compact", "history.upkeep:compact", "Merge the store's small files."),
+    Later("expire", "history.upkeep:expire", "Delete old records from the store."),
 )

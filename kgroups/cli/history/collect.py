@@ -10,10 +10,16 @@ from .options import Engine, engine_options, store_option, topic_option
 
 @click.command("collect")
 @store_option
-@click.option("--interval", type=Duration(), metavar="TIME", help="Go on, a batch each TIME, until Ctrl-C.")
-@click.option("--duration", type=Duration(), metavar="TIME", help="With --interval: end after TIME.")
 @click.option(
-    "--sample-every", type=Duration(), default="10s", show_default=True, help="How often log ends are sampled."
+    "--interval", type=Duration(), metavar="TIME", help="Run continuously, one batch every TIME, until Ctrl-C."
+)
+@click.option("--duration", type=Duration(), metavar="TIME", help="With --interval: stop after TIME.")
+@click.option(
+    "--sample-every",
+    type=Duration(),
+    default="10s",
+    show_default=True,
+    help="Time between two samples of the log end offsets.",
 )
 @click.option(
     "--max-records",
@@ -21,7 +27,7 @@ from .options import Engine, engine_options, store_option, topic_option
     default=1_000_000,
     show_default=True,
     metavar="N",
-    help="At most so many records in a batch.",
+    help="Maximum number of records in a batch.",
 )
 @topic_option
 @engine_options
@@ -36,9 +42,9 @@ def collect(
     max_records: int,
     topic: str,
 ) -> int:
-    """Read what is new into the store, once or on and on.
+    """Collect new records into the store, once or continuously.
 
-    Exactly once: run it again, after a kill too, and it goes on where it was.
+    Each record is stored exactly once: after an interruption, or a kill, the next run continues where this one ended.
     """
     from .options import need_pipeline
 

@@ -19,15 +19,18 @@ _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assign
 
 
 @click.command("dump")
-@click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="What to make of it.")
+@click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="Output format.")
 @click.option(
     "--parquet",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Write Parquet files into this folder.  [default: JSON lines on stdout]",
+    help="Write Parquet files to this directory.  [default: JSON lines on stdout]",
 )
 @click.option(
-    "--processes", type=click.IntRange(1, 64), metavar="N", help="How many read at once.  [default: one for each core]"
+    "--processes",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="Number of processes that read.  [default: one for each core]",
 )
 @topic_option
 @since_option
@@ -44,14 +47,14 @@ def dump(
 ) -> int:
     """Write the log to Parquet or JSON lines, without Spark.
 
-    For one look this is quicker than collecting; for looking again and again, collect.
+    Faster than collect for a single query; use collect for repeated queries.
     """
     need_pipeline("pyarrow", "numpy")
     from kgroups.pipeline.extract.options import TABLES
     from kgroups.pipeline.jobs.dump import Dump, dump_json, dump_parquet
 
     if processes and parquet is None:
-        raise UsageError("--processes goes with --parquet: JSON lines are written by one")
+        raise UsageError("--processes requires --parquet: JSON lines are written by one process")
     began = time.monotonic()
     wanted = Dump(connection.settings, TABLES[table], topic, _milliseconds(since), _milliseconds(until))
     if parquet is None:

@@ -12,10 +12,10 @@ from .options import Engine, engine_options, need_pipeline, store_option
 @store_option
 @engine_options
 def land(path: str, engine: Engine, store: str) -> int:
-    """Take records that something else wrote to Parquet.
+    """Import records from Parquet files.
 
-    The files have the columns key, value, partition, offset and timestamp, as connectors write them. What the store has
-    already is left out.
+    The files have the columns key, value, partition, offset, and timestamp, as connectors write them. Records that are
+    already in the store are skipped.
     """
     need_pipeline()
     from kgroups.pipeline.jobs.land import land as run

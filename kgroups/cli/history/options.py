@@ -58,7 +58,7 @@ class Engine(NamedTuple):
         :raises HistoryError: when Spark does not start.
         """
         if self.master and self.remote:
-            raise UsageError("--master and --remote exclude each other")
+            raise UsageError("--master and --remote are mutually exclusive")
         from kgroups.pipeline.session import open_session
 
         gc.enable()  # a command of history may stay for days, and what stands for Java's objects are cycles
@@ -79,7 +79,9 @@ def need_pipeline(*packages: str) -> None:
 _ENGINE = (
     click.option("--master", metavar="URL", help="Spark master to run on.  [default: local[*], this machine]"),
     click.option("--remote", metavar="URL", help="Spark Connect server to run on: sc://HOST:PORT."),
-    click.option("--spark-log", metavar="FILE", help="Where Spark's own words go.  [default: the user's cache folder]"),
+    click.option(
+        "--spark-log", metavar="FILE", help="File for Spark's log output.  [default: in the user's cache directory]"
+    ),
 )
 
 store_option = click.option(
@@ -87,18 +89,20 @@ store_option = click.option(
     required=True,
     metavar="DIR",
     envvar=STORE_ENV,
-    help=f"Where history is kept: a folder, or s3://… as Arrow and Spark know it.  [env: {STORE_ENV}]",
+    help=f"Store directory, or an s3://… URL.  [env: {STORE_ENV}]",
 )
 
 topic_option = click.option(
     "--topic",
     default=OFFSETS_TOPIC,
     show_default=True,
-    help="A copy of the log under another name.",
+    help="Topic to read: a copy of __consumer_offsets.",
     shell_complete=complete_topic,
 )
-since_option = click.option("--since", type=Ago(), metavar="TIME", help="From then on: an age (2h, 7d) or ISO 8601.")
-until_option = click.option("--until", type=Ago(), metavar="TIME", help="Up to then.  [default: now]")
+since_option = click.option(
+    "--since", type=Ago(), metavar="TIME", help="Start time: an age (2h, 7d), or a time in ISO 8601."
+)
+until_option = click.option("--until", type=Ago(), metavar="TIME", help="End time.  [default: now]")
 
 
 def engine_options(command: F) -> F:

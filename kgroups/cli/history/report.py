@@ -13,7 +13,12 @@ from .options import Ago, Engine, engine_options, need_pipeline, store_option, u
 @click.command("report")
 @store_option
 @click.option(
-    "--since", type=Ago(), default="24h", show_default=True, metavar="TIME", help="From then on: an age or ISO 8601."
+    "--since",
+    type=Ago(),
+    default="24h",
+    show_default=True,
+    metavar="TIME",
+    help="Start time: an age (2h, 7d), or a time in ISO 8601.",
 )
 @until_option
 @click.option(
@@ -23,14 +28,14 @@ from .options import Ago, Engine, engine_options, need_pipeline, store_option, u
     default="report.html",
     show_default=True,
     metavar="FILE",
-    help="Where the page is put. A report that is there is replaced.",
+    help="File to write. An existing report is replaced.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is no report, too.")
+@click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report.")
 @engine_options
 def report(engine: Engine, store: str, since: datetime, until: datetime | None, output: Path, force: bool) -> int:
-    """Write a page about what groups did.
+    """Write a report in HTML.
 
-    One HTML file, with charts, that needs no network: what is wrong, lag over time, rebalances, who reads what.
+    One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
     """
     need_pipeline("pyspark", "pyarrow", "numpy", "pandas", "plotly")
     from kgroups.pipeline.report.file import check_target

@@ -23,7 +23,7 @@ _group = click.option(
     "groups",
     multiple=True,
     metavar="GROUP",
-    help="Of this group only; may be repeated.",
+    help="Only this group. Repeatable.",
     shell_complete=complete_group,
 )
 _topic = click.option(
@@ -31,11 +31,11 @@ _topic = click.option(
     "topics",
     multiple=True,
     metavar="TOPIC",
-    help="Of this topic only; may be repeated.",
+    help="Only this topic. Repeatable.",
     shell_complete=complete_topic,
 )
 _limit = click.option(
-    "--limit", type=click.IntRange(1), default=10_000, show_default=True, help="At most so many rows, the latest."
+    "--limit", type=click.IntRange(1), default=10_000, show_default=True, help="Show at most N rows, the latest."
 )
 
 
@@ -61,9 +61,9 @@ def show(table: str, **rest: Any) -> int:
 @click.command("rebalances")
 @_window
 def rebalances(**rest: Any) -> int:
-    """Show every rebalance.
+    """Show rebalances.
 
-    Who joined, left, restarted; how long it took, or how long commits paused.
+    With members that joined, left, or restarted; the duration, or how long commits paused.
     """
     return _show("rebalances", **rest)
 
@@ -71,14 +71,14 @@ def rebalances(**rest: Any) -> int:
 @click.command("lag")
 @_window
 def lag(**rest: Any) -> int:
-    """Show lag as it was at each sample of the log ends."""
+    """Show lag at each sample of the log end offsets."""
     return _show("lag", **rest)
 
 
 @click.command("stale")
 @_window
 def stale(**rest: Any) -> int:
-    """Show groups by when they were last heard of."""
+    """Show groups by the time of their last activity."""
     return _show("stale", **rest)
 
 
@@ -90,9 +90,9 @@ def stale(**rest: Any) -> int:
 @output_options
 @engine_options
 def sql(query: str, engine: Engine, shape: Shape, store: str, since: datetime | None, until: datetime | None) -> int:
-    """Ask the store in SQL.
+    """Query the store with SQL.
 
-    Every table, collected or derived, is there by its name:
+    Every table, collected or derived, is available by its name:
 
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """

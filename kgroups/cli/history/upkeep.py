@@ -13,9 +13,9 @@ from .options import Ago, Engine, engine_options, need_pipeline, store_option
 @store_option
 @engine_options
 def compact(engine: Engine, store: str) -> int:
-    """Merge the store's many small files into few.
+    """Merge the store's small files.
 
-    Asking and collecting may go on meanwhile.
+    Queries and collectors can run at the same time.
     """
     need_pipeline()
     from kgroups.pipeline.jobs.compact import compact as run
@@ -29,13 +29,17 @@ def compact(engine: Engine, store: str) -> int:
 @click.command("expire")
 @store_option
 @click.option(
-    "--older-than", type=Ago(), required=True, metavar="TIME", help="What is older: an age (30d) or ISO 8601."
+    "--older-than",
+    type=Ago(),
+    required=True,
+    metavar="TIME",
+    help="Delete records older than this: an age (30d), or a time in ISO 8601.",
 )
 @engine_options
 def expire(engine: Engine, store: str, older_than: datetime) -> int:
-    """Forget what is older than a time.
+    """Delete old records from the store.
 
-    What still holds stays: each partition's last commit, each group's last state.
+    Each partition's last commit and each group's last state are kept.
     """
     need_pipeline()
     from kgroups.pipeline.jobs.compact import compact as run

@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def check(given: Given) -> None:
-    """:raises OptionError: when there is no action, or filters that exclude each other.
+    """:raises OptionError: when there is no action, or filters that are mutually exclusive.
     :raises UsageError: for a group type that does not exist; the Java tool shows no usage for it either.
     """
     if "list" not in given:

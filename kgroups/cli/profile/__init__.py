@@ -9,17 +9,17 @@ from ..frame.lazy_command import Later, add_later
 
 @click.group("profile")
 def profile() -> None:
-    """List, show and choose named clusters.
+    """List, show, and choose profiles of clusters.
 
-    They are tables of ~/.config/kgroups/config.toml, or of the file that KGROUPS_CONFIG names: [profiles.NAME] with
-    bootstrap, command-config, timeout, broker-timeout, transport, client-id, max-requests-per-second and properties.
-    The default is taken where neither a flag nor the environment says which cluster.
+    Profiles are tables [profiles.NAME] in ~/.config/kgroups/config.toml, or in the file that KGROUPS_CONFIG names, with
+    the keys bootstrap, command-config, timeout, broker-timeout, transport, client-id, max-requests-per-second, and
+    properties. The default profile applies if neither flags nor environment variables name a cluster.
     """
 
 
 add_later(
     profile,
-    Later("list", "profile.show:list_profiles", "List the clusters that have names."),
-    Later("show", "profile.show:show_profile", "Show what a profile says, secrets masked."),
+    Later("list", "profile.show:list_profiles", "List the profiles."),
+    Later("show", "profile.show:show_profile", "Show a profile, with secrets masked."),
     Later("use", "profile.use:use", "Make a profile the default."),
 )

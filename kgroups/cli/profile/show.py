@@ -17,7 +17,7 @@ from ..frame.run_query import Shape, show
 @click.command("list")
 @output_options
 def list_profiles(shape: Shape) -> int:
-    """List the clusters that have names."""
+    """List the profiles."""
     from kgroups.config.profiles import read_profiles
 
     profiles = read_profiles(os.environ)
@@ -34,9 +34,9 @@ def list_profiles(shape: Shape) -> int:
 @click.argument("name", required=False, shell_complete=complete_profile)
 @output_options
 def show_profile(shape: Shape, name: str | None) -> int:
-    """Show what a profile says, secrets masked.
+    """Show a profile, with secrets masked.
 
-    Without a name: that of KGROUPS_PROFILE, else the default.
+    Default: the profile that KGROUPS_PROFILE names, otherwise the default profile.
     """
     from kgroups.config.effective import shown
     from kgroups.config.flags import PROFILE_ENV
@@ -47,7 +47,7 @@ def show_profile(shape: Shape, name: str | None) -> int:
     asked_by = "profile show" if name else PROFILE_ENV if os.environ.get(PROFILE_ENV) else f"{profiles.file}: default"
     name = name or os.environ.get(PROFILE_ENV) or profiles.default
     if not name:
-        raise UsageError(f"profile show: which? {profiles.file} names no default")
+        raise UsageError(f"profile show: no profile given, and {profiles.file} names no default")
     found = profiles.profile(name, asked_by)
     table = profiles.tables[name]
     rows = []

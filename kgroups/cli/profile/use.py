@@ -15,7 +15,7 @@ from ..frame.options import complete_profile
 def use(name: str) -> int:
     """Make a profile the default.
 
-    One line of the config file is written; all else in it stays as it is.
+    Changes one line of the configuration file.
     """
     from kgroups.config.default_profile import choose_default
     from kgroups.config.profiles import read_profiles
@@ -23,5 +23,5 @@ def use(name: str) -> int:
     profiles = read_profiles(os.environ)
     profiles.profile(name, "profile use")
     choose_default(profiles, name)
-    complain_in_a_line(f"{name} is the default now")
+    complain_in_a_line(f"{name} is now the default profile")
     return 0

@@ -55,18 +55,18 @@ News = Tick | BaseException | End
 
 @click.command("watch")
 @group_and_topic_options
-@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Between two looks.")
-@click.option("--count", type=click.IntRange(1), metavar="N", help="End after N looks.")
+@click.option("--interval", type=Duration(), default="2s", show_default=True, help="Refresh interval.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N refreshes.")
 @isolation_option
 @connection_options
 def watch(connection: Connection, chosen: Chosen, interval: float, count: int | None, isolation: str) -> int:
-    """Watch groups live: state, members, lag and rates.
+    """Watch groups live: state, members, lag, and rates.
 
-    Of the groups that are named or selected; of all groups where nothing is said.
+    Shows the selected groups; by default all groups.
 
-    On a terminal a table that is drawn anew, with keys to sort and filter; in a pipe one line of JSON for each look.
-    Rates are records a second over the last few looks. A broker that does not answer is named, and its groups stay as
-    they were, dimmed, until it is back.
+    On a terminal, shows a live table, with keys to sort and filter; in a pipe, writes one line of JSON per refresh.
+    Rates are records per second over the last few refreshes. A broker that does not respond is named, and its
+    groups are shown dimmed, as last reported, until it responds again.
     """
     from kgroups.model.offsets import Isolation
 

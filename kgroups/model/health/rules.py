@@ -102,7 +102,7 @@ def _rule(table: object, place: str) -> Rule:
         except ValueError as error:
             raise ConfigError(f"{place}: {key}: {str(error) or f'{value!r} is not {kind}'}") from None
     if not groups:
-        raise ConfigError(f'{place}: which groups? Say groups = ["name", "glob-*"]')
+        raise ConfigError(f'{place}: missing key groups: set groups = ["name", "glob-*"]')
     return Rule(groups, Limits(**said))
 
 

@@ -87,7 +87,7 @@ def _number(name: str, text: str) -> int:
 def _position(options: Mapping[str, str], which: str, otherwise: str) -> Position:
     offsets, time = options.get(f"{which}Offsets"), options.get(f"{which}Timestamp")
     if offsets and time:
-        raise UsageError(f"kgroups-offsets: {which}Offsets and {which}Timestamp exclude each other")
+        raise UsageError(f"kgroups-offsets: {which}Offsets and {which}Timestamp are mutually exclusive")
     if time:
         return milliseconds(f"{which}Timestamp", time)
     text = offsets or otherwise

@@ -166,7 +166,7 @@ def test_plan_from_standard_input_and_with_old_line_ends(
 
 def test_without_a_terminal_somebody_has_to_say_yes(ask: Run, served: Any) -> None:
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute")
-    assert code == 2 and "this is no terminal: add --yes" in err
+    assert code == 2 and "standard input is not a terminal; add --yes" in err
     assert not served.fake.requests
 
 
@@ -187,34 +187,40 @@ def test_on_a_terminal_it_is_asked(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["a", "--all-topics"], "where to? Say one of --to-earliest, --to-latest"),
+        (["a", "--all-topics"], "no target offset: use one of --to-earliest, --to-latest"),
         (
             ["a", "--all-topics", "--to-earliest", "--to-offset", "0"],
-            "--to-earliest and --to-offset exclude each other",
+            "--to-earliest and --to-offset are mutually exclusive",
         ),
-        (["a", "--to-latest"], "which partitions? Say --topic"),
-        (["--all-topics", "--to-latest"], "which groups?"),
-        (["a", "--all-topics", "--topic", "t", "--to-latest"], "--topic and --all-topics exclude each other"),
+        (["a", "--to-latest"], "no partitions selected: use --topic"),
+        (["--all-topics", "--to-latest"], "no groups selected"),
+        (["a", "--all-topics", "--topic", "t", "--to-latest"], "--topic and --all-topics are mutually exclusive"),
         (["a", "--topic", "t:x", "--to-latest"], "'x' in 't:x' is neither a partition"),
         (["a", "--topic", "nope", "--to-latest"], "there is no topic 'nope'"),
         (["a", "--topic", "t:0-9", "--to-latest"], "topic 't' has no partition 2"),
         (["a", "--all-topics", "--to-offset", "-1"], "-1 is not in the range"),
-        (["a", "--all-topics", "--to-datetime", "2999-01-01T00:00"], "2999-01-01T00:00 is still to come"),
+        (["a", "--all-topics", "--to-datetime", "2999-01-01T00:00"], "2999-01-01T00:00 is in the future"),
         (["a", "--all-topics", "--to-datetime", "soon"], "--to-datetime: 'soon' is not a time"),
         (["a", "--all-topics", "--by-duration", "1d"], "--by-duration: '1d' is not a duration"),
-        (["a", "--all-topics", "--to-group", ""], "--to-group: a group's name cannot be empty"),
+        (["a", "--all-topics", "--to-group", ""], "--to-group: a group name must not be empty"),
         (["a", "--to-group", "nobody"], "--to-group: group 'nobody' has no commits"),
         (["a", "--from-file", "missing.csv"], "missing.csv: No such file"),
         (["a", "--from-file", "."], ".: Is a directory"),
         (["a", "--from-file", "bad.csv"], "bad.csv, line 2: '-3' is no offset (it is negative)"),
         (["a", "--from-file", "latin.csv"], "latin.csv, line 1: not UTF-8"),
-        (["--from-file", "three.csv"], "three.csv names no group (three columns): say exactly one --group"),
-        (["a", "b", "--from-file", "three.csv"], "say exactly one --group"),
-        (["a", "--from-file", "four.csv"], "there is nothing about group 'a' in four.csv"),
-        (["--regex", "x.*", "--from-file", "four.csv"], "no group of four.csv is asked for"),
+        (["--from-file", "three.csv"], "three.csv names no group (three columns): use exactly one --group"),
+        (["a", "b", "--from-file", "three.csv"], "use exactly one --group"),
+        (["a", "--from-file", "four.csv"], "four.csv has no entries for group 'a'"),
+        (["--regex", "x.*", "--from-file", "four.csv"], "no group of four.csv is selected"),
         (["--from-file", "unknown.csv"], "unknown.csv, line 2: topic 't' has no partition 7"),
-        (["a", "--all-topics", "--to-latest", "--dry-run", "--execute"], "--dry-run and --execute exclude each other"),
-        (["a", "--all-topics", "--to-latest", "--export", "--execute", "--yes"], "--export and --execute exclude"),
+        (
+            ["a", "--all-topics", "--to-latest", "--dry-run", "--execute"],
+            "--dry-run and --execute are mutually exclusive",
+        ),
+        (
+            ["a", "--all-topics", "--to-latest", "--export", "--execute", "--yes"],
+            "--export and --execute are mutually exclusive",
+        ),
         (["a", "--all-topics", "--to-latest", "--export", "-o", "table"], "--export writes csv or json"),
         (
             ["a", "--all-topics", "--to-latest", "--execute", "--yes", "--undo-file", "bad.csv"],
@@ -355,7 +361,7 @@ def test_remove_members(ask: Run, served: Any) -> None:
 def test_nothing_to_do(ask: Run, served: Any) -> None:
     served.world.groups["a"].commits.clear()
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
-    assert code == 0 and "there is nothing to do" in err and "group 'a' has no such commits" in err
+    assert code == 0 and "nothing to do" in err and "group 'a' has no such commits" in err
 
 
 def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path: Path) -> None:
@@ -682,7 +688,7 @@ def test_when_empty_writes_nothing_at_all_if_members_stay_or_return(
 def test_when_empty_asks_nobody(ask: Run, served: Any) -> None:
     for more in ((), ("--execute",)):
         assert ask("delete", "a", "--when-empty", "5s", *more)[0] == 2 and not served.fake.requests
-    assert "add --execute --yes" in ask("delete", "a", "--when-empty", "5s")[2]
+    assert "requires --execute --yes" in ask("delete", "a", "--when-empty", "5s")[2]
 
 
 def test_explain_names_groups_that_are_still_committed_for(ask: Run, served: Any) -> None:

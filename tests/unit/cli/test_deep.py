@@ -94,9 +94,9 @@ def test_a_broker_that_does_not_tell_how_long_it_keeps_offsets(run_cli: Run, ser
 def test_bounds_without_deep_are_a_mistake(run_cli: Run, words: tuple[str, ...]) -> None:
     for command in ("describe", "explain"):
         code, out, err = run_cli(command, "-b", "127.0.0.1:1", "g", *words)
-        assert (code, out) == (2, "") and "say --deep as well" in err
+        assert (code, out) == (2, "") and "require --deep" in err
 
 
 def test_a_topology_is_not_in_the_log(run_cli: Run) -> None:
     code, out, err = run_cli("describe", "-b", "127.0.0.1:1", "g", "--topology", "--deep")
-    assert (code, out) == (2, "") and "--deep has nothing to add to --topology" in err
+    assert (code, out) == (2, "") and "--deep and --topology are mutually exclusive" in err

@@ -40,14 +40,14 @@ def test_a_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) ->
     server = () if "--help" in words else ("-b", served.bootstrap)
     ended = shell('"$@" >&-', *KGROUPS, *words, *server)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == "kgroups: error: cannot write the answer: Bad file descriptor\n"
+    assert ended.stderr == "kgroups: error: cannot write the output: Bad file descriptor\n"
 
 
 def test_a_closed_stdout_is_an_error_of_kafkas_commands_too(serve: Callable) -> None:
     served = serve(world=shop)
     module = "kgroups.cli.kafka.consumer_groups"
     ended = shell('"$@" >&-', sys.executable, "-m", module, "--list", "--bootstrap-server", served.bootstrap)
-    assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the answer: Bad file descriptor\n")
+    assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: Bad file descriptor\n")
 
 
 def test_a_closed_stderr_is_none(serve: Callable) -> None:

@@ -168,7 +168,7 @@ def test_a_log_that_nobody_can_tell_of_is_not_taken_for_no_lag(run_cli: Run, ser
         (1, None, 99),
         (0, 2, 2),
     ]
-    assert "left out, for their lag is not wholly known: 1" in err
+    assert "omitted because their lag is partly unknown: 1" in err
 
 
 def test_under_read_committed_open_transactions_are_no_lag(run_cli: Run, serve: Callable) -> None:

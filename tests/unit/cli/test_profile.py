@@ -67,7 +67,7 @@ def test_show(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_use(home: Path, run_cli: Run) -> None:
-    assert run_cli("profile", "use", "two").err == "two is the default now\n"
+    assert run_cli("profile", "use", "two").err == "two is now the default profile\n"
     assert home.read_text().splitlines()[0] == 'default = "two"'
     assert run_cli("profile", "use", "three").code == 2
 

@@ -71,7 +71,7 @@ def test_a_full_disk_is_told() -> None:
         ran = subprocess.run(
             [sys.executable, "-m", "kgroups", "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
-    assert (ran.returncode, ran.stderr) == (1, "kgroups: error: cannot write the answer: No space left on device\n")
+    assert (ran.returncode, ran.stderr) == (1, "kgroups: error: cannot write the output: No space left on device\n")
 
 
 def test_a_closed_pipe_ends_quietly() -> None:

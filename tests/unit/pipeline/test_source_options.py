@@ -46,7 +46,7 @@ def test_all_that_can_be_said() -> None:
         (SERVERS | {"startingOffsets": "[1]"}, "startingOffsets"),
         (SERVERS | {"startingOffsets": '{"0": -1}'}, "startingOffsets"),
         (SERVERS | {"endingTimestamp": "yesterday"}, "endingTimestamp"),
-        (SERVERS | {"startingOffsets": "latest", "startingTimestamp": "5"}, "exclude each other"),
+        (SERVERS | {"startingOffsets": "latest", "startingTimestamp": "5"}, "are mutually exclusive"),
         (SERVERS | {"numPartitions": "0"}, "numPartitions"),
         (SERVERS | {"maxRecordsPerTrigger": "many"}, "maxRecordsPerTrigger"),
         (SERVERS | {"timeout": "-1"}, "timeout"),

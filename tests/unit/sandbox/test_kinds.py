@@ -40,4 +40,4 @@ def test_who_has_no_members_is_empty() -> None:
 @pytest.mark.parametrize(("flag", "value"), [("--groups", "10"), ("--partitions", "3")])
 def test_a_shape_is_of_many_groups_only(capsys: Any, flag: str, value: str) -> None:
     assert main(["sandbox", "seed", "--kind", "share", flag, value]) == 2
-    assert f"{flag} does not go with --kind" in capsys.readouterr().err
+    assert f"{flag} cannot be combined with --kind" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_no_committed_offset_is_unknown(run_cli: Run, serve: Callable, output: s
         (["busy", "--max-lag", "x"], 3, "KGROUPS UNKNOWN - --max-lag: 'x' is not a number of records"),
         (["busy", "--max-topic-lag", "5"], 3, "KGROUPS UNKNOWN - --max-topic-lag: '5' is not GLOB=[WARN,]CRIT"),
         (["--all-groups", "--state", "odd"], 3, "KGROUPS UNKNOWN - --state: 'odd' is not a state"),
-        ([], 3, "KGROUPS UNKNOWN - which groups?"),
+        ([], 3, "KGROUPS UNKNOWN - no groups selected"),
         (["busy", "--rules", "/none"], 3, "KGROUPS UNKNOWN - --rules: cannot read /none"),
     ],
 )

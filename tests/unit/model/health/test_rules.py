@@ -56,7 +56,7 @@ def test_the_first_that_says_something_wins() -> None:
         ("rule = 1", "f: there is no [[rule]] in it"),
         ("[[rules]]", "f: 'rules' is not known: a file of rules has [[rule]] tables"),
         ("a = ", "f: Invalid value (at end of document)"),
-        ("\n[[rule]]\n", 'f, line 2: which groups? Say groups = ["name", "glob-*"]'),
+        ("\n[[rule]]\n", 'f, line 2: missing key groups: set groups = ["name", "glob-*"]'),
         ("[[rule]]\ngroups = 1", "f, line 1: groups must be a list of names or globs"),
         ("[[rule]]\ngroups = 'a'\nmax-lag = -1", "f, line 1: max-lag: -1 is not a number of records"),
         ("[[rule]]\ngroups = 'a'\nmax-lag = true", "f, line 1: max-lag: True is not a number of records"),
