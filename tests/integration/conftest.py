@@ -29,6 +29,7 @@ from tests.integration.misused import Misused, try_all
 from tests.integration.record_oracle import VERSION as ORACLE_VERSION
 from tests.integration.sharers import Sharers
 from tests.integration.streams_world import StreamsWorld
+from tests.integration.versions import limited
 from tests.integration.visitors import Visitors
 from tests.integration.ways_in import GROUPS, WAYS, JavaLists
 
@@ -74,7 +75,7 @@ def wanted_versions(config: pytest.Config) -> list[str]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # Session scope makes pytest run all tests of one cluster together, and each needs `running`: one is up at a time.
-    wanted = wanted_versions(metafunc.config)
+    wanted = limited(metafunc.definition, wanted_versions(metafunc.config))
     kinds = [Kind(version) for version in wanted] if "cluster" in metafunc.fixturenames else []
     if "secure" in metafunc.fixturenames:
         kinds = [Kind(version, secure=True) for version in wanted if version in SECURE]
@@ -143,10 +144,10 @@ def secure(running: Secure) -> Secure:
 
 
 @pytest.fixture(scope="session")
-def java_lists(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> JavaLists:
+def java_lists(secure: Secure) -> JavaLists:
     """What Kafka's own tool lists by each way."""
     version, options = secure.sandbox.version.name, secure.sandbox.jvm_options
-    return JavaLists(secure, JavaTool(version, tmp_path_factory.mktemp("java"), options=options))
+    return JavaLists(secure, JavaTool(version, options=options))
 
 
 @pytest.fixture(scope="session")
@@ -156,32 +157,32 @@ def misused(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> Misused
 
 
 @pytest.fixture(scope="session")
-def world(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(cluster: Sandbox) -> World:
     """The same cluster with the known world in it; it stands still, and is to be left as it is."""
     seed_world(cluster, timeout=300)
-    return World(cluster, tmp_path_factory.mktemp("java"))
+    return World(cluster)
 
 
 @pytest.fixture(scope="session")
-def ground(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Ground:
+def ground(cluster: Sandbox) -> Ground:
     """The same cluster, with topics and groups that acts may move and delete."""
-    return Ground.made(cluster, tmp_path_factory.mktemp("java"))
+    return Ground.made(cluster)
 
 
 @pytest.fixture(scope="session")
-def sharers(cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sharers:
+def sharers(cluster: Sandbox) -> Sharers:
     """The same cluster, with share groups; on the Kafka that has them as they were finished."""
     if cluster.version.share_consumer is None:
         pytest.skip("share groups need Kafka 4.1")
-    return Sharers.made(cluster, tmp_path_factory.mktemp("java"))
+    return Sharers.made(cluster)
 
 
 @pytest.fixture(scope="session")
-def streams(cluster: Sandbox, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> StreamsWorld:
+def streams(cluster: Sandbox, jdk: None) -> StreamsWorld:
     """The same cluster with streams groups, where it can have any."""
     if cluster.version.streams is None:
         pytest.skip(f"the sandbox does not support Kafka Streams {cluster.version.name}")
-    return StreamsWorld.made(cluster, tmp_path_factory.mktemp("java"))
+    return StreamsWorld.made(cluster)
 
 
 @pytest.fixture(scope="session")

@@ -9,16 +9,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import NamedTuple, Protocol
-
-import pytest
+from typing import NamedTuple
 
 from kgroups.cli.kafka import consumer_groups, groups, share_groups
 from kgroups.cli.kafka.command import Tool
 from tests.integration.dropin_table import rows
 from tests.integration.java_says import JavaTool, Said
-from tests.integration.known_world import NEWEST, World
+from tests.integration.versions import NEWEST
 
 TOOLS: Mapping[str, Tool] = {
     "kafka-consumer-groups": consumer_groups.TOOL,
@@ -30,13 +27,6 @@ CLASSES = {
     "kafka-groups": "org.apache.kafka.tools.GroupsCommand",
 }
 """The Java tools' classes, where it is not the one of consumer groups."""
-
-
-class Place(Protocol):
-    """Where Java tools may keep what they need."""
-
-    @property
-    def scratch(self) -> Path: ...
 
 
 class Ran(NamedTuple):
@@ -65,17 +55,12 @@ def process(tool: str, *words: str) -> Ran:
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def theirs(place: Place, tool: str, *words: str, version: str = NEWEST) -> Said:
-    java = JavaTool(version, place.scratch, CLASSES.get(tool))
+def theirs(tool: str, *words: str, version: str = NEWEST) -> Said:
+    java = JavaTool(version, CLASSES.get(tool))
     match words:
         case ["--bootstrap-server", where, *rest] if ":" in where:  # that of a cluster
             return java.ask(where, *rest)
     return java.run(*words)
-
-
-def only(world: World, *versions: str) -> None:
-    if world.version not in versions:
-        pytest.skip(f"compared on {', '.join(versions)}")
 
 
 # What is made alike.

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from confluent_kafka import Producer
 
@@ -37,13 +36,12 @@ Committed = dict[tuple[str, int], int]
 @dataclass(frozen=True)
 class Ground:
     sandbox: Sandbox
-    scratch: Path
     began: int
     """Milliseconds since 1970 of every partition's record 0; an hour ago."""
 
     @classmethod
-    def made(cls, sandbox: Sandbox, scratch: Path) -> Ground:
-        ground = cls(sandbox, scratch, (int(time.time()) // 60 - 60) * MINUTE)
+    def made(cls, sandbox: Sandbox) -> Ground:
+        ground = cls(sandbox, (int(time.time()) // 60 - 60) * MINUTE)
         asyncio.run(ground._create())
         # Idempotent, or what is sent again may come behind what was written after it.
         producer = Producer({"bootstrap.servers": sandbox.bootstrap, "enable.idempotence": True})
@@ -89,7 +87,7 @@ class Ground:
         return run_here(*words, bootstrap=self.sandbox.bootstrap)
 
     def java(self, *words: str) -> Said:
-        return JavaTool(self.version, self.scratch).ask(self.sandbox.bootstrap, *words)
+        return JavaTool(self.version).ask(self.sandbox.bootstrap, *words)
 
     def commit(self, groups: Mapping[GroupId, Offsets]) -> None:
         """Makes groups that nobody is in, or moves them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.sandbox import kafka_version
@@ -78,18 +77,15 @@ def _cells(line: str, columns: Sequence[tuple[str, int]]) -> Iterator[tuple[str,
 class JavaTool:
     """A tool of one version, against any cluster."""
 
-    def __init__(
-        self, version: str, folder: Path, class_name: str | None = None, options: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, version: str, class_name: str | None = None, options: tuple[str, ...] = ()) -> None:
         """
-        :param folder: for the settings of its log.
         :param class_name: of the tool, where it is not the ConsumerGroupCommand.
         :param options: for its JVM.
         """
         kafka = kafka_version(version)
         tool = class_name or kafka.group_command
         self._patient = PATIENT if tool.endswith("GroupCommand") else ()
-        self._tool = resident_tool(folder, find_java(), ensure_tools_jars(kafka), tool, options)
+        self._tool = resident_tool(find_java(), ensure_tools_jars(kafka), tool, options)
 
     def ask(self, bootstrap: str, *words: str, limit: float = 300.0) -> Said:
         """About a cluster; with patience, unless the words say how much."""

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.expected_state import end_of
 from kgroups.sandbox.seed_data import DELETED_TOPIC, KnownGroup, known_groups
 from kgroups.sandbox.versions import tools_version
-from tests.integration.asking import Answer, run_kgroups
+from tests.integration.asking import Answer, run_here
 from tests.integration.java_says import JavaTool, Said
 
-NEWEST = "4.3.1"
-"""The newest Java tools that are published."""
 Pair = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class World:
     sandbox: Sandbox
-    scratch: Path
-    """For what Java tools need beside the cluster."""
 
-    def ask(self, *words: str, limit: float = 90.0) -> Answer:
-        return run_kgroups(*words, bootstrap=self.sandbox.bootstrap, limit=limit)
+    def ask(self, *words: str) -> Answer:
+        return run_here(*words, bootstrap=self.sandbox.bootstrap)
 
     def java(self, *words: str, version: str | None = None) -> Said:
         """Asks the Java tool of the cluster's own version, or of another."""
-        return JavaTool(version or self.tool, self.scratch).ask(self.sandbox.bootstrap, *words)
+        return JavaTool(version or self.tool).ask(self.sandbox.bootstrap, *words)
 
     @property
     def version(self) -> str:

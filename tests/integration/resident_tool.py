@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import struct
 import subprocess
+import tempfile
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -77,9 +78,14 @@ class ResidentTool:
 
 
 @cache
-def resident_tool(folder: Path, java: str, jars: Path, class_name: str, options: tuple[str, ...] = ()) -> ResidentTool:
-    """The one of these jars; it lives as long as the tests do.
+def resident_tool(java: str, jars: Path, class_name: str, options: tuple[str, ...] = ()) -> ResidentTool:
+    """Return the one JVM of these jars and this tool, for every cluster; it lives as long as the tests do.
 
     :param options: for its JVM.
     """
-    return ResidentTool(Programs(folder, java, jars, options), class_name)
+    return ResidentTool(Programs(Path(_log_settings().name), java, jars, options), class_name)
+
+
+@cache
+def _log_settings() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="kgroups-java-")

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
@@ -52,11 +51,10 @@ _SETTLE: Final = 180.0
 @dataclass(frozen=True)
 class Sharers:
     sandbox: Sandbox
-    scratch: Path
 
     @classmethod
-    def made(cls, sandbox: Sandbox, scratch: Path) -> Sharers:
-        sharers = cls(sandbox, scratch)
+    def made(cls, sandbox: Sandbox) -> Sharers:
+        sharers = cls(sandbox)
         asyncio.run(sharers._create())
         fill(sandbox.bootstrap, RECORDS)
         asyncio.run(sharers._commit())

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from confluent_kafka import Producer
@@ -41,11 +40,10 @@ _SECONDS: Final = 240.0
 @dataclass(frozen=True)
 class StreamsWorld:
     sandbox: Sandbox
-    scratch: Path
 
     @classmethod
-    def made(cls, sandbox: Sandbox, scratch: Path) -> StreamsWorld:
-        world = cls(sandbox, scratch)
+    def made(cls, sandbox: Sandbox) -> StreamsWorld:
+        world = cls(sandbox)
         asyncio.run(world._create())
         producer = Producer({"bootstrap.servers": sandbox.bootstrap})
         for partition in range(PARTITIONS):

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from junitparser import Error, JUnitXml
@@ -18,6 +17,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from kgroups.sandbox import Sandbox
 from tests.integration.asking import Answer, run_kgroups
+from tests.integration.versions import newest_only
 
 GROUP = TOPIC = "checked"
 TREND = ("--trend", "--window", "3s", "--samples", "2")
@@ -48,9 +48,8 @@ def rewind(admin: AdminClient, offset: int) -> None:
         future.result(60)
 
 
+@newest_only
 def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
-    if cluster.version.name != "4.3.1":
-        pytest.skip("the rules are the same of every version")
 
     def check(*words: str) -> Answer:
         return run_kgroups("check", GROUP, *words, bootstrap=cluster.bootstrap, limit=240)
@@ -119,10 +118,9 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
 QUIET = "checked-quiet"
 
 
+@newest_only
 def test_trend_on_a_quiet_transactional_topic(cluster: Sandbox) -> None:
     """Offset 0, its marker at 1; offset 2, whose transaction is aborted, and its marker at 3 in partition 1."""
-    if cluster.version.name != "4.3.1":
-        pytest.skip("the rules are the same of every version")
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
     for future in admin.create_topics([NewTopic(QUIET, 2, 1)]).values():
         future.result(60)

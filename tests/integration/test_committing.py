@@ -12,6 +12,9 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.integration.ground import LOG, Ground
+from tests.integration.versions import oldest_and_newest
+
+pytestmark = oldest_and_newest
 
 DO_IT = ("--execute", "--yes", "-o", "json")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.known_world import World
+from tests.integration.versions import newest_only
 
 SCRIPTS = Path(__file__).parents[2] / "completions"
 
@@ -73,8 +74,6 @@ def shell(world: World, tmp_path: Path, needs: Callable[[str], None]) -> Iterato
     program.chmod(0o755)
 
     def start(name: str) -> Shell:
-        if world.sandbox.version.name != "4.3.1":
-            pytest.skip("what is completed is the same on every version")
         needs("tmux")
         needs(name.split()[0])
         path = f"{tmp_path}:{os.environ['PATH']}"
@@ -87,6 +86,7 @@ def shell(world: World, tmp_path: Path, needs: Callable[[str], None]) -> Iterato
         each.close()
 
 
+@newest_only
 @pytest.mark.parametrize("name", STARTS)
 def test_groups_and_topics_of_the_cluster(shell: Callable[[str], Shell], name: str) -> None:
     there = shell(name)

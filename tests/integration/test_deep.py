@@ -8,15 +8,18 @@ import pytest
 
 from kgroups.model.moments import moment_text
 from tests.integration.asking import Row
-from tests.integration.known_world import NEWEST, World
+from tests.integration.known_world import World
 from tests.integration.offsets_log import read_log
 from tests.integration.record_oracle import ask_formatters
+from tests.integration.versions import newest_only
 
 _RETENTION_MS: Final = 7 * 24 * 60 * 60 * 1000
 """Kafka's default of ``offsets.retention.minutes``."""
 
 _COMMITS_ALL_THE_TIME: Final = "orders-sticky"
 """Java's verifiable consumer: by the time that it is asked about it has committed again."""
+
+pytestmark = newest_only
 
 
 class Printed(NamedTuple):
@@ -30,8 +33,6 @@ class Printed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def printed(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
-    if world.version != NEWEST:
-        pytest.skip(f"is tried on Kafka {NEWEST} alone")
     told = {view: deep(world, f"--{view}") for view in ("offsets", "members", "state")}
     pairs = [(each.key, each.value) for each in read_log(world.sandbox.bootstrap)]
     groups, commits = ask_formatters(pairs, tmp_path_factory.mktemp("formatters"))
@@ -50,7 +51,7 @@ def _data(printed: Row) -> Row:
 
 def deep(world: World, *words: str) -> list[Row]:
     patient = ("--deep-time", "60s", "--timeout", "90s")
-    answer = world.ask("describe", "--all-groups", *words, "--deep", *patient, "-o", "json", limit=180)
+    answer = world.ask("describe", "--all-groups", *words, "--deep", *patient, "-o", "json")
     assert answer.code in (0, 1), answer.err  # a topic of one of the groups is deleted
     known = world.groups
     return [row for row in answer.items if row["group"] in known]

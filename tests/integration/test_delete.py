@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.ground import LOG, LONG, Ground
+from tests.integration.versions import oldest_and_newest
 
 DO_IT = ("--execute", "--yes", "-o", "json")
 
@@ -46,6 +47,7 @@ def test_a_group_with_members_or_none_at_all_fails_beside_the_others(ground: Gro
         ground.leave(busy)
 
 
+@oldest_and_newest
 def test_over_librdkafka(ground: Ground, tmp_path: Path) -> None:
     ground.commit({"acts-rd-1": {LOG: {0: 6}}, "acts-rd-2": {LOG: {0: 6}}})
     words = ("delete", "--regex", "acts-rd-.", "--transport", "librdkafka", *DO_IT, "--undo-file", str(tmp_path / "u"))

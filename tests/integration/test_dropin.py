@@ -20,7 +20,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.seed_data import DELETED_TOPIC
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
-from tests.integration.dropin import Ran, agree, alike, complaint, only, ours, process, theirs
+from tests.integration.dropin import Ran, agree, alike, complaint, ours, process, theirs
 from tests.integration.dropin_table import (
     ACTS,
     COMMAND_LINES,
@@ -33,7 +33,8 @@ from tests.integration.dropin_table import (
     rows,
 )
 from tests.integration.java_says import Said
-from tests.integration.known_world import NEWEST, World
+from tests.integration.known_world import World
+from tests.integration.versions import NEWEST, newest_only, on
 from tests.integration.visitors import Visitors
 
 DIFFERENCES = {
@@ -66,26 +67,25 @@ COMPARED = ("2.8.2", "3.9.1", NEWEST, "4.4.0")
 # Command lines.
 
 
+@newest_only
 @pytest.mark.parametrize(
     ("tool", "table"),
     [("kafka-consumer-groups", COMMAND_LINES), ("kafka-groups", GROUPS_COMMAND_LINES)],
     ids=["kafka-consumer-groups", "kafka-groups"],
 )
 def test_command_lines(world: World, tool: str, table: str) -> None:
-    only(world, NEWEST)
-
     def one(words: list[str]) -> tuple[object, object]:
-        mine, other = ours(tool, *words), theirs(world, tool, *words)
+        mine, other = ours(tool, *words), theirs(tool, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
 
     agree(table, one)
 
 
+@newest_only
 @pytest.mark.parametrize("tool", ["kafka-consumer-groups", "kafka-groups"])
 def test_usage(world: World, tool: str) -> None:
     """On stderr, and byte for byte all the same."""
-    only(world, NEWEST)
-    assert ours(tool, "--help").err == theirs(world, tool, "--help").err
+    assert ours(tool, "--help").err == theirs(tool, "--help").err
 
 
 # Questions.
@@ -109,14 +109,14 @@ def expanded(world: World, visitors: Visitors, words: Iterable[str], folder: Pat
     return found
 
 
+@on(*COMPARED)
 def test_questions(world: World, visitors: Visitors) -> None:
     """The newest tool on brokers of all three; on old ones the rows that they can answer."""
-    only(world, *COMPARED)
     table = [row for row in rows(QUESTIONS) if world.tool == NEWEST or _for_old(row)]
 
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words)]
-        mine, other = ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+        mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
         return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
 
     agree(table, one)
@@ -133,10 +133,10 @@ def remarks(said: Said | Ran) -> list[str]:
     return sorted(re.findall(f"(?m)^(?:Warning: )?Consumer group '.*' {ends}$", said.err))
 
 
+@on("2.8.2", "3.9.1")
 def test_old_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
     """The tools of 3.9.1 and 2.8.2 on their own brokers. They pad and break lines otherwise, and leave cells empty
     where that of 4.3.1 writes ``-``: what is compared is which words there are, and how often."""
-    only(world, "2.8.2", "3.9.1")
 
     def bag(text: str) -> list[str]:
         return sorted(word for word in text.split() if word != "-")
@@ -144,18 +144,17 @@ def test_old_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words, tmp_path)]
         mine = ours("kafka-consumer-groups", *words)
-        other = theirs(world, "kafka-consumer-groups", *words, version=world.tool)
+        other = theirs("kafka-consumer-groups", *words, version=world.tool)
         return (mine.code, bag(mine.out)), (other.code, bag(other.out))
 
     agree(OLD, one)
 
 
+@newest_only
 def test_groups_questions(world: World, visitors: Visitors) -> None:
-    only(world, NEWEST)
-
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *words]
-        mine, other = ours("kafka-groups", *words), theirs(world, "kafka-groups", *words)
+        mine, other = ours("kafka-groups", *words), theirs("kafka-groups", *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
     agree(GROUPS_QUESTIONS, one)
@@ -164,22 +163,21 @@ def test_groups_questions(world: World, visitors: Visitors) -> None:
 # Acts.
 
 
+@newest_only
 def test_resets(world: World, visitors: Visitors, tmp_path: Path) -> None:
-    only(world, NEWEST)
-
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, "--reset-offsets", *words]
         words = expanded(world, visitors, words, tmp_path)
-        mine, other = ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+        mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
     agree(RESETS, one)
 
 
+@on(*COMPARED)
 def test_acts(world: World, visitors: Visitors, tmp_path: Path) -> None:
     """The newest tool on brokers of all three. Each side gets its groups anew; what they have committed afterwards is
     the same too."""
-    only(world, *COMPARED)
 
     def one(words: list[str]) -> tuple[object, object]:
         words = expanded(world, visitors, ["--bootstrap-server", world.sandbox.bootstrap, *words], tmp_path)
@@ -191,7 +189,7 @@ def test_acts(world: World, visitors: Visitors, tmp_path: Path) -> None:
             return (said.code, alike(said.out), told.out)
 
         make_groups(world, names)
-        other = left(theirs(world, "kafka-consumer-groups", *words))
+        other = left(theirs("kafka-consumer-groups", *words))
         make_groups(world, names)
         return left(ours("kafka-consumer-groups", *words)), other
 
@@ -213,6 +211,7 @@ def make_groups(world: World, names: Iterable[str]) -> None:
 # As processes.
 
 
+@newest_only
 @pytest.mark.parametrize(
     ("tool", "row"),
     [
@@ -226,9 +225,8 @@ def make_groups(world: World, names: Iterable[str]) -> None:
     ],
 )
 def test_as_a_process(world: World, visitors: Visitors, tool: str, row: str) -> None:
-    only(world, NEWEST)
     words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
-    mine, other = process(tool, *words), theirs(world, tool, *words)
+    mine, other = process(tool, *words), theirs(tool, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
 
 
@@ -241,11 +239,11 @@ def test_every_difference_is_shown() -> None:
 
 def ask_both(world: World, row: str) -> tuple[Ran, Said]:
     words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
-    return ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+    return ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
 
 
+@newest_only
 def test_missing_group(world: World) -> None:
-    only(world, NEWEST)
     for view in ("", "--members", "--state"):
         mine, other = ask_both(world, f"--describe --group payments-empty --group no-such-group {view}")
         assert (other.code, "payments-empty" in other.out) == (0, False)
@@ -256,16 +254,16 @@ def test_missing_group(world: World) -> None:
         assert (alone.code, alone.out) == (0, mine.out)
 
 
+@newest_only
 def test_no_cluster(world: World) -> None:
-    only(world, NEWEST)
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
-    mine, other = ours("kafka-consumer-groups", *words), theirs(world, "kafka-consumer-groups", *words)
+    mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
     assert (other.code, other.out[:40]) == (0, "\nError: Executing consumer group command")
     assert (mine.code, mine.out, mine.err.count("\n")) == (1, "", 1)
 
 
+@newest_only
 def test_other_kinds(world: World) -> None:
-    only(world, NEWEST)
     mine, other = ask_both(world, f"--describe --group payments-empty --group {OPAQUE} --state")
     assert (other.code, "payments-empty" in other.out) == (0, False)
     assert "is not a consumer group" in other.out
@@ -273,8 +271,8 @@ def test_other_kinds(world: World) -> None:
     assert f"Error: group '{OPAQUE}': it is a " in mine.err and ", not a consumer group" in mine.err
 
 
+@newest_only
 def test_deleted_topic(world: World) -> None:
-    only(world, NEWEST)
     mine, other = ask_both(world, "--describe --all-groups")
     assert (other.code, "UnknownTopicOrPartitionException" in other.out, "payments" in other.out) == (0, True, False)
     assert mine.code == 1
@@ -289,8 +287,8 @@ def without_errors(text: str) -> str:
     return re.sub(r"\n?Error: .*\n", "", text)
 
 
+@newest_only
 def test_active_groups(world: World) -> None:
-    only(world, NEWEST)
     for row in (
         "--reset-offsets --group orders-range --all-topics --to-earliest --dry-run",
         "--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run",
@@ -306,8 +304,8 @@ def test_active_groups(world: World) -> None:
         assert "orders-range" in mine.err
 
 
+@newest_only
 def test_not_deleted(world: World) -> None:
-    only(world, NEWEST)
     for row, told in (
         ("--delete --group orders-range --group no-such-group", "* Group 'orders-range' could not be deleted due to:"),
         ("--delete-offsets --group orders-range --topic orders", "\nError: Encountered some partition-level error, "),
@@ -324,6 +322,7 @@ def test_not_deleted(world: World) -> None:
         )
 
 
+@newest_only
 @pytest.mark.parametrize(
     "row",
     [
@@ -337,15 +336,14 @@ def test_not_deleted(world: World) -> None:
     ],
 )
 def test_bad_values(world: World, row: str) -> None:
-    only(world, NEWEST)
     mine, other = ask_both(world, row)
     assert (other.code, "Error: " in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
     assert mine.err
 
 
+@on("2.5.1")
 def test_state_of_old_brokers(world: World) -> None:
-    only(world, "2.5.1")
     mine, other = ask_both(world, "--list --state")
     assert {line.split()[-1] for line in other.out.splitlines()[1:]} == {"Unknown"}
     assert {line.split()[-1] for line in mine.out.splitlines()[1:]} == {"Stable", "Empty"}

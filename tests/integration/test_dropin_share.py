@@ -13,6 +13,7 @@ from tests.integration.dropin_share_table import ACTS, COMMAND_LINES, QUESTIONS,
 from tests.integration.dropin_table import rows
 from tests.integration.java_says import Said
 from tests.integration.sharers import CLASSIC, IDLE, LIVE, LOG, MORE, SHARE, Sharers
+from tests.integration.versions import newest_only
 
 TOOL = "kafka-share-groups"
 
@@ -36,23 +37,25 @@ def words_of(sharers: Sharers, *words: str) -> list[str]:
     return ["--bootstrap-server", sharers.sandbox.bootstrap, *expanded, *patient]
 
 
+@newest_only
 def test_command_lines(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
-        mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+        mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
 
     agree(COMMAND_LINES, one)
 
 
+@newest_only
 def test_usage(sharers: Sharers) -> None:
     """On stderr, and byte for byte all the same."""
-    assert ours(TOOL, "--help").err == theirs(sharers, TOOL, "--help").err
+    assert ours(TOOL, "--help").err == theirs(TOOL, "--help").err
 
 
 def test_questions(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = words_of(sharers, *words)
-        mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+        mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
 
     agree(QUESTIONS, one)
@@ -66,7 +69,7 @@ def remarks(said: Said | Ran) -> list[str]:
 def test_resets(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = words_of(sharers, "--reset-offsets", *words)
-        mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+        mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
     agree(RESETS, one)
@@ -78,7 +81,7 @@ def test_acts(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         names = [name for name in words if name.startswith("sharing-")]
         words = words_of(sharers, *words)
-        other = left(sharers, names, lambda: theirs(sharers, TOOL, *words))
+        other = left(sharers, names, lambda: theirs(TOOL, *words))
         return left(sharers, names, lambda: ours(TOOL, *words)), other
 
     agree(ACTS, one)
@@ -98,7 +101,7 @@ def left(sharers: Sharers, names: Iterable[str], run: Callable[[], Said | Ran]) 
 @pytest.mark.parametrize("row", ["--list", "--describe --all-groups --verbose", "--list --group g"])
 def test_as_a_process(sharers: Sharers, row: str) -> None:
     words = words_of(sharers, *shlex.split(row))
-    mine, other = process(TOOL, *words), theirs(sharers, TOOL, *words)
+    mine, other = process(TOOL, *words), theirs(TOOL, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
 
 
@@ -111,7 +114,7 @@ def test_every_difference_is_shown() -> None:
 
 def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
     words = words_of(sharers, *shlex.split(row))
-    return ours(TOOL, *words), theirs(sharers, TOOL, *words)
+    return ours(TOOL, *words), theirs(TOOL, *words)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_missing_group(sharers: Sharers, name: str, said: str) -> None:
 
 def test_no_cluster(sharers: Sharers) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
-    mine, other = ours(TOOL, *words), theirs(sharers, TOOL, *words)
+    mine, other = ours(TOOL, *words), theirs(TOOL, *words)
     assert (other.code, other.out[:37]) == (0, "\nError: Executing share group command")
     assert (mine.code, mine.out, mine.err.count("\n")) == (1, "", 1)
 

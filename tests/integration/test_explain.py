@@ -19,7 +19,8 @@ from kgroups.model.groups import GroupState
 from kgroups.net.cluster import Cluster
 from tests.integration.asking import Answer, Row
 from tests.integration.java_members import JavaMembers
-from tests.integration.known_world import NEWEST, World
+from tests.integration.known_world import World
+from tests.integration.versions import newest_only
 from tests.integration.visitors import COMPLETING, IDLE, MIXED, OWNED, REGEX, Visitors
 
 ASSIGNED = (
@@ -136,10 +137,8 @@ def test_visitors(world: World, visitors: Visitors) -> None:
 
 
 @pytest.fixture(scope="module")
-def java(world: World, jdk: None) -> Iterator[JavaMembers]:
-    if world.version != NEWEST:
-        pytest.skip("once: the brokers' part of it is one Kafka's")
-    with JavaMembers(world.sandbox.bootstrap, world.scratch / "java-members.log") as members:
+def java(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaMembers]:
+    with JavaMembers(world.sandbox.bootstrap, tmp_path_factory.mktemp("java") / "members.log") as members:
         yield members
 
 
@@ -188,6 +187,7 @@ def _found(facts: GroupFacts) -> set[str]:
     return {finding.rule for finding in explain(facts)}
 
 
+@newest_only
 def test_what_is_foretold_of_one_more_member_comes_to_pass(world: World, java: JavaMembers) -> None:
     """Of each assignor: who holds what then, and how many partitions have moved. Java's own consumers do it."""
     groups = {f"explained-{name}": name for name in (*STRATEGIES, "uniform")}

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -212,9 +211,9 @@ class TestOneDead:
         assert all(row["note"] for row in told.items if row["log_end_offset"] is None)
         assert told.seconds < TWICE
 
-    def test_leaderless_partitions_as_java_shows_them(self, fenced_2: Victim, tmp_path: Path) -> None:
+    def test_leaderless_partitions_as_java_shows_them(self, fenced_2: Victim) -> None:
         name = fenced_2.group_on(1)
-        said = JavaTool(DEFAULT_VERSION, tmp_path).ask(fenced_2.sandbox.bootstrap, "--describe", "--group", name)
+        said = JavaTool(DEFAULT_VERSION).ask(fenced_2.sandbox.bootstrap, "--describe", "--group", name)
         told = fenced_2.ask("describe", name, "-o", "plain")
         assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in said.rows} == {
             (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table

@@ -12,6 +12,7 @@ from kgroups.sandbox.seed_data import DELETED_TOPIC
 from tests.integration.aged_topics import Aged, AgedTopics
 from tests.integration.asking import Answer, Row, run_kgroups
 from tests.integration.known_world import World
+from tests.integration.versions import oldest_and_newest
 
 WHOLE = ("ahead", "data-lost", "ledger-reader", "orders-range", "payments-empty", "payments-lagging")
 """Groups of the known world with nothing wrong, in any version."""
@@ -106,6 +107,7 @@ def test_all_groups_are_the_default(world: World) -> None:
     assert (row["uncommitted"], row["partitions"]) == (2, 5)
 
 
+@oldest_and_newest
 def test_over_librdkafka(world: World) -> None:
     words = ("lag", *WHOLE, "-o", "json")
     wire, other = world.ask(*words), world.ask(*words, "--transport", "librdkafka")

@@ -20,13 +20,15 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.assignors import range_assignment
 from tests.integration.asking import Answer, run_here
 from tests.integration.java_says import Said
-from tests.integration.known_world import NEWEST
 from tests.integration.large_groups import join_all, subscription
 from tests.integration.offsets_log import read_log
+from tests.integration.versions import newest_only
 
 TOPIC: Final = "large"
 PARTITIONS: Final = 20
 MANY, HEAVY, TOO_HEAVY = "large-thousand", "large-megabyte", "large-too-heavy"
+pytestmark = newest_only
+
 MEMBERS: Final = 1_000
 EACH: Final = 600
 MEGABYTE: Final = 1_048_000
@@ -41,8 +43,6 @@ def assigned(members: Sequence[str]) -> dict[str, dict[str, list[int]]]:
 
 @pytest.fixture(scope="module")
 def large(cluster: Sandbox) -> Iterator[Sandbox]:
-    if cluster.version.name != NEWEST:
-        pytest.skip(f"is tried on Kafka {NEWEST} alone")
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 3})
     for made in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
         made.result(30)

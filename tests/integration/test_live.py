@@ -18,8 +18,9 @@ from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import Row
 from tests.integration.conftest import wanted_versions
 from tests.integration.known_world import World, promised_offsets
+from tests.integration.versions import newest_only
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, newest_only]
 
 OFFSETS = {
     "current_offset": "committed_offset",
@@ -31,13 +32,6 @@ OFFSETS = {
 """What the command calls it -> what the table does; other names are the same."""
 
 MEMBERS = {"consumer_id": "member_id", "group_instance_id": "instance_id", "rack": "rack_id"}
-
-
-@pytest.fixture
-def newest(world: World) -> World:
-    if world.version != DEFAULT_VERSION:
-        pytest.skip(f"Spark asks Kafka {DEFAULT_VERSION} only")
-    return world
 
 
 def live(spark: SparkSession, sandbox: Sandbox, table: str, **options: str) -> DataFrame:
@@ -63,16 +57,16 @@ def settings_of(sandbox: Sandbox) -> ClientSettings:
     return ClientSettings(parse_bootstrap(sandbox.bootstrap))
 
 
-def test_offsets(spark: SparkSession, newest: World) -> None:
-    told = newest.ask("describe", "--all-groups", "-o", "json")
-    found = rows(live(spark, newest.sandbox, "offsets"))
+def test_offsets(spark: SparkSession, world: World) -> None:
+    told = world.ask("describe", "--all-groups", "-o", "json")
+    found = rows(live(spark, world.sandbox, "offsets"))
     alike(told.items, found, OFFSETS)
     assert set(OFFSETS.values()) < found[0].keys()
 
 
-def test_groups(spark: SparkSession, newest: World) -> None:
-    told = newest.ask("describe", "--all-groups", "--state", "-o", "json").items
-    found = rows(live(spark, newest.sandbox, "groups"))
+def test_groups(spark: SparkSession, world: World) -> None:
+    told = world.ask("describe", "--all-groups", "--state", "-o", "json").items
+    found = rows(live(spark, world.sandbox, "groups"))
     alike(told, found, {"assignment_strategy": "protocol"})
     coordinators = {row["group"]: tuple(row["coordinator"].values()) for row in told}
     assert {
@@ -81,37 +75,37 @@ def test_groups(spark: SparkSession, newest: World) -> None:
     assert {row["group"]: row["kind"] for row in found} == {row["group"]: row["type"].lower() for row in told}
 
 
-def test_members_and_assignments(spark: SparkSession, newest: World) -> None:
-    told = newest.ask("describe", "--all-groups", "--members", "-o", "json").items
-    found = rows(live(spark, newest.sandbox, "members"))
+def test_members_and_assignments(spark: SparkSession, world: World) -> None:
+    told = world.ask("describe", "--all-groups", "--members", "-o", "json").items
+    found = rows(live(spark, world.sandbox, "members"))
     alike(told, found, MEMBERS)
     held = {
         (row["group"], row["member_id"], row["topic"], partition)
-        for row in rows(live(spark, newest.sandbox, "assignments").where("role = 'current'"))
+        for row in rows(live(spark, world.sandbox, "assignments").where("role = 'current'"))
         for partition in row["partitions"]
     }
-    for name, group in newest.groups.items():
+    for name, group in world.groups.items():
         if group.protocol_type == "consumer":
             assert {(topic, at) for owner, _, topic, at in held if owner == name} == group.assigned
 
 
-def test_failures(spark: SparkSession, newest: World) -> None:
+def test_failures(spark: SparkSession, world: World) -> None:
     """Those of the command; each task tells its own, so that one may be told twice."""
-    told = newest.ask("describe", "--all-groups", "-o", "json").failures
-    found = rows(live(spark, newest.sandbox, "failures").distinct())
+    told = world.ask("describe", "--all-groups", "-o", "json").failures
+    found = rows(live(spark, world.sandbox, "failures").distinct())
     assert told
     alike(told, found, {})
 
 
-def test_failing_is_the_default(spark: SparkSession, newest: World) -> None:
+def test_failing_is_the_default(spark: SparkSession, world: World) -> None:
     with pytest.raises(PySparkException, match="table offsets is not whole: topic 'billing': "):
-        live(spark, newest.sandbox, "offsets", failOnError="true").collect()
+        live(spark, world.sandbox, "offsets", failOnError="true").collect()
 
 
-def test_one_partition_for_each_coordinator(spark: SparkSession, newest: World) -> None:
-    coordinators = {row["coordinator"]["id"] for row in newest.ask("list", "-o", "json").items}
+def test_one_partition_for_each_coordinator(spark: SparkSession, world: World) -> None:
+    coordinators = {row["coordinator"]["id"] for row in world.ask("list", "-o", "json").items}
     assert len(coordinators) == 3
-    assert live(spark, newest.sandbox, "offsets").rdd.getNumPartitions() == 3
+    assert live(spark, world.sandbox, "offsets").rdd.getNumPartitions() == 3
 
 
 @pytest.mark.parametrize(
@@ -123,8 +117,8 @@ def test_one_partition_for_each_coordinator(spark: SparkSession, newest: World) 
         ("members", "kind = 'consumer'"),
     ],
 )
-def test_filters_change_nothing(spark: SparkSession, newest: World, table: str, condition: str) -> None:
-    frame = live(spark, newest.sandbox, table)
+def test_filters_change_nothing(spark: SparkSession, world: World, table: str, condition: str) -> None:
+    frame = live(spark, world.sandbox, table)
     everything = rows(frame)
     kept = rows(spark.createDataFrame(everything, frame.schema).where(condition))
     found = rows(frame.where(condition))
@@ -132,14 +126,14 @@ def test_filters_change_nothing(spark: SparkSession, newest: World, table: str, 
     assert sorted(rows(frame), key=repr) == sorted(everything, key=repr)
 
 
-def test_sweep_and_heads(newest: World) -> None:
-    settings = settings_of(newest.sandbox)
+def test_sweep_and_heads(world: World) -> None:
+    settings = settings_of(world.sandbox)
     swept = sweep(settings).to_pylist()
     assert {row["complete"] for row in swept} == {True}
-    listed = newest.ask("list", "-o", "json")
+    listed = world.ask("list", "-o", "json")
     assert {row["group"] for row in swept} == {row["group"] for row in listed.items}
     assert cluster_id(settings) == listed.envelope["cluster_id"]
-    for name, group in newest.groups.items():
+    for name, group in world.groups.items():
         if group.type == GroupType.SHARE:
             continue
         promised = {

@@ -19,7 +19,8 @@ import pytest
 from kgroups.sandbox.seed_data import DELETED_TOPIC, STRANGE_NAME
 from tests.integration.asking import Answer, Row, visible
 from tests.integration.java_says import Cells, Said, assignment
-from tests.integration.known_world import NEWEST, World
+from tests.integration.known_world import World
+from tests.integration.versions import NEWEST
 from tests.integration.visitors import COMPLETING, IDLE, OWNED, Visitors
 
 DIFFERENCES = {

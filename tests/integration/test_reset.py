@@ -23,6 +23,7 @@ from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result
 from tests.integration.ground import LOG, LONG, Ground
 from tests.integration.terminal import Typist
+from tests.integration.versions import NEWEST, newest_only, oldest_and_newest, on
 
 READER, OUTSIDE, LONG_NAME = "acts-reader", "acts-outside", "acts-reader whose name, with blanks, is long"
 AT = {
@@ -53,7 +54,7 @@ def scenarios(ground: Ground) -> Iterator[Request]:
     yield from (("--by-duration", duration) for duration in (ground.ago(7 + 1 / 60), "P1D"))
 
 
-JAVA = ("2.8.2", "4.3.1")
+JAVA = ("2.8.2", NEWEST)
 """Whose tools are asked: the oldest that is worth it, and the newest."""
 
 Plan = list[tuple[str, str, int, int]]
@@ -75,29 +76,26 @@ def our_plan(ground: Ground, *words: str) -> Plan:
 GROUPS = ("--group", READER, "--group", OUTSIDE)
 
 
+@on(*JAVA)
 @pytest.mark.parametrize(("scope", "every"), [(("--all-topics",), 1), (("--topic", f"{LOG}:0,1"), 4)])
 def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scope: Request, every: int) -> None:
-    if readers.version not in JAVA:
-        pytest.skip("one old tool and the newest are enough")
     for scenario in islice(scenarios(readers), None, None, every):
         theirs = java_plan(readers, *GROUPS, *scope, *scenario)
         assert len(theirs) == 4, scenario
         assert our_plan(readers, *GROUPS, *scope, *scenario) == theirs, scenario
 
 
+@on(*JAVA)
 @pytest.mark.parametrize("scenario", ["--to-current", "--to-latest"])
 def test_a_whole_topic_is_planned_as_kafkas_own_tool_does(readers: Ground, scenario: str) -> None:
     """Partition 2 has no commit and no record."""
-    if readers.version not in JAVA:
-        pytest.skip("one old tool and the newest are enough")
     theirs = java_plan(readers, *GROUPS, "--topic", LOG, scenario)
     assert len(theirs) == 6
     assert our_plan(readers, *GROUPS, "--topic", LOG, scenario) == theirs
 
 
+@on(*JAVA)
 def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
-    if readers.version not in JAVA:
-        pytest.skip("one old tool and the newest are enough")
     for groups in ((LONG_NAME,), (LONG_NAME, READER)):
         words = [word for group in groups for word in ("--group", group)]
         scenario = ("--all-topics", "--to-latest", "--export")
@@ -106,9 +104,8 @@ def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
         assert sorted(ours.lines) == sorted(line for line in theirs.out.splitlines() if line.strip())
 
 
+@on(*JAVA)
 def test_the_java_tool_reads_our_export_as_we_do(readers: Ground, tmp_path: Path) -> None:
-    if readers.version not in JAVA:
-        pytest.skip("one old tool and the newest are enough")
     plan = tmp_path / "plan.csv"
     plan.write_text(readers.ask("reset-offsets", *GROUPS, "--all-topics", "--shift-by", "-1", "--export").out)
     theirs = java_plan(readers, *GROUPS, "--from-file", str(plan))
@@ -133,9 +130,8 @@ def test_written_and_undone(readers: Ground, tmp_path: Path) -> None:
     assert {item["metadata"] for item in json.loads(again.out)["items"]} == {f"of {READER}"}, "and with what was noted"
 
 
+@newest_only
 def test_killed_in_the_middle_all_can_be_put_back(ground: Ground, tmp_path: Path) -> None:
-    if ground.version != JAVA[-1]:
-        pytest.skip("one version is enough")
     groups = [f"acts-killed-{number:03}" for number in range(300)]
     ground.commit({group: {LOG: {0: 10}} for group in groups})
     undo = tmp_path / "undo.json"
@@ -223,6 +219,7 @@ def test_who_joins_between_plan_and_execution_is_not_overtaken(readers: Ground) 
         readers.leave(group)
 
 
+@oldest_and_newest
 def test_who_joins_while_the_question_stands_is_seen(readers: Ground, tmp_path: Path) -> None:
     group, undo = f"acts-asked-{readers.version}", tmp_path / "undo"
     readers.commit({group: {LOG: {0: 9}}})
@@ -240,6 +237,7 @@ def test_who_joins_while_the_question_stands_is_seen(readers: Ground, tmp_path: 
         readers.leave(group)
 
 
+@oldest_and_newest
 def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, "--all-topics", "--to-latest", "--execute", "--undo-file", str(tmp_path / "undo"))
     with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
@@ -251,6 +249,7 @@ def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
     assert readers.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
 
 
+@oldest_and_newest
 def test_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
     undo = tmp_path / "undo"

@@ -44,7 +44,7 @@ def crowd(
     kafka_at_hand(request.param)
     with Sandbox.up(request.param, BROKERS[request.param], name=f"pytest-{os.getpid()}-crowd") as sandbox:
         seed_load(sandbox, LOAD)
-        yield World(sandbox, tmp_path_factory.mktemp("java"))
+        yield World(sandbox)
 
 
 def test_every_row(crowd: World) -> None:
@@ -110,7 +110,7 @@ def test_requests_of_named_groups(crowd: World) -> None:
 
 def test_as_java_describes_all_groups(crowd: World) -> None:
     """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
-    tool = JavaTool(DEFAULT_VERSION, crowd.scratch)
+    tool = JavaTool(DEFAULT_VERSION)
     said = tool.ask(crowd.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
     told = crowd.ask("describe", "--all-groups", "-o", "plain")
     theirs = [{header: text or "-" for header, text in row.items()} for row in said.rows]

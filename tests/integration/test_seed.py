@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kgroups.sandbox import DEFAULT_VERSION, VERSIONS, Sandbox
+from kgroups.sandbox import Sandbox
 from kgroups.sandbox.heartbeater import beat_round
 from kgroups.sandbox.load import Load
 from kgroups.sandbox.member import consumer
 from kgroups.sandbox.process import state_of
 from kgroups.sandbox.seed_data import DELETED_TOPIC, RECORDS, known_groups, lacking_groups
+from tests.integration.asking import Row, run_here
 from tests.integration.known_world import World
+from tests.integration.versions import oldest_and_newest
 
 LOAD = Load(40, 5, topics=3, stable=0.25)
 SHAPE = ("--groups", "40", "--partitions", "5", "--topics", "3", "--stable", "0.25")
@@ -32,11 +32,8 @@ def seed(sandbox: Sandbox, *args: str) -> subprocess.CompletedProcess[str]:
     return run("sandbox", "seed", "--name", sandbox.name, *args)
 
 
-def items(sandbox: Sandbox, *args: str) -> list[dict[str, Any]]:
-    done = run(*args, "-b", sandbox.bootstrap, "-o", "json")
-    assert done.stdout, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)["items"]
-    return found
+def items(sandbox: Sandbox, *args: str) -> list[Row]:
+    return run_here(*args, "-o", "json", bootstrap=sandbox.bootstrap).items
 
 
 def test_every_known_group_is_listed_as_promised(world: World) -> None:
@@ -87,19 +84,19 @@ def test_seeded_again_nothing_is_made_and_all_is_told(world: World) -> None:
 @pytest.fixture(scope="module")
 def loaded(cluster: Sandbox) -> Iterator[Sandbox]:
     """One of the same version for itself: forty groups more would be in others' way. Of the oldest and the newest."""
-    if cluster.version.name not in (min(VERSIONS), DEFAULT_VERSION):
-        pytest.skip("the loader speaks the same to all versions between the oldest and the newest")
     with Sandbox.up(cluster.version.name, name=f"{cluster.name}-load") as sandbox:
         done = seed(sandbox, *SHAPE)
         assert done.returncode == 0, done.stderr
         yield sandbox
 
 
+@oldest_and_newest
 def test_load_is_listed(loaded: Sandbox) -> None:
     states = {item["group"]: item["state"] for item in items(loaded, "list", "--state")}
     assert states == {name: "Stable" if name.startswith("stable-") else "Empty" for name in LOAD.names()}
 
 
+@oldest_and_newest
 def test_load_is_committed_and_assigned(loaded: Sandbox) -> None:
     rows = items(loaded, "describe", "--all-groups")
     for name in LOAD.names():
@@ -110,12 +107,14 @@ def test_load_is_committed_and_assigned(loaded: Sandbox) -> None:
         assert all(bool(row["consumer_id"]) == name.startswith("stable-") for row in own)
 
 
+@oldest_and_newest
 def test_loaded_twice(loaded: Sandbox) -> None:
     same, other = seed(loaded, *SHAPE), seed(loaded, "--groups", "41")
     assert (same.returncode, "already has these 40 groups" in same.stderr) == (0, True)
     assert (other.returncode, "already has other load groups" in other.stderr) == (1, True)
 
 
+@oldest_and_newest
 def test_keeper_takes_back_a_member_that_was_forgotten(loaded: Sandbox) -> None:
     forgotten = consumer("forgotten", {"load-0": 5})._replace(member_id="nobody", generation=3)
     (member,), complaints = asyncio.run(beat_round(loaded.bootstrap, [forgotten]))

@@ -16,6 +16,7 @@ from tests.integration.java_says import JavaTool, Said
 from tests.integration.streams_table import ACTS, COMMAND_LINES, QUESTIONS, REFUSED, RESETS
 from tests.integration.streams_world import BUSY, IDLE, TOPIC, StreamsWorld
 from tests.integration.test_dropin import Ran, agree, alike, complaint
+from tests.integration.versions import newest_only
 
 _CLASS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 _WORDS = {"@busy": BUSY, "@idle": IDLE[0], "@other": IDLE[1], "@topic": TOPIC}
@@ -34,7 +35,7 @@ def ours(*words: str) -> Ran:
 
 
 def theirs(streams: StreamsWorld, *words: str) -> Said:
-    return JavaTool(streams.sandbox.version.name, streams.scratch, _CLASS).run(*words)
+    return JavaTool(streams.sandbox.version.name, _CLASS).run(*words)
 
 
 def expanded(streams: StreamsWorld, words: Iterable[str], folder: Path) -> list[str]:
@@ -51,6 +52,7 @@ def expanded(streams: StreamsWorld, words: Iterable[str], folder: Path) -> list[
     return found if "--timeout" in found else [*found, "--timeout", "60000"]
 
 
+@newest_only
 def test_command_lines(streams: StreamsWorld) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(*words), theirs(streams, *words)

@@ -9,6 +9,9 @@ from kgroups.sandbox.seed_data import STRANGE_NAME
 from tests.integration.asking import visible
 from tests.integration.known_world import World
 from tests.integration.terminal import on_terminal
+from tests.integration.versions import oldest_and_newest
+
+pytestmark = oldest_and_newest
 
 NARROW = 80
 

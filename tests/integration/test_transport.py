@@ -11,7 +11,10 @@ import pytest
 
 from tests.integration.asking import Answer, Row
 from tests.integration.known_world import World
+from tests.integration.versions import oldest_and_newest
 from tests.integration.visitors import COMPLETING, Visitors
+
+pytestmark = oldest_and_newest
 
 LIBRDKAFKA = ("--transport", "librdkafka")
 

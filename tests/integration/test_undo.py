@@ -7,7 +7,6 @@ import json
 import time
 from pathlib import Path
 
-import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
@@ -15,6 +14,7 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster
 from kgroups.sandbox.topics import create_topics
 from tests.integration.ground import Ground
+from tests.integration.versions import newest_only
 
 TOPIC, GROUP = "undo-recreated", "undo-group"
 
@@ -44,9 +44,8 @@ def delete(ground: Ground) -> None:
         time.sleep(0.2)
 
 
+@newest_only
 def test_undo_onto_a_recreated_topic_is_reported_and_not_written(ground: Ground, tmp_path: Path) -> None:
-    if ground.version != "4.3.1":
-        pytest.skip("one version is enough; without topic IDs: tests/unit/cli/test_undo.py")
     create(ground, 40)
     ground.commit({GROUP: {TOPIC: {0: 30}}})
     undo = tmp_path / "undo.json"

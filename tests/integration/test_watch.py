@@ -9,12 +9,12 @@ import pytest
 from kgroups.sandbox.seed_data import STRANGE_NAME
 from tests.integration.known_world import World
 from tests.integration.terminal import Typist, on_terminal
+from tests.integration.versions import newest_only
 
 
+@newest_only
 @pytest.mark.parametrize("columns", [80, 200])
 def test_keys_sort_filter_and_end_it(world: World, columns: int) -> None:
-    if world.sandbox.version.name != "4.3.1":
-        pytest.skip("what is shown is the same of every version")
     groups = ("ahead", "orders-range", "payments-lagging", STRANGE_NAME)
     with Typist("watch", *groups, "--interval", "200ms", bootstrap=world.sandbox.bootstrap, columns=columns) as person:
         person.wait_for("sort: lag")
@@ -32,18 +32,16 @@ def test_keys_sort_filter_and_end_it(world: World, columns: int) -> None:
     assert ("OUT/S" in shown.text) == (columns == 200)
 
 
+@newest_only
 def test_without_colour_there_is_none(world: World) -> None:
-    if world.sandbox.version.name != "4.3.1":
-        pytest.skip("what is shown is the same of every version")
     words = ("watch", "ahead", "orders-range", "--interval", "1s", "--count", "2")
     shown = on_terminal(*words, bootstrap=world.sandbox.bootstrap, columns=80, env={"NO_COLOR": "1"})
     assert shown.code == 0 and "orders-range" in shown.text
     assert not re.findall(r"\x1b\[[0-9;]*(?:3[0-8]|4[0-8]|9[0-7])[0-9;]*m", shown.raw)
 
 
+@newest_only
 def test_a_dumb_terminal_gets_one_table_after_the_other(world: World) -> None:
-    if world.sandbox.version.name != "4.3.1":
-        pytest.skip("what is shown is the same of every version")
     words = ("watch", "ahead", "--interval", "1s", "--count", "2")
     shown = on_terminal(*words, bootstrap=world.sandbox.bootstrap, columns=80, env={"TERM": "dumb"})
     assert (shown.code, "\x1b" in shown.raw) == (0, False)

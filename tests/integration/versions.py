@@ -1,0 +1,28 @@
+"""Which Kafka versions a test of a shared cluster runs against, as marks. A test without one runs against all six.
+
+Against all: what brokers answer differently, which is what most commands read and write. Against the oldest and the
+newest: what is ours on top of it, such as terminals, librdkafka, and the safety wait. Against the newest alone: what no
+broker decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kgroups.sandbox import DEFAULT_VERSION
+
+OLDEST = "1.1.1"
+NEWEST = DEFAULT_VERSION
+"""The newest whose Java tools are published."""
+
+on = pytest.mark.versions
+newest_only = on(NEWEST)
+oldest_and_newest = on(OLDEST, NEWEST)
+
+
+def limited(definition: pytest.Item, wanted: Sequence[str]) -> list[str]:
+    """Return those of the wanted versions that the marks of a test, its class, and its module allow."""
+    marks = list(definition.iter_markers("versions"))
+    return [version for version in wanted if all(version in mark.args for mark in marks)]
