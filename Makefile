@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 180
 # There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
 KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
-.PHONY: help demo test soak style fast spark shared alone sandbox bench fuzz audit sbom clean
+.PHONY: help demo test soak style fast spark newer older alone sandbox bench fuzz audit sbom clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -25,10 +25,9 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python -m kgroups.sandbox.demo
 
-# Two at a time: tests with real brokers wait more than they compute. Those of shared clusters take longest; what stands
-# last fills up whichever lane is free first.
+# Two at a time, the longest first, so that both are busy to the end.
 test: $(VENV)/.installed-dev
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=line shared style alone fast spark
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=line newer alone older fast spark style
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -41,7 +40,14 @@ fast: $(VENV)/.installed-dev
 spark: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/spark
 
-shared alone: $(VENV)/.installed-dev
+# Tests of shared clusters, in two parts of about the same length.
+newer: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/integration -m shared --require-kafka --kafka 4.3.1,4.4.0 $(REQUIRE)
+
+older: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/integration -m shared --require-kafka --kafka 1.1.1,2.5.1,2.8.2,3.9.1 $(REQUIRE)
+
+alone: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/integration -m $@ --require-kafka --kafka all $(REQUIRE)
 
 # One Kafka version: what these tests look for takes time, not versions.

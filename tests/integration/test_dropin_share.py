@@ -98,6 +98,7 @@ def left(sharers: Sharers, names: Iterable[str], run: Callable[[], Said | Ran]) 
     return said.code, alike(said.out), starts, sorted(failure["name"] for failure in found.failures)
 
 
+@newest_only
 @pytest.mark.parametrize("row", ["--list", "--describe --all-groups --verbose", "--list --group g"])
 def test_as_a_process(sharers: Sharers, row: str) -> None:
     words = words_of(sharers, *shlex.split(row))
@@ -117,6 +118,7 @@ def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
     return ours(TOOL, *words), theirs(TOOL, *words)
 
 
+@newest_only
 @pytest.mark.parametrize(
     ("name", "said"), [("sharers-nobody", "the group does not exist"), (CLASSIC, "it is not a share group")]
 )
@@ -131,6 +133,7 @@ def test_missing_group(sharers: Sharers, name: str, said: str) -> None:
         assert (alone.code, alone.out) == (0, mine.out)
 
 
+@newest_only
 def test_no_cluster(sharers: Sharers) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(TOOL, *words), theirs(TOOL, *words)
@@ -138,6 +141,7 @@ def test_no_cluster(sharers: Sharers) -> None:
     assert (mine.code, mine.out, mine.err.count("\n")) == (1, "", 1)
 
 
+@newest_only
 @pytest.mark.parametrize(
     "row",
     [
@@ -158,6 +162,7 @@ def test_not_deleted(sharers: Sharers, row: str) -> None:
     assert sorted(re.findall(told, other.out)) == sorted(re.findall(told, mine.err))
 
 
+@newest_only
 def test_not_a_share_group(sharers: Sharers) -> None:
     mine, other = ask_both(sharers, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
     assert (other.code, CLASSIC in other.out) == (0, True)
@@ -165,6 +170,7 @@ def test_not_a_share_group(sharers: Sharers) -> None:
     assert f"group '{CLASSIC}': it is not a share group, but a Classic group" in mine.err
 
 
+@newest_only
 @pytest.mark.parametrize(
     "row",
     [

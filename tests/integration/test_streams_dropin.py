@@ -120,6 +120,7 @@ def _named(word: str, names: Mapping[str, str]) -> str:
     return word
 
 
+@newest_only
 def test_refused(streams: StreamsWorld, tmp_path: Path) -> None:
     for row in REFUSED.strip().splitlines():
         words = expanded(streams, shlex.split(row), tmp_path)
@@ -131,6 +132,7 @@ def test_refused(streams: StreamsWorld, tmp_path: Path) -> None:
         assert not [line for line in good if line not in mine.out.splitlines()], (row, mine.out, other.out)
 
 
+@newest_only
 def test_no_cluster(streams: StreamsWorld) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(*words), theirs(streams, *words)
