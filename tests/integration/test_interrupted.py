@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 from tests.integration.ground import LOG, Ground
 from tests.integration.versions import newest_only
 
-GROUPS = [f"acts-signal-{number:03}" for number in range(500)]
+GROUPS = 500
 OLD, NEW = 15, 13
 
 
@@ -32,7 +32,7 @@ def read_by_another_client(ground: Ground, groups: Iterable[str]) -> dict[str, i
 
 def interrupted(ground: Ground, undo: Path, number: signal.Signals) -> tuple[int, str, str]:
     """A reset that gets a signal once its first result is there."""
-    words = ["reset-offsets", "--regex", "acts-signal-.*", "--topic", f"{LOG}:0", "--shift-by", str(NEW - OLD)]
+    words = ["reset-offsets", "--regex", f"acts-{number.name}-.*", "--topic", f"{LOG}:0", "--shift-by", str(NEW - OLD)]
     words += ["--max-requests-per-second", "100"]  # or the run may be over before the signal arrives
     words += ["--execute", "--yes", "--undo-file", str(undo), "-o", "json", "-b", ground.sandbox.bootstrap]
     command, pipe = [sys.executable, "-m", "kgroups", *words], subprocess.PIPE
@@ -50,12 +50,13 @@ def test_reported_rows_are_what_is_written_and_undo_restores(
     ground: Ground, tmp_path: Path, number: signal.Signals
 ) -> None:
     undo = tmp_path / "undo.json"
-    ground.commit({group: {LOG: {0: OLD}} for group in GROUPS})
+    groups = [f"acts-{number.name}-{at:03}" for at in range(GROUPS)]  # those moved before are watched for longer
+    ground.commit({group: {LOG: {0: OLD}} for group in groups})
     code, out, err = interrupted(ground, undo, number)
     assert code == 128 + number, err
     results = {row["group"]: row["result"] for row in json.loads(out)["items"]}
-    assert sorted(results) == GROUPS
-    found = read_by_another_client(ground, GROUPS)
+    assert sorted(results) == groups
+    found = read_by_another_client(ground, groups)
     assert {group: found[group] for group, result in results.items() if result == "applied"} == {
         group: NEW for group, result in results.items() if result == "applied"
     }
@@ -64,4 +65,4 @@ def test_reported_rows_are_what_is_written_and_undo_restores(
     assert "to restore the old offsets: kgroups reset-offsets --from-file" in err and "plan again" not in err
     told = ground.ask("reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2")
     assert told.code == 0, told.err
-    assert read_by_another_client(ground, GROUPS) == dict.fromkeys(GROUPS, OLD)
+    assert read_by_another_client(ground, groups) == dict.fromkeys(groups, OLD)
