@@ -48,5 +48,5 @@ def region_of(wanted: AwsIam, host: str) -> str:
     region = found[1] if found else wanted.region
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
-        raise AuthenticationFailed(f"AWS MSK IAM: {host} does not name its region; set AWS_REGION")
+        raise AuthenticationFailed(f"AWS MSK IAM: {host} does not contain its region; set AWS_REGION")
     return region

@@ -18,7 +18,7 @@ def cleartext_warnings(security: Security, bootstrap: Sequence[tuple[str, int]],
     what = plain.get(Mechanism(security.sasl.mechanism)) if security.sasl.mechanism in set(Mechanism) else None
     secret = what and not isinstance(security.sasl.credentials, UnsecuredToken)
     if secret and security.tls is None and not all(_is_here(host) for host, _ in bootstrap):
-        yield f"security.protocol is SASL_PLAINTEXT: {what} goes over the network unencrypted; SASL_SSL encrypts it"
+        yield f"security.protocol is SASL_PLAINTEXT: {what} goes over the network unencrypted; use SASL_SSL"
     weak = transport is Transport.LIBRDKAFKA and security.sasl.mechanism.startswith("SCRAM-")
     if weak and security.tls is None and not all(_is_here(host) for host, _ in bootstrap):
         yield (
@@ -29,7 +29,7 @@ def cleartext_warnings(security: Security, bootstrap: Sequence[tuple[str, int]],
     if isinstance(credentials, ClientCredentials) and credentials.endpoint.casefold().startswith("http:"):
         host = urlsplit(credentials.endpoint).hostname or ""
         if not _is_here(host):
-            yield "the token endpoint begins with http:// : the client's secret goes over the network unencrypted"
+            yield "the token endpoint is an http:// URL: the client secret goes over the network unencrypted"
 
 
 def _is_here(host: str) -> bool:

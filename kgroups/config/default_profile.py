@@ -28,7 +28,7 @@ def choose_default(profiles: Profiles, name: str) -> None:
     """
     text = with_default(profiles.text, name)
     if text is None:
-        raise ConfigError(f'{profiles.file}: write default = "{name}" there yourself: its form is not understood')
+        raise ConfigError(f'{profiles.file}: cannot edit this file safely; add default = "{name}" yourself')
     try:
         _replace(profiles.file, text)
     except OSError as error:

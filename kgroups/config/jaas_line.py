@@ -35,7 +35,7 @@ class JaasLine:
     @classmethod
     def of(cls, given: SettingsReader) -> JaasLine:
         """:raises ConfigError: for a line that is none, with file and line, without its values."""
-        setting = given.take(JAAS, means="how we log in", secret=True)
+        setting = given.take(JAAS, means="SASL mechanism and credentials", secret=True)
         if setting is None:
             return cls(None, None)
         try:
@@ -50,17 +50,17 @@ class JaasLine:
         serves = _MODULES.get(self.module.short)
         if serves is None:
             known = ", ".join(_MODULES)
-            raise self.setting.wrong(f"names a login module that is none of {known}")
+            raise self.setting.wrong(f"names an unsupported login module; supported: {known}")
         if mechanism not in serves:
-            raise self.setting.wrong(f"names {self.module.short}, which does not serve {mechanism}")
+            raise self.setting.wrong(f"names {self.module.short}, which does not support {mechanism}")
 
 
 def aws_of(given: SettingsReader, line: JaasLine) -> AwsIam:
     """Of Amazon's own login module, or of OAuth's with Amazon's handler."""
     options = line.given
     for name in ("awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs", "awsRoleExternalId"):
-        options.take(name, means="without effect here")
-    given.take_all("sasl.client.callback.handler.", means="of the JVM's login: AWS's, which kgroups has its own for")
+        options.take(name, means="no effect here")
+    given.take_all("sasl.client.callback.handler.", means="AWS login of the JVM; kgroups has its own")
     return AwsIam(
         region=options.text("awsStsRegion", "awsRegion", means="AWS's region"),
         profile=options.text("awsProfileName", means="AWS's profile"),
@@ -73,4 +73,4 @@ def needs(given: SettingsReader, line: JaasLine, mechanism: str, what: str, keys
     """The error for something that is missing: at the JAAS line where there is one, else at the mechanism."""
     at = line.setting or given.peek(*MECHANISM, "security.protocol")
     before = at.place if at else "sasl"
-    return ConfigError(f"{before}: {mechanism} needs {what}: give {JAAS}, or {keys}")
+    return ConfigError(f"{before}: {mechanism} requires {what}: set {JAAS}, or {keys}")

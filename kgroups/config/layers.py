@@ -70,14 +70,14 @@ def _overridden(layers: Iterable[Iterable[Setting]], given: SettingsReader) -> I
     if found and found.origin == BOOTSTRAP_ENV:
         for other in [other for layer in layers for other in layer if other.key in SERVERS]:
             if other.value.strip() != found.value:
-                yield f"{BOOTSTRAP_ENV} goes before {other.place}: unset it, or give -b, if those servers are meant"
+                yield f"{BOOTSTRAP_ENV} overrides {other.place}; to use those servers, unset it or set -b"
 
 
 def _settings(given: SettingsReader, remarks: list[str]) -> ClientSettings:
-    servers = given.take(*SERVERS, means="brokers to ask first")
-    timeout = given.seconds("default.api.timeout.ms", means="bound on the whole command") or TIMEOUT
-    broker = given.seconds("request.timeout.ms", "socket.timeout.ms", means="bound on one broker") or BROKER_TIMEOUT
-    transport = given.text(_TRANSPORT, means="who asks")
+    servers = given.take(*SERVERS, means="bootstrap servers")
+    timeout = given.seconds("default.api.timeout.ms", means="time limit for the whole command") or TIMEOUT
+    broker = given.seconds("request.timeout.ms", "socket.timeout.ms", means="time limit for a broker") or BROKER_TIMEOUT
+    transport = given.text(_TRANSPORT, means="protocol client")
     client = _client_id(given)
     security = _security(given, remarks)
     settings = ClientSettings(
@@ -98,20 +98,20 @@ def _rate(given: SettingsReader) -> float | None:
     if found is None:
         return None
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", found.value.strip()) or not float(found.value):
-        raise found.wrong("is not a number of requests per second above zero")
+        raise found.wrong("must be a positive number of requests per second")
     return float(found.value)
 
 
 def _client_id(given: SettingsReader) -> str | None:
-    found = given.take("client.id", means="our name in the brokers' logs and quotas")
+    found = given.take("client.id", means="client ID in the brokers' logs and quotas")
     if found is None:
         return None
     try:
         size = len(found.value.encode())
     except UnicodeEncodeError:
-        raise found.wrong("is no text that UTF-8 can hold") from None
+        raise found.wrong("is not valid UTF-8") from None
     if size > 0x7FFF:
-        raise found.wrong(f"has {size} bytes: the protocol has room for 32767")
+        raise found.wrong(f"has {size:,} bytes; the maximum is 32,767")
     return found.value.strip() or None
 
 
@@ -127,7 +127,7 @@ def _servers(setting: Setting | None) -> tuple[tuple[str, int], ...]:
 
 
 def _security(given: SettingsReader, remarks: list[str]) -> Security | None:
-    found = given.take("security.protocol", means="TLS, SASL, both or neither")
+    found = given.take("security.protocol", means="TLS, SASL, both, or neither")
     protocol = (found.value.strip().upper() if found else "") or "PLAINTEXT"
     if found and protocol not in _PROTOCOLS:
         word = told(found.value, (*_PROTOCOLS, "TLS", "SASL_TLS"))

@@ -63,7 +63,7 @@ def made_client(kind: Callable[[dict[str, Any]], Client], options: dict[str, Any
         told = error.args[0].str() if error.args and hasattr(error.args[0], "str") else type(error).__name__
         if "OAuth token not set" in told:
             raise AuthenticationFailed(f"OAUTHBEARER: {told}") from None
-        raise ConfigError(f"librdkafka does not take these settings: {_masked(told, options)}") from None
+        raise ConfigError(f"librdkafka rejected these settings: {_masked(told, options)}") from None
 
 
 def _masked(told: str, options: Mapping[str, Any]) -> str:
@@ -119,12 +119,12 @@ def _sasl(sasl: Sasl, host: str) -> dict[str, Any]:
     match sasl.credentials:
         case Password(username, password, token_auth):
             if token_auth:
-                raise ConfigError("delegation tokens (tokenauth) are not for librdkafka: use --transport wire")
+                raise ConfigError("librdkafka does not support delegation tokens (tokenauth); use --transport wire")
             return options | {"sasl.username": username, "sasl.password": password.reveal()}
         case ClientCredentials() as client:
             return options | _oidc(client)
         case Kerberos():
-            raise ConfigError("GSSAPI is not in the librdkafka that Python gets: use --transport wire, which speaks it")
+            raise ConfigError("this build of librdkafka does not support GSSAPI; use --transport wire")
         case credentials:
             from .token_callback import check_life, token_callback
 

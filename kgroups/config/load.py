@@ -27,7 +27,7 @@ def load_settings(flags: Flags, environ: Mapping[str, str], *, own: bool = True,
         ("--profile", flags.profile),
     ):
         if value is not None and not value.strip():  # else another cluster would be asked than the one that was meant
-            raise UsageError(f"{name} is empty: is a variable of your script not set?")
+            raise UsageError(f"{name} is empty; check that the variables of your script are set")
     ours = environ if own else {}
     servers = flags.bootstrap or ours.get(BOOTSTRAP_ENV)
     more = flags.command_config or flags.overrides or flags.properties or flags.profile

@@ -20,15 +20,15 @@ def sasl_of(given: SettingsReader, remark: Remark, note: FileNote) -> Sasl:
     :raises ConfigError: for a mechanism, a JAAS line or credentials that cannot be right.
     """
     line = JaasLine.of(given)
-    wanted = given.take(*MECHANISM, means="how we log in")
+    wanted = given.take(*MECHANISM, means="SASL mechanism and credentials")
     mechanism = _mechanism(wanted)
     line.check(mechanism)
     credentials = _credentials(mechanism, given, line, remark, note)
     given.understood += line.given.understood
-    given.take_all("sasl.login.", means="of the JVM's login, without effect here")
+    given.take_all("sasl.login.", means="login of the JVM; no effect here")
     if unknown := line.given.left():
         what = "an option" if len(unknown) == 1 else f"{len(unknown)} options"
-        remark(f"{unknown[0].origin}: {JAAS}: {what} not understood, and ignored")
+        remark(f"{unknown[0].origin}: {JAAS}: {what} unknown and ignored")
     return Sasl(Mechanism.OAUTHBEARER.value if mechanism == AWS else mechanism, credentials)
 
 
@@ -57,9 +57,9 @@ def _credentials(mechanism: str, given: SettingsReader, line: JaasLine, remark: 
 
 def _password(mechanism: str, given: SettingsReader, line: JaasLine) -> Password:
     """librdkafka's two keys go before a JAAS line's options: that is how one of them is overridden by ``-X``."""
-    name = given.take("sasl.username", means="who we are") or line.given.take("username", means="who we are")
-    word = given.take("sasl.password", means="our password", secret=True)
-    word = word or line.given.take("password", means="our password", secret=True)
+    name = given.take("sasl.username", means="principal name") or line.given.take("username", means="principal name")
+    word = given.take("sasl.password", means="password", secret=True)
+    word = word or line.given.take("password", means="password", secret=True)
     line.given.drop("username", "password")
     token = line.given.flag("tokenauth", otherwise=False, means="a delegation token (KIP-48)")
     missing = [what for what, found in (("user name", name), ("password", word)) if found is None or not found.value]
@@ -69,32 +69,32 @@ def _password(mechanism: str, given: SettingsReader, line: JaasLine) -> Password
 
 
 def _kerberos(given: SettingsReader, line: JaasLine, note: FileNote) -> Kerberos:
-    means = "the first part of the brokers' principals"
+    means = "service name in the brokers' principals"
     service = given.text("sasl.kerberos.service.name", means=means)
     own = line.given.text("serviceName", means=means)
     if service and own and service != own:
         assert line.setting
-        raise line.setting.wrong("has another serviceName than sasl.kerberos.service.name is")
+        raise line.setting.wrong("has a serviceName that differs from sasl.kerberos.service.name")
     if not (service or own):
         raise needs(given, line, "GSSAPI", "the brokers' service name", "sasl.kerberos.service.name")
     options = line.given
-    use = options.flag("useKeyTab", otherwise="keyTab" in options, means="log in by a keytab")
+    use = options.flag("useKeyTab", otherwise="keyTab" in options, means="authenticate with a keytab")
     keytab = options.take("keyTab", means="the keytab") if use else options.take("keyTab", means="unused")
     theirs = given.take("sasl.kerberos.keytab", means="the keytab")
     found = theirs or (keytab if use else None)
-    principal = given.text("sasl.kerberos.principal", means="who we are") or options.text(
-        "principal", means="who we are"
+    principal = given.text("sasl.kerberos.principal", means="principal name") or options.text(
+        "principal", means="principal name"
     )
-    options.flag("useTicketCache", otherwise=True, means="log in by the tickets that are there")
-    cache = options.text("ticketCache", means="where the tickets are")
+    options.flag("useTicketCache", otherwise=True, means="authenticate with the ticket cache")
+    cache = options.text("ticketCache", means="location of the ticket cache")
     for name in ("storeKey", "renewTGT", "doNotPrompt", "debug", "refreshKrb5Config", "isInitiator", "useDefaultCcache",
                  "useCcache", "credsType", "clearPass", "tryFirstPass", "useFirstPass", "storePass"):  # fmt: skip
-        options.take(name, means="of the JVM's login, without effect here")
-    given.take_all("sasl.kerberos.", means="of the JVM's login, without effect here")
+        options.take(name, means="login of the JVM; no effect here")
+    given.take_all("sasl.kerberos.", means="login of the JVM; no effect here")
     path = _file(found) if found else None
     if found and path:
         if not Path(path).is_file():
-            raise found.wrong(f"is {path}: there is no such file")
+            raise found.wrong(f"names a file that does not exist: {path}")
         note(Path(path), found.place)
     return Kerberos((service or own or ""), principal, path, cache and cache.removeprefix("FILE:"))
 

@@ -35,8 +35,8 @@ def oauth_of(given: SettingsReader, line: JaasLine, remark: Remark, note: FileNo
     """
     :raises ConfigError: when nothing says where a token comes from, or half of it.
     """
-    handler = _class(given, _HANDLER, _HANDLERS, "who gets the token")
-    _class(given, "sasl.oauthbearer.jwt.retriever.class", _RETRIEVERS, "who gets the token")
+    handler = _class(given, _HANDLER, _HANDLERS, "class that fetches the token")
+    _class(given, "sasl.oauthbearer.jwt.retriever.class", _RETRIEVERS, "class that fetches the token")
     if handler == "IAMOAuthBearerLoginCallbackHandler":
         return aws_of(given, line)
     extensions = _extensions(given, line)
@@ -44,19 +44,17 @@ def oauth_of(given: SettingsReader, line: JaasLine, remark: Remark, note: FileNo
     static = static or line.given.take("oauth.access.token", means="the token", secret=True)
     if static:
         return StaticToken(static.secret, extensions)
-    endpoint = given.take(ENDPOINT, means="where tokens come from")
-    endpoint = endpoint or line.given.take("oauth.token.endpoint.uri", means="where tokens come from")
+    endpoint = given.take(ENDPOINT, means="source of tokens")
+    endpoint = endpoint or line.given.take("oauth.token.endpoint.uri", means="source of tokens")
     if endpoint is None or not endpoint.value.strip():
         from .unsecured import unsecured_of
 
         unsecured = unsecured_of(given, line, extensions)
         if unsecured is None:
-            raise needs(
-                given, line, "OAUTHBEARER", "to know where tokens come from", f"{ENDPOINT} or sasl.oauthbearer.token"
-            )
+            raise needs(given, line, "OAUTHBEARER", "a source of tokens", f"{ENDPOINT} or sasl.oauthbearer.token")
         return unsecured
     for prefix in _QUIET:
-        given.take_all(prefix, means="of Java's login, without effect here")
+        given.take_all(prefix, means="login of Java; no effect here")
     if endpoint.value.strip().startswith("file:"):
         return _token_file(endpoint, extensions, note)
     return _client(given, line, endpoint, extensions, remark, note)
@@ -72,32 +70,32 @@ def _client(
 ) -> ClientCredentials:
     url = endpoint.value.strip()
     if not _is_address(url):
-        raise endpoint.wrong("is no URL that begins with https://, http:// or file:")
+        raise endpoint.wrong("must be an https://, http://, or file: URL")
     options = line.given
-    name = given.take(*_ID, means="our name there") or options.take(
-        "clientId", "oauth.client.id", means="our name there"
+    name = given.take(*_ID, means="client ID at the endpoint") or options.take(
+        "clientId", "oauth.client.id", means="client ID at the endpoint"
     )
-    means = "our secret there"
+    means = "client secret at the endpoint"
     word = given.take(*_SECRET, means=means, secret=True)
     word = word or options.take("clientSecret", "oauth.client.secret", means=means, secret=True)
     if name is None or word is None or not name.value:
         raise needs(given, line, "OAUTHBEARER", "a client's id and its secret", " and ".join((_ID[0], _SECRET[0])))
-    scope = given.text("sasl.oauthbearer.scope", means="what is asked for")
-    connect = given.seconds("sasl.login.connect.timeout.ms", means="bound on reaching the endpoint")
-    read = given.seconds("sasl.login.read.timeout.ms", means="bound on the endpoint's answer")
-    encode = given.flag(_ENCODE, otherwise=False, means="whether id and secret are URL-encoded in the header")
-    method = given.text("sasl.oauthbearer.method", means="how tokens are got")
+    scope = given.text("sasl.oauthbearer.scope", means="requested scope")
+    connect = given.seconds("sasl.login.connect.timeout.ms", means="time limit for connecting to the endpoint")
+    read = given.seconds("sasl.login.read.timeout.ms", means="time limit for the endpoint's response")
+    encode = given.flag(_ENCODE, otherwise=False, means="URL-encode client ID and secret in the header")
+    method = given.text("sasl.oauthbearer.method", means="method of fetching tokens")
     if method and method.lower() not in ("oidc", "default"):
-        raise endpoint.wrong("goes with sasl.oauthbearer.method=oidc, and another is given")
+        raise endpoint.wrong("requires sasl.oauthbearer.method=oidc")
     grant = given.peek("sasl.oauthbearer.grant.type")
     if grant and grant.value.strip() not in ("", "client_credentials"):
-        raise grant.wrong("is not spoken: client_credentials is")
-    given.take("sasl.oauthbearer.grant.type", means="how tokens are got")
+        raise grant.wrong("is not supported; use client_credentials")
+    given.take("sasl.oauthbearer.grant.type", means="method of fetching tokens")
     return ClientCredentials(
         url,
         name.value,
         word.secret,
-        scope or options.text("scope", "oauth.scope", means="what is asked for"),
+        scope or options.text("scope", "oauth.scope", means="requested scope"),
         extensions,
         _endpoint_tls(given, line, remark, note),
         max(filter(None, (connect, read)), default=ClientCredentials._field_defaults["timeout"]),
@@ -115,8 +113,8 @@ def _is_address(url: str) -> bool:
 
 def _endpoint_tls(given: SettingsReader, line: JaasLine, remark: Remark, note: FileNote) -> Tls | None:
     """Java takes it of the JAAS line's options, Strimzi with ``oauth.`` before them, librdkafka of https.ca.*."""
-    location = given.take("https.ca.location", means="whose certificate the endpoint may show")
-    inline = given.take("https.ca.pem", means="whose certificate the endpoint may show")
+    location = given.take("https.ca.location", means="certificate authorities trusted for the endpoint")
+    inline = given.take("https.ca.pem", means="certificate authorities trusted for the endpoint")
     theirs = [each._replace(key=each.key.replace("https.", "ssl.", 1)) for each in (location, inline) if each]
     own = [
         each._replace(key=each.key.removeprefix("oauth."), written=each.key)
@@ -126,7 +124,7 @@ def _endpoint_tls(given: SettingsReader, line: JaasLine, remark: Remark, note: F
     if not theirs and not own:
         return None
     for prefix in ("ssl.", "oauth.ssl."):
-        line.given.take_all(prefix, means="of TLS to the endpoint")
+        line.given.take_all(prefix, means="TLS to the endpoint")
     return tls_of(SettingsReader((*theirs, *own)), lambda text: remark(f"TLS to the token endpoint: {text}"), note)
 
 
@@ -138,7 +136,7 @@ def _token_file(endpoint: Setting, extensions: Mapping[str, str], note: FileNote
 
 
 def _extensions(given: SettingsReader, line: JaasLine) -> dict[str, str]:
-    means = "tells the broker more of us (KIP-342)"
+    means = "SASL extensions (KIP-342)"
     found = Veiled()
     for prefix in ("extension_", "unsecuredLoginExtension_"):
         for key, setting in line.given.take_all(prefix, means=means, secret=True).items():
@@ -163,5 +161,5 @@ def _class(given: SettingsReader, key: str, known: tuple[str, ...], means: str) 
         return None
     short = found.value.strip().rpartition(".")[2]
     if short not in known:
-        raise found.wrong(f"names a class that is none of {', '.join(known)}")
+        raise found.wrong(f"names an unsupported class; supported: {', '.join(known)}")
     return short

@@ -23,7 +23,7 @@ def settings_of_overrides(overrides: Iterable[str], remarks: list[str]) -> Itera
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals or not key:
-            raise UsageError("-X: it must be KEY=VALUE, such as -X security.protocol=SSL")
+            raise UsageError("-X must be KEY=VALUE, such as -X security.protocol=SSL")
         if value.startswith("@@"):
             value = value[1:]
         elif value.startswith("@"):
@@ -35,7 +35,7 @@ def settings_of_overrides(overrides: Iterable[str], remarks: list[str]) -> Itera
             continue
         if is_secret(key) and value and not value.startswith("${"):
             remarks.append(
-                f"-X {key}: everybody on this machine sees it in the list of processes; write {key}=@FILE, or "
+                f"-X {key}: visible to every user of this machine in the process list; use {key}=@FILE, or "
                 f"{key}='${{env:NAME}}'"
             )
         yield Setting(key, value, "-X")

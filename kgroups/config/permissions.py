@@ -16,5 +16,5 @@ def permission_warning(path: Path, what: str) -> str | None:
         return None
     if not stat.S_ISREG(found.st_mode) or not found.st_mode & _OTHERS:
         return None
-    who = "everybody" if found.st_mode & stat.S_IROTH else "the group"
-    return f"{path} holds {what}, and {who} on this machine may read it: chmod 600 {path}"
+    who = "all users" if found.st_mode & stat.S_IROTH else "the group"
+    return f"{path} contains {what} and is readable by {who}; run chmod 600 {path}"

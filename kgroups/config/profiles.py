@@ -74,7 +74,7 @@ class Profiles(NamedTuple):
         """
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
-            raise UsageError(f"{asked_by}: there is no profile {name!r} in {self.file}; there are: {known}")
+            raise UsageError(f"{asked_by}: no profile {name!r} in {self.file}; profiles: {known}")
         return _profile(self, name)
 
     def line(self, *keys: str) -> int:
@@ -104,13 +104,13 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
         text = data.decode()
         tree = tomllib.loads(text)
     except UnicodeDecodeError:
-        raise ConfigError(f"{file}: it is not UTF-8") from None
+        raise ConfigError(f"{file}: not valid UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}{_place(str(error))}") from None
     except RecursionError:
-        raise ConfigError(f"{file}: it is nested too deeply") from None
+        raise ConfigError(f"{file}: nested too deeply") from None
     except ValueError:  # of Python, which reads no number of thousands of digits
-        raise ConfigError(f"{file}: it holds a number that is too long") from None
+        raise ConfigError(f"{file}: contains a number that is too long") from None
     _check_size(tree, file)
     tables = tree.get("profiles", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
@@ -127,9 +127,9 @@ def _check_size(tree: object, file: Path) -> None:
     while left:
         value, depth = left.pop()
         if depth > _DEEPEST:
-            raise ConfigError(f"{file}: it is nested too deeply")
+            raise ConfigError(f"{file}: nested too deeply")
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            raise ConfigError(f"{file}: it holds a number that is too long")
+            raise ConfigError(f"{file}: contains a number that is too long")
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         left += [(each, depth + 1) for each in inner]
 
@@ -163,7 +163,7 @@ def _profile(profiles: Profiles, name: str) -> Profile:
             unknown.append(f"{shown_key(key, _WORDS)} (line {profiles.line('profiles', name, key)})")
     place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name)})"
     known = ", ".join(_WORDS)
-    remarks = (f"{place}: not understood, and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
+    remarks = (f"{place}: unknown and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
     return Profile(name, profiles.file, command_config, tuple(settings), remarks)
 
 
@@ -192,7 +192,7 @@ def _text(value: object, place: str) -> str:
         return ",".join(value)
     if isinstance(value, str | int | float):
         return str(value)
-    raise ConfigError(f"{place} must be a text or a number")
+    raise ConfigError(f"{place} must be a string or a number")
 
 
 def _milliseconds(value: object, place: str) -> str:

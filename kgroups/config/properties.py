@@ -36,7 +36,7 @@ def read_properties(path: Path) -> Iterator[Property]:
     """
     data = read_bounded(path)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ConfigError(f"{path} is UTF-16, as some editors and shells of Windows write: save it as UTF-8")
+        raise ConfigError(f"{path} is UTF-16, as some Windows editors write; save it as UTF-8")
     data = data.removeprefix(codecs.BOM_UTF8)  # Java takes it for part of the first key, and goes on without this
     text = data.decode("latin-1")  # by the format's definition; others are escaped
     for number, line in _whole_lines(text):
@@ -59,7 +59,7 @@ def read_bounded(path: Path, what: str = "") -> bytes:
     try:
         data = pipe.read(path, LARGEST + 1) if path.is_fifo() else _head(path)
     except TimeoutError:
-        raise ConfigError(f"{before}cannot read {path}: it is a pipe, and nobody writes to it") from None
+        raise ConfigError(f"{before}cannot read {path}: it is a pipe that no process writes to") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or "no file can have this name"
         raise ConfigError(f"{before}cannot read {path}: {reason}") from None

@@ -90,20 +90,20 @@ class Providers:
         self._files: dict[str, dict[str, str]] = {}
         declaration = given.peek(DECLARED)
         if declaration and declaration.origin == PROGRAM and not trusted:
-            raise declaration.wrong("is not followed in a program's properties: config_providers=True allows it")
-        declared = _names(given.text(DECLARED, means="who fills in ${...}"))
+            raise declaration.wrong("is not allowed in properties of a program unless config_providers=True")
+        declared = _names(given.text(DECLARED, means="config providers for ${...}"))
         self._kinds = {} if declared else {kind: kind for kind in _KINDS}
         for name in declared:
             self._declare(given, name)
 
     def _declare(self, given: SettingsReader, name: str) -> None:
-        made = given.text(f"{DECLARED}.{name}.class", means=f"who fills in ${{{name}:...}}") or ""
+        made = given.text(f"{DECLARED}.{name}.class", means=f"config provider for ${{{name}:...}}") or ""
         kind = _CLASSES.get(made.rpartition(".")[2])
         if kind is None:
             self._unknown.add(name)
         else:
             self._kinds[name] = kind
-        params = given.take_all(f"{DECLARED}.{name}.param.", means="which values may be filled in")
+        params = given.take_all(f"{DECLARED}.{name}.param.", means="values that the config provider may read")
         limit = params.get("allowlist.pattern" if kind == "env" else "allowed.paths")
         if limit:
             self._allowed[name] = limit.value.strip()
@@ -126,32 +126,32 @@ class Providers:
             return setting.value[place.start : place.end]
         self._check_trust(setting, name)
         if name in self._unknown:
-            raise setting.wrong(f"asks for ${{{name}:...}} of a class that kgroups lacks")
+            raise setting.wrong(f"uses ${{{name}:...}}, an unsupported config provider")
         if kind is None:
-            raise setting.wrong(f"asks for ${{{name}:...}}, which {DECLARED} does not declare")
+            raise setting.wrong(f"uses ${{{name}:...}}, which {DECLARED} does not declare")
         if kind not in self._permitted:
-            raise setting.wrong(f"asks for ${{{name}:...}}, which {PROVIDERS_ENV} does not allow")
+            raise setting.wrong(f"uses ${{{name}:...}}, which {PROVIDERS_ENV} does not allow")
         if kind == "env":
             return self._variable(setting, name, f"{path}:{key}" if path else key)
         if not path:
-            raise setting.wrong(f"has ${{{name}:...}} without a key: it is ${{{name}:PATH:KEY}}")
+            raise setting.wrong(f"has ${{{name}:...}} without a key; use ${{{name}:PATH:KEY}}")
         self._check_allowed(setting, name, path)
         return self._of_file(setting, path, key) if kind == "file" else self._of_folder(setting, path, key)
 
     def _check_trust(self, setting: Setting, name: str) -> None:
         trusted = setting.origin != PROGRAM if self._trusted is None else self._trusted
         if not trusted:
-            raise setting.wrong(f"asks for ${{{name}:...}}, and is not filled in: config_providers=True allows it")
+            raise setting.wrong(f"uses ${{{name}:...}}, which requires config_providers=True")
 
     def _variable(self, setting: Setting, name: str, key: str) -> str:
         pattern = self._allowed.get(name)
         try:
             if pattern and not re.fullmatch(pattern, key):
-                raise setting.wrong(f"may not ask for the environment variable {key}: {DECLARED}.{name} forbids it")
+                raise setting.wrong(f"reads the environment variable {key}, which {DECLARED}.{name} does not allow")
         except re.error:
-            raise ConfigError(f"{DECLARED}.{name}.param.allowlist.pattern is no regular expression") from None
+            raise ConfigError(f"{DECLARED}.{name}.param.allowlist.pattern is not a valid regular expression") from None
         if key not in self._environ:
-            raise setting.wrong(f"asks for the environment variable {key}, which is not set")
+            raise setting.wrong(f"reads the environment variable {key}, which is not set")
         return self._environ[key]
 
     def _of_file(self, setting: Setting, path: str, key: str) -> str:
@@ -162,19 +162,19 @@ class Providers:
                 raise ConfigError(f"{setting.place}: {error}") from None
             self._note(Path(path), setting.place)
         if key not in self._files[path]:
-            raise setting.wrong(f"asks for {key} of {path}, which has no such key")
+            raise setting.wrong(f"reads {key} from {path}, which has no such key")
         return self._files[path][key]
 
     def _of_folder(self, setting: Setting, path: str, key: str) -> str:
         if "/" in key or key in ("", ".", ".."):
-            raise setting.wrong(f"asks for {key!r} of the folder {path}: that is no file's name")
+            raise setting.wrong(f"reads {key!r} from the directory {path}, but that is not a file name")
         file = Path(path, key)
         text = read_bounded(file, setting.place)
         self._note(file, setting.place)
         try:
             return text.decode()
         except UnicodeDecodeError:
-            raise setting.wrong(f"asks for {file}, which is not UTF-8") from None
+            raise setting.wrong(f"reads {file}, which is not valid UTF-8") from None
 
     def _check_allowed(self, setting: Setting, name: str, path: str) -> None:
         allowed = self._allowed.get(name)
@@ -182,7 +182,7 @@ class Providers:
             return
         wanted = os.path.normpath(Path(path).absolute())
         if not any(Path(wanted).is_relative_to(folder) for folder in _names(allowed)):
-            raise setting.wrong(f"may not ask for {path}: {DECLARED}.{name}.param.allowed.paths is {allowed}")
+            raise setting.wrong(f"reads {path}, which is not in {DECLARED}.{name}.param.allowed.paths ({allowed})")
 
 
 def filled_in(
@@ -217,7 +217,7 @@ def _permitted(environ: Mapping[str, str]) -> frozenset[str]:
     if words == ["off"]:
         return frozenset()
     if not words or not {*words} <= {*_KINDS}:
-        raise UsageError(f"{PROVIDERS_ENV}: it is off, or a list of {', '.join(_KINDS)}")
+        raise UsageError(f"{PROVIDERS_ENV} must be off, or a list of {', '.join(_KINDS)}")
     return frozenset(words)
 
 

@@ -35,7 +35,7 @@ def shown_key(key: str, known: Iterable[str] = ()) -> str:
 def told(value: str, known: Iterable[str]) -> str:
     """``is 'SASL'``, where a word is nearly one of those that are known; else that it is none of them."""
     word = value.strip()
-    return f"is {word!r}" if nearly(word, known) else "is none that there is"
+    return f"is {word!r}" if nearly(word, known) else "is not a known value"
 
 
 def nearly(word: str, known: Iterable[str]) -> bool:

@@ -51,7 +51,7 @@ def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tupl
                     for number, part in enumerate(parts, 1))  # fmt: skip
     if not servers:
         raise UsageError(
-            "no bootstrap server: give --bootstrap-server HOST:PORT, set KGROUPS_BOOTSTRAP_SERVER, or name a --profile"
+            "no bootstrap server: set --bootstrap-server HOST:PORT, KGROUPS_BOOTSTRAP_SERVER, or --profile"
         )
     return servers
 
@@ -60,18 +60,18 @@ def _server(text: str, source: str) -> tuple[str, int]:
     """What cannot be an address is not shown whole: there may be a name and a password in it."""
     address = text.rpartition("://")[2]  # Java's listeners are often pasted with their protocol in front
     if "@" in address:
-        raise UsageError(f"{source}: there is an @ in the address: a name and a password do not belong into it")
+        raise UsageError(f"{source}: the address contains an @; it must not contain a user name or password")
     if address.startswith("["):
         host, bracket, rest = address[1:].partition("]")
         if not bracket or (rest and not rest.startswith(":")):
-            raise UsageError(f"{source}: it is not [ADDRESS]:PORT")
+            raise UsageError(f"{source}: must be [ADDRESS]:PORT")
         port = rest.removeprefix(":")
     else:
         host, colon, port = address.rpartition(":")
         if not colon:
             host, port = address, ""
     if not host or (":" in host and not address.startswith("[")):
-        raise UsageError(f"{source}: it is not HOST:PORT (an IPv6 address goes in brackets)")
+        raise UsageError(f"{source}: must be HOST:PORT (put an IPv6 address in brackets)")
     if not port:
         return host, DEFAULT_PORT
     if not (port.isascii() and port.isdigit() and 0 < int(port[:9]) < 65536):

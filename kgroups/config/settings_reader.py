@@ -97,13 +97,13 @@ class SettingsReader:
         return found.secret if found and found.value else None
 
     def flag(self, *keys: str, otherwise: bool, means: str) -> bool:
-        """:raises ConfigError: when the value is neither true nor false."""
+        """:raises ConfigError: when the value must be true or false."""
         found = self.take(*keys, means=means)
         if found is None or not found.value.strip():
             return otherwise
         word = found.value.strip().lower()
         if word not in ("true", "false"):
-            raise found.wrong("is neither true nor false")
+            raise found.wrong("must be true or false")
         return word == "true"
 
     def seconds(self, *keys: str, means: str) -> float | None:
@@ -115,7 +115,7 @@ class SettingsReader:
         if found is None:
             return None
         if not re.fullmatch("0{0,99}[1-9][0-9]{0,11}", found.value.strip()):
-            raise found.wrong("is no number of milliseconds above zero")
+            raise found.wrong("must be a positive number of milliseconds")
         if found.written is not None:  # a flag, or a profile's word, which count in seconds
             self.understood[-1] = self.understood[-1]._replace(value=f"{int(found.value)} ms")
         return int(found.value) / 1000
@@ -138,7 +138,7 @@ def path_of_url(setting: Setting) -> str:
     try:
         return unquote(urlsplit(setting.value.strip()).path)
     except ValueError:  # an address in brackets that is none
-        raise setting.wrong("is no URL of a file: file:///PATH") from None
+        raise setting.wrong("must be a file URL (file:///PATH)") from None
 
 
 def is_secret(key: str) -> bool:

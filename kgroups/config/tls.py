@@ -49,7 +49,7 @@ def tls_of(given: SettingsReader, remark: Remark, note: FileNote) -> Tls:
 def _authorities(given: SettingsReader) -> str | None:
     inline = given.take("ssl.truststore.certificates", "ssl.ca.pem", means=_TRUST)
     location = given.take("ssl.truststore.location", "ssl.ca.location", means=_TRUST)
-    password = given.secret("ssl.truststore.password", means="opens the truststore")
+    password = given.secret("ssl.truststore.password", means="password of the truststore")
     kind = given.text("ssl.truststore.type", means="the truststore's format")
     if inline and inline.value.strip():
         return _of_pem(inline, stores.authorities_of)
@@ -70,7 +70,7 @@ def _of_librdkafka(location: Setting) -> str | None:
     texts = (read_bounded(file, location.place).decode("latin-1") for file in sorted(path.iterdir()) if file.is_file())
     found = [text for text in texts if "-----BEGIN CERTIFICATE-----" in text]
     if not found:
-        raise location.wrong(f"is {path}, a folder without a certificate in PEM")
+        raise location.wrong(f"is {path}, a directory without a PEM certificate")
     return "".join(dict.fromkeys(_of_pem(location, stores.authorities_of, text) for text in found))
 
 
@@ -81,8 +81,8 @@ def _identity(given: SettingsReader, note: FileNote) -> stores.Identity | None:
     key_file = given.take("ssl.key.location", means=_KEY)
     store = given.take("ssl.keystore.location", means=_KEY)
     kind = given.text("ssl.keystore.type", means="the keystore's format")
-    password = given.secret("ssl.keystore.password", means="opens the keystore")
-    key_password = given.secret("ssl.key.password", means="opens the key")
+    password = given.secret("ssl.keystore.password", means="password of the keystore")
+    key_password = given.secret("ssl.key.password", means="password of the key")
     if key or chain or key_file or certificate_file:
         return _of_parts(chain or certificate_file, key or key_file, key_password, note)
     if store is None or not store.value.strip():
@@ -102,7 +102,7 @@ def _of_parts(
         there = certificate or key
         assert there
         missing = "the key to it" if certificate else "the certificate to it"
-        raise there.wrong(f"is there, but not {missing}")
+        raise there.wrong(f"is set, but not {missing}")
     texts = [_text_of(each) for each in (certificate, key)]
     found = _of_pem(key, lambda text: stores.identity_of(texts[0], text, password), texts[1])
     if found.key_password is None and key.key.endswith(".location"):
@@ -127,28 +127,28 @@ def _of_pem(setting: Setting, read: Callable[[str], T], text: str | None = None)
 
 def _verify(given: SettingsReader, remark: Remark) -> bool:
     key = "enable.ssl.certificate.verification"
-    verify = given.flag(key, otherwise=True, means="whether brokers must prove who they are")
+    verify = given.flag(key, otherwise=True, means="verify the brokers' certificates")
     if not verify:
-        remark(f"{key}=false: anybody may stand between you and the brokers, and read your password")
+        remark(f"{key}=false: brokers are not verified, and an attacker can read your password")
     return verify
 
 
 def _check_name(given: SettingsReader, remark: Remark) -> bool:
-    found = given.take("ssl.endpoint.identification.algorithm", means="whether a certificate must name its host")
+    found = given.take("ssl.endpoint.identification.algorithm", means="verify the host name in the certificate")
     if found is None:
         return True
     word = found.value.strip().lower()
     if word in ("", "none"):
-        remark(f"{found.place} is {word or 'empty'}: a certificate of any host is taken for the broker's")
+        remark(f"{found.place} is {word or 'empty'}: a certificate for any host is accepted")
         return False
     if word != "https":
-        raise found.wrong(f"{told(word, ('https', 'none'))}: it is https, or empty (librdkafka: none)")
+        raise found.wrong(f"{told(word, ('https', 'none'))}: must be https, or empty (librdkafka: none)")
     return True
 
 
 def _versions(given: SettingsReader) -> tuple[str, ...]:
-    enabled = given.take("ssl.enabled.protocols", means="versions of TLS")
-    highest = given.take("ssl.protocol", means="the highest version of TLS")
+    enabled = given.take("ssl.enabled.protocols", means="TLS versions")
+    highest = given.take("ssl.protocol", means="highest TLS version")
     words = _known(enabled) if enabled else []
     top = _known(highest)[:1] if highest and highest.value.strip() not in ("", "TLS", "SSL") else []
     if not top:
@@ -170,7 +170,7 @@ def _ciphers(
     given: SettingsReader, versions: tuple[str, ...], remark: Remark
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Suites of TLS 1.3 cannot be chosen one by one; where only such are given, TLS is 1.3."""
-    found = given.take("ssl.cipher.suites", means="which ciphers")
+    found = given.take("ssl.cipher.suites", means="cipher suites")
     words = [word for word in re.split(r"[\s,]+", found.value) if word] if found else []
     if found is None or not words:
         return versions, ()
@@ -181,9 +181,9 @@ def _ciphers(
     known = [name for name in names.values() if name]
     unknown = [_shown_suite(word) for word, name in names.items() if not name]
     if not known:
-        raise found.wrong(f"has no suite that OpenSSL knows: {', '.join(unknown[:5])}")
+        raise found.wrong(f"has no suite that OpenSSL supports: {', '.join(unknown[:5])}")
     if unknown:
-        remark(f"{found.place}: not known to OpenSSL, and left out: {', '.join(unknown[:5])}")
+        remark(f"{found.place}: not supported by OpenSSL, ignored: {', '.join(unknown[:5])}")
     if any(map(is_weak, known)):
         remark(f"{found.place}: @SECLEVEL below 2 accepts keys, certificates, and ciphers that can be broken")
     if all("_WITH_" in word for word in words):  # a list of Java's without a suite of 1.3: then there is no 1.3

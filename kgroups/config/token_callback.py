@@ -39,7 +39,7 @@ def token_callback(credentials: Credentials, host: str = "") -> Callable[[str], 
         case AwsIam() as aws:
             return lambda config: _signed(aws, host)
         case _:
-            raise ConfigError(f"librdkafka cannot log in by {type(credentials).__name__}: use --transport wire")
+            raise ConfigError(f"librdkafka does not support {type(credentials).__name__}; use --transport wire")
 
 
 def check_life(credentials: Credentials) -> None:
@@ -54,7 +54,7 @@ def check_life(credentials: Credentials) -> None:
         case _:
             return
     if over := over_since(text, time.time()):
-        raise AuthenticationFailed(f"the token has expired since {over}: get a new one")
+        raise AuthenticationFailed(f"the token expired at {over}; get a new one")
 
 
 def read_token(path: str) -> str:

@@ -37,8 +37,7 @@ def check_token_url(sasl: Sasl, given: SettingsReader, environ: Mapping[str, str
         follow = setting.origin != PROGRAM if trusted is None else trusted
         if not follow:
             raise setting.wrong(
-                f"names a file: URL, which is not followed in a program's properties: config_providers=True, or "
-                f"{URLS_ENV}, allows it"
+                f"names a file: URL, which in properties of a program requires config_providers=True, or {URLS_ENV}"
             )
 
 

@@ -26,11 +26,11 @@ def unsecured_of(given: SettingsReader, line: JaasLine, extensions: Mapping[str,
 
     :raises ConfigError: for claims that cannot be.
     """
-    enabled = given.flag("enable.sasl.oauthbearer.unsecure.jwt", otherwise=False, means="a token that nobody signs")
-    config = given.take("sasl.oauthbearer.config", means="what is in the token")
+    enabled = given.flag("enable.sasl.oauthbearer.unsecure.jwt", otherwise=False, means="unsigned token")
+    config = given.take("sasl.oauthbearer.config", means="claims of the token")
     if enabled:
         return _librdkafkas(config, extensions)
-    means = "what is in the token, which nobody signs"
+    means = "claims of the unsigned token"
     claims: dict[str, str | float | list[str]] = {}
     for key, setting in line.given.take_all("unsecuredLoginStringClaim_", means=means).items():
         claims[_free(key, setting)] = setting.value
@@ -74,7 +74,7 @@ def _number(setting: Setting) -> float:
     except ValueError:
         number = math.inf
     if not -_MOST < number < _MOST:  # nor is "nan"
-        raise setting.wrong("is no number, or one beyond all bounds")
+        raise setting.wrong("must be a number within range")
     return number
 
 

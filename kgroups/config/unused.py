@@ -24,9 +24,9 @@ def warnings_on_unused(left: Iterable[Setting], protocol: str) -> Iterator[str]:
         )
         (without if idle else unknown).append(setting)
     if without:
-        yield f"{_named(without)}: without effect, for security.protocol is {protocol}"
+        yield f"{_named(without)}: ignored because security.protocol is {protocol}"
     if unknown:
-        yield f"not understood, and ignored: {_named(unknown)}"
+        yield f"unknown and ignored: {_named(unknown)}"
 
 
 def _named(settings: list[Setting]) -> str:

@@ -272,7 +272,7 @@ MISUSES: Final = {
         _expired_token,
         1,
         r"SASL authentication failed \(OAUTHBEARER\): .*; the token expired at 20",
-        r"the token has expired since 20",
+        r"the token expired at 20",
     ),
     "unsigned-token": Misuse(
         "SASL_SSL", _unsigned_token, 1, r"SASL authentication failed \(OAUTHBEARER\): .*invalid_token", r"invalid_token"

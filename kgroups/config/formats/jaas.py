@@ -61,21 +61,21 @@ def parse_jaas(line: str) -> LoginModule:
     if not tokens:
         raise ValueError('is empty: it must be MODULE required NAME="VALUE" ...;')
     name = _expect_word(tokens, 0, "must begin with the name of a login module")
-    flag = _expect_word(tokens, 1, f"needs one of {', '.join(FLAGS)} behind the login module's name")
+    flag = _expect_word(tokens, 1, f"needs one of {', '.join(FLAGS)} after the login module's name")
     if flag.lower() not in FLAGS:
-        raise ValueError(f"needs one of {', '.join(FLAGS)} behind the login module's name")
+        raise ValueError(f"needs one of {', '.join(FLAGS)} after the login module's name")
     options: dict[str, str] = {}
     at = 2
     while at < len(tokens) and tokens[at] != _Token(";", True):
-        key = _expect_word(tokens, at, f"has no option's name where one must be, behind {_last(options)}")
+        key = _expect_word(tokens, at, f"has no option name after {_last(options)}")
         if at + 1 >= len(tokens) or tokens[at + 1] != _Token("=", True):
             raise ValueError(f"has no value for {_seemly(key)}" + _unended(tokens, at + 1))
         options[key] = _expect_word(tokens, at + 2, f"has no value for {_seemly(key)}")
         at += 3
     if at >= len(tokens):
-        raise ValueError("does not end with a semicolon: is the line cut short?")
+        raise ValueError("does not end with a semicolon (truncated?)")
     if at + 1 < len(tokens):
-        raise ValueError("holds more than one login module: a client has one")
+        raise ValueError("contains more than one login module")
     return LoginModule(name, options)
 
 
@@ -84,7 +84,7 @@ def _tokens(line: str) -> Iterator[_Token]:
     while at < len(line):
         found = _TOKEN.match(line, at)
         if found is None:  # all else than a quote begins a word
-            raise ValueError("has a quote that is not closed: is the line cut short?")
+            raise ValueError("has an unclosed quote (truncated?)")
         at = found.end()
         if found["quoted"] is not None:
             yield _Token(_unescaped(found["quoted"][1:-1]))
@@ -107,7 +107,7 @@ def _expect_word(tokens: list[_Token], at: int, otherwise: str) -> str:
 
 
 def _unended(tokens: list[_Token], at: int) -> str:
-    return ": is the line cut short?" if at >= len(tokens) else ""
+    return " (truncated?)" if at >= len(tokens) else ""
 
 
 def _last(options: Mapping[str, str]) -> str:

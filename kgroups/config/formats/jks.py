@@ -36,7 +36,7 @@ class _Bytes:
 
     def take(self, count: int) -> bytes:
         if count < 0 or count > len(self._data) - self.at:
-            raise ValueError("is cut short or damaged")
+            raise ValueError("is truncated or corrupt")
         self.at += count
         return self._data[self.at - count : self.at]
 
@@ -54,25 +54,25 @@ def read_jks(data: bytes, password: str | None) -> list[JksEntry]:
     """
     source = _Bytes(data)
     if source.take(4) != MAGIC:
-        raise ValueError("is no JKS keystore")
+        raise ValueError("is not a JKS keystore")
     version = source.number()
     if version not in (1, 2):
-        raise ValueError(f"is a JKS keystore of version {version}, which nobody knows")
+        raise ValueError(f"is a JKS keystore of unsupported version {version}")
     entries = [_entry(source, version) for _ in range(_count(source, len(data)))]
     body, digest = data[: source.at], source.take(_DIGEST)
     if source.at != len(data):
-        raise ValueError("goes on behind its end: it is damaged")
+        raise ValueError("has data after its end: it is corrupt")
     if password is not None:
         seal = hashlib.sha1(_utf16(password) + b"Mighty Aphrodite" + body, usedforsecurity=False).digest()
         if not hmac.compare_digest(seal, digest):
-            raise ValueError("does not open with this password (or is damaged)")
+            raise ValueError("does not open with this password (or is corrupt)")
     return entries
 
 
 def _count(source: _Bytes, size: int) -> int:
     count = source.number()
     if count > size // 8:  # more than could be there
-        raise ValueError("is cut short or damaged")
+        raise ValueError("is truncated or corrupt")
     return count
 
 
@@ -86,14 +86,14 @@ def _entry(source: _Bytes, version: int) -> JksEntry:
         return JksEntry(alias, chain, key)
     if tag == 2:
         return JksEntry(alias, (_certificate(source, version),))
-    raise ValueError("is cut short or damaged")
+    raise ValueError("is truncated or corrupt")
 
 
 def _certificate(source: _Bytes, version: int) -> bytes:
     kind = source.text() if version == 2 else "X.509"
     data = source.take(source.number())
     if kind != "X.509" or der_length(data) != len(data):
-        raise ValueError("holds a certificate that is none of X.509")
+        raise ValueError("contains a certificate that is not X.509")
     return data
 
 
@@ -104,10 +104,10 @@ def open_key(protected: bytes, password: str) -> bytes:
     """
     at = protected.find(_PROTECTED)
     if at < 0 or der_length(protected) != len(protected):
-        raise ValueError("holds a key that is protected in a way that JKS does not have")
+        raise ValueError("contains a key with an unsupported protection")
     data = _octets(protected, at + len(_PROTECTED))
     if len(data) < 2 * _DIGEST:
-        raise ValueError("holds a key that is cut short")
+        raise ValueError("contains a truncated key")
     salt, sealed, check = data[:_DIGEST], data[_DIGEST:-_DIGEST], data[-_DIGEST:]
     secret = _utf16(password)
     stream, block = bytearray(), salt
@@ -125,11 +125,11 @@ def _octets(data: bytes, at: int) -> bytes:
     if data[at : at + 2] == b"\x05\x00":
         at += 2
     if data[at : at + 1] != b"\x04":
-        raise ValueError("holds a key that is damaged")
+        raise ValueError("contains a corrupt key")
     # A sequence and an octet string say their length alike.
     length = der_length(b"\x30" + data[at + 1 : at + 8])
     if length is None or at + length != len(data):
-        raise ValueError("holds a key that is damaged")
+        raise ValueError("contains a corrupt key")
     head = 2 if data[at + 1] < 0x80 else 2 + (data[at + 1] & 0x7F)
     return data[at + head : at + length]
 

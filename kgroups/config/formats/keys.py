@@ -38,7 +38,7 @@ def open_pkcs12(data: bytes, password: Secret | None) -> Opened:
     :raises ValueError: when it does not open, or is none.
     """
     if pem.der_length(data) != len(data):
-        raise ValueError("is neither JKS nor PKCS12, or is cut short")
+        raise ValueError("is not JKS or PKCS12, or is truncated")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Java's are written in a way that cryptography frowns at
@@ -70,7 +70,7 @@ def load_der(data: bytes) -> PrivateKey:
     try:
         return load_der_private_key(data, None)
     except Exception:  # as above
-        raise ValueError("has a private key that is damaged, or of an unknown kind") from None
+        raise ValueError("has a private key that is corrupt or of an unknown type") from None
 
 
 def sealed(key: PrivateKey, password: Secret | None) -> Secret:
@@ -88,7 +88,7 @@ def check_match(key: PrivateKey, chain: str) -> None:
     try:
         public = x509.load_pem_x509_certificate(chain.encode()).public_key()
     except Exception:  # as above
-        raise ValueError("holds a certificate that is damaged") from None
+        raise ValueError("contains a corrupt certificate") from None
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     if public.public_bytes(*form) != key.public_key().public_bytes(*form):
-        raise ValueError("holds a certificate that is not that of its key: the key's own comes first")
+        raise ValueError("contains a certificate that does not match its key; put the key's certificate first")

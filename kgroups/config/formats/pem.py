@@ -34,7 +34,7 @@ class Block(NamedTuple):
 def blocks(text: str) -> list[Block]:
     """All blocks; what stands between them is passed over, as OpenSSL does.
 
-    :raises ValueError: for one that is cut short or damaged, with its line and nothing of its contents.
+    :raises ValueError: for one that is truncated or corrupt, with its line and nothing of its contents.
     """
     found, at = [], 0
     while begin := _BEGIN.search(text, at):
@@ -43,7 +43,7 @@ def blocks(text: str) -> list[Block]:
         end = text.find(closing, begin.end())
         following = _BEGIN.search(text, begin.end())
         if end < 0 or (following and following.start() < end):
-            raise ValueError(f"the {label} that begins in line {line} has no END: is it cut short?")
+            raise ValueError(f"the {label} that begins in line {line} has no END line (truncated?)")
         block = Block(label, _lines(label, text[begin.end() : end], closing), line)
         _check(block)
         found.append(block)
@@ -65,10 +65,10 @@ def _check(block: Block) -> None:
     try:
         data = base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError(f"the {block.label} that begins in line {block.line} is damaged (not base64)") from None
+        raise ValueError(f"the {block.label} that begins in line {block.line} is corrupt (not base64)") from None
     whole = block.encrypted or block.label.startswith("TRUSTED") or der_length(data) == len(data)
     if not data or not whole:
-        raise ValueError(f"the {block.label} that begins in line {block.line} is damaged: is it cut short?")
+        raise ValueError(f"the {block.label} that begins in line {block.line} is corrupt (truncated?)")
 
 
 def der_length(data: bytes) -> int | None:

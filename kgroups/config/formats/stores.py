@@ -80,7 +80,7 @@ def authorities_of(text: str) -> str:
     """
     found = [block.text for block in pem.blocks(text) if block.is_certificate]
     if not found:
-        raise ValueError("holds no certificate (-----BEGIN CERTIFICATE-----)")
+        raise ValueError("contains no certificate (-----BEGIN CERTIFICATE-----)")
     return "".join(found)
 
 
@@ -92,9 +92,9 @@ def identity_of(certificates: str, key: str, password: Secret | None) -> Identit
     chain = authorities_of(certificates)
     private = next((block for block in pem.blocks(key) if block.is_key), None)
     if private is None:
-        raise ValueError("holds no private key (-----BEGIN PRIVATE KEY-----)")
+        raise ValueError("contains no private key (-----BEGIN PRIVATE KEY-----)")
     if private.encrypted and not password:
-        raise ValueError("holds an encrypted key: ssl.key.password is needed")
+        raise ValueError("contains an encrypted key; set ssl.key.password")
     from . import keys
 
     text, opening = private.text, password if private.encrypted else None
@@ -107,19 +107,19 @@ def _pkcs12_identity(data: bytes, password: Secret | None) -> Identity:
 
     opened = keys.open_pkcs12(data, password)
     if opened.key is None:
-        raise ValueError("holds no private key")
+        raise ValueError("contains no private key")
     if not opened.key_certificate:
-        raise ValueError("holds no certificate for its private key")
+        raise ValueError("contains no certificate for its private key")
     return _sealed(opened.key, "".join(opened.chain), password)
 
 
 def _jks_identity(data: bytes, password: Secret | None, key_password: Secret | None) -> Identity:
     entries = [entry for entry in jks.read_jks(data, password.reveal() if password else None) if entry.protected_key]
     if not entries:
-        raise ValueError("holds no private key")
+        raise ValueError("contains no private key")
     opening = key_password or password
     if opening is None:
-        raise ValueError("holds a key, and neither ssl.key.password nor ssl.keystore.password is given")
+        raise ValueError("contains a key; set ssl.key.password or ssl.keystore.password")
     protected = entries[0].protected_key
     assert protected
     from . import keys
@@ -158,7 +158,7 @@ def _opened(path: Path, kind: str, place: str) -> tuple[bytes, str]:
         return data, named
     if b"-----BEGIN " in data:
         key = "ssl.truststore.type" if place.endswith("ssl.truststore.location") else "ssl.keystore.type"
-        raise ConfigError(f"{place}: {path} is PEM, not {named}: say so with {key}=PEM")
+        raise ConfigError(f"{place}: {path} is PEM, not {named}: set {key}=PEM")
     return data, "JKS" if data.startswith(jks.MAGIC) else "PKCS12"
 
 

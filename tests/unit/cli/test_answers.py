@@ -160,5 +160,5 @@ def test_who_turns_verification_off_is_told_what_that_means(run_cli: Run) -> Non
     code, out, err = run_cli("list", "-b", "127.0.0.1:1", *off, "--timeout", "2s")
     assert (code, out) == (1, "")
     note, error = err.splitlines()
-    assert note.startswith("kgroups: note: enable.ssl.certificate.verification=false: anybody may stand between")
+    assert note.startswith("kgroups: note: enable.ssl.certificate.verification=false: brokers are not verified")
     assert "connection refused" in error

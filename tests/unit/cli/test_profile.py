@@ -40,7 +40,7 @@ def home(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_command_goes_by_a_profile(home: Path, run_cli: Run) -> None:
     told = run_cli("list")
     assert (told.code, told.out) == (0, "there\n")
-    assert "without effect, for security.protocol is PLAINTEXT" in told.err
+    assert "ignored because security.protocol is PLAINTEXT" in told.err
     assert run_cli("list", "--profile", "two").code == 2
     home.with_name("two.properties").write_text("client.id=x\n")
     assert run_cli("list", "--profile", "two", "--timeout", "2s").code == 1
@@ -63,7 +63,7 @@ def test_show(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("KGROUPS_PROFILE", "three")
     told = run_cli("profile", "show")
     assert (told.code, told.out) == (2, "")
-    assert "KGROUPS_PROFILE: there is no profile 'three'" in told.err
+    assert "KGROUPS_PROFILE: no profile 'three'" in told.err
 
 
 def test_use(home: Path, run_cli: Run) -> None:

@@ -36,7 +36,7 @@ def test_the_region_is_in_a_brokers_name(host: str, region: str, monkeypatch: py
     "host", ["broker.example", "10.0.0.1", f"{HERE}.evil.example", "kafka.eu-central-1.amazonaws.com"]
 )
 def test_where_it_is_not_the_settings_or_the_environment_say_it(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(AuthenticationFailed, match="does not name its region; set AWS_REGION"):
+    with pytest.raises(AuthenticationFailed, match="does not contain its region; set AWS_REGION"):
         region_of(AwsIam(), host)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "default-1")
     assert region_of(AwsIam(), host) == "default-1"

@@ -69,7 +69,7 @@ def test_utf_16_is_named(tmp_path: Path, codec: str) -> None:
     path.write_bytes(
         "\ufeffbootstrap.servers=f:1\n".encode(codec).removeprefix(b"\xff\xfe" if codec == "utf-16" else b"")
     )
-    with pytest.raises(ConfigError, match=r"client.properties is UTF-16.*: save it as UTF-8"):
+    with pytest.raises(ConfigError, match=r"client.properties is UTF-16.*; save it as UTF-8"):
         load_settings(Flags(command_config=str(path)), {})
 
 
@@ -84,7 +84,7 @@ def test_a_variable_that_takes_a_file_s_place_is_named(load: Load) -> None:
     environ = {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}
     loaded = load("# mine\nbootstrap.servers=f:1", environ, bootstrap=None)
     assert loaded.settings.bootstrap == (("e", 1),)
-    assert "KGROUPS_BOOTSTRAP_SERVER goes before" in loaded.remarks[0]
+    assert "KGROUPS_BOOTSTRAP_SERVER overrides" in loaded.remarks[0]
     assert "client.properties, line 2: bootstrap.servers" in loaded.remarks[0]
     assert load("bootstrap.servers=f:1", environ).remarks == ()
     assert load("bootstrap.servers=e:1", environ, bootstrap=None).remarks == ()
@@ -92,20 +92,20 @@ def test_a_variable_that_takes_a_file_s_place_is_named(load: Load) -> None:
 
 @pytest.mark.parametrize("url", ["http://[x/", "file://[x", "http://x:99999/", "https://:443/", "http://x:y/"])
 def test_an_address_that_is_none_has_its_line(load: Load, url: str) -> None:
-    with pytest.raises(ConfigError, match=r"client.properties, line 5: sasl.oauthbearer.token.endpoint.url is no URL"):
+    with pytest.raises(ConfigError, match=r"client.properties, line 5: sasl.oauthbearer.token.endpoint.url must be"):
         load(f"{OAUTH}{URL}{url}")
 
 
 def test_a_keytab_s_address_that_is_none_has_its_line(load: Load) -> None:
     line = 'sasl.jaas.config=x.Krb5LoginModule required keyTab="file://[x" serviceName=kafka;'
-    with pytest.raises(ConfigError, match=r"client.properties, line 2: keyTab is no URL of a file"):
+    with pytest.raises(ConfigError, match=r"client.properties, line 2: keyTab must be a file URL"):
         load(f"security.protocol=SASL_PLAINTEXT\n{line}")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-1e300"])
 def test_numbers_beyond_all_bounds(load: Load, number: str) -> None:
     line = f'required unsecuredLoginStringClaim_sub="a" unsecuredLoginLifetimeSeconds="{number}";'
-    with pytest.raises(ConfigError, match="unsecuredLoginLifetimeSeconds is no number"):
+    with pytest.raises(ConfigError, match="unsecuredLoginLifetimeSeconds must be a number"):
         load(
             "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
             f"sasl.jaas.config=x.OAuthBearerLoginModule {line}"
@@ -113,9 +113,9 @@ def test_numbers_beyond_all_bounds(load: Load, number: str) -> None:
 
 
 def test_a_name_that_no_request_can_hold(load: Load) -> None:
-    with pytest.raises(ConfigError, match=r"client.properties, line 1: client.id is no text"):
+    with pytest.raises(ConfigError, match=r"client.properties, line 1: client.id is not valid UTF-8"):
         load("client.id=\\ud83d")
-    with pytest.raises(ConfigError, match=r"client.properties, line 1: client.id has 40000 bytes"):
+    with pytest.raises(ConfigError, match=r"client.properties, line 1: client.id has 40,000 bytes"):
         load(f"client.id={'x' * 40_000}")
 
 
@@ -162,7 +162,7 @@ def test_which_type_is_wrong(keys: Keys, tmp_path: Path) -> None:
     pem.write_text(keys.own + keys.key)
     path = folder / "client.properties"
     path.write_text(f"security.protocol=SSL\nssl.keystore.location={pem}\n")
-    with pytest.raises(ConfigError, match=r"say so with ssl\.keystore\.type=PEM"):
+    with pytest.raises(ConfigError, match=r"set ssl\.keystore\.type=PEM"):
         load_settings(Flags(bootstrap="h:1", command_config=str(path)), {})
 
 
@@ -181,7 +181,7 @@ def test_a_pipe_is_read_to_its_end_and_not_waited_for_without_one(
     path = tmp_path / "pipe"
     os.mkfifo(path)
     monkeypatch.setattr(pipe, "PATIENCE", 0.0)
-    with pytest.raises(ConfigError, match=r"pipe: it is a pipe, and nobody writes to it"):
+    with pytest.raises(ConfigError, match=r"pipe: it is a pipe that no process writes to"):
         load_settings(Flags(command_config=str(path)), {})
     monkeypatch.setattr(pipe, "PATIENCE", 60.0)
     with subprocess.Popen(["sh", "-c", 'echo client.id=a > "$1"', "sh", path]):

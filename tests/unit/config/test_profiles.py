@@ -59,7 +59,7 @@ def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert config_file({}) == tmp_path / "kgroups" / "config.toml"
     assert read_profiles({}).tables == {}
-    with pytest.raises(UsageError, match=rf"--profile: there is no profile 'x' in {tmp_path}.*; there are: none"):
+    with pytest.raises(UsageError, match=rf"--profile: no profile 'x' in {tmp_path}.*; profiles: none"):
         load_settings(Flags(profile="x"), {})
 
 
@@ -69,12 +69,12 @@ def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("a = 1\nb =\n", "line 2: Invalid value"),
         ("profiles = 1", "line 1: profiles must be tables"),
         ("\ndefault = 1", "line 2: default must be a profile's name"),
-        ('default = "x"', "there is no profile 'x'"),
+        ('default = "x"', "no profile 'x'"),
         ('default = "p"\n[profiles.p]\ntimeout = "soon"', "line 3): timeout must be a positive duration"),
-        ('default = "p"\n[profiles.p]\nbootstrap = {a = 1}', "line 3): bootstrap must be a text or a number"),
+        ('default = "p"\n[profiles.p]\nbootstrap = {a = 1}', "line 3): bootstrap must be a string or a number"),
         (
             'default = "p"\n[profiles.p]\ntransport = "http"',
-            "line 3): transport is none that there is: there are wire, librdkafka",
+            "line 3): transport is not a known value: there are wire, librdkafka",
         ),
         ('default = "p"\n[profiles.p]\nproperties = 1', "line 3): properties must be a table"),
         ('default = "p"\n[profiles.p]\nbootstrap = "h:x"', "line 3): bootstrap: the port of host 'h' is not a number"),
@@ -94,7 +94,7 @@ def test_what_cannot_be(tmp_path: Path, text: str, said: str) -> None:
 def test_what_is_not_understood(tmp_path: Path) -> None:
     environ = written(tmp_path, 'default = "p"\n[profiles.p]\nbootstrap = "h:1"\ncolour = "red"\nbrokers = 3\n')
     (remark,) = load_settings(Flags(), environ).remarks
-    assert "line 2): not understood, and ignored: a key (line 4), a key (line 5); there are bootstrap" in remark
+    assert "line 2): unknown and ignored: a key (line 4), a key (line 5); there are bootstrap" in remark
 
 
 @pytest.mark.parametrize(

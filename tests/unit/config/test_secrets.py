@@ -198,7 +198,7 @@ def test_a_suite_that_openssl_lacks(tmp_path: Path) -> None:
         f"security.protocol=SSL\nssl.cipher.suites={SECRET}_WITH_X, TLS_A_WITH_B, TLS_RSA_WITH_AES_128_CBC_SHA"
     )
     (remark,) = load_settings(Flags("b:1", str(file)), {}).remarks
-    assert remark.endswith("not known to OpenSSL, and left out: a word that names none, TLS_A_WITH_B")
+    assert remark.endswith("not supported by OpenSSL, ignored: a word that names none, TLS_A_WITH_B")
 
 
 def test_what_librdkafka_says_of_a_secret() -> None:
@@ -222,4 +222,4 @@ def test_a_key_that_is_nearly_one_is_named() -> None:
     """A mistyped key is to be found; what is like none may be anything."""
     left = [Setting(key, "", f"f, line {line}") for line, key in enumerate(("retires", "ssl.treustore", SECRET), 1)]
     (remark,) = unused.warnings_on_unused(left, "SASL_SSL")
-    assert remark == ("not understood, and ignored: retires (f, line 1), ssl.treustore (f, line 2), a key (f, line 3)")
+    assert remark == ("unknown and ignored: retires (f, line 1), ssl.treustore (f, line 2), a key (f, line 3)")

@@ -113,8 +113,8 @@ def test_a_key_that_anybody_may_read(keys: Keys, load: Load, tmp_path: Path) -> 
     text = f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/own.pem\n"
     (remark,) = load(text).remarks
     assert remark == (
-        f"{tmp_path}/own.pem holds a key that is not encrypted, and everybody on this machine may read it: "
-        f"chmod 600 {tmp_path}/own.pem"
+        f"{tmp_path}/own.pem contains a key that is not encrypted and is readable by all users; "
+        f"run chmod 600 {tmp_path}/own.pem"
     )
 
 
@@ -126,14 +126,14 @@ def test_a_key_that_anybody_may_read(keys: Keys, load: Load, tmp_path: Path) -> 
         ("truststore", "location={keys}/trust.PKCS12", "trust.PKCS12: does not open without a password"),
         ("truststore", "location={keys}/trust.JCEKS\npassword=x", "is a keystore of type JCEKS, which cannot be read"),
         ("truststore", "location={keys}/trust.JKS\ntype=BCFKS", "of type 'BCFKS' cannot be read, those of JKS, PKCS12"),
-        ("truststore", "location={here}/ca.pem", "ca.pem is PEM, not JKS: say so with ssl.truststore.type=PEM"),
+        ("truststore", "location={here}/ca.pem", "ca.pem is PEM, not JKS: set ssl.truststore.type=PEM"),
         ("truststore", "location={here}/none", "cannot read {here}/none: No such file"),
         ("truststore", "location={here}/empty", "{here}/empty is empty"),
-        ("truststore", "location={here}/half.jks\npassword=storepass", "half.jks: is cut short or damaged"),
+        ("truststore", "location={here}/half.jks\npassword=storepass", "half.jks: is truncated or corrupt"),
         (
             "truststore",
             "location={here}/half.p12\npassword=storepass",
-            "half.p12: is neither JKS nor PKCS12, or is cut",
+            "half.p12: is not JKS or PKCS12, or is truncated",
         ),
         (
             "truststore",
@@ -143,21 +143,21 @@ def test_a_key_that_anybody_may_read(keys: Keys, load: Load, tmp_path: Path) -> 
         (
             "truststore",
             "type=PEM\nlocation={here}/torn.pem",
-            "torn.pem: the CERTIFICATE that begins in line 1 is damaged",
+            "torn.pem: the CERTIFICATE that begins in line 1 is corrupt",
         ),
-        ("truststore", "type=PEM\nlocation={here}/key.pem", "key.pem: holds no certificate"),
-        ("keystore", "location={keys}/trust.JKS\npassword=storepass", "trust.JKS: holds no private key"),
-        ("keystore", "location={keys}/trust.PKCS12\npassword=storepass", "trust.PKCS12: holds no private key"),
+        ("truststore", "type=PEM\nlocation={here}/key.pem", "key.pem: contains no certificate"),
+        ("keystore", "location={keys}/trust.JKS\npassword=storepass", "trust.JKS: contains no private key"),
+        ("keystore", "location={keys}/trust.PKCS12\npassword=storepass", "trust.PKCS12: contains no private key"),
         ("keystore", "location={keys}/keys.JKS\npassword=storepass", "has a key that does not open with this password"),
-        ("keystore", "type=PEM\nlocation={here}/ca.pem", "ca.pem: holds no private key"),
-        ("keystore", "type=PEM\nlocation={here}/locked.pem", "holds an encrypted key: ssl.key.password is needed"),
+        ("keystore", "type=PEM\nlocation={here}/ca.pem", "ca.pem: contains no private key"),
+        ("keystore", "type=PEM\nlocation={here}/locked.pem", "contains an encrypted key; set ssl.key.password"),
         (
             "keystore",
             "type=PEM\nlocation={here}/locked.pem\nssl.key.password=wrong",
             "does not open with ssl.key.password",
         ),
-        ("keystore", "type=PEM\nlocation={here}/others.pem", "a certificate that is not that of its key"),
-        ("keystore", "type=PEM\nkey=x", "ssl.keystore.key is there, but not the certificate to it"),
+        ("keystore", "type=PEM\nlocation={here}/others.pem", "a certificate that does not match its key"),
+        ("keystore", "type=PEM\nkey=x", "ssl.keystore.key is set, but not the certificate to it"),
     ],
 )
 def test_what_cannot_be(store: str, settings: str, said: str, keys: Keys, load: Load, tmp_path: Path) -> None:
@@ -248,9 +248,9 @@ def test_words_that_cannot_be(load: Load, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "verify", "check_name", "said"),
     [
-        ("ssl.endpoint.identification.algorithm=", True, False, "a certificate of any host is taken"),
-        ("ssl.endpoint.identification.algorithm=none", True, False, "a certificate of any host is taken"),
-        ("enable.ssl.certificate.verification=false", False, True, "anybody may stand between you and the brokers"),
+        ("ssl.endpoint.identification.algorithm=", True, False, "a certificate for any host is accepted"),
+        ("ssl.endpoint.identification.algorithm=none", True, False, "a certificate for any host is accepted"),
+        ("enable.ssl.certificate.verification=false", False, True, "brokers are not verified, and an attacker"),
     ],
 )
 def test_who_turns_checks_off_is_warned(load: Load, text: str, verify: bool, check_name: bool, said: str) -> None:
@@ -270,5 +270,5 @@ def test_a_folder_of_authorities(keys: Keys, load: Load, tmp_path: Path) -> None
     authorities = tls_of(load(f"security.protocol=SSL\nssl.ca.location={folder}\n")).authorities
     assert authorities and keys.own in authorities
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match="a folder without a certificate"):
+    with pytest.raises(ConfigError, match="a directory without a PEM certificate"):
         load(f"security.protocol=SSL\nssl.ca.location={tmp_path}/empty\n")

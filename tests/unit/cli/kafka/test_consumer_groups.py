@@ -174,7 +174,7 @@ def test_a_properties_file(ask: Run, tmp_path: Path) -> None:
     path.write_text("client.id=me\nretries=3\nretires=3\n")
     code, out, err = ask("--list", "--command-config", str(path))
     assert (code, out) == (0, "busy\nidle\nmoving\n")
-    assert err == f"kgroups: note: not understood, and ignored: retires ({path}, line 3)\n"
+    assert err == f"kgroups: note: unknown and ignored: retires ({path}, line 3)\n"
     path.write_text("security.protocol=TLS\n")
     code, out, err = ask("--list", "--command-config", str(path))
     assert (code, out) == (1, "")
