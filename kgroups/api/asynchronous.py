@@ -13,7 +13,8 @@ from typing import Any, Literal, Self, TypeVar, overload
 
 from kgroups.admin.change.delete_groups import still_as_shown
 from kgroups.admin.change.reset_plan import ResetRequest
-from kgroups.admin.port import OFFSET_DELETION, GroupAdmin
+from kgroups.admin.port import GroupAdmin
+from kgroups.admin.port.capabilities import OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.still_committing import WINDOW, Committing, committed_of, still_committing

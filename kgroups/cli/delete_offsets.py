@@ -55,7 +55,7 @@ def delete_offsets(
     Only of topics that no member is subscribed to; the group may have members. Requires Kafka 2.4. The old offsets are
     first saved to an undo file, from which reset-offsets --from-file restores them.
     """
-    from kgroups.admin.port import OFFSET_DELETION
+    from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.model.topic_scope import parse_topic_scope
 
     if not topics:

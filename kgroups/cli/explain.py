@@ -112,7 +112,7 @@ def explain(
         raise UsageError("explain is not supported with --transport librdkafka")
 
     async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        from kgroups.admin.port import FACTS
+        from kgroups.admin.port.capabilities import FACTS
 
         outcome = await FACTS.of(admin).gather_facts(selection)
         if not outcome.items and not outcome.failures and selection.needs_list:

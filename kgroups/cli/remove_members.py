@@ -58,7 +58,7 @@ def remove_members(
     members. A member that is alive rejoins. Requires Kafka 2.4.
     """
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
-    from kgroups.admin.port import MEMBER_REMOVAL
+    from kgroups.admin.port.capabilities import MEMBER_REMOVAL
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.journal import Journal
     from kgroups.model.outcome import Outcome

@@ -255,6 +255,7 @@ FLOORS = {
         {"offsets_topic"},
         {"change/writers"},
         {"change"},
+        {"port"},
         {"rdkafka"},
         {""},
         {"diagnose"},

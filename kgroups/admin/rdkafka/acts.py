@@ -28,7 +28,7 @@ from ..change.make_plan import Times, look_again, make_plan
 from ..change.reset_plan import Committed, ResetRequest
 from ..change.restore import for_cluster
 from ..change.writers.ledger import WriteJournal
-from ..port import OFFSET_DELETION, SHARE_OFFSET_DELETION
+from ..port.capabilities import OFFSET_DELETION, SHARE_OFFSET_DELETION
 from ..query.select_groups import Selection
 from ..routing.pacing import PIPELINE
 from ..routing.partition_leaders import TopicPartition, partition_name

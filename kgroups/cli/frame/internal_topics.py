@@ -55,7 +55,7 @@ async def delete_topics(
     stop: Interruption,
 ) -> tuple[list[Any], list[Any]]:
     """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
-    from kgroups.admin.port import TOPIC_DELETION
+    from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
     from kgroups.model.views.operation_rows import told

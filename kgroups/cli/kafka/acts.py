@@ -167,7 +167,7 @@ def delete(given: Given) -> int:
 
 
 def delete_offsets(given: Given) -> int:
-    from kgroups.admin.port import OFFSET_DELETION
+    from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
 

@@ -115,7 +115,7 @@ def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 
 
 def delete_offsets(given: Given) -> int:
-    from kgroups.admin.port import SHARE_OFFSET_DELETION
+    from kgroups.admin.port.capabilities import SHARE_OFFSET_DELETION
     from kgroups.model.names import check_sendable
     from kgroups.render.kafka.share import forgotten_text, unforgotten_text
 

@@ -66,7 +66,7 @@ async def _execute(
     admin: GroupAdmin, given: Given, groups: Sequence[Group], planned: Outcome[PlannedOffset]
 ) -> Outcome[PlannedOffset]:
     """Writes the plan, and then deletes the internal topics of the groups that are written; what was written."""
-    from kgroups.admin.port import TOPIC_DELETION
+    from kgroups.admin.port.capabilities import TOPIC_DELETION
 
     checked = await admin.still_true(planned.items)
     applied = await admin.apply_offsets(checked.items)
@@ -101,7 +101,7 @@ def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
 
 
 def delete(given: Given) -> int:
-    from kgroups.admin.port import TOPIC_DELETION
+    from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
     from kgroups.render.kafka.streams import deleted_text, undeleted_text
@@ -145,7 +145,7 @@ def _idle(group: Group) -> Group:
 
 
 def delete_offsets(given: Given) -> int:
-    from kgroups.admin.port import OFFSET_DELETION
+    from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.operations import forgotten_text, unforgotten_text

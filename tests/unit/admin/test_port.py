@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from kgroups.admin import port
+from kgroups.admin.port import capabilities
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.admin.wire import WireAdmin
 from kgroups.errors import UsageError
 
-CAPABILITIES = {name: each for name, each in vars(port).items() if isinstance(each, port.Capability)}
+CAPABILITIES = {name: each for name, each in vars(capabilities).items() if isinstance(each, capabilities.Capability)}
 
 
 @pytest.mark.parametrize("name", CAPABILITIES)
 def test_only_the_wire_client_has_it(name: str) -> None:
     wire, other = (kind.__new__(kind) for kind in (WireAdmin, RdkafkaAdmin))
-    capability: port.Capability[Any] = CAPABILITIES[name]
+    capability: capabilities.Capability[Any] = CAPABILITIES[name]
     assert capability.of(wire) is wire
     with pytest.raises(UsageError, match=f"--transport librdkafka: {capability.without}"):
         capability.of(other)

@@ -29,7 +29,7 @@ from kgroups.admin import still_committing
 from kgroups.admin.change.delete_groups import still_as_shown
 from kgroups.admin.change.remove_members import WantedMembers
 from kgroups.admin.change.reset_plan import ResetRequest
-from kgroups.admin.port import MEMBER_REMOVAL, OFFSET_DELETION
+from kgroups.admin.port.capabilities import MEMBER_REMOVAL, OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.rdkafka import answers, words

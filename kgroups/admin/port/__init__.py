@@ -1,18 +1,15 @@
-"""What a connected cluster can be asked for. One port, two adapters: :mod:`.wire` and :mod:`.rdkafka`.
+"""What a connected cluster can be asked for. One port, two adapters: :mod:`..wire` and :mod:`..rdkafka`.
 
 :class:`GroupAdmin` is what both can do. What only the wire client can do is a capability: ``MEMBER_REMOVAL.of(admin)``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast, runtime_checkable
-
-from kgroups.errors import UsageError
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
-    from kgroups.model.explain.facts import GroupFacts
     from kgroups.model.group_log import DeepAnswer, Key, Limits
     from kgroups.model.groups import Group, GroupId, ListedGroup
     from kgroups.model.offsets import Commit, Isolation
@@ -21,27 +18,17 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import (
         AppliedOffset,
         DeletedGroup,
-        DeletedTopic,
         DoomedGroup,
-        DoomedTopic,
-        ForgottenOffset,
-        ForgottenTopic,
-        Leaver,
-        RemovedMember,
     )
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.time_lag import FirstUnread, Position
-    from kgroups.model.topic_scope import TopicScope
     from kgroups.model.views.offset_row import GroupOffsets
 
-    from .change.delete_groups import DeleteJournal
-    from .change.remove_members import RemovalJournal, WantedMembers
-    from .change.reset_plan import ResetRequest
-    from .change.writers.ledger import WriteJournal
-    from .query.list_groups import ListFilter
-    from .query.select_groups import Selection
-
-C = TypeVar("C")
+    from ..change.delete_groups import DeleteJournal
+    from ..change.reset_plan import ResetRequest
+    from ..change.writers.ledger import WriteJournal
+    from ..query.list_groups import ListFilter
+    from ..query.select_groups import Selection
 
 
 class GroupAdmin(Protocol):
@@ -120,63 +107,3 @@ class Renewable(Protocol):
 
         :raises KgroupsError: if no broker responds over the open connections or new ones.
         """
-
-
-@runtime_checkable
-class OffsetDeleter(Protocol):
-    async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
-
-    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]: ...
-
-
-@runtime_checkable
-class ShareOffsetDeleter(Protocol):
-    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]: ...
-
-
-@runtime_checkable
-class InternalTopicDeleter(Protocol):
-    async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]: ...
-
-
-@runtime_checkable
-class MemberRemover(Protocol):
-    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]: ...
-
-    async def remove_members(
-        self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
-    ) -> Outcome[RemovedMember]: ...
-
-
-@runtime_checkable
-class FactGatherer(Protocol):
-    async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
-        """Return what the rules of ``explain`` need to know of groups."""
-
-
-class Capability(Generic[C]):
-    """What an admin may be able to do. ``without``: why librdkafka cannot."""
-
-    def __init__(self, protocol: type, without: str) -> None:
-        self._protocol = protocol
-        self.without = without
-
-    def of(self, admin: GroupAdmin) -> C:
-        """Return the admin, as one that can do it.
-
-        :raises UsageError: if its transport cannot.
-        """
-        if isinstance(admin, self._protocol):
-            return cast("C", admin)
-        raise UsageError(f"--transport librdkafka: {self.without}")
-
-
-OFFSET_DELETION: Capability[OffsetDeleter] = Capability(OffsetDeleter, "librdkafka cannot take a commit away")
-SHARE_OFFSET_DELETION: Capability[ShareOffsetDeleter] = Capability(
-    ShareOffsetDeleter, "librdkafka does not know share groups"
-)
-TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
-    InternalTopicDeleter, "librdkafka knows no streams groups, nor their internal topics"
-)
-MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
-FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain needs what only the wire client is told")
