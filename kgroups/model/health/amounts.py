@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .. import counts
 from ..duration import Milliseconds
 from ..groups import Group, GroupId
 from ..places import place_name
@@ -17,9 +18,6 @@ from .severity import Severity, Threshold
 
 NO_COMMIT = "no committed offset"
 NO_LOG = "no log end offset"
-
-_NAMED = 3
-"""Partitions that a sentence names."""
 
 
 def committed(rows: Iterable[OffsetRow]) -> dict[Place, OffsetRow]:
@@ -57,11 +55,11 @@ class Unread(NamedTuple):
         if not count and not self.undecoded:  # as of nearly all groups
             return ""
         counted = Counter(reasons)
-        amount = f"{count:,}" if short else so_many(count, "partition")
+        amount = f"{count:,}" if short else counts.count(count, "partition")
         named = [why if len(counted) == 1 else f"{why} ({times:,})" for why, times in counted.items()]
         parts = [f"unknown on {amount}" + (f": {', '.join(named)}" if named else "")] if count else []
         if self.undecoded:
-            parts.append(f"the assignment of {so_many(self.undecoded, 'member')} is not decoded")
+            parts.append(f"the assignment of {counts.count(self.undecoded, 'member')} is not decoded")
         return "; ".join(parts)
 
 
@@ -97,7 +95,7 @@ def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshol
         severity, said = without_any("lag", gap, unread)
         return Finding(group, check, severity, said, limit=limit)
     known = tally.partitions - tally.uncommitted - tally.unknown
-    where = f" on {so_many(known, 'partition')}" if gap or tally.uncommitted else ""
+    where = f" on {counts.count(known, 'partition')}" if gap or tally.uncommitted else ""
     said = f"lag {tally.known_lag:,}{where}{over(limit, tally.known_lag, '')}"
     if gap:
         said += f", {gap}"
@@ -158,12 +156,3 @@ def over(limit: Threshold, value: float, unit: str) -> str:
 
 def number(value: float, unit: str) -> str:
     return str(Milliseconds(value)) if unit == "ms" else f"{value:,g}" if value % 1 else f"{int(value):,}"
-
-
-def so_many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def some(names: Sequence[str]) -> str:
-    rest = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f", … and {rest:,} more" if rest > 0 else "")

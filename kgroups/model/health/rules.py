@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from kgroups.errors import ConfigError
 
-from ..duration import parse_seconds
-from ..groups import GroupId, GroupState, GroupType, canonical_word
+from ..groups import GroupId
+from .judge import CHECKS
 from .limits import Limits
-from .severity import Threshold
+from .values import parse_words
+
+KEYS = {check.key: check for check in CHECKS}
 
 _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 
@@ -88,19 +90,19 @@ def _rule(table: object, place: str) -> Rule:
         raise ConfigError(f"{place}: a rule is a table: [[rule]]")
     wanted = dict(table)
     try:
-        groups = _words(wanted.pop("groups", []))
+        groups = parse_words(wanted.pop("groups", []))
     except ValueError:
         raise ConfigError(f"{place}: groups must be a list of names or globs") from None
     said: dict[str, Any] = {}
     for key, value in wanted.items():
-        if key not in _KEYS:
-            raise ConfigError(f"{place}: '{key}' is not known; a rule may have groups, {', '.join(_KEYS)}")
-        field, read, kind = _KEYS[key]
+        if key not in KEYS:
+            raise ConfigError(f"{place}: '{key}' is not known; a rule may have groups, {', '.join(KEYS)}")
+        check = KEYS[key]
         _check_size(value)
         try:
-            said[field] = read(value)
+            said[check.field] = check.read(value)
         except ValueError as error:
-            raise ConfigError(f"{place}: {key}: {str(error) or f'{value!r} is not {kind}'}") from None
+            raise ConfigError(f"{place}: {key}: {str(error) or f'{value!r} is not {check.kind}'}") from None
     if not groups:
         raise ConfigError(f'{place}: missing key groups: set groups = ["name", "glob-*"]')
     return Rule(groups, Limits(**said))
@@ -111,117 +113,3 @@ def _check_size(value: object) -> None:
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, int) and not -(1 << 63) <= each < 1 << 63:
             raise ValueError
-
-
-def _words(value: object) -> tuple[str, ...]:
-    words = [value] if isinstance(value, str) else value
-    if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
-        raise ValueError
-    return tuple(words)
-
-
-def parse_states(value: object) -> frozenset[str]:
-    """:raises ValueError: with the word that is no state."""
-    states = {word: canonical_word(word, GroupState.ALL) for word in _words(value)}
-    for word, state in states.items():
-        if state is None:
-            raise ValueError(f"{word!r} is not a state; there are {', '.join(GroupState.ALL)}")
-    return frozenset(filter(None, states.values()))
-
-
-def parse_type(value: object) -> str:
-    """:raises ValueError: for what is no type."""
-    found = canonical_word(value, GroupType.ALL) if isinstance(value, str) else None
-    if found is None:
-        raise ValueError(f"{value!r} is not a type; there are {', '.join(GroupType.ALL)}")
-    return found
-
-
-def parse_threshold(value: object) -> Threshold:
-    """Of a number, ``"WARNING,CRITICAL"`` or a table with these; a number alone is critical.
-
-    :raises ValueError: for what is none.
-    """
-    return _threshold(value, _count)
-
-
-def parse_time_threshold(value: object) -> Threshold:
-    """The same of spans of time, as milliseconds: ``"30s,5m"``."""
-    return _threshold(value, _milliseconds)
-
-
-def _threshold(value: object, number: Callable[[object], float]) -> Threshold:
-    if isinstance(value, Mapping):
-        if not value or value.keys() - {"warning", "critical"}:
-            raise ValueError("a limit has warning, critical, or both")
-        return _ordered(Threshold(**{key: number(part) for key, part in value.items()}))
-    parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else [value]
-    if len(parts) > 2:
-        raise ValueError(f"{value!r} has more than two limits: WARNING,CRITICAL")
-    limits = [number(part) for part in parts]
-    return _ordered(Threshold(*limits) if len(limits) == 2 else Threshold(critical=limits[0]))
-
-
-def _ordered(threshold: Threshold) -> Threshold:
-    warning, critical = threshold
-    if warning is not None and critical is not None and warning > critical:
-        raise ValueError("the warning limit is above the critical one")
-    return threshold
-
-
-def _count(value: object) -> float:
-    if isinstance(value, str) and re.fullmatch("[0-9]{1,18}", value):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is not a number of records")
-    return value
-
-
-def _milliseconds(value: object) -> float:
-    seconds = None if isinstance(value, bool) else parse_seconds(str(value))
-    if seconds is None:
-        raise ValueError(f"{value!r} is not a time such as 500ms, 30s, 5m or 2h")
-    return seconds * 1000
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError
-    return value
-
-
-def _name(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError
-    return value
-
-
-def _by_topic(value: object) -> tuple[tuple[str, Threshold], ...]:
-    if not isinstance(value, dict):
-        raise ValueError
-    return tuple((glob, parse_threshold(limit)) for glob, limit in value.items())
-
-
-_KEYS: Mapping[str, tuple[str, Callable[[object], Any], str]] = {
-    "state": ("states", parse_states, "a state, or a list of states"),
-    "type": ("type", parse_type, "a type"),
-    "assignor": ("assignor", _name, "a name"),
-    "members": ("members", _whole, "a number"),
-    "min-members": ("min_members", _whole, "a number"),
-    "stopped": ("stopped", _flag, "true or false"),
-    "assigned": ("assigned", _flag, "true or false"),
-    "max-lag": ("lag", parse_threshold, "a limit"),
-    "max-partition-lag": ("partition_lag", parse_threshold, "a limit"),
-    "max-topic-lag": ("topic_lag", _by_topic, "a table of globs and limits"),
-    "max-time-lag": ("time_lag", parse_time_threshold, "a limit"),
-    "max-commit-age": ("commit_age", parse_time_threshold, "a limit"),
-    "trend": ("trend", _flag, "true or false"),
-    "allow-uncommitted": ("allow_uncommitted", _flag, "true or false"),
-}
-"""Key -> the field of :class:`Limits`, how it is read, and what it has to be."""

@@ -10,12 +10,13 @@ from kgroups.errors import UsageError
 from ..groups import GroupId
 from ..outcome import Failure, Outcome
 from ..time_lag import Position
-from .commits import suspects
+from .check import Input
 from .findings import Finding, Place, Proof, Seen
-from .judge import judge
+from .judge import CHECKS, judge
 from .limits import Limits
 from .report import Report, report_of
 from .rules import Rule, limits_of
+from .trend import suspects
 
 
 class Wanted(NamedTuple):
@@ -41,10 +42,11 @@ class Sampling:
         self._limits = limits
         self._rules = rules
         self._window = window
-        self._trend = any(each.trend for each in every)
-        self._ages = any(each.time_lag for each in every)
-        self._commit_ages = any(each.commit_age for each in every)
-        self._stopped = any(each.stopped for each in every)
+        inputs = {each for limits in every for check in CHECKS if check.is_set(limits) for each in check.inputs}
+        self._trend = Input.WINDOW in inputs
+        self._ages = Input.UNREAD_TIMES in inputs
+        self._commit_ages = Input.COMMIT_TIMES in inputs
+        self._stopped = Input.OUTSIDERS in inputs
         self._looks: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
         self._findings: list[Finding] = []

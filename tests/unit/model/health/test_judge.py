@@ -9,12 +9,12 @@ import pytest
 from kgroups.model.assignment import Assignment, Raw, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, Member
-from kgroups.model.health.commits import suspects
 from kgroups.model.health.findings import Finding, Proof, Seen
 from kgroups.model.health.judge import judge
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.report import report_of
 from kgroups.model.health.severity import Severity, Threshold, worst
+from kgroups.model.health.trend import suspects
 from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
 from kgroups.model.outcome import Failure, Scope
 from kgroups.model.time_lag import FirstUnread, Position

@@ -6,8 +6,9 @@ import pytest
 
 from kgroups.errors import ConfigError
 from kgroups.model.health.limits import Limits
-from kgroups.model.health.rules import limits_of, parse_rules, parse_threshold, parse_time_threshold
+from kgroups.model.health.rules import limits_of, parse_rules
 from kgroups.model.health.severity import Threshold
+from kgroups.model.health.values import parse_threshold, parse_time_threshold
 
 WHOLE = """
 [[rule]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.health.trend import Look, Verdict, verdict
+from kgroups.model.health.burrow import Look, Verdict, verdict
 
 
 @pytest.mark.parametrize(

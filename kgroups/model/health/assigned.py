@@ -1,0 +1,81 @@
+"""Whether every partition is held by exactly one member."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..counts import count, some
+from ..groups import GroupType
+from ..places import place_name
+from ..views.offset_row import GroupOffsets, OffsetRow
+from .amounts import undecoded
+from .check import Check, Evidence, Flag
+from .findings import Finding, Place
+from .severity import Severity
+from .values import parse_flag
+
+
+def _judge(evidence: Evidence) -> Iterator[Finding]:
+    return _assigned(evidence.last.offsets, evidence.rows)
+
+
+def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Finding]:
+    """Partitions that nobody holds, or two; unknown where that cannot be told."""
+    name = offsets.group.group_id
+    kind = offsets.group.protocol_type
+    if offsets.group.members is None:
+        said = f"the members of a {offsets.group.type} group cannot be told"
+        yield Finding(name, "assigned", Severity.UNKNOWN, said)
+        return
+    if offsets.group.members and kind not in _WITH_PARTITIONS:
+        said = f"does not apply: a group of protocol type {kind!r} holds no partitions of topics"
+        yield Finding(name, "assigned", Severity.UNKNOWN, said)
+        return
+    sharing = offsets.group.type == GroupType.SHARE
+    claims = (
+        _shared(offsets)
+        if sharing
+        else Counter(
+            (row.topic, row.partition)
+            for row in rows
+            if row.topic is not None and row.partition is not None and row.consumer_id
+        )
+    )
+    places = {(row.topic, row.partition) for row in rows if row.topic is not None and row.partition is not None}
+    opaque = undecoded(offsets.group)
+    alone = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
+    twice = sorted(place_name(*each) for each, claimed in claims.items() if claimed > 1 and not sharing)
+    faults = [
+        *([f"{count(len(alone), 'partition')} without a member: {some(alone)}"] if alone else ()),
+        *([f"{count(len(twice), 'partition')} claimed twice: {some(twice)}"] if twice else ()),
+    ]
+    if opaque:
+        faults.append(f"the assignment of {count(opaque, 'member')} is not decoded")
+    elif not places:
+        faults.append("the group has no partitions: no committed offset, and no assignment")
+    held = "a member" if sharing else "one member"
+    said = "; ".join(faults) or f"each of {count(len(places), 'partition')} has {held}"
+    broken = len(alone) + len(twice)
+    severity = Severity.CRITICAL if broken else Severity.UNKNOWN if faults else Severity.OK
+    yield Finding(name, "assigned", severity, said, broken if severity is not Severity.UNKNOWN else None)
+
+
+_WITH_PARTITIONS = frozenset({"consumer", "share", "streams"})
+"""Protocol types whose members hold partitions of topics."""
+
+
+def _shared(offsets: GroupOffsets) -> Counter[Place]:
+    """How many members of a share group have each partition: no row of its offsets names one."""
+    members = offsets.group.members or ()
+    return Counter((entry.topic, at) for each in members for entry in each.assignment.topics for at in entry.partitions)
+
+
+CHECK = Check(
+    "assigned",
+    "assigned",
+    Flag("Require every partition to be assigned to exactly one member."),
+    "true or false",
+    parse_flag,
+    judge=_judge,
+)

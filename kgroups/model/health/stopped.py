@@ -1,0 +1,40 @@
+"""Whether a group is used by no client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..groups import GroupState
+from .check import Check, Evidence, Flag, Input
+from .findings import Finding, Seen
+from .severity import Severity
+from .values import parse_flag
+
+
+def _judge(evidence: Evidence) -> Iterator[Finding]:
+    yield _stopped(evidence.last)
+
+
+def _stopped(seen: Seen) -> Finding:
+    """Whether nobody uses the group: no member, and no client that commits without being one."""
+    group = seen.offsets.group
+    name = group.group_id
+    if group.state not in (GroupState.EMPTY, GroupState.DEAD):
+        return Finding(name, "stopped", Severity.CRITICAL, f"{group.state or 'state unknown'}; no members are expected")
+    if seen.outsiders:
+        return Finding(name, "stopped", Severity.CRITICAL, f"no members, but {seen.outsiders}")
+    if seen.outsiders_unread:
+        said = f"no members; whether other clients commit is unknown: {seen.outsiders_unread}"
+        return Finding(name, "stopped", Severity.UNKNOWN, said)
+    return Finding(name, "stopped", Severity.OK, "no members, and no other client commits")
+
+
+CHECK = Check(
+    "stopped",
+    "stopped",
+    Flag("Require that there are no members, and no other client that commits, such as a consumer that uses assign()."),
+    "true or false",
+    parse_flag,
+    judge=_judge,
+    inputs=frozenset({Input.OUTSIDERS}),
+)
