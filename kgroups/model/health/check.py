@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..views.offset_row import OffsetRow
 from .amounts import Unread
 from .findings import Finding, Seen
-from .limits import Limits
+from .limits import Limits, is_set
 from .severity import Severity
 
 
@@ -69,8 +69,7 @@ class Check(NamedTuple):
     inputs: frozenset[Input] = frozenset()
 
     def is_set(self, limits: Limits) -> bool:
-        value = getattr(limits, self.field)
-        return value is not None and value is not False and value not in ((), frozenset())
+        return is_set(getattr(limits, self.field))
 
 
 def either(evidence: Evidence, check: str, well: bool, said: str, expected: str) -> Finding:

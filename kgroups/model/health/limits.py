@@ -40,7 +40,9 @@ class Limits(NamedTuple):
 
     def or_else(self, others: Limits) -> Limits:
         """These, and where nothing is set the others'."""
-        return Limits._make(
-            theirs if mine in (None, False, (), frozenset()) else mine
-            for mine, theirs in zip(self, others, strict=True)
-        )
+        return Limits._make(mine if is_set(mine) else theirs for mine, theirs in zip(self, others, strict=True))
+
+
+def is_set(value: object) -> bool:
+    """Return whether a value of :class:`Limits` is an expectation; 0 members are one."""
+    return value is not None and value is not False and value not in ((), frozenset())

@@ -84,3 +84,8 @@ def test_limits() -> None:
     assert parse_time_threshold("1.5h") == Threshold(None, 5_400_000)
     with pytest.raises(ValueError):
         parse_time_threshold("0")
+
+
+def test_zero_members_are_an_expectation() -> None:
+    (rule,) = parse_rules('[[rule]]\ngroups = ["*"]\nmembers = 5', "f")
+    assert limits_of("a", Limits(members=0), [rule]).members == 0
