@@ -45,7 +45,7 @@ def _partitions(word: str, ids: str) -> frozenset[int]:
         if last < first:
             raise UsageError(f"--topic: the range {part!r} in {word!r} ends before it begins")
         if last - first >= WIDEST or last >= 2**31:
-            raise UsageError(f"--topic: {part!r} in {word!r}: no topic has so many partitions")
+            raise UsageError(f"--topic: {part!r} in {word!r}: the number is too large")
         found.update(range(first, last + 1))
     return frozenset(found)
 

@@ -45,7 +45,7 @@ def families(scrape: Scrape, *, partitions: bool = True) -> Iterator[Metric]:
     :param partitions: also a sample for each partition of each group, not only sums.
     """
     yield _gauge("kgroups_up", "Whether the cluster answered at all.", [((), float(scrape.up))])
-    yield _gauge("kgroups_scrape_duration_seconds", "What this look took.", [((), scrape.seconds)])
+    yield _gauge("kgroups_scrape_duration_seconds", "Duration of this poll.", [((), scrape.seconds)])
     yield _counter("kgroups_scrapes", "Looks at the cluster.", (), [((), scrape.scrapes)])
     failures = [((scope,), count) for scope, count in sorted(scrape.failures.items())]
     yield _counter("kgroups_scrape_failures", "What could not be asked, by what it was about.", ("scope",), failures)
@@ -65,7 +65,9 @@ def _of_groups(scrape: Scrape) -> Iterator[Metric]:
             state.add_metric((group.group_id, name), float(name == group.state))
     yield state
     info = GaugeMetricFamily(
-        "kafka_consumergroup_info", "1; its labels tell.", labels=(*_GROUP, "type", "protocol", "coordinator")
+        "kafka_consumergroup_info",
+        "1; its labels have the values.",
+        labels=(*_GROUP, "type", "protocol", "coordinator"),
     )
     for group in groups:
         info.add_metric((group.group_id, group.type or "", group.protocol, str(group.coordinator.id)), 1.0)
@@ -74,7 +76,7 @@ def _of_groups(scrape: Scrape) -> Iterator[Metric]:
     yield _gauge("kafka_consumergroup_members", "Members of the group.", members, _GROUP)
     rebalances = [((group.group_id,), scrape.rebalances.get(group.group_id, 0)) for group in groups]
     yield _counter(
-        "kafka_consumergroup_rebalances", "Rebalances that showed between looks; at least so many.", _GROUP, rebalances
+        "kafka_consumergroup_rebalances", "Rebalances noticed between polls; a lower bound.", _GROUP, rebalances
     )
 
 
@@ -100,7 +102,7 @@ def _lags(scrape: Scrape, partitions: bool) -> tuple[list[Metric], list[Metric]]
         "Age of the first unread record; no sample if it is unknown for a partition.",
         labels=_GROUP,
     )
-    lag = GaugeMetricFamily("kafka_consumergroup_lag", "Records behind the end of the log.", labels=_PARTITION)
+    lag = GaugeMetricFamily("kafka_consumergroup_lag", "Records after the committed offset.", labels=_PARTITION)
     offset = GaugeMetricFamily("kafka_consumergroup_current_offset", "The committed offset.", labels=_PARTITION)
     age = GaugeMetricFamily(
         "kafka_consumergroup_partition_lag_seconds", "Age of the first unread record.", labels=_PARTITION

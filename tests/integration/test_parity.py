@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kgroups.sandbox.seed_data import DELETED_TOPIC, STRANGE_NAME
+from kgroups.sandbox.seed_data import DELETED_TOPIC, OPAQUE_ASSIGNMENT, STRANGE_NAME
 from tests.integration.asking import Answer, Row, visible
 from tests.integration.java_says import Cells, Said, assignment
 from tests.integration.known_world import World
@@ -333,7 +333,7 @@ def test_other_protocol_types(world: World) -> None:
         assert ("timed out" if oldest else "is not a consumer group") in said.out
     told = world.ask("describe", OPAQUE, "--members", "-v")
     assert (told.code, len(told.table)) == (0, 1)
-    assert told.table[0]["CURRENT-ASSIGNMENT"].startswith("25 bytes 0xcafe")
+    assert told.table[0]["CURRENT-ASSIGNMENT"].startswith(f"{len(OPAQUE_ASSIGNMENT)} bytes 0xcafe")
 
 
 def test_deleted_topic(world: World) -> None:

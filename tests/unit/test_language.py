@@ -18,7 +18,7 @@ PACKAGE: Final = Path(__file__).parents[2] / "kgroups"
 EXEMPT: Final = ("cli/kafka/", "render/kafka/")
 """Output that equals that of Kafka's tools."""
 
-PENDING: Final = frozenset({"admin", "config", "model", "pipeline", "render"})
+PENDING: Final = frozenset({"config", "pipeline"})
 """Packages whose text is not rewritten yet."""
 
 REJECTED: Final = {
@@ -32,12 +32,12 @@ REJECTED: Final = {
     r"\btells?\b|\btold\b|\bsays\b|\bsaid\b": "reports, returns, shows",
     r"\bbehind (the|it|its|a|them)\b": "after",
     r"\bdoomed\b|\bcondemn\w*\b|\bforgets?\b|\bforgot\w*\b|\bleavers?\b": "delete, mark as down, member to remove",
-    r"\blooks?\b(?! (up|like)\b)|\blooked\b(?! up\b)": "refresh, poll, sample, read",
+    r"\blooks?\b(?! (up|like)\b|-)|\blooked\b(?! up\b)": "refresh, poll, sample, read",
     r"\bexcludes? each other\b": "mutually exclusive",
     r"\bgoes before\b": "takes precedence over",
     r"\bkinds? of group": "group type",
     r"\bwho asks\b|\bwhoever\b": "the client, principals that …",
-    r"\b(we|us|our|ours)\b": "kgroups, the client",
+    r"\b(we|us|our)\b": "kgroups, the client",
 }
 """Pattern -> what to write instead."""
 

@@ -55,7 +55,7 @@ def still_as_shown(
         if force or doomed.commits == shown.get(name):
             kept.append(doomed)
         else:
-            message = "its offsets have changed since they were looked at: it is not deleted; plan it again"
+            message = "its offsets have changed since the plan was made: not deleted; plan it again"
             failures.append(Failure(Scope.GROUP, name, message))
     return now.with_items(kept).with_failures(failures)
 

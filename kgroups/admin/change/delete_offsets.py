@@ -64,7 +64,9 @@ def _refused_shares(
             continue
         for topic, partition in committed.get(name, {}):
             if topic in topics and not in_scope(topics, topic, partition):
-                message = f"group '{name}': a share group forgets whole topics only: leave the partitions out"
+                message = (
+                    f"group '{name}': share groups can only delete the offsets of whole topics: omit the partitions"
+                )
                 partial[name, topic] = Failure(Scope.TOPIC, topic, message)
     return busy, partial
 

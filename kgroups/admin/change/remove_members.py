@@ -90,10 +90,10 @@ def _changed(member: Member, now: Iterable[Member]) -> str:
     for each in now:
         if member.instance_id and each.instance_id == member.instance_id:
             return (
-                f"member '{member.instance_id}' has come back since it was looked at, as '{each.member_id}': "
-                "it is left alone; plan it again"
+                f"member '{member.instance_id}' rejoined after the plan was made, as '{each.member_id}': "
+                "it is not removed; plan it again"
             )
-    return f"member '{member.instance_id or member.member_id}' has gone since it was looked at"
+    return f"member '{member.instance_id or member.member_id}' left the group after the plan was made"
 
 
 async def remove_members(

@@ -274,7 +274,7 @@ def still_as_planned(
         elif force:
             kept += [entry._replace(before=committed[name].get((entry.topic, entry.partition))) for entry in entries]
         elif any(committed[name].get((entry.topic, entry.partition)) != entry.before for entry in entries):
-            message = "its offsets have changed since they were looked at: nothing of it is written; plan it again"
+            message = "its offsets have changed since the plan was made: nothing was written; plan it again"
             failures.append(Failure(Scope.GROUP, name, message))
         else:
             kept += entries

@@ -116,9 +116,10 @@ def _failure(key: PlanKey, reason: str) -> Failure:
 
 def _notices(origin: Origin, already: int, never: Mapping[GroupId, int]) -> Iterable[str]:
     if already:
-        yield f"{count(already, 'offset is', 'offsets are')} already as {origin.name} says"
+        yield f"{count(already, 'offset is', 'offsets are')} already equal to those of {origin.name}"
     for group, number in sorted(never.items()):
-        yield f"group '{group}': {count(number, 'offset')} not restored: {origin.name} says that it was never written"
+        offsets = count(number, "offset")
+        yield f"group '{group}': {offsets} not restored: {origin.name} records that it was never written"
 
 
 def inside(

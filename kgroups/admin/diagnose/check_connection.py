@@ -47,7 +47,7 @@ async def check_connection(
     told = next((strides[-1].found for _, strides in answers if isinstance(strides[-1].found, ClusterMetadata)), None)
     rows = [row for server, strides in answers for row in _rows(settings, server, strides)]
     if told is None:
-        rows.append(CheckRow(CLUSTER, "rights", Result.NOT_TRIED, None, "no server told of the cluster"))
+        rows.append(CheckRow(CLUSTER, "rights", Result.NOT_TRIED, None, "no server described the cluster"))
         return _outcome(rows), None
     reached = {(server.host, server.port) for server, strides in answers if strides[-1].found}
     others = [
@@ -112,7 +112,7 @@ async def _rights(
             some = Selection(tuple(groups[:SAMPLE]))
             described = await admin.describe_offsets(some, isolation=Isolation.READ_UNCOMMITTED)
             refused = [failure for failure in described.failures if failure.acl]
-            detail = f"{len(described.items)} of {len(some.names)} groups looked at can be described"
+            detail = f"{len(described.items)} of {len(some.names)} checked groups can be described"
             yield _summed_up(settings, "describe", detail, refused)
     except KgroupsError as error:
         yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), error.hint, reason=error.reason)
@@ -122,7 +122,9 @@ async def _rights(
 
 def _on_cluster(settings: ClientSettings, told: ClusterMetadata) -> CheckRow:
     if told.operations is None:
-        return CheckRow(CLUSTER, "rights", Result.OK, None, "the brokers do not tell what we may do (before Kafka 2.3)")
+        return CheckRow(
+            CLUSTER, "rights", Result.OK, None, "brokers before Kafka 2.3 do not report authorized operations"
+        )
     if "DESCRIBE" in told.operations:
         detail = f"on the cluster: {', '.join(sorted(told.operations))}"
         return CheckRow(CLUSTER, "rights", Result.OK, None, detail)

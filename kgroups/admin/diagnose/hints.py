@@ -48,7 +48,7 @@ def told(settings: ClientSettings, step: Step, found: Any) -> tuple[str | None, 
         case Step.SASL:
             assert settings.security and settings.security.sasl
             ends = "" if found is None else f"; the session ends in {found:.0f} s, and is renewed before"
-            return f"signed in with {_who(settings.security.sasl)}{ends}", None
+            return f"authenticated with {_who(settings.security.sasl)}{ends}", None
         case Step.METADATA:
             return _cluster(found)
 
@@ -110,7 +110,7 @@ def _cluster(told: ClusterMetadata) -> tuple[str, str | None]:
     more = f", and {len(told.nodes) - SHOWN} more" if len(told.nodes) > SHOWN else ""
     controller = f"controller {told.controller}; " if told.controller >= 0 else ""
     if not told.nodes:
-        return "it knows of no brokers yet", "wait until the cluster is up, or look into the broker's log"
+        return "it knows of no brokers yet", "wait until the cluster is up, or check the broker's log"
     return f"cluster {told.cluster_id or 'without an id'}; {controller}advertises {nodes}{more}", None
 
 

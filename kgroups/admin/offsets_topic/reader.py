@@ -58,7 +58,7 @@ async def read_group_logs(
         if not isinstance(answer, Reach):
             reasons[reader.number] = said
         elif answer.stopped:
-            reasons[reader.number] = f"looked for in {OFFSETS_TOPIC}-{reader.number}, and stopped at {answer.stopped}"
+            reasons[reader.number] = f"searched in {OFFSETS_TOPIC}-{reader.number}, and stopped at {answer.stopped}"
     unread = {group: why for number, why in reasons.items() for group in readers[number].groups}
     before = {
         group: answer.older

@@ -107,3 +107,66 @@ class Renewable(Protocol):
 
         :raises KgroupsError: if no broker responds over the open connections or new ones.
         """
+<<<<<<< HEAD:kgroups/admin/port/__init__.py
+=======
+
+
+@runtime_checkable
+class OffsetDeleter(Protocol):
+    async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
+
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]: ...
+
+
+@runtime_checkable
+class ShareOffsetDeleter(Protocol):
+    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]: ...
+
+
+@runtime_checkable
+class InternalTopicDeleter(Protocol):
+    async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]: ...
+
+
+@runtime_checkable
+class MemberRemover(Protocol):
+    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]: ...
+
+    async def remove_members(
+        self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
+    ) -> Outcome[RemovedMember]: ...
+
+
+@runtime_checkable
+class FactGatherer(Protocol):
+    async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
+        """Return what the rules of ``explain`` need to know of groups."""
+
+
+class Capability(Generic[C]):
+    """What an admin may be able to do. ``without``: why librdkafka cannot."""
+
+    def __init__(self, protocol: type, without: str) -> None:
+        self._protocol = protocol
+        self.without = without
+
+    def of(self, admin: GroupAdmin) -> C:
+        """Return the admin, as one that can do it.
+
+        :raises UsageError: if its transport cannot.
+        """
+        if isinstance(admin, self._protocol):
+            return cast("C", admin)
+        raise UsageError(f"--transport librdkafka: {self.without}")
+
+
+OFFSET_DELETION: Capability[OffsetDeleter] = Capability(OffsetDeleter, "librdkafka cannot take a commit away")
+SHARE_OFFSET_DELETION: Capability[ShareOffsetDeleter] = Capability(
+    ShareOffsetDeleter, "librdkafka does not know share groups"
+)
+TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
+    InternalTopicDeleter, "librdkafka knows no streams groups, nor their internal topics"
+)
+MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
+FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
+>>>>>>> e0ecaf1 (Rewrite the messages of admin, model, and render in plain technical English):kgroups/admin/port.py

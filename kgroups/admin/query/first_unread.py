@@ -51,10 +51,10 @@ ROUNDS = 32
 """How often one partition is read on behind offsets without a record, a portion each time."""
 
 NEAR = 256
-"""How many positions in one partition are looked for in one answer: those that it may cover."""
+"""How many positions in one partition are searched in one answer: those that it may cover."""
 
 OUT_OF_RANGE = "its records were deleted while they were asked for, or the log was cut back: ask again"
-TOO_FAR = "no record was found among the first that were read behind the commit"
+TOO_FAR = "no record was found among the first records after the committed offset"
 NOTHING_WHOLE = "its leader gives no whole batch"
 
 

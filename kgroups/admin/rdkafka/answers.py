@@ -18,8 +18,8 @@ from .words import UNKNOWN_STATE, is_missing, state_of
 Pair = tuple[Group, GroupCommits]
 
 UNLISTED = "librdkafka lists groups of consumers only: Connect, share and streams groups are left out"
-MISTAKEN = "librdkafka does not know share and streams groups: such a group is said not to exist"
-UNTOLD = "librdkafka does not tell epochs, subscriptions, racks, nor who still speaks the classic protocol"
+MISTAKEN = "librdkafka does not support share and streams groups and reports them as missing"
+UNTOLD = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
 UNREAD = "librdkafka is not asked for records: time lag is unknown; the wire client reads them (--transport wire)"
 UNREAD_LOG = (
     "librdkafka is not asked for records: the groups' log is unknown; the wire client reads it (--transport wire)"
@@ -30,7 +30,7 @@ UNSAVED = (
     "does both (--transport wire)"
 )
 STATELESS = "librdkafka has no name for the states Assigning, Reconciling and NotReady: a state is unknown"
-TYPELESS = "the brokers do not tell the types of groups (ListGroups v5, Kafka 3.8)"
+TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
 
 _LISTED_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 

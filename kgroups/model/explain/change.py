@@ -50,7 +50,7 @@ def parse_change(text: str) -> Change:
     topic, colon, count = rest.rpartition(":")
     if kind == "partitions" and colon and topic and (amount := _number(count)):
         return Change(text, kind, topic, *amount)
-    raise Senseless(f"{text!r} is none of {FORMS}")
+    raise Senseless(f"invalid change {text!r}; use one of {FORMS}")
 
 
 def _number(text: str) -> tuple[int, bool] | None:

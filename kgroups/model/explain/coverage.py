@@ -111,7 +111,7 @@ def _without_member(facts: GroupFacts, every: list[TopicPartition], held: Counte
     if all(pair in meant for pair in free) or facts.group.state in GroupState.REBALANCING:
         yield warning("without-member", f"{text}: on the way to one", names)
     else:
-        why = "a topic that has grown, and that the members' next look at metadata will find; or an assignor's mistake"
+        why = "a topic that has grown, and that the members' next metadata refresh will show; or an assignor's mistake"
         yield problem("without-member", f"{text}: {why}", names)
 
 

@@ -38,8 +38,8 @@ def _timeouts(facts: GroupFacts) -> Iterator[Finding]:
         (words,) = kinds
         yield info(
             "timeouts",
-            f"time-outs are {words}: so long a member that dies keeps its partitions, and so long a rebalance waits "
-            "for members to join again",
+            f"time-outs are {words}: a member that dies keeps its partitions for that time, and a rebalance waits that "
+            "long for members to rejoin",
         )
     elif kinds:
         ordered = sorted(kinds, key=lambda words: (-len(kinds[words]), words))

@@ -77,6 +77,5 @@ def _racks(facts: GroupFacts) -> Iterator[Finding]:
     if racks:
         yield info(
             "racks",
-            f"members name {count(len(racks), 'rack')} ({some(sorted(racks))}); what is worked out here "
-            "does not look at racks",
+            f"members name {count(len(racks), 'rack')} ({some(sorted(racks))}); racks are ignored here",
         )

@@ -43,7 +43,7 @@ def _state(facts: GroupFacts) -> Iterator[Finding]:
     elif group.state in GroupState.REBALANCING and not facts.is_modern:
         yield warning(
             "state",
-            f"it is rebalancing ({group.state}): brokers tell what members asked for and hold when that is done",
+            f"it is rebalancing ({group.state}): brokers report subscriptions and assignments after that",
         )
     elif group.state in GroupState.REBALANCING:
         yield warning("state", f"it is on its way to another assignment ({group.state})")
@@ -57,7 +57,7 @@ def _protocol(facts: GroupFacts) -> Iterator[Finding]:
         yield info(
             "protocol",
             f"the broker assigns, by '{group.protocol}': the assignor that most members ask for, or else the first of "
-            "group.consumer.assignors; who asked for which, no API tells",
+            "group.consumer.assignors; no API reports the members' preferences",
         )
     elif group.type == GroupType.SHARE:
         yield info(
@@ -76,12 +76,13 @@ def _protocol(facts: GroupFacts) -> Iterator[Finding]:
                 "protocol",
                 f"the protocol in force is '{group.protocol}': "
                 + ("its only member offers it" if count == 1 else f"all {count:,} members offer it")
-                + ", and of those that all offer it got the most votes; the others, and their votes, no API tells",
+                + ", and of those that all offer it got the most votes; no API reports the others and their "
+                "votes",
             )
         elif group.state == GroupState.COMPLETING_REBALANCE:
             yield info(
                 "protocol",
-                "all have joined, and a protocol is chosen; which one, brokers tell when the leader has assigned",
+                "all have joined, and a protocol is chosen; brokers report which one after the leader has assigned",
             )
         else:
             yield info("protocol", "no protocol is chosen yet: that is done when all members have joined")
@@ -96,13 +97,18 @@ def _leader(facts: GroupFacts) -> Iterator[Finding]:
         return  # nobody leads: the broker assigns
     url = next((told["leader_url"] for told in _told(facts) if told.get("leader_url")), None)
     if facts.log and facts.log.leader:
-        yield info("leader", f"{facts.log.leader} leads: it assigns, and tells the coordinator", [facts.log.leader])
+        yield info(
+            "leader",
+            f"{facts.log.leader} is the leader: it computes the assignment and sends it to the coordinator",
+            [facts.log.leader],
+        )
     elif url:
         yield info("leader", f"its members say that {url} leads")
     else:
         yield info(
             "leader",
-            "one of its members leads, and assigns; which one, no API tells, only the group's log (--deep)",
+            "one of its members is the leader, which computes the assignment; only the group's records name it "
+            "(--deep)",
         )
 
 

@@ -34,7 +34,9 @@ def _leader(given: RegistryAssignment, members: int) -> Finding:
     if leader is None or leader.eligible is False:
         text = f"no registry takes new schemas: of {count(members, 'registry', 'registries')} none may lead"
         return problem("registry-leader", text)
-    return info("registry-leader", f"the registry that takes new schemas, as its members were told, is {leader.url}")
+    return info(
+        "registry-leader", f"the registry that accepts new schemas, as reported to its members, is {leader.url}"
+    )
 
 
 def _same_urls(given: list[RegistryAssignment], told: list[RegistryIdentity]) -> Iterator[Finding]:
@@ -42,10 +44,10 @@ def _same_urls(given: list[RegistryAssignment], told: list[RegistryIdentity]) ->
     if same:
         yield warning(
             "registry-urls",
-            f"more than one registry says that it is reached at {some(same)}: what one sends on to the other may come "
-            "back to itself; give each a host name of its own",
+            f"several registries report the address {some(same)}: a forwarded request may return to its sender; give "
+            "each its own host name",
             same,
         )
     elif any(each.error for each in given):
         error = next(each.error for each in given if each.error)
-        yield warning("registry-urls", f"the registry that shared out the roles told of error {error}")
+        yield warning("registry-urls", f"the registry that assigned the roles reported error {error}")

@@ -78,7 +78,7 @@ def _check(facts: GroupFacts) -> None:
         raise CannotTell("it has no members: what they would ask for is not known")
     if not facts.told_its_members:
         raise CannotTell(
-            f"its state is {state}: what members ask for and hold is not told; ask again when it is Stable"
+            f"its state is {state}: subscriptions and assignments are not reported; retry when it is Stable"
         )
     for member in facts.members:
         for what, raw in (
@@ -98,13 +98,14 @@ def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
         if name in OF_BROKERS:
             return True, OF_BROKERS[name]
         raise Senseless(
-            f"'{name}' assigns in no KIP-848 group; the broker's own are {', '.join(OF_BROKERS)}: say assignor=NAME"
+            f"'{name}' is not available in KIP-848 groups; the broker's assignors are {', '.join(OF_BROKERS)}: "
+            "use assignor=NAME"
         )
     if name in OF_CLIENTS:
         return False, OF_CLIENTS[name]
     if name in OF_BROKERS:
         return True, OF_BROKERS[name]
-    raise Senseless(f"'{name}' is no assignor of Kafka's own: say assignor=NAME, of {', '.join(OF_CLIENTS)}")
+    raise Senseless(f"unknown assignor '{name}': use assignor=NAME, one of {', '.join(OF_CLIENTS)}")
 
 
 def _told(
@@ -158,7 +159,7 @@ def _sentence(what_if: WhatIf, now: Imagined, modern: bool) -> str:
     if what_if.taken_over:
         parts.append(f"{what_if.taken_over:,} from members that leave")
     if what_if.added:
-        parts.append(f"{what_if.added:,} that nobody has now would get a member")
+        parts.append(f"{what_if.added:,} that are unassigned now would get a member")
     if what_if.dropped:
         parts.append(f"{what_if.dropped:,} would have none any more")
     changes = ", ".join(what_if.changes)
@@ -170,7 +171,7 @@ def _manner(what_if: WhatIf, now: Imagined, modern: bool) -> str:
     """Who stops meanwhile."""
     only = "members go on reading what they keep"
     if modern:
-        how = f"incrementally, as the broker tells each member what to give up and what to take (KIP-848): {only}"
+        how = f"incrementally, the broker has each member revoke and add partitions step by step (KIP-848): {only}"
     elif not what_if.stop_the_world:
         how = f"incrementally, in {count(what_if.rebalances, 'rebalance')} (KIP-429): {only}"
     else:

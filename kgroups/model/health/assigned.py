@@ -25,7 +25,7 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     name = offsets.group.group_id
     kind = offsets.group.protocol_type
     if offsets.group.members is None:
-        said = f"the members of a {offsets.group.type} group cannot be told"
+        said = f"the members of a {offsets.group.type} group are not reported"
         yield Finding(name, "assigned", Severity.UNKNOWN, said)
         return
     if offsets.group.members and kind not in _WITH_PARTITIONS:

@@ -11,7 +11,7 @@ from ..streams_groups import internal_topics, is_internal_name, is_ready
 from .results import DoomedTopic
 
 IDLE = (GroupState.EMPTY, GroupState.DEAD)
-UNTOLD = "its topology is not told: a source topic may be missing; its internal topics are not known, and stay"
+UNTOLD = "its topology is not reported: a source topic may be missing; its internal topics are unknown and are kept"
 NO_WAY_BACK = "internal topics are deleted with all that is in them: no undo file puts that back"
 
 

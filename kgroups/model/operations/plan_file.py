@@ -94,7 +94,7 @@ def _number(where: str, what: str, text: str, largest: int) -> int:
     text = text.strip()
     if not _DIGITS.fullmatch(text):
         negative = " (it is negative)" if re.fullmatch(r"-[0-9]+", text) else ""
-        raise UsageError(f"{where}: {text!r} is no {what}{negative}")
+        raise UsageError(f"{where}: {text!r} is not a valid {what}{negative}")
     return bounded(where, what, int(text), largest)
 
 
@@ -117,7 +117,7 @@ def _from_json(text: str, name: str) -> PlanFile:
 def _item(where: str, item: Any) -> PlanRow:
     group, topic, partition = key_of(where, item)
     if "offset" not in item:
-        raise UsageError(f"{where}: its offset is missing; null says that there is none")
+        raise UsageError(f"{where}: its offset is missing; use null for none")
     move = move_of(where, item, partition)
     return row_of(where, group, topic, move, partition, type_of(where, item))
 

@@ -84,7 +84,7 @@ class PlanFile(NamedTuple):
 
 def bounded(where: str, what: str, number: int, largest: int) -> int:
     if not 0 <= number <= largest:
-        raise UsageError(f"{where}: {what} {number} cannot be: it goes from 0 to {largest}")
+        raise UsageError(f"{where}: {what} {number} is out of range: 0 to {largest}")
     return number
 
 
@@ -152,7 +152,7 @@ def type_of(where: str, item: Mapping[str, Any]) -> str | None:
     """:raises UsageError: if there is no such group type."""
     found = item.get("type")
     if found not in (None, *GroupType.ALL):
-        raise UsageError(f"{where}: its type is none of {', '.join(GroupType.ALL)}")
+        raise UsageError(f"{where}: its type must be one of {', '.join(GroupType.ALL)}")
     return found
 
 

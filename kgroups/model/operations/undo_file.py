@@ -96,7 +96,7 @@ def parse_undo(text: str, name: str) -> PlanFile:
 def _row(where: str, item: dict[str, Any]) -> PlanRow:
     group, topic, partition = key_of(where, item)
     if not {"old_offset", "new_offset"} <= item.keys():
-        raise UsageError(f"{where}: its old_offset or new_offset is missing; null is no commit")
+        raise UsageError(f"{where}: its old_offset or new_offset is missing; use null for none")
     old, new = (move_of(where, item, partition, prefix) for prefix in ("old_", "new_"))
     row = row_of(where, group, topic, old, partition, type_of(where, item))
     return row._replace(written=new, tells_written=True, beyond_end=item.get("beyond_end") is True)

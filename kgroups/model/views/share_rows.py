@@ -6,7 +6,9 @@ from ..lag import compute_lag
 from ..offsets import LogOffsets
 from .offset_row import GroupOffsets, OffsetRow
 
-UPPER_BOUND = "lag is at most this: the broker does not tell how many records behind the start are done with"
+UPPER_BOUND = (
+    "lag is at most this: the broker does not report how many records after the start offset are already acknowledged"
+)
 NOWHERE = "not read yet"
 
 

@@ -206,7 +206,7 @@ def test_on_a_terminal_it_is_asked(
         (["a", "--to-group", "nobody"], "--to-group: group 'nobody' has no commits"),
         (["a", "--from-file", "missing.csv"], "missing.csv: No such file"),
         (["a", "--from-file", "."], ".: Is a directory"),
-        (["a", "--from-file", "bad.csv"], "bad.csv, line 2: '-3' is no offset (it is negative)"),
+        (["a", "--from-file", "bad.csv"], "bad.csv, line 2: '-3' is not a valid offset (it is negative)"),
         (["a", "--from-file", "latin.csv"], "latin.csv, line 1: not UTF-8"),
         (["--from-file", "three.csv"], "three.csv names no group (three columns): use exactly one --group"),
         (["a", "b", "--from-file", "three.csv"], "use exactly one --group"),
@@ -426,15 +426,15 @@ def test_a_member_that_came_back_or_went_while_the_question_stood_is_left_alone(
     monkeypatch.setattr("click.termui.visible_prompt_func", restarts_and_says_yes)
     code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and group.members == (back,)
-    assert "member 'i-1' has come back since it was looked at, as 'm-back'" in err
+    assert "member 'i-1' rejoined after the plan was made, as 'm-back'" in err
     assert [(row["consumer_id"], row["result"], row["error"]) for row in json.loads(out)["items"]] == [
         (
             "m-dead",
             "failed",
-            "member 'i-1' has come back since it was looked at, as 'm-back': it is left alone; plan it again",
+            "member 'i-1' rejoined after the plan was made, as 'm-back': it is not removed; plan it again",
         ),
         ("m-stays", "applied", None),
-        ("m-went", "failed", "member 'm-went' has gone since it was looked at"),
+        ("m-went", "failed", "member 'm-went' left the group after the plan was made"),
     ]
 
 
@@ -471,10 +471,10 @@ def test_what_was_committed_while_the_question_stood_is_kept(
     monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, out, err = ask(*words, "--execute", "-o", "json")
-    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err
     results = {row["group"]: (row["result"], row["error"]) for row in json.loads(out)["items"]}
     assert results["a"] == ("applied", None)
-    assert results["b"][0] == "failed" and "have changed since they were looked at" in results["b"][1]
+    assert results["b"][0] == "failed" and "have changed since the plan was made" in results["b"][1]
     assert commits(served, "b") == meanwhile
 
 
@@ -500,7 +500,7 @@ def test_plan_is_checked_again_although_nobody_is_asked(
 
     monkeypatch.setattr(WireAdmin, plan, slowly)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
-    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
     assert commits(served, "b") == {("t", 0): Commit(0, 6, 4)}
     assert {row.group for row in parse_plan((tmp_path / "undo.json").read_text(), "undo.json").rows} == {"a"}
@@ -529,7 +529,7 @@ def test_each_part_is_checked_right_before_it_is_written(
     monkeypatch.setattr("kgroups.cli.frame.write_offsets.GROUPS_AT_ONCE", 1)
     monkeypatch.setattr("kgroups.cli.delete.GROUPS_AT_ONCE", 1)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
-    assert code == 1 and "group 'b': its offsets have changed since they were looked at" in err
+    assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}
     assert commits(served, "b") == {("t", 0): Commit(0, 77, 4)}
     undo = parse_plan((tmp_path / "undo.json").read_text(), "undo.json")
@@ -552,7 +552,7 @@ def test_member_that_came_back_while_others_were_removed_is_left_alone(
     monkeypatch.setattr(WireAdmin, "remove_members", first_part)
     monkeypatch.setattr("kgroups.cli.remove_members.MEMBERS_AT_ONCE", 1)
     code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "--yes", "-o", "json")
-    assert code == 1 and busy.members == (back,) and "has come back since it was looked at" in err
+    assert code == 1 and busy.members == (back,) and "rejoined after the plan was made" in err
     assert [row["result"] for row in json.loads(out)["items"]] == ["applied", "failed"]
 
 

@@ -86,11 +86,11 @@ def test_what_cannot_be_read_is_no_crash(explain: Run) -> None:
         ((), "no groups selected"),
         (("--what-if", "members=+1", "--all-groups"), "--what-if requires exactly one group"),
         (("well", "modern", "--what-if", "members=+1"), "--what-if requires exactly one group"),
-        (("well", "--what-if", "members=many"), "--what-if: 'members=many' is none of"),
+        (("well", "--what-if", "members=many"), "--what-if: invalid change 'members=many'"),
         (("well", "--what-if", "assignor=fair"), "--what-if: there is no assignor 'fair'"),
         (("well", "--what-if", "member=-x"), "--what-if: member=-x: the group has no such member"),
         (("well", "--what-if", "partitions=x:+1"), "--what-if: partitions=x:+1: no member asks"),
-        (("modern", "--what-if", "assignor=roundrobin"), "--what-if: 'roundrobin' assigns in no KIP-848 group"),
+        (("modern", "--what-if", "assignor=roundrobin"), "--what-if: 'roundrobin' is not available in KIP-848 groups"),
         (("well", "--transport", "librdkafka"), "is not supported with --transport librdkafka"),
     ],
 )

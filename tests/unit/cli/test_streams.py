@@ -124,7 +124,7 @@ def test_internal_topics_that_are_not_told_do_not_stay_in_silence(
     served.world.groups[IDLE].subtopologies = None
     code, out, err = ask(command[0], IDLE, *command[1:], "--delete-all-internal-topics", "--execute", "--yes")
     assert (code, {row[-1] for row in table(out)}) == (1, {"applied"})
-    assert f"group '{IDLE}': its topology is not told" in err
+    assert f"group '{IDLE}': its topology is not reported" in err
     assert set(INTERNAL) <= served.world.topics.keys()
 
 

@@ -303,7 +303,7 @@ def test_group_that_has_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
     assert "group 'a': offset 50 is not restored: the group has moved on from offset 100, which was written, to" in err
     assert offsets(served, "a") == {("t", 0): 101, ("t", 1): 51}
     code, out, err = restore(ask, "undo.json", "--accept-mismatch", "offset")
-    assert code == 0 and "1 offset is already as undo.json says" in err
+    assert code == 0 and "1 offset is already equal to those of undo.json" in err
     assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
 
 
@@ -314,7 +314,7 @@ def test_what_was_never_written_is_not_rewound(ask: Run, served: Any) -> None:
     served.world.groups["b"].commits["t", 0] = 45
     code, _, err = restore(ask, "undo.json", "--undo-file", "second.json")
     assert code == 0, err
-    assert "group 'b': 1 offset not restored: undo.json says that it was never written" in err
+    assert "group 'b': 1 offset not restored: undo.json records that it was never written" in err
     assert (offsets(served, "a"), offsets(served, "b")) == ({("t", 0): 50, ("t", 1): 51}, {("t", 0): 45})
     assert restore(ask, "undo.json", "--accept-mismatch", "offset")[0] == 0
     assert offsets(served, "b") == {("t", 0): 5}
@@ -330,7 +330,7 @@ def test_what_is_unknown_is_compared_with_what_the_group_has(ask: Run, served: A
     served.world.groups["c"].commits["t", 0] = 8
     code, out, err = restore(ask, "undo.json")
     assert code == 1 and {row["group"] for row in json.loads(out)["items"]} == {"a"}
-    assert "1 offset is already as undo.json says" in err and "group 'c': offset 7 is not restored" in err
+    assert "1 offset is already equal to those of undo.json" in err and "group 'c': offset 7 is not restored" in err
     assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
     assert (offsets(served, "b"), offsets(served, "c")) == ({("t", 0): 5}, {("t", 0): 8})
 
@@ -340,7 +340,7 @@ def test_undo_twice_has_nothing_to_do(ask: Run, served: Any) -> None:
     assert restore(ask, "undo.json")[0] == 0
     sent = len(written(served))
     code, _, err = restore(ask, "undo.json")
-    assert code == 0 and "2 offsets are already as undo.json says" in err and len(written(served)) == sent
+    assert code == 0 and "2 offsets are already equal to those of undo.json" in err and len(written(served)) == sent
 
 
 def test_mismatch_is_accepted_of_files_only(ask: Run) -> None:

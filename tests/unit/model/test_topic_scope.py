@@ -29,8 +29,8 @@ def test_a_whole_topic_swallows_its_partitions_in_either_order() -> None:
         ("t:²", "neither"),
         ("t:1:2", "neither"),
         ("t:4-2", "ends before it begins"),
-        ("t:0-100000", "no topic has so many"),
-        ("t:2147483648", "no topic has so many"),
+        ("t:0-100000", "the number is too large"),
+        ("t:2147483648", "the number is too large"),
     ],
 )
 def test_what_is_none_is_named(word: str, reason: str) -> None:

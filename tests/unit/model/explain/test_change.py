@@ -52,7 +52,7 @@ def test_forms(text: str, change: tuple[str, str, int, bool]) -> None:
     ],
 )
 def test_no_form(text: str) -> None:
-    with pytest.raises(Senseless, match=r"is none of members=|there is no assignor"):
+    with pytest.raises(Senseless, match=r"use one of members=|there is no assignor"):
         parse_change(text)
 
 

@@ -42,13 +42,13 @@ def test_four_columns_and_quotes() -> None:
         ("t,0,5\nt,1\n", "line 2: 2 columns"),
         ("t,0,5\n\ng,t,1,5\n", "line 3: 4 columns, and 3 before"),
         ("t,0,5,6,7", "line 1: 5 columns"),
-        ("TOPIC,PARTITION,OFFSET\n", "line 1: 'PARTITION' is no partition"),
-        ("t,0,-1", "line 1: '-1' is no offset (it is negative)"),
-        ("t,0,1e3", "line 1: '1e3' is no offset"),
-        ("t,0,", "line 1: '' is no offset"),
-        ("t,0,٣", "is no offset"),
-        ("t,2147483648,0", "line 1: partition 2147483648 cannot be"),
-        ("t,0,9223372036854775808", "offset 9223372036854775808 cannot be"),
+        ("TOPIC,PARTITION,OFFSET\n", "line 1: 'PARTITION' is not a valid partition"),
+        ("t,0,-1", "line 1: '-1' is not a valid offset (it is negative)"),
+        ("t,0,1e3", "line 1: '1e3' is not a valid offset"),
+        ("t,0,", "line 1: '' is not a valid offset"),
+        ("t,0,٣", "is not a valid offset"),
+        ("t,2147483648,0", "line 1: partition 2147483648 is out of range"),
+        ("t,0,9223372036854775808", "offset 9223372036854775808 is out of range"),
         (",0,5", "line 1: the topic is empty"),
         (",t,0,5", "line 1: the group is empty"),
         ("t,0,5\n" + "t" * 32_768 + ",0,5", "line 2: a name of 32,768 bytes; Kafka's protocol takes 32,767"),
@@ -84,13 +84,13 @@ def test_a_group_whose_name_looks_like_json_is_read_from_csv(group: str) -> None
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"offset": -1}, "item 1: offset -1 cannot be"),
+        ({"offset": -1}, "item 1: offset -1 is out of range"),
         ({"offset": True}, "wrong kind"),
         ({"offset": "5"}, "wrong kind"),
         ({"offset": 1.5}, "wrong kind"),
         ({"partition": True}, "its partition is missing, or of the wrong kind"),
         ({"metadata": None}, "wrong kind"),
-        ({"leader_epoch": -1}, "leader_epoch -1 cannot be"),
+        ({"leader_epoch": -1}, "leader_epoch -1 is out of range"),
         ({"group": ""}, "the group is empty"),
         ({"group": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
         ({"topic": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
@@ -106,7 +106,7 @@ def test_what_is_no_item_is_named(change: dict[str, object], reason: str) -> Non
 
 
 def test_an_item_without_an_offset_is_no_item_that_has_none() -> None:
-    with pytest.raises(UsageError, match="its offset is missing; null says that there is none"):
+    with pytest.raises(UsageError, match="its offset is missing; use null for none"):
         moves(f'{{"schema": "{PLAN}", "items": [{{"group": "g", "topic": "t", "partition": 0}}]}}')
 
 
@@ -144,7 +144,7 @@ def test_an_undo_says_what_a_group_is_made_as_that_no_commit_makes() -> None:
     text = "\n".join(undo_lines([classic, share], Source()))
     assert text.count("type") == 1
     assert parse_plan(text, "f").scenario(None).kinds == {"s": "Share"}
-    with pytest.raises(UsageError, match="f, line 3: its type is none of Classic, "):
+    with pytest.raises(UsageError, match="f, line 3: its type must be one of Classic, "):
         parse_plan(text.replace('"Share"', '"Shard"'), "f")
 
 
@@ -216,7 +216,7 @@ def test_results_are_appended_and_read_back() -> None:
         ),
         (3, '"topic"', '"topics"', "line 3: its topic is missing"),
         (4, "new_", "knew_", "line 4: its old_offset or new_offset is missing"),
-        (4, "9", "-9", "line 4: old_offset -9 cannot be"),
+        (4, "9", "-9", "line 4: old_offset -9 is out of range"),
     ],
 )
 def test_damaged_undo_file_is_named_with_its_line(number: int, old: str, new: str, reason: str) -> None:

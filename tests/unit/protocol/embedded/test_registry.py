@@ -107,14 +107,22 @@ def test_what_real_schema_registries_told(elected: Elected, rows: list[tuple[str
 @pytest.mark.parametrize(
     ("elected", "rule", "text"),
     [
-        (CONFLUENT, "registry-leader", "the registry that takes new schemas, as its members were told, is https://reg"),
-        (KARAPACE, "registry-leader", "the registry that takes new schemas, as its members were told, is https://kara"),
+        (
+            CONFLUENT,
+            "registry-leader",
+            "the registry that accepts new schemas, as reported to its members, is https://reg",
+        ),
+        (
+            KARAPACE,
+            "registry-leader",
+            "the registry that accepts new schemas, as reported to its members, is https://kara",
+        ),
         (CONFLUENT_NONE_MAY_LEAD, "registry-leader", "no registry takes new schemas: of 2 registries none may lead"),
         (KARAPACE_NONE_MAY_LEAD, "registry-leader", "no registry takes new schemas: of 2 registries none may lead"),
         (
             CONFLUENT_AT_ONE_URL,
             "registry-urls",
-            "more than one registry says that it is reached at http://registry-1:8",
+            "several registries report the address http://registry-1:8",
         ),
     ],
 )
