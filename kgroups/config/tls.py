@@ -24,7 +24,7 @@ FileNote = Callable[[Path, str], None]
 
 _VERSIONS = ("TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 _TRUST = "whose certificates brokers may show"
-_KEY = "our certificate and its key"
+_KEY = "certificate and key of the client"
 
 
 def tls_of(given: SettingsReader, remark: Remark, note: FileNote) -> Tls:

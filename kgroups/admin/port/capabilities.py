@@ -87,4 +87,4 @@ TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
     InternalTopicDeleter, "librdkafka knows no streams groups, nor their internal topics"
 )
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
-FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain needs what only the wire client is told")
+FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")
