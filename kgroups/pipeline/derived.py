@@ -19,7 +19,7 @@ _PARTITION = (
 )
 _PLACE = (
     Column("log_partition", "int", "partition of __consumer_offsets"),
-    Column("log_offset", "bigint", "offset in it of the record that says so"),
+    Column("log_offset", "bigint", "its offset in the partition"),
 )
 _COMMITTED = Column("committed_offset", "bigint", "the next record that the group would read")
 
@@ -59,9 +59,9 @@ COMMIT_RATE = Table(
 
 REBALANCES = Table(
     "rebalances",
-    "One row for each rebalance: a generation of a classic group that was completed, a new epoch of the others. "
-    "Members are compared with the rebalance before; that one unknown, the four lists are null. Why a member left is "
-    "not in the log: one that timed out looks like one that said good-bye.",
+    "One row for each rebalance: a generation of a classic group that was completed, a new epoch of the "
+    "others. Members are compared with the rebalance before; if that one is unknown, the four lists are null. "
+    "The log does not contain why a member left: a timeout and a LeaveGroup are the same there.",
     (
         _GROUP,
         _KIND,
@@ -173,7 +173,7 @@ STALE = Table(
     (
         _GROUP,
         _KIND,
-        Column("status", "string", "LIVE, STALE, EMPTY or DELETED; expired and deleted look alike"),
+        Column("status", "string", "LIVE, STALE, EMPTY or DELETED; expired groups count as deleted"),
         Column(
             "state", "string", "as in group_states, else as the last sweep has it; null where only commits are known"
         ),
@@ -196,15 +196,15 @@ EXPIRING = Table(
         _COMMITTED,
         Column("commit_time", "timestamp", "when the coordinator took it"),
         Column("empty_since", "timestamp", "when the group became empty; null where it never had members"),
-        Column("counted_from", "string", "empty, commit; or expire_time, where the record itself says when"),
-        Column("expires_at", "timestamp", "not before then; brokers look every ten minutes"),
+        Column("counted_from", "string", "empty, commit; or expire_time, where the record contains it"),
+        Column("expires_at", "timestamp", "not before then; brokers check every ten minutes"),
         Column("left_ms", "bigint", "from the end of the span; negative: it is due"),
     ),
 )
 
 ANOMALIES = Table(
     "anomalies",
-    "What should not be: rewind, beyond_end (committed offset behind the end of the log, as sampled next), data_lost "
+    "Anomalies: rewind, beyond_end (committed offset after the log end offset of the next sample), data_lost "
     "(committed offset before the log's start), rebalance_storm, flapping_member, coverage_gap.",
     (
         Column("anomaly", "string", "one of the six"),
@@ -232,7 +232,7 @@ COMPLETENESS = Table(
     (
         Column("log_partition", "int", "partition of __consumer_offsets"),
         Column("from_offset", "bigint", "first offset that was ever read"),
-        Column("to_offset", "bigint", "first offset behind the last"),
+        Column("to_offset", "bigint", "first offset after the last"),
         Column("records", "bigint", "how many there were"),
         Column(
             "density",
@@ -240,7 +240,7 @@ COMPLETENESS = Table(
             "records for each offset that was read: little where the log was compacted before; markers of "
             "transactions lower it too",
         ),
-        Column("missing", "bigint", "offsets between the first and the last that nobody read"),
+        Column("missing", "bigint", "offsets between the first and the last that were not read"),
         Column("known_since", "timestamp", "log time from which on history is whole; null: it is not"),
         Column("last_time", "timestamp", "log time of the last record"),
         Column("hung", "bigint", "offsets behind an open transaction when it was last read: history waits for it"),

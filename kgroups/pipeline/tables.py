@@ -43,7 +43,7 @@ _PLACE = (
 )
 _GROUP = Column("group", "string", "name of the group")
 _KIND = Column("kind", "string", "classic, consumer, share or streams")
-_TOMBSTONE = Column("tombstone", "boolean", "whether the record says that what its key names is gone")
+_TOMBSTONE = Column("tombstone", "boolean", "whether the record is a tombstone: it deletes what its key names")
 _COMMIT = (
     Column("topic", "string", "topic of the commit"),
     Column("partition", "int", "partition of that topic"),
@@ -67,7 +67,7 @@ RECORDS = Table(
 
 DECODED = Table(
     "decoded",
-    "What a record says, one row each, whatever its type: commits in columns, all else as JSON in `body`.",
+    "The content of each record, one row each: commits in columns, all other types as JSON in `body`.",
     (
         *RECORDS.columns,
         Column("record_type", "smallint", "its id; null where the key cannot be read"),
@@ -198,19 +198,19 @@ HEADS = Table(
         Column("partition", "int", "a partition of it"),
         Column("log_start", "bigint", "offset of the first record that is still there"),
         Column("log_end", "bigint", "offset that the next record will get"),
-        Column("error", "string", "why nobody could say"),
+        Column("error", "string", "why it is unknown"),
     ),
 )
 
 COVERAGE = Table(
     "coverage",
-    "What was read of __consumer_offsets, one row for each batch and partition. Compaction leaves a log's start where "
-    "it was; only records / (to_offset - from_offset) tells whether history is whole there.",
+    "What was read of __consumer_offsets, one row for each batch and partition. Compaction leaves a log's "
+    "start where it was; only records / (to_offset - from_offset) shows whether history is complete there.",
     (
         Column("sampled_at", "timestamp", "when the batch was written"),
         Column("log_partition", "int", "partition of __consumer_offsets"),
         Column("from_offset", "bigint", "first offset of the range that was read"),
-        Column("to_offset", "bigint", "first offset behind it"),
+        Column("to_offset", "bigint", "first offset after it"),
         Column("records", "bigint", "how many there were; markers, aborted and compacted ones are not"),
         Column("first_time", "timestamp", "log time of the first"),
         Column("last_time", "timestamp", "log time of the last"),
@@ -223,8 +223,9 @@ COVERAGE = Table(
 
 BASELINE = Table(
     "baseline",
-    "What the cluster itself said when a collector started: one row for each commit, one with null topic for a group "
-    "without any. Tombstones may have been compacted away while no collector ran; absence here tells of them.",
+    "The state of the cluster when a collector started: one row for each commit, one with null topic for a "
+    "group without any. Tombstones may have been compacted away while no collector ran; absence here shows "
+    "them.",
     (
         Column("swept_at", "timestamp", "when it was asked; the same for all of one sweep"),
         Column("complete", "boolean", "whether every broker answered: only then absence means anything"),

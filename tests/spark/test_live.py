@@ -239,7 +239,7 @@ def test_an_option_that_cannot_be_right(spark: SparkSession) -> None:
     register(spark)
     with pytest.raises(PySparkException, match=r"option bootstrap\.servers is needed"):
         spark.read.format("kgroups-live").load()
-    with pytest.raises(PySparkException, match="option table: 'heads' is none of groups, members, "):
+    with pytest.raises(PySparkException, match="option table: 'heads' must be one of groups, members, "):
         spark.read.format("kgroups-live").options(**{"bootstrap.servers": "h"}, table="heads").load()
 
 

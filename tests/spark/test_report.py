@@ -258,7 +258,7 @@ def test_of_nothing_comes_a_page_that_says_so(spark: SparkSession) -> None:
     with small(spark):
         found = gather(frames, HOUR, None)
     assert found.empty and found.shown == HOUR
-    assert "There is no history here" in page(found)
+    assert "No history found" in page(found)
 
 
 def test_what_the_jobs_make_can_be_gathered(spark: SparkSession, derived: Callable[[str], list[Row]]) -> None:

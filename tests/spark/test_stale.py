@@ -1,4 +1,4 @@
-"""Groups that nobody uses, and what they will lose."""
+"""Unused groups, and what they will lose."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def parse_options(options: Mapping[str, str], carried: ClientSettings | None = N
     """
     table = options.get("table", DECODED.name)
     if table not in TABLES:
-        raise UsageError(f"kgroups-offsets: option table: {table!r} is none of {', '.join(TABLES)}")
+        raise UsageError(f"kgroups-offsets: option table: {table!r} must be one of {', '.join(TABLES)}")
     timeout = _number("timeout", options.get("timeout", "30"))
     most = options.get("maxRecordsPerTrigger")
     return OffsetsOptions(
@@ -101,7 +101,7 @@ def _offsets(name: str, text: str) -> Mapping[int, int]:
         found = {-1: -1}
     if any(partition < 0 or offset < 0 for partition, offset in found.items()):
         raise UsageError(
-            f'kgroups-offsets: option {name}: {text!r} is none of earliest, latest, {{"PARTITION": OFFSET, …}}'
+            f'kgroups-offsets: option {name}: {text!r} must be earliest, latest, or {{"PARTITION": OFFSET, …}}'
         )
     return found
 

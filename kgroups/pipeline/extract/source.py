@@ -148,7 +148,7 @@ class OffsetsStreamReader(_Lots, DataSourceStreamReader, SupportsTriggerAvailabl
         if stable is None or stable < position:
             raise HistoryError(
                 f"{self._options.topic}-{partition} ends at {stable or 0} now, but was read up to {position} before: "
-                "the topic was made anew or its log was cut; collect into a new store"
+                "the topic was recreated or its log was truncated; collect into a new store"
             )
 
     def _stable(self) -> dict[str, int]:

@@ -96,8 +96,8 @@ def _prepare(store: Store, plan: Plan) -> int:
     store.create(identity)
     if not store.has_checkpoint() and any(name.startswith(BATCH) for name in store.names()):
         raise HistoryError(
-            f"store {store.shown} has batches, but its checkpoint is gone: nobody can tell how far was "
-            "read; put it back, or collect into a new store"
+            f"store {store.shown} has batches, but its checkpoint is missing: the position is unknown; restore it, or "
+            "collect into a new store"
         )
     return offsets
 

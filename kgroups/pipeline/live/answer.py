@@ -81,7 +81,7 @@ def _check(options: LiveOptions, failures: Sequence[Failure]) -> None:
     more = f"; and {len(failures) - NAMED:,} more" if len(failures) > NAMED else ""
     raise HistoryError(
         f"kgroups-live: table {options.table.name} is not whole: {named}{more} "
-        "(table failures tells all; failOnError=false gives the rows that came back)"
+        "(see table failures; failOnError=false returns the available rows)"
     )
 
 

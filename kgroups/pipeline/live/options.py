@@ -67,7 +67,7 @@ def parse_options(options: Mapping[str, str], carried: ClientSettings | None = N
 def _one_of(options: Mapping[str, str], name: str, known: Mapping[str, T], otherwise: str) -> T:
     word = options.get(name, otherwise)
     if word.lower() not in known:
-        raise UsageError(f"kgroups-live: option {name}: {word!r} is none of {', '.join(known)}")
+        raise UsageError(f"kgroups-live: option {name}: {word!r} must be one of {', '.join(known)}")
     return known[word.lower()]
 
 

@@ -43,7 +43,7 @@ MEMBERS = Table(
         Column("partitions", "int", "how many it holds; null where its assignment cannot be decoded"),
         Column("topics", "array<string>", "topics that it subscribed to; null where that cannot be decoded"),
         Column("topic_regex", "string", "pattern that it subscribed to (KIP-848)"),
-        Column("upgraded", "boolean", "whether it speaks KIP-848 in such a group; null where nobody says"),
+        Column("upgraded", "boolean", "whether it uses KIP-848 in such a group; null if not reported"),
     ),
 )
 
@@ -85,13 +85,13 @@ OFFSETS = Table(
 
 FAILURES = Table(
     "failures",
-    "What could not be answered of all that the other tables ask. Every task tells what it met: a topic that nobody "
-    "may read is told by each coordinator whose groups read it.",
+    "Failures of the other tables' requests. Each task reports its own: a topic without permission is reported "
+    "by each coordinator whose groups read it.",
     (
         Column("scope", "string", "what it is about: cluster, broker, group, topic or partition"),
         Column("name", "string", "of the group, topic, topic-partition or broker"),
         Column("message", "string", "why, in words"),
-        Column("error", "string", "Kafka's name of the error; null where no broker said it"),
+        Column("error", "string", "Kafka's name of the error; null if no broker reported it"),
         Column("code", "int", "its number"),
         Column("api", "string", "what was asked"),
         Column("broker", "int", "who was asked"),

@@ -92,11 +92,11 @@ class Store:
         try:
             found = Identity(**known)
         except TypeError:
-            raise HistoryError(f"{self.shown}/{IDENTITY} is damaged; it cannot be told what the store is") from None
+            raise HistoryError(f"{self.shown}/{IDENTITY} is damaged; the store cannot be identified") from None
         if (found.format, found.schema) != (FORMAT, SCHEMA_VERSION):
             raise HistoryError(
                 f"store {self.shown} has format {found.format} and schema {found.schema}, this version reads format "
-                f"{FORMAT} and schema {SCHEMA_VERSION}; its records table can be decoded anew into a new store"
+                f"{FORMAT} and schema {SCHEMA_VERSION}; its records table can be decoded again into a new store"
             )
         return found
 

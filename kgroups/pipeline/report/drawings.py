@@ -18,7 +18,7 @@ _SIGNS: Final = {"line": "━", "bar": "■", "triangle-up": "▲", "triangle-do
 
 def lag(data: ReportData, charts: Mapping[str, Chart]) -> Html:
     if "lag" not in charts:
-        why = "No lag is known: ends of logs were not sampled in this time, or nobody committed."
+        why = "No lag is known: no log end offsets were sampled in this time, or there were no commits."
         return tag("p", why, class_="none")
     step = words.span(data.lag.bucket)
     of_records = f"The highest total of every {step}, over all partitions of a group. Names hide and show lines."
@@ -37,7 +37,7 @@ def rebalances(data: ReportData, charts: Mapping[str, Chart]) -> Html:
         return tag("p", "No group rebalanced.", class_="none")
     return join(
         drawn(charts["rebalances"], "A lane for each group, with how often it rebalanced",
-              "The log does not say why a member left: one that timed out looks like one that said good-bye."),
+              "The log does not contain why a member left: a timeout and a LeaveGroup are the same there."),
         left_out(kept.lanes, "groups, those with fewer,"),
         left_out(kept.marks, "rebalances, those of such groups and the oldest,"),
         by="\n",

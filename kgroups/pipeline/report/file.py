@@ -23,9 +23,9 @@ def check_target(path: Path, force: bool) -> None:
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give a file")
     if not path.parent.is_dir():
-        raise UsageError(f"{path.parent} is no folder; make it first")
+        raise UsageError(f"{path.parent} is not a directory; create it first")
     if path.exists() and not force and not _is_report(path):
-        raise UsageError(f"{path} is there already, and is no report of kgroups; give another file, or --force")
+        raise UsageError(f"{path} already exists and is not a kgroups report; choose another file, or use --force")
 
 
 def write(path: Path, page: str, force: bool = False) -> None:

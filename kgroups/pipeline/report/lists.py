@@ -112,7 +112,7 @@ def unused(data: ReportData) -> Html:
         tag("h3", "Offsets that expire soon"),
         table("expiring-table", "Offsets of groups without members, by when brokers may delete them.", expiring,
               data.expiring, none="None expire soon."),
-        tag("h3", "Groups that nobody uses"),
+        tag("h3", "Unused groups"),
         table("stale-table", "Groups without members (EMPTY), without commits (STALE), or gone (DELETED).", stale,
               data.stale, none="All groups are used."),
         by="\n",

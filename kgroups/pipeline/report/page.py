@@ -75,7 +75,7 @@ def page(data: ReportData, bundle: str | None = None) -> str:
 def body(data: ReportData, made: Sequence[Chart]) -> Html:
     """What people read, without scripts and style."""
     if data.empty:
-        return join(_header(data, "There is no history here"), tag("main", _nothing(data)), by="\n")
+        return join(_header(data, "No history found"), tag("main", _nothing(data)), by="\n")
     by_name = {chart.name: chart for chart in made}
     inner = {**_drawn(data, by_name), **_listed(data)}
     links = [tag("li", tag("a", title, href=f"#{each}")) for each, title in _SECTIONS]
@@ -184,7 +184,7 @@ def _nothing(data: ReportData) -> Html:
     said = join("Between ", when(data.period.since), " and ", when(data.period.until),
                 " nothing is known of any group. ")  # fmt: skip
     how = join("History begins with the first run of ", tag("code", "kgroups history collect"),
-               "; to look further back, ask with an older ", tag("code", "--since"), ".")  # fmt: skip
+               "; to include older history, use an older ", tag("code", "--since"), ".")  # fmt: skip
     return tag("p", said, how, class_="none")
 
 

@@ -205,4 +205,4 @@ def test_four_hundred_pixels_are_enough(chromium: str, tmp_path: Path, busy: str
 def test_a_page_about_nothing_has_a_quiet_console_too(chromium: str, tmp_path: Path) -> None:
     seen = Seen(chromium, tmp_path, page(nothing()))
     assert seen.console == []
-    assert "There is no history here" in seen.dom
+    assert "No history found" in seen.dom

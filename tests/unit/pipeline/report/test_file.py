@@ -26,7 +26,7 @@ def test_a_report_is_replaced_and_nothing_else_left(tmp_path: Path) -> None:
 def test_another_file_is_left_alone_but_for_force(tmp_path: Path, content: str) -> None:
     path = tmp_path / "report.html"
     path.write_text(content)
-    with pytest.raises(UsageError, match="is no report of kgroups"):
+    with pytest.raises(UsageError, match="is not a kgroups report"):
         write(path, "new")
     assert path.read_text() == content
     write(path, "new", force=True)
@@ -36,7 +36,7 @@ def test_another_file_is_left_alone_but_for_force(tmp_path: Path, content: str) 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder"):
         check_target(tmp_path, True)
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a directory"):
         check_target(tmp_path / "none" / "report.html", True)
 
 

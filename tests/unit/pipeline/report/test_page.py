@@ -132,7 +132,7 @@ def test_plotly_is_there_once_where_there_are_charts_and_its_text_does_not_end_e
 
 def test_a_page_about_nothing_says_so() -> None:
     text = page(nothing())
-    assert "There is no history here" in text and "kgroups history collect" in text
+    assert "No history found" in text and "kgroups history collect" in text
     assert not Outline(text).all("figure")
 
 
