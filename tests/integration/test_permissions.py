@@ -236,7 +236,7 @@ def test_config_check_goes_every_step_and_tells_what_may_be_seen(few: Secure) ->
     assert [row["step"] for row in rows[:6]] == ["DNS", "TCP", "TLS", "ApiVersions", "SASL", "Metadata"]
     assert {row["result"] for row in rows[:6]} == {"ok"}
     assert "TLSv1.3" in steps["TLS"]["detail"] and "days)" in steps["TLS"]["detail"]
-    assert steps["SASL"]["detail"] == "signed in with PLAIN as ann"
+    assert steps["SASL"]["detail"] == "authenticated with PLAIN as ann"
     release = few.sandbox.version.name
     assert ("Kafka 2.8 or later, before 3.0" if release == "2.8.2" else "Kafka 4.1 or later") in steps["ApiVersions"][
         "detail"

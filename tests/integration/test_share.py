@@ -112,7 +112,7 @@ def test_delete_offsets_and_back(moved: Sharers, tmp_path: Path) -> None:
     undo = tmp_path / "undo.json"
     some = moved.ask("delete-offsets", MOVED, "--topic", f"{LOG}:0", "--execute", "--yes")
     assert (some.code, moved.starts(MOVED)) == (1, AT)
-    assert "a share group can only delete the offsets of whole topics" in some.err
+    assert "share groups can only delete the offsets of whole topics" in some.err
     whole = moved.ask("delete-offsets", MOVED, LIVE, "--topic", LOG, "--execute", "--yes", "--undo-file", str(undo))
     assert whole.code == 1
     assert f"group '{LIVE}': the group has members" in whole.err
