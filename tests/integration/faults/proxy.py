@@ -271,7 +271,7 @@ class Front:
         self._tasks: set[asyncio.Task[None]] = set()
         self._stuffing: list[socket.socket] = []
         self._listener.setblocking(False)
-        self._acceptor: asyncio.Task[None] | None = None
+        self._accepting = False
 
     @property
     def port(self) -> int:
@@ -326,13 +326,13 @@ class Front:
             for link in list(self.links):
                 link.close(abort=True)
         if fault.refused:
-            await self._stop_accepting()
+            self._stop_accepting()
             with suppress(OSError):  # nothing listens already
                 self._listener.shutdown(socket.SHUT_RDWR)
         elif fault.black_hole:
-            await self._stop_accepting()
+            self._stop_accepting()
             await self._fill_queue()
-        elif self._acceptor is None:
+        elif not self._accepting:
             self._start_accepting()
 
     def _start_accepting(self) -> None:
@@ -340,13 +340,12 @@ class Front:
             stuffed.close()
         self._stuffing.clear()
         self._listener.listen(128)
-        self._acceptor = asyncio.ensure_future(self._accept())
+        asyncio.get_running_loop().add_reader(self._listener, self._accept)
+        self._accepting = True
 
-    async def _stop_accepting(self) -> None:
-        if self._acceptor:
-            self._acceptor.cancel()
-            await asyncio.gather(self._acceptor, return_exceptions=True)
-            self._acceptor = None
+    def _stop_accepting(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._accepting = False
 
     async def _fill_queue(self) -> None:
         """Fill the queue of connections that wait for accept: the kernel then drops the SYN of whoever comes."""
@@ -365,22 +364,24 @@ class Front:
         waiting, limit = struct.unpack_from("II", info, 24)
         return bool(waiting > limit)
 
-    async def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            client, _ = await loop.sock_accept(self._listener)
-            client.setblocking(False)
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.accepted += 1
-            link = _Link(self, client)
-            self.links.add(link)
-            link.severed = self.fault.half_open
-            task = asyncio.ensure_future(link.run())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    def _accept(self) -> None:
+        try:
+            client, _ = self._listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return  # it has gone already
+        client.setblocking(False)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.accepted += 1
+        link = _Link(self, client)
+        self.links.add(link)
+        link.severed = self.fault.half_open
+        task = asyncio.ensure_future(link.run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        tasks = [*self._tasks, *([self._acceptor] if self._acceptor else [])]
+        self._stop_accepting()
+        tasks = [*self._tasks]
         for link in list(self.links):
             tasks += link.tasks
             link.close()
@@ -405,8 +406,8 @@ class Proxy:
             number: listener.getsockname()[1] for number, listener in enumerate(self._listeners, 1)
         }
         self.fronts: dict[int, Front] = {}
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="proxy", daemon=True)
 
     @property
     def bootstrap(self) -> str:
@@ -448,7 +449,7 @@ class Proxy:
 
     def when(self, keys: Collection[int], action: Callable[[], None], broker: int) -> None:
         """Act once, when a client sends this broker a request of one of these APIs, before it goes on."""
-        self._loop.call_soon_threadsafe(self.fronts[broker].when, keys, action)
+        self.loop.call_soon_threadsafe(self.fronts[broker].when, keys, action)
 
     def record(self) -> list[Exchange]:
         """Return the requests that brokers received since the last call."""
@@ -458,11 +459,11 @@ class Proxy:
         if self._thread.is_alive():
             for front in self.fronts.values():
                 self._run(front.stop())
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join(PATIENCE)
         for listener in self._listeners:
             listener.close()
-        self._loop.close()
+        self.loop.close()
 
     def __enter__(self) -> Proxy:
         return self
@@ -471,4 +472,4 @@ class Proxy:
         self.stop()
 
     def _run(self, what: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(what, self._loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(what, self.loop).result(PATIENCE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import socketserver
 import struct
@@ -203,3 +204,18 @@ def test_records_when_a_broker_answers(proxy: Proxy) -> None:
         hear(client, 25)
         (last,) = proxy.record()
         assert last.answered
+
+
+def test_loses_no_connection_that_comes_with_a_fault(proxy: Proxy) -> None:
+    """The loop has accepted it when the fault begins, and nothing has run since."""
+
+    async def connect_and_refuse() -> socket.socket:
+        client = connected(proxy)
+        for _ in range(2):
+            await asyncio.sleep(0)
+        await proxy.fronts[1].set(Fault(refused=True))
+        return client
+
+    with asyncio.run_coroutine_threadsafe(connect_and_refuse(), proxy.loop).result(PATIENCE) as client:
+        assert proxy.fronts[1].accepted == 1
+        assert echo(client) == LINE
