@@ -135,7 +135,7 @@ def test_what_real_schema_registries_elected_is_explained(elected: Elected, rule
     found = {finding.rule: finding for finding in explain(GroupFacts(group, Placement("FindCoordinator v6"), {}))}
     assert found[rule].text.startswith(text)
     assert (found[rule].severity is Severity.INFO) == (elected in (CONFLUENT, KARAPACE))
-    assert found["leader"].text.startswith("one of its members leads, and assigns")
+    assert found["leader"].text.startswith("one of its members is the leader")
 
 
 IDENTITY = b'{"version":1,"host":"sr-1","port":8081,"master_eligibility":true,"scheme":"https"}'
