@@ -164,6 +164,11 @@ class Cluster:
         self.topics.update({entry.topic: entry for entry in answer.topics if entry.topic in self.topics})
         return answer
 
+    def extend(self, seconds: float) -> None:
+        """Do not count a time in which nothing was read from the brokers."""
+        self.deadline.extend(seconds)
+        self._pool.extend(seconds)
+
     async def renew(self) -> metadata.ClusterMetadata:
         """Begin another command over the open connections: restart the deadline, and contact every broker again.
 

@@ -200,11 +200,15 @@ class Connection(asyncio.Protocol):
     def throttled(self, pause: float) -> None:
         """Send nothing for these seconds, in which the broker reads nothing, and extend the pending time limits."""
         self._resumes = time.monotonic() + pause
-        left = self.pace.deadline.remaining() if self.pace else pause
+        self.extend(pause)
+
+    def extend(self, seconds: float) -> None:
+        """Extend the pending time limits, but not beyond the deadline of the command."""
+        left = self.pace.deadline.remaining() if self.pace else seconds
         latest = asyncio.get_running_loop().time() + left
         for patience in self._patience:
             if (ends := patience.when()) is not None:
-                patience.reschedule(max(ends, min(ends + pause, latest)))
+                patience.reschedule(max(ends, min(ends + seconds, latest)))
 
     @asynccontextmanager
     async def _patient(self, seconds: float) -> AsyncIterator[None]:

@@ -119,6 +119,11 @@ class ConnectionPool:
         links = {lane: task.result().connection for lane, task in done.items() if task.exception() is None}
         return {lane: connection for lane, connection in links.items() if connection.usable}
 
+    def extend(self, seconds: float) -> None:
+        """Extend the pending time limits of all connections."""
+        for connection in self._live().values():
+            connection.extend(seconds)
+
     @contextmanager
     def free_lane(self, host: str, port: int) -> Iterator[int]:
         """Yield the connection for one change: the one with the fewest pending changes."""

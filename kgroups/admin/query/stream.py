@@ -153,7 +153,7 @@ class _Stream(Generic[T, U]):
                 began = time.monotonic()
                 yield self._batch()
                 # What the reader does with a batch is not the brokers' time.
-                self._cluster.deadline.extend(time.monotonic() - began)
+                self._cluster.extend(time.monotonic() - began)
                 continue
             if self._stalled or self._enough():
                 self._finish()
