@@ -35,7 +35,7 @@ from kgroups.sandbox.seed_marker import seed_once
 from kgroups.sandbox.topics import delete_records, delete_topic, make_topics
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 
-TIMEOUT: Final = 120.0
+TIMEOUT: Final = 300.0
 _ROLE: Final = "known"
 _POLL: Final = 0.25
 
