@@ -361,7 +361,7 @@ def test_a_store_of_another_cluster_and_a_lost_checkpoint(
     spark: SparkSession, settings: ClientSettings, store: Store
 ) -> None:
     Path(store.checkpoint).rename(f"{store.checkpoint}.lost")
-    with pytest.raises(HistoryError, match="checkpoint is gone"):
+    with pytest.raises(HistoryError, match="checkpoint is missing"):
         collect(spark, store, plan(settings))
     identity = Path(store.location, "_kgroups.json")
     identity.write_text(json.dumps(json.loads(identity.read_text()) | {"cluster_id": "another"}))
