@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,7 +18,6 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
 from kgroups.model.outcome import Failure, Outcome
 from kgroups.net.cluster import Cluster
-from kgroups.net.deadline import Deadline
 
 PIECE = 10
 PIECES = 40
@@ -77,7 +75,8 @@ def streamed(monkeypatch: pytest.MonkeyPatch, brokers: int, coordinator: Callabl
     async def read() -> None:
         nonlocal held
         names: list[GroupId] = []
-        cluster = cast(Any, SimpleNamespace(nodes=nodes, deadline=Deadline(60)))
+        cluster = Cluster(ClientSettings(parse_bootstrap("kafka:9092")))
+        cluster.nodes = nodes
         stages = stream.Stages(ask, finish, lambda name: name)
         async for batch in stream.stream_answers(cluster, Selection(everything=True), stages):
             held -= len(batch.items)
