@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
+from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from .groups import GroupId
 from .outcome import Failure
@@ -29,6 +30,10 @@ class Commit(NamedTuple):
     offset: int
     leader_epoch: int | None = None
     metadata: str | None = ""
+
+
+new_commit = cast(Callable[[tuple[int, int, int | None, str | None]], Commit], partial(tuple.__new__, Commit))
+"""Make a commit of all its fields. Half the time of the class: a million commits pass here."""
 
 
 PlanKey = tuple[GroupId, str, int]

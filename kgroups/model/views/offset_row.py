@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, cast
 
 from ..groups import Group
 from ..offsets import GroupCommits, Logs
+
+_Text = str | None
+_Number = int | None
 
 
 class OffsetRow(NamedTuple):
@@ -31,6 +36,15 @@ class OffsetRow(NamedTuple):
     """Of a share group, instead of a commit."""
     topic_role: str | None = None
     """Of a streams group: what the topic is to its application."""
+
+
+OffsetFields = tuple[
+    str, _Text, _Number, _Number, _Number, _Number, _Number, _Number, _Text, _Text, _Text, _Text, _Text, _Number, _Text
+]
+"""The types of the fields of an :class:`OffsetRow`, in order."""
+
+offset_row = cast(Callable[[OffsetFields], OffsetRow], partial(tuple.__new__, OffsetRow))
+"""Make a row of all its fields. Half the time of the class: a million rows pass here."""
 
 
 class GroupOffsets(NamedTuple):

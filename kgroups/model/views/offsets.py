@@ -8,7 +8,7 @@ from operator import attrgetter, itemgetter
 from ..groups import Group, GroupType, Member
 from ..lag import RECREATED, compute_lag, remark
 from ..offsets import LogOffsets
-from .offset_row import GroupOffsets, OffsetRow
+from .offset_row import GroupOffsets, OffsetRow, offset_row
 
 UNSET = "the committed offset is -1"
 
@@ -48,25 +48,13 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, RECREATED
             for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
-                # By position: keywords take twice as long.
-                row = OffsetRow(
-                    group,
-                    topic,
-                    partition,
-                    epoch,
-                    committed,
-                    start,
-                    end,
-                    lag,
-                    name,
-                    host,
-                    client,
-                    instance,
-                    note,
-                    None,
-                    role,
+                # fmt: off
+                fields = (
+                    group, topic, partition, epoch, committed, start, end, lag,
+                    name, host, client, instance, note, None, role,
                 )
-                rows.append(row)
+                # fmt: on
+                rows.append(offset_row(fields))
     if offsets.commits.unset or any(owners.values()):
         rows += _without_commit(offsets, owners, roles)
     rows.sort(key=_by_partition)

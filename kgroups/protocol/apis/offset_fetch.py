@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kgroups.model.groups import GroupId
-from kgroups.model.offsets import Commit, GroupCommits
+from kgroups.model.offsets import Commit, GroupCommits, new_commit
 
 from ..error_codes import KafkaError, kafka_error
 from ..reader import Reader, reader_of
@@ -134,7 +134,7 @@ def _plain_commits(reader: Reader, count: int) -> tuple[Commit, ...] | None:
         return None
     commits = tuple(
         [
-            Commit(partition, offset, None if epoch < 0 else epoch)  # by position: keywords take twice as long
+            new_commit((partition, offset, None if epoch < 0 else epoch, ""))
             for partition, offset, epoch in _PLAIN.iter_unpack(data[start:end])
             if offset >= 0
         ]

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, ListedGroup, Member
-from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs
+from kgroups.model.offsets import Commit, GroupCommits, LogOffsets, Logs, new_commit
 from kgroups.model.views.list_row import list_row
 from kgroups.model.views.member_rows import member_rows, state_row
-from kgroups.model.views.offset_row import GroupOffsets
+from kgroups.model.views.offset_row import GroupOffsets, OffsetFields, OffsetRow, offset_row
 from kgroups.model.views.offsets import offset_rows
 
 NODE = Node(1, "host", 9092)
@@ -101,3 +103,10 @@ def test_state_row_counts_members_only_where_they_are_known() -> None:
 
 def test_list_row_keeps_what_is_unknown_unknown() -> None:
     assert list_row(ListedGroup("g", "consumer", NODE)) == ("g", None, "consumer", None, NODE)
+
+
+def test_fields_of_rows_and_commits_have_the_types_that_their_classes_declare() -> None:
+    assert get_args(OffsetFields) == tuple(get_type_hints(OffsetRow).values())
+    assert offset_row(tuple(range(15))) == OffsetRow(*range(15))  # type: ignore[arg-type]
+    assert new_commit((1, 2, 3, "x")) == Commit(1, 2, 3, "x")
+    assert type(new_commit((1, 2, 3, "x"))) is Commit
