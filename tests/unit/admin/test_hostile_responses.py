@@ -66,7 +66,7 @@ def test_response_above_the_cap_is_refused_at_its_length(api: str) -> None:
         list_groups(fake)
 
 
-def test_before_authentication_half_a_mebibyte_is_too_much() -> None:
+def test_response_before_authentication_is_capped_at_512_kib() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].fault("ApiVersions", announced(512 * 1024 + 1))
     with Stopwatch() as watch, pytest.raises(ClusterUnreachable, match="before authentication"):
@@ -74,7 +74,7 @@ def test_before_authentication_half_a_mebibyte_is_too_much() -> None:
     assert watch.seconds == 0
 
 
-def test_batch_of_groups_that_is_too_large_is_asked_for_in_parts(mocker: MockerFixture) -> None:
+def test_describe_batch_above_the_cap_is_split(mocker: MockerFixture) -> None:
     mocker.patch.object(connection, "MAX_FRAME", 40_000)
     fake = FakeCluster(1)
     for at in range(20):
@@ -88,14 +88,14 @@ def test_batch_of_groups_that_is_too_large_is_asked_for_in_parts(mocker: MockerF
     assert failure.name == "huge" and "kgroups accepts at most 40,000" in failure.message
 
 
-def test_partitions_that_unpack_to_too_much_together_are_read_apart(mocker: MockerFixture) -> None:
+def test_partitions_above_the_unpacked_budget_are_read_separately(mocker: MockerFixture) -> None:
     mocker.patch.object(first_unread, "Budget", partial(Budget, unpacked=100_000))
     fake = packed(3)
     found, failures = find(fake, 3)
     assert found == {Position("t", at, 0): FirstUnread(0, 1000 + at) for at in range(3)} and not failures
 
 
-def test_bomb_costs_its_own_partition_only(mocker: MockerFixture) -> None:
+def test_decompression_bomb_fails_only_its_partition(mocker: MockerFixture) -> None:
     mocker.patch.object(first_unread, "Budget", partial(Budget, unpacked=100_000))
     fake = packed(3)
     fake.world.topic("t", [0] * 3, end=1, logs={
@@ -107,7 +107,7 @@ def test_bomb_costs_its_own_partition_only(mocker: MockerFixture) -> None:
     assert failure.name == "t-1" and "unpack to more than 100,000 bytes" in failure.message
 
 
-def test_unpacking_that_takes_too_long_is_a_failure(mocker: MockerFixture) -> None:
+def test_decompression_over_time_is_a_failure(mocker: MockerFixture) -> None:
     mocker.patch.object(Deadline, "within", lambda self, seconds: Over())
     found, failures = find(packed(2), 2)
     assert all(each.failed for each in found.values())
@@ -136,7 +136,7 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
     assert not bounded.of("g").commits and "4,194,304 bytes" in bounded.notices[0]
 
 
-def test_deep_reading_that_takes_too_long_says_so(mocker: MockerFixture) -> None:
+def test_deep_read_over_time_is_a_notice(mocker: MockerFixture) -> None:
     mocker.patch.object(group_log_backwards, "Budget", lambda clock: Budget(Over()))
     fake = FakeCluster(1)
     fake.world.topic("__consumer_offsets", [0], end=1, logs={0: [batch(0, [(0, 70)], key=commit_key())]})
@@ -148,7 +148,7 @@ def test_deep_reading_that_takes_too_long_says_so(mocker: MockerFixture) -> None
     assert "too long to decode" in ask(fake, question).notices[0]
 
 
-def test_decoding_ends_with_the_timeout(mocker: MockerFixture) -> None:
+def test_decoding_over_time_is_a_failure(mocker: MockerFixture) -> None:
     fake = FakeCluster(1)
     for at in range(3_000):
         fake.world.group(f"g{at}", 0)
@@ -158,7 +158,7 @@ def test_decoding_ends_with_the_timeout(mocker: MockerFixture) -> None:
     assert "response to ListGroups" in failure.message and "was not decoded within" in failure.message
 
 
-def test_others_on_the_connection_are_asked_again_after_a_large_response() -> None:
+def test_requests_after_oversized_response_are_retried() -> None:
     fake = FakeCluster(1)
     fake.world.group("g", 0, state="Stable", members=(FakeMember("m", {"t": (0,)}),))
     fake.brokers[0].fault("DescribeGroups", announced(1 << 30), times=1)

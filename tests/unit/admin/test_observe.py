@@ -16,7 +16,9 @@ from tests.fakes.broker import FakeCluster
 
 
 @pytest.mark.parametrize(("groups", "seconds"), [(1, 5), (300, 6)])
-def test_many_commits_may_take_longer(monkeypatch: pytest.MonkeyPatch, groups: int, seconds: float) -> None:
+def test_commit_time_limit_grows_with_the_number_of_commits(
+    monkeypatch: pytest.MonkeyPatch, groups: int, seconds: float
+) -> None:
     fake = FakeCluster(1, "4.3.1")
     fake.world.topic("t", [0] * 9)
     for number in range(groups):

@@ -26,14 +26,14 @@ def shop(versions: str = "4.3.1", operations: int = NOTHING) -> FakeCluster:
     return fake
 
 
-def test_a_list_without_describe_on_the_cluster_may_be_partial() -> None:
+def test_list_without_describe_on_cluster_notes_hidden_groups() -> None:
     for answer in (list_groups(shop()), describe(shop()), describe_offsets(shop())):
         assert answer.notices[0] == HIDDEN_GROUPS
         assert answer.missing_acls() == [DESCRIBE_CLUSTER]
         assert not answer.failures  # it is no failure: all that may be seen is there
 
 
-def test_it_costs_no_request() -> None:
+def test_permission_check_sends_no_extra_request() -> None:
     fake = shop()
     list_groups(fake)
     assert sorted({request.api for request in fake.requests}) == ["ApiVersions", "ListGroups", "Metadata"]
@@ -41,29 +41,29 @@ def test_it_costs_no_request() -> None:
 
 
 @pytest.mark.parametrize("versions", ["4.3.1", "2.8.2", "2.5.1"])
-def test_with_it_nothing_is_said(versions: str) -> None:
+def test_list_with_describe_on_cluster_has_no_notice(versions: str) -> None:
     answer = list_groups(shop(versions, DESCRIBE))
     assert not answer.notices and not answer.missing_acls()
 
 
-def test_where_nobody_tells_nothing_is_said() -> None:
+def test_list_without_reported_operations_has_no_notice() -> None:
     assert not list_groups(shop("1.1.1")).notices  # there the list itself is refused
     assert not list_groups(shop(operations=-(1 << 31))).notices
 
 
-def test_named_groups_are_no_list() -> None:
+def test_describe_named_groups_has_no_hidden_groups_notice() -> None:
     answer = describe(shop(), Selection(("a",)))
     assert not answer.notices and not answer.missing_acls()
 
 
-def test_commits_that_brokers_leave_out_are_told_of() -> None:
+def test_describe_notes_commits_hidden_by_acls() -> None:
     assert describe_offsets(shop(), Selection(("a",))).notices == (HIDDEN_COMMITS,)
     fake = shop(operations=DESCRIBE)
     fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     assert describe_offsets(fake, Selection(("b",))).notices == (HIDDEN_COMMITS,)
 
 
-def test_who_sees_the_cluster_may_not_see_all_topics() -> None:
+def test_describe_topics_unauthorized_despite_cluster_describe_is_noted() -> None:
     """A group without members whose topics are all hidden: no row, no failure; the offsets topic, asked for at the
     start, tells that not every topic may be seen."""
 
@@ -81,7 +81,7 @@ def test_who_sees_the_cluster_may_not_see_all_topics() -> None:
     assert not list_groups(narrow(sees=False)).notices  # all groups are there
 
 
-def test_an_unauthorised_topic_is_rows_with_the_reason() -> None:
+def test_describe_unauthorized_topic_has_rows_with_the_reason() -> None:
     fake = shop(operations=DESCRIBE)
     fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     answer = describe_offsets(fake)
@@ -92,7 +92,7 @@ def test_an_unauthorised_topic_is_rows_with_the_reason() -> None:
     assert errors(answer) == {"t": "TOPIC_AUTHORIZATION_FAILED"}
 
 
-def test_of_a_group_that_is_not_described_for_its_topics_the_commits_are_shown() -> None:
+def test_describe_group_unauthorized_for_its_topics_keeps_commits() -> None:
     fake = shop(operations=DESCRIBE)
     fake.world.group("modern", 0, type="Consumer", commits={("t", 0): 7})
     fake.world.fail("ConsumerGroupDescribe", "modern", ErrorCode.topic_authorization_failed)
@@ -110,7 +110,7 @@ def test_of_a_group_that_is_not_described_for_its_topics_the_commits_are_shown()
         ("DeleteGroups", "a", ErrorCode.group_authorization_failed, "not authorized: needs DELETE on GROUP a"),
     ],
 )
-def test_acts_name_what_they_need(api: str, name: str, code: ErrorCode, message: str) -> None:
+def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, message: str) -> None:
     fake = shop(operations=DESCRIBE)
     fake.world.fail(api, name or "a", code)
 
@@ -125,7 +125,7 @@ def test_acts_name_what_they_need(api: str, name: str, code: ErrorCode, message:
     assert [failure.message for failure in ask(fake, act).failures] == [message]
 
 
-def test_a_broker_that_refuses_to_list_names_the_acl() -> None:
+def test_list_refused_by_broker_names_the_acl() -> None:
     fake = shop("1.1.1")
     for broker in ("0", "1"):
         fake.world.fail("ListGroups", broker, ErrorCode.cluster_authorization_failed)

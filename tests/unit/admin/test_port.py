@@ -15,7 +15,7 @@ CAPABILITIES = {name: each for name, each in vars(capabilities).items() if isins
 
 
 @pytest.mark.parametrize("name", CAPABILITIES)
-def test_only_the_wire_client_has_it(name: str) -> None:
+def test_capability_is_only_in_the_wire_client(name: str) -> None:
     wire, other = (kind.__new__(kind) for kind in (WireAdmin, RdkafkaAdmin))
     capability: capabilities.Capability[Any] = CAPABILITIES[name]
     assert capability.of(wire) is wire
@@ -23,5 +23,5 @@ def test_only_the_wire_client_has_it(name: str) -> None:
         capability.of(other)
 
 
-def test_there_are_capabilities() -> None:
+def test_capabilities_are_all_known() -> None:
     assert len(CAPABILITIES) == 5

@@ -46,7 +46,7 @@ async def delete(admin: WireAdmin) -> None:
     await admin.delete_groups(NAMES)
 
 
-def test_batches_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_counts_batches_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "LARGEST_PIECE", 5)
     monkeypatch.setattr(stream, "SMALLEST_PIECE", 5)
     *steps, logs = counted(cluster(), describe_all)
@@ -54,7 +54,7 @@ def test_batches_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch(r"logs (\d+)/\1", logs)
 
 
-def test_what_is_done_again_counts_once() -> None:
+def test_progress_counts_repeated_work_once() -> None:
     progress = Progress()
     progress.begin("logs", 100, again=True)
     for _ in range(3):  # each begins before the one before it ends
@@ -66,18 +66,18 @@ def test_what_is_done_again_counts_once() -> None:
     assert str(progress) == "logs 200/200"
 
 
-def test_a_deletion_after_its_plan() -> None:
+def test_progress_of_deletion_follows_its_plan() -> None:
     assert sorted(counted(cluster(), delete)) == ["coordinators 50/50", "groups deleted 50/50"]
 
 
-def test_groups_that_are_asked_about_again() -> None:
+def test_progress_counts_retried_groups_once() -> None:
     fake = cluster()
     fake.world.fail("OffsetFetch", NAMES[0], ErrorCode.coordinator_load_in_progress, times=2)
     fake.world.fail("OffsetFetch", NAMES[1], ErrorCode.not_coordinator, times=1)
     assert "offsets 50/50" in counted(fake, describe_all)
 
 
-def test_partitions_without_a_leader() -> None:
+def test_progress_counts_leaderless_partitions() -> None:
     fake = cluster()
     fake.world.topic("gone", [0])
     fake.world.group("one-more", 0, commits={("gone", 5): 7, ("t", 0): 1})

@@ -240,7 +240,7 @@ PLACES = {"__consumer_offsets": topic("__consumer_offsets", TWO, ONE)}
 
 
 class TestListGroups:
-    def test_takes_the_coordinators_from_kafkas_rule_when_it_holds_for_a_sample(self, opened: Opened) -> None:
+    def test_coordinators_follow_kafka_rule_if_a_sample_agrees(self, opened: Opened) -> None:
         names = ("a", "c", "e", "g", "b")
         described = {name: description(name, at=TWO if name == "b" else ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
@@ -265,7 +265,7 @@ class TestListGroups:
             (KafkaException(KafkaError(31)), "STABLE", False),
         ],
     )
-    def test_a_list_without_describe_on_the_cluster_may_be_partial(
+    def test_list_without_describe_on_cluster_notes_hidden_groups(
         self, opened: Opened, operations: Any, state: str, partial: bool
     ) -> None:
         client = FakeClient(
@@ -275,7 +275,7 @@ class TestListGroups:
         assert (HIDDEN_GROUPS in outcome.notices) is partial
         assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
 
-    def test_who_may_not_see_the_offsets_topic_may_not_see_others(self, opened: Opened) -> None:
+    def test_unauthorized_offsets_topic_notes_hidden_commits(self, opened: Opened) -> None:
         def notices(told: Any) -> tuple[str, ...]:
             admin = opened(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": told}))
             asked = admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED)
@@ -284,7 +284,7 @@ class TestListGroups:
         assert HIDDEN_COMMITS in notices(refusal(29))
         assert HIDDEN_COMMITS not in notices(topic("__consumer_offsets", TWO))
 
-    def test_asks_for_every_coordinator_when_the_rule_does_not_hold(self, opened: Opened) -> None:
+    def test_coordinators_are_all_looked_up_if_the_sample_disagrees(self, opened: Opened) -> None:
         names = ("a", "b", "c", "d", "e")
         described = {name: description(name, at=ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
@@ -292,7 +292,7 @@ class TestListGroups:
         outcome = asyncio.run(opened(client).list_groups(ListFilter()))
         assert [group.coordinator for group in outcome.items] == [TWO, ONE, ONE, ONE, ONE]
 
-    def test_says_what_it_does_not_list(self, opened: Opened) -> None:
+    def test_list_notes_group_types_librdkafka_omits(self, opened: Opened) -> None:
         wanted = ListFilter(types=("Share", "Classic"), protocol_types=("connect",))
         outcome = asyncio.run(opened(FakeClient(topics=PLACES)).list_groups(wanted))
         assert outcome.notices == (
@@ -303,7 +303,7 @@ class TestListGroups:
             "librdkafka does not list groups of protocol type 'connect'",
         ]
 
-    def test_filters_and_spells_as_the_wire_client_does(self, opened: Opened) -> None:
+    def test_list_filters_and_formats_like_the_wire_client(self, opened: Opened) -> None:
         client = FakeClient(
             listed=[
                 listing("a", "PREPARING_REBALANCING"),
@@ -324,7 +324,7 @@ class TestListGroups:
         outcome = asyncio.run(admin.list_groups(ListFilter(states=("Empty",))))
         assert [group.group_id for group in outcome.items] == ["b"]
 
-    def test_describes_for_states_that_an_old_broker_does_not_list(self, opened: Opened) -> None:
+    def test_list_describes_for_states_on_old_brokers(self, opened: Opened) -> None:
         names = ("a", "c", "e", "g", "i")
         client = FakeClient(listed=[listing(name, "UNKNOWN", 0) for name in names], topics=PLACES)
         client.groups = {name: description(name) for name in names} | {"g": missing("g")}
@@ -335,13 +335,13 @@ class TestListGroups:
         assert outcome.failures == ()
         assert any("TYPE is unknown" in notice for notice in outcome.notices)
 
-    def test_a_filter_by_type_that_old_brokers_cannot_answer_is_a_failure(self, opened: Opened) -> None:
+    def test_list_type_filter_on_old_brokers_is_a_failure(self, opened: Opened) -> None:
         client = FakeClient(listed=[listing("a", kind=0)], groups={"a": description("a")}, topics=PLACES)
         outcome = asyncio.run(opened(client).list_groups(ListFilter(types=("Consumer",))))
         assert outcome.items == ()
         assert [failure.scope for failure in outcome.failures] == [Scope.CLUSTER]
 
-    def test_a_broker_that_failed_stands_beside_what_the_others_told(self, opened: Opened) -> None:
+    def test_list_failing_broker_keeps_other_groups(self, opened: Opened) -> None:
         client = FakeClient(listed=[listing("a")], groups={"a": description("a")}, topics=PLACES)
         client.errors = [refusal(KafkaError._TIMED_OUT), refusal(KafkaError.CLUSTER_AUTHORIZATION_FAILED)]
         outcome = asyncio.run(opened(client).list_groups(ListFilter()))
@@ -351,14 +351,14 @@ class TestListGroups:
             ("the-cluster", "CLUSTER_AUTHORIZATION_FAILED"),
         ]
 
-    def test_partitions_of_the_offsets_topic_without_a_leader_are_told(self, opened: Opened) -> None:
+    def test_list_leaderless_offsets_partitions_are_a_failure(self, opened: Opened) -> None:
         client = FakeClient(topics={"__consumer_offsets": topic("__consumer_offsets", ONE, None)})
         outcome = asyncio.run(opened(client).list_groups(ListFilter()))
         assert [failure.error for failure in outcome.failures] == ["LEADER_NOT_AVAILABLE"]
 
 
 class TestDescribe:
-    def test_members_of_both_types(self, opened: Opened) -> None:
+    def test_describe_members_of_both_types(self, opened: Opened) -> None:
         client = FakeClient(topics=PLACES)
         client.groups = {
             "a": description("a", member("m", ("t", 1), ("t", 0))),
@@ -375,7 +375,7 @@ class TestDescribe:
         assert consumer.group_epoch is None
         assert any("epochs" in notice for notice in outcome.notices)
 
-    def test_a_group_that_does_not_exist(self, opened: Opened) -> None:
+    def test_describe_missing_group_is_a_failure(self, opened: Opened) -> None:
         client = FakeClient(groups={"nope": missing("nope")}, topics=PLACES)
         outcome = asyncio.run(opened(client).describe(Selection(names=("nope",))))
         assert outcome.failures == (
@@ -383,12 +383,12 @@ class TestDescribe:
         )
         assert any("share" in notice for notice in outcome.notices)
 
-    def test_a_listed_group_that_is_gone_has_vanished(self, opened: Opened) -> None:
+    def test_describe_vanished_listed_group_is_a_failure(self, opened: Opened) -> None:
         client = FakeClient(listed=[listing("a")], groups={"a": missing("a")}, topics=PLACES)
         outcome = asyncio.run(opened(client).describe(EVERYTHING))
         assert [failure.message for failure in outcome.failures] == ["the group vanished while it was being described"]
 
-    def test_errors_have_kafkas_names_and_our_words(self, opened: Opened) -> None:
+    def test_describe_errors_have_kafka_names_and_our_messages(self, opened: Opened) -> None:
         client = FakeClient(topics=PLACES)
         client.groups = {
             "a": refusal(KafkaError.GROUP_AUTHORIZATION_FAILED),
@@ -402,26 +402,26 @@ class TestDescribe:
             (None, None, "librdkafka: GroupId b is not a consumer group (connect)."),
         ]
 
-    def test_asks_again_while_the_coordinator_loads(self, opened: Opened) -> None:
+    def test_describe_retries_loading_coordinator(self, opened: Opened) -> None:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
         client = FakeClient(groups={"a": [loading, description("a")]}, topics=PLACES)
         outcome = asyncio.run(opened(client, 1.0).describe(Selection(names=("a",))))
         assert [group.group_id for group in outcome.items] == ["a"]
 
-    def test_gives_up_when_the_coordinator_keeps_loading(self, opened: Opened) -> None:
+    def test_describe_gives_up_on_coordinator_that_keeps_loading(self, opened: Opened) -> None:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
         client = FakeClient(groups={"a": [loading]}, topics=PLACES)
         outcome = asyncio.run(opened(client).describe(Selection(names=("a",))))
         assert [failure.error for failure in outcome.failures] == ["COORDINATOR_LOAD_IN_PROGRESS"]
 
     @pytest.mark.parametrize("name", ["", "a\0b", "x" * 40_000, "\udcff"])
-    def test_names_that_librdkafka_cannot_carry_are_not_asked_about(self, opened: Opened, name: str) -> None:
+    def test_describe_names_invalid_for_librdkafka_are_not_sent(self, opened: Opened, name: str) -> None:
         client = FakeClient(topics=PLACES)
         outcome = asyncio.run(opened(client).describe(Selection(names=(name,))))
         assert [failure.name for failure in outcome.failures] == [name]
         assert client.asked == []
 
-    def test_a_coordinator_that_hangs_costs_its_time_once_and_no_other_groups(self, opened: Opened) -> None:
+    def test_describe_hung_coordinator_costs_one_timeout(self, opened: Opened) -> None:
         hung = [f"{at}a" for at in range(0, 1000, 2)]  # all on the same partition of two, as is "a"
         names = [name for name in hung if partition_of(name, 2) == 1]
         client = FakeClient(groups={**dict.fromkeys(names, SILENCE), "b": description("b", at=TWO)}, topics=PLACES)
@@ -451,7 +451,7 @@ class TestDescribeOffsets:
             ends={("t", 0): (2, 9), ("t", 1): (0, 1), ("u", 0): (8, 20)},
         )
 
-    def test_rows_with_lag(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_has_rows_with_lag(self, opened: Opened, client: FakeClient) -> None:
         outcome = self.ask(opened(client), EVERYTHING, isolation=Isolation.READ_COMMITTED)
         rows = [row for item in outcome.items for row in offset_rows(item)]
         assert [(row.group, row.topic, row.current_offset, row.log_start_offset, row.lag) for row in rows] == [
@@ -464,34 +464,34 @@ class TestDescribeOffsets:
             ("offsets", 1, [("t", 0), ("u", 0)]),
         ]
 
-    def test_one_group_by_name(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_of_one_named_group(self, opened: Opened, client: FakeClient) -> None:
         (item,) = self.ask(opened(client), Selection(names=("b",))).items
         assert item.commits.topics == {"u": (Commit(0, 7),)}
         assert item.logs.offsets == {"u": {0: LogOffsets(8, 20)}}
 
-    def test_only_of_some_topics(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_of_selected_topics(self, opened: Opened, client: FakeClient) -> None:
         outcome = self.ask(opened(client), Selection(topics=frozenset({"u"})))
         assert [item.group.group_id for item in outcome.items] == ["b"]
         assert ("offsets", 0, [("u", 0)]) in client.asked
 
-    def test_of_whole_topics(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_of_whole_topics(self, opened: Opened, client: FakeClient) -> None:
         outcome = self.ask(opened(client), Selection(names=("a",)), whole_topics=True)
         assert outcome.items[0].logs.offsets == {"t": {0: LogOffsets(2, 9), 1: LogOffsets(0, 1)}}
 
-    def test_records_are_left_to_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
+    def test_find_unread_requires_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
         place = Position("t", 0, 5)
         find = opened(client).find_unread
         found, (failure,) = asyncio.run(find([place], isolation=Isolation.READ_UNCOMMITTED))
         assert found == {place: FirstUnread(failed=failure.message)} and "--transport wire" in failure.message
         assert asyncio.run(find([], isolation=Isolation.READ_UNCOMMITTED)) == ({}, ())
 
-    def test_commits_that_cannot_be_read_are_a_failure(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_unreadable_commits_are_a_failure(self, opened: Opened, client: FakeClient) -> None:
         client.committed["a"] = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)
         outcome = self.ask(opened(client), EVERYTHING)
         assert [item.group.group_id for item in outcome.items] == ["b"]
         assert [(failure.name, failure.api) for failure in outcome.failures] == [("a", "OffsetFetch")]
 
-    def test_holes_in_the_words_of_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_holes_match_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
         client.committed["a"] = commits("a", ("t", 0, 1), ("t", 9, 1), ("gone", 0, 1), ("gone", 1, 1), ("down", 0, 1))
         client.topics["down"] = topic("down", None)
         client.ends["t", 0] = refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)
@@ -504,7 +504,7 @@ class TestDescribeOffsets:
         ]
         assert set(outcome.items[0].logs.holes) == {("down", 0), ("gone", 0), ("gone", 1), ("t", 0), ("t", 9)}
 
-    def test_a_leader_that_hangs_holds_up_no_other(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_hung_leader_delays_no_other(self, opened: Opened, client: FakeClient) -> None:
         client.committed["a"] = commits("a", ("t", 0, 1), ("t", 1, 1))
         client.ends["t", 1] = SILENCE
         outcome = self.ask(opened(client), Selection(names=("a",)))
@@ -513,16 +513,16 @@ class TestDescribeOffsets:
 
 
 class TestConnect:
-    def test_knows_its_cluster(self, opened: Opened) -> None:
+    def test_connect_reads_the_cluster_id(self, opened: Opened) -> None:
         assert opened(FakeClient(topics=PLACES)).cluster_id == "the-cluster"
 
-    def test_works_where_the_offsets_topic_may_not_be_seen(self, opened: Opened) -> None:
+    def test_connect_without_permission_on_offsets_topic_works(self, opened: Opened) -> None:
         client = FakeClient(topics={"__consumer_offsets": refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)})
         client.listed, client.groups = [listing("a")], {"a": description("a")}
         outcome = asyncio.run(opened(client).list_groups(ListFilter()))
         assert [group.coordinator for group in outcome.items] == [ONE]
 
-    def test_a_port_that_nobody_listens_on(self, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_connect_to_closed_port_is_unreachable(self, capfd: pytest.CaptureFixture[str]) -> None:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))  # bound and not listening: refuses
             port = taken.getsockname()[1]
@@ -532,7 +532,7 @@ class TestConnect:
         assert "\n" not in str(raised.value)
         assert capfd.readouterr() == ("", "")
 
-    def test_a_server_that_never_answers(self) -> None:
+    def test_connect_to_silent_server_times_out(self) -> None:
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
@@ -542,7 +542,7 @@ class TestConnect:
                 asyncio.run(RdkafkaAdmin.connect(settings))
             assert time.monotonic() - began < 20.0
 
-    def test_librdkafka_takes_what_it_is_given(self) -> None:
+    def test_connect_accepts_extreme_timeouts(self) -> None:
         for timeout in (0.001, 10.0, 100_000.0):
             settings = ClientSettings((("127.0.0.1", 1),), timeout=timeout, broker_timeout=timeout)
             with pytest.raises(ClusterUnreachable):
@@ -562,10 +562,10 @@ class TestWords:
             ("\U0001f600", 1772899 % 50),
         ],
     )
-    def test_a_groups_partition_is_javas(self, name: str, partition: int) -> None:
+    def test_partition_of_matches_java(self, name: str, partition: int) -> None:
         assert partition_of(name, 50) == partition
 
-    def test_reasons_are_short_and_told_once(self) -> None:
+    def test_reasons_are_short_and_unique(self) -> None:
         said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
         assert words.reasons([said % 0, said % 7]) == ["h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"]
 
@@ -597,7 +597,7 @@ class TestActs:
     def plan(admin: RdkafkaAdmin, scenario: Scenario, topics: Any = None) -> Outcome[PlannedOffset]:
         return asyncio.run(admin.plan_reset(ResetRequest(Selection(("a", "b", "c")), scenario, topics, create=True)))
 
-    def test_a_reset_is_planned_as_over_the_wire(self, opened: Opened) -> None:
+    def test_plan_reset_matches_the_wire_client(self, opened: Opened) -> None:
         planned = self.plan(opened(self.shop()), ToOffset(7), {"t": frozenset({0})})
         assert [(*entry.key, entry.old, entry.new) for entry in planned.items] == [
             ("a", "t", 0, 50, 10),
@@ -606,7 +606,7 @@ class TestActs:
         assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
         assert "group 'c' does not exist and would be created" in planned.notices
 
-    def test_a_streams_group_is_not_taken_for_one_that_does_not_exist(self, opened: Opened) -> None:
+    def test_plan_reset_streams_group_is_not_treated_as_missing(self, opened: Opened) -> None:
         """Its commits would be written over, and the undo file would say that there were none."""
         shop = self.shop()
         shop.committed["c"] = commits("c", ("t", 0, 33))
@@ -620,7 +620,7 @@ class TestActs:
         [{}, {AUTHORIZER: ConfigEntry(AUTHORIZER, "StandardAuthorizer")}, refusal(31), SILENCE],
         ids=["untold", "authorizer", "refused", "silence"],
     )
-    def test_only_brokers_without_an_authorizer_hide_no_offsets_for_sure(self, opened: Opened, configs: Any) -> None:
+    def test_hidden_offsets_are_excluded_only_without_authorizer(self, opened: Opened, configs: Any) -> None:
         seen = {"a": {("t", 0): Commit(0, 50)}}
         admin = opened(self.shop(configs=configs), broker_timeout=0.2)
         (failure,) = asyncio.run(admin.hidden_offsets(seen, "--flag")).values()
@@ -629,14 +629,16 @@ class TestActs:
         assert not asyncio.run(without.hidden_offsets(seen, "--flag"))
 
     @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
-    def test_metadata_that_librdkafka_leaves_open_is_unknown(self, read: bytes) -> None:
+    def test_commits_with_garbled_metadata_have_unknown_metadata(self, read: bytes) -> None:
         assert words.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, None),)}
 
     @pytest.mark.parametrize("read", [b"", None])
-    def test_no_metadata_is_known(self, read: bytes | None) -> None:
+    def test_commits_without_metadata_have_empty_metadata(self, read: bytes | None) -> None:
         assert words.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, ""),)}
 
-    def test_other_memory_after_metadata_is_not_a_commit(self, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_commits_with_changing_garbled_metadata_are_unchanged(
+        self, opened: Opened, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(still_committing, "SAMPLE", 0.01)
         shop = self.shop()
         shop.committed["a"] = [commit_with(b"AgAAAaIB" + each) for each in (b"E", b"\x81", b"%", b"")]
@@ -653,15 +655,15 @@ class TestActs:
         assert not committing.found
         assert [doomed.group.group_id for doomed in again.items] == ["a"] and not again.failures
 
-    def test_by_time(self, opened: Opened) -> None:
+    def test_plan_reset_to_time(self, opened: Opened) -> None:
         planned = self.plan(opened(self.shop(times={("t", 0): 66})), ToTime(4))
         assert [(entry.new, entry.clamp) for entry in planned.items] == [(66, None), (100, Clamp.NO_RECORD)]
 
-    def test_a_topic_that_does_not_exist(self, opened: Opened) -> None:
+    def test_plan_reset_of_unknown_topic_is_a_usage_error(self, opened: Opened) -> None:
         with pytest.raises(UsageError, match="there is no topic 'u'"):
             self.plan(opened(self.shop()), ToOffset(7), {"u": None})
 
-    def test_each_partition_is_told_of(self, opened: Opened) -> None:
+    def test_apply_offsets_reports_each_partition(self, opened: Opened) -> None:
         half = commits("a", ("t", 0, 10), ("t", 1, 10))
         half.topic_partitions[1] = type("Refused", (), {"topic": "t", "partition": 1, "error": KafkaError(29)})()
         client = self.shop(changed={"a": half, "c": SILENCE})
@@ -676,7 +678,7 @@ class TestActs:
         ]
         assert ("alter", "a", [("t", 0, 10), ("t", 1, 10)]) in client.asked
 
-    def test_who_joined_meanwhile_is_not_overtaken(self, opened: Opened) -> None:
+    def test_apply_offsets_is_rejected_if_a_member_joined(self, opened: Opened) -> None:
         client = self.shop(changed={"a": refusal(25)})
         admin = opened(client)
         planned = self.plan(admin, ToOffset(7)).items
@@ -687,7 +689,7 @@ class TestActs:
         client.groups["a"] = description("a", member("m", ("t", 0)))
         assert [failure.error for failure in asyncio.run(admin.still_true(planned)).failures] == ["NON_EMPTY_GROUP"]
 
-    def test_a_commit_that_is_to_go_stays(self, opened: Opened) -> None:
+    def test_apply_offsets_cannot_remove_commits(self, opened: Opened) -> None:
         client = self.shop()
         admin = opened(client)
         planned = self.plan(admin, FromPlan({("a", "t", 0): None, ("a", "t", 1): Commit(1, 7)}, exact=True)).items
@@ -695,7 +697,7 @@ class TestActs:
         assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
         assert "librdkafka cannot take a commit away" in applied.failures[0].message
 
-    def test_a_share_group_is_not_made_a_classic_one(self, opened: Opened) -> None:
+    def test_apply_offsets_cannot_create_share_groups(self, opened: Opened) -> None:
         client = self.shop()
         admin = opened(client)
         moves = {("c", "t", 0): Commit(0, 7)}
@@ -704,7 +706,7 @@ class TestActs:
         assert [each.result for each in applied.items] == [Result.FAILED]
         assert "librdkafka does not know share groups" in applied.failures[0].message
 
-    def test_groups_are_deleted_one_by_one(self, opened: Opened) -> None:
+    def test_delete_groups_reports_each_group(self, opened: Opened) -> None:
         client = self.shop(changed={"b": refusal(68), "c": refusal(69), "d": SILENCE})
         admin = opened(client)
         doomed = asyncio.run(admin.plan_delete(Selection(("a", "b", "c"))))
@@ -718,7 +720,7 @@ class TestActs:
         ]
         assert [failure.error for failure in deleted.failures] == ["NON_EMPTY_GROUP", "GROUP_ID_NOT_FOUND", None]
 
-    def test_what_it_cannot_do_is_refused(self, opened: Opened) -> None:
+    def test_unsupported_operations_are_usage_errors(self, opened: Opened) -> None:
         admin = opened(self.shop())
         with pytest.raises(UsageError, match="librdkafka cannot take a commit away"):
             asyncio.run(OFFSET_DELETION.of(admin).plan_delete_offsets(EVERYTHING, {"t": None}))
@@ -727,7 +729,7 @@ class TestActs:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the names of threads are Linux's to tell")
-def test_who_reached_nobody_leaves_no_thread_behind() -> None:
+def test_connect_failure_leaves_no_threads() -> None:
     """That would use OpenSSL while the process takes it down at its own end, and crash it."""
 
     def threads() -> set[str]:

@@ -74,7 +74,7 @@ def check(log: Log, *, later: Iterable[tuple[float, int]] = (), window: float = 
     return ask_again(log.cluster, question)
 
 
-def test_next_commit_is_waited_for_and_named() -> None:
+def test_check_waits_for_next_commit_and_names_the_group() -> None:
     log = Log()
     log.commits([0.4, 0.3, 0.2, 0.1])
     found = check(log, later=[(0.2, 9)])
@@ -84,7 +84,7 @@ def test_next_commit_is_waited_for_and_named() -> None:
     )
 
 
-def test_waits_of_several_groups_at_once_extend_the_timeout_once() -> None:
+def test_concurrent_pauses_extend_the_timeout_once() -> None:
     async def question(admin: WireAdmin) -> float:
         left = admin.cluster.deadline.remaining()
         began = time.monotonic()
@@ -101,13 +101,13 @@ def test_same_offset_committed_again_counts() -> None:
     assert "t-0 was committed again at offset 5 within" in check(log, later=[(0.2, 5)]).found["g"]
 
 
-def test_stopped_client_and_several_resets_in_a_row_are_let_pass() -> None:
+def test_stopped_client_and_repeated_resets_are_ignored() -> None:
     log = Log()
     log.commits([0.4, 0.3, 0.2, 0.1])
     assert check(log) == Committing()
 
 
-def test_without_a_rhythm_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_without_commit_rhythm_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     async def pause(self: object, seconds: float) -> None:
         raise AssertionError("waited")
 
@@ -122,7 +122,7 @@ def test_without_a_rhythm_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch)
     assert check(log) == Committing(), "back: a reset and its undo"
 
 
-def test_members_that_committed_and_left_are_no_concern(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commits_of_members_that_left_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     async def pause(self: object, seconds: float) -> None:
         raise AssertionError("waited")
 
@@ -135,7 +135,7 @@ def test_members_that_committed_and_left_are_no_concern(monkeypatch: pytest.Monk
     assert check(log) == Committing(), "one reset since"
 
 
-def test_clients_that_commit_after_the_members_left_are_found() -> None:
+def test_commits_after_members_left_are_found() -> None:
     log = Log()
     log.members_left(1)
     log.commits([0.3, 0.2, 0.1])
@@ -149,7 +149,7 @@ def test_deleted_offsets_do_not_count() -> None:
     assert check(log) == Committing()
 
 
-def test_dry_run_does_not_wait_but_says_what_the_records_show() -> None:
+def test_dry_run_reports_records_without_waiting() -> None:
     log = Log()
     log.commits([0.3, 0.2, 0.1])
     found = check(log, watch=False)
@@ -157,7 +157,7 @@ def test_dry_run_does_not_wait_but_says_what_the_records_show() -> None:
 
 
 @pytest.mark.parametrize("api", ["Metadata", "Fetch"])
-def test_unreadable_log_is_made_up_for_by_two_samples(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
+def test_unreadable_log_is_replaced_by_two_samples(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
     monkeypatch.setattr(still_committing, "SAMPLE", 0.5)
     name = LOG if api == "Metadata" else f"{LOG}-0"
     for later, named in (([(0.1, 43)], ["g"]), ([], [])):
@@ -177,7 +177,7 @@ def test_unreadable_log_is_made_up_for_by_two_samples(monkeypatch: pytest.Monkey
     assert said.startswith("1 group: not checked whether clients that are not members still commit")
 
 
-def test_busy_log_is_read_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_busy_log_is_read_partly_with_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent_commits, "MOST_RECORDS", 3)
     monkeypatch.setattr(recent_commits, "LEAST_RECORDS", 3)
     log = Log()
@@ -188,7 +188,7 @@ def test_busy_log_is_read_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPat
     assert said.startswith("1 group: only the last 40 s of 90 s of commits were read, the log is too busy; ")
 
 
-def test_no_offsets_topic_no_commits() -> None:
+def test_missing_offsets_topic_means_no_commits() -> None:
     log = Log()
     del log.cluster.world.topics[LOG]
     assert check(log) == Committing()

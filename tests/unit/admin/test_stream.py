@@ -109,7 +109,7 @@ def test_round_trips_overlap_if_coordinators_follow_names(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(("batched", "most"), [(True, BATCHES), (False, PIPELINE)])
-def test_pieces_share_the_limit_of_requests_under_way(batched: bool, most: int) -> None:
+def test_batches_share_the_limit_of_concurrent_requests(batched: bool, most: int) -> None:
     node = Node(1, "kafka", 9092)
     under_way = peak = 0
 

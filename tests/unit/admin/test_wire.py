@@ -11,7 +11,7 @@ from tests.fakes.versions import OFFSET_FETCH
 
 
 @pytest.mark.parametrize("ranges", [None, (0, 1), (20, 21)])
-def test_a_cluster_that_we_cannot_talk_to_is_said_to_be_one(ranges: tuple[int, int] | None) -> None:
+def test_cluster_without_a_shared_version_is_unsupported(ranges: tuple[int, int] | None) -> None:
     fake = FakeCluster(1)
     spoken = {key: found for key, found in fake.brokers[0].ranges.items() if key != OFFSET_FETCH}
     fake.brokers[0].ranges = {**spoken, OFFSET_FETCH: ranges} if ranges else spoken
@@ -19,14 +19,14 @@ def test_a_cluster_that_we_cannot_talk_to_is_said_to_be_one(ranges: tuple[int, i
         list_groups(fake)
 
 
-def test_nobody_there_is_unreachable() -> None:
+def test_cluster_without_running_brokers_is_unreachable() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].alive = False
     with pytest.raises(ClusterUnreachable, match="connection refused"):
         list_groups(fake)
 
 
-def test_an_advertised_address_that_is_out_of_reach_is_said_to_be_one() -> None:
+def test_unreachable_advertised_address_is_named() -> None:
     fake = FakeCluster(1)
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

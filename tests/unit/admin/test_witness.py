@@ -31,13 +31,13 @@ def watched() -> tuple[Journal[str, str], Witness[str, str, Any]]:
         (Code.request_timed_out, True),
     ],
 )
-def test_change_that_is_sent_again_is_in_doubt_only_if_it_may_have_been_made(code: Code, in_doubt: bool) -> None:
+def test_resent_change_is_in_doubt_only_after_ambiguous_errors(code: Code, in_doubt: bool) -> None:
     journal, witness = watched()
     witness.answered(NODE, "g", kafka_error(code))
     assert [journal.in_doubt(key) for key in ("g-0", "g-1")] == [in_doubt] * 2 and not journal.results
 
 
-def test_results_are_entered() -> None:
+def test_witness_enters_results() -> None:
     journal, witness = watched()
     witness.answered(NODE, "g", "done")
     assert journal.results == {"g-0": "done"} and journal.in_doubt("g-1")

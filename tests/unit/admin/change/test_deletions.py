@@ -35,7 +35,7 @@ NAMED = Selection(("a", "b", "busy"))
 
 
 @pytest.mark.parametrize("versions", ["1.1.1", "2.8.2", "4.3.1"])
-def test_what_would_be_deleted(versions: str) -> None:
+def test_plan_delete_lists_empty_groups_with_their_commits(versions: str) -> None:
     doomed = ask(shop(versions), lambda admin: admin.plan_delete(Selection(("a", "busy", "nope"))))
     assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 3)]
     assert errors(doomed) == {"busy": "NON_EMPTY_GROUP", "nope": "GROUP_ID_NOT_FOUND"}
@@ -46,7 +46,7 @@ def test_what_would_be_deleted(versions: str) -> None:
     ]
 
 
-def test_a_share_group_can_be_deleted_when_it_is_named() -> None:
+def test_plan_delete_named_share_group_is_included() -> None:
     fake = shop()
     fake.world.group("share", 1, type="Share", protocol_type="share")
     fake.world.fail("OffsetFetch", "share", ErrorCode.group_id_not_found)
@@ -61,7 +61,7 @@ def deleted(fake: FakeCluster, *names: str, **settings: float) -> Outcome[Delete
 
 
 @pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
-def test_deleting_goes_in_batches(versions: str) -> None:
+def test_delete_groups_sends_batches(versions: str) -> None:
     fake = shop(versions)
     names = [f"many-{number}" for number in range(20)]
     for name in names:
@@ -74,7 +74,7 @@ def test_deleting_goes_in_batches(versions: str) -> None:
     assert not set(names) & set(fake.world.groups)
 
 
-def test_a_deletion_without_an_answer_is_unknown() -> None:
+def test_delete_without_response_is_unknown() -> None:
     fake = shop()
     fake.brokers[1].fault("DeleteGroups", silence)
     outcome = deleted(fake, "a", "b", broker_timeout=PATIENCE)
@@ -85,7 +85,7 @@ def test_a_deletion_without_an_answer_is_unknown() -> None:
     assert [each.result for each in deleted(fake, "a", "b").items] == [Result.APPLIED, Result.APPLIED]
 
 
-def test_a_group_that_is_gone_after_a_doubtful_answer_may_be_our_doing() -> None:
+def test_delete_group_missing_after_timeout_is_unknown() -> None:
     fake = shop()
     fake.world.fail("DeleteGroups", "a", ErrorCode.request_timed_out, times=1)
     fake.world.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
@@ -94,7 +94,7 @@ def test_a_group_that_is_gone_after_a_doubtful_answer_may_be_our_doing() -> None
     assert item.failure.message.startswith("it is not known whether this deleted it")
 
 
-def test_groups_of_a_broker_that_is_gone_wait_for_their_new_coordinator() -> None:
+def test_delete_after_broker_failure_waits_for_the_new_coordinator() -> None:
     fake = shop()
 
     async def dies() -> None:
@@ -111,21 +111,21 @@ def test_groups_of_a_broker_that_is_gone_wait_for_their_new_coordinator() -> Non
     assert [each.result for each in outcome.items] == [Result.APPLIED, Result.APPLIED], outcome.failures
 
 
-def test_commits_that_would_go() -> None:
+def test_plan_delete_offsets_lists_commits_in_scope() -> None:
     scope = parse_topic_scope(["t:1", "u"])
     planned = ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, scope))
     assert [entry.key for entry in planned.items] == [("a", "t", 1), ("a", "u", 0), ("busy", "u", 0)]
     assert not planned.failures
 
 
-def test_a_topic_that_is_read_keeps_its_commits() -> None:
+def test_plan_delete_offsets_of_subscribed_topic_is_refused() -> None:
     fake = shop()
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["t"])))
     assert {entry.group_id for entry in planned.items} == {"a", "b"}
     assert [(failure.name, failure.error) for failure in planned.failures] == [("t", "GROUP_SUBSCRIBED_TO_TOPIC")]
 
 
-def test_a_topic_that_nobody_knows_is_a_mistake() -> None:
+def test_plan_delete_offsets_of_unknown_topic_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="--topic: there is no topic 'nope', nor a commit on it"):
         ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["nope"])))
     fake = shop()
@@ -142,7 +142,7 @@ def test_a_topic_that_nobody_knows_is_a_mistake() -> None:
         ("gone:0,1", "--topic: there is no topic 'gone', nor a commit on its partition 1"),
     ],
 )
-def test_a_partition_that_nobody_knows_is_a_mistake(scope: str, reason: str) -> None:
+def test_plan_delete_offsets_of_unknown_partition_is_a_usage_error(scope: str, reason: str) -> None:
     fake = shop()
     fake.world.groups["a"].commits["gone", 0] = 9
     with pytest.raises(UsageError, match=f"^{re.escape(reason)}$"):
@@ -150,7 +150,7 @@ def test_a_partition_that_nobody_knows_is_a_mistake(scope: str, reason: str) -> 
 
 
 @pytest.mark.parametrize("scope", ["gone", "gone:0", "t:5", "u:0"])
-def test_commits_can_go_where_there_is_no_topic_or_partition_any_more(scope: str) -> None:
+def test_plan_delete_offsets_includes_deleted_topics_and_partitions(scope: str) -> None:
     fake = shop()
     fake.world.groups["a"].commits.update({("gone", 0): 9, ("t", 5): 9})
     del fake.world.topics["u"]
@@ -160,7 +160,7 @@ def test_commits_can_go_where_there_is_no_topic_or_partition_any_more(scope: str
 
 
 @pytest.mark.parametrize("code", [ErrorCode.topic_authorization_failed, ErrorCode.invalid_topic_exception])
-def test_a_topic_that_brokers_do_not_tell_of_is_a_failure_and_the_others_go_on(code: ErrorCode) -> None:
+def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -> None:
     fake = shop()
     fake.world.fail("Metadata", "dark", code)
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
@@ -169,7 +169,7 @@ def test_a_topic_that_brokers_do_not_tell_of_is_a_failure_and_the_others_go_on(c
     assert planned.notices == ((HIDDEN_COMMITS,) if code == ErrorCode.topic_authorization_failed else ())
 
 
-def test_a_topic_that_is_left_out_of_the_answer_is_a_failure() -> None:
+def test_plan_delete_offsets_of_topic_missing_in_response_is_a_failure() -> None:
     fake = shop()
     fake.world.omitted = {"dark"}
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark"])))
@@ -188,7 +188,7 @@ def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[Leaver], Out
 
 
 @pytest.mark.parametrize("versions", ["2.5.1", "4.3.1"])
-def test_members_leave_by_id_and_by_instance(versions: str) -> None:
+def test_remove_members_by_id_and_by_instance(versions: str) -> None:
     fake = shop(versions)
     planned, outcome = left(fake, WantedMembers(frozenset({"m-1", "m-9"}), frozenset({"i-2"})))
     assert [leaver.member.member_id for leaver in planned.items] == ["m-1", "m-2"]
@@ -198,7 +198,7 @@ def test_members_leave_by_id_and_by_instance(versions: str) -> None:
     assert len(fake.asked("LeaveGroup")) == 1
 
 
-def test_a_member_that_is_gone_by_then_is_told() -> None:
+def test_remove_members_that_already_left_is_a_failure() -> None:
     fake = shop()
     (leaver, _) = ask(shop(), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True))).items
     fake.world.groups["busy"].members = ()
@@ -207,7 +207,7 @@ def test_a_member_that_is_gone_by_then_is_told() -> None:
     assert outcome.failures[0].message == "member 'm-1': the group has no such member"
 
 
-def test_before_kafka_2_4_members_leave_only_by_themselves() -> None:
+def test_remove_members_before_kafka_2_4_is_a_failure() -> None:
     planned = ask(shop("1.1.1"), lambda admin: admin.plan_removal(NAMED, WantedMembers(everyone=True)))
     assert not planned.items
     assert [(each.name, each.message) for each in planned.failures] == [

@@ -73,14 +73,14 @@ def results(outcome: Outcome[AppliedOffset]) -> dict[tuple[str, str, int], Resul
 
 
 @pytest.mark.parametrize("versions", KAFKA)
-def test_every_scenario_of_every_kafka(versions: str) -> None:
+def test_plan_reset_works_on_every_kafka_version(versions: str) -> None:
     assert moved(plan(shop(versions), ToEarliest(), "a")) == {("a", "t", 0): 10, ("a", "t", 1): 10}
     assert moved(plan(shop(versions), ShiftBy(-45), "a", topics={"t": frozenset({1})})) == {("a", "t", 1): 10}
     assert moved(plan(shop(versions), ToTime(4001), "b")) == {("b", "t", 0): 60}
     assert moved(plan(shop(versions), ToTime(6001), "b")) == {("b", "t", 0): 100}
 
 
-def test_many_groups_take_few_requests() -> None:
+def test_plan_reset_of_many_groups_needs_few_requests() -> None:
     fake = shop()
     for number in range(30):
         fake.world.group(f"many-{number}", number % 2, commits={("t", 0): 1, ("t", 1): 2})
@@ -92,12 +92,12 @@ def test_many_groups_take_few_requests() -> None:
     assert not apis.count("FindCoordinator")
 
 
-def test_all_partitions_of_a_topic_committed_or_not() -> None:
+def test_plan_reset_of_whole_topic_includes_uncommitted_partitions() -> None:
     found = plan(shop(), ToOffset(20), "b", topics={"t": None})
     assert [(entry.old, entry.new) for entry in found.items] == [(5, 20), (None, 20)]
 
 
-def test_a_group_with_members_is_refused_and_the_others_go_on() -> None:
+def test_plan_reset_refuses_group_with_members_and_plans_the_others() -> None:
     fake = shop()
     fake.world.group("busy", 0, state="Stable", members=(MEMBER,), commits={("t", 0): 50})
     found = plan(fake, ToEarliest(), "busy", "b")
@@ -106,7 +106,7 @@ def test_a_group_with_members_is_refused_and_the_others_go_on() -> None:
     assert "its state is Stable" in found.failures[0].message
 
 
-def test_a_group_that_does_not_exist_is_made_only_on_request() -> None:
+def test_plan_reset_creates_missing_group_only_with_create() -> None:
     refused = plan(shop(), ToLatest(), "new", "b", topics={"t": frozenset({0})})
     assert moved(refused) == {("b", "t", 0): 100} and errors(refused) == {"new": NOT_FOUND} and not refused.notices
     assert "add --create-group" in refused.failures[0].message
@@ -115,7 +115,7 @@ def test_a_group_that_does_not_exist_is_made_only_on_request() -> None:
     assert found.notices == ("group 'new' does not exist and would be created",)
 
 
-def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> None:
+def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
     """To search all for each took 17 seconds of 20,000: names are not compared with each other."""
     count, compared = 500, 0
 
@@ -145,7 +145,7 @@ def test_planning_takes_each_name_once_however_many_groups_do_not_exist() -> Non
     assert compared < 10 * count
 
 
-def test_groups_of_other_kinds_are_left_out_unless_named() -> None:
+def test_plan_reset_skips_other_group_types_unless_named() -> None:
     fake = shop()
     fake.world.group("connect", 0, protocol_type="connect", commits={("t", 0): 1})
     fake.world.group("share", 1, type="Share", protocol_type="share")
@@ -169,7 +169,7 @@ def test_groups_of_other_kinds_are_left_out_unless_named() -> None:
         (ToGroup("nobody"), None, "--to-group: group 'nobody' has no commits"),
     ],
 )
-def test_what_was_named_and_does_not_exist_is_a_mistake(
+def test_plan_reset_of_unknown_topic_or_partition_is_a_usage_error(
     scenario: Scenario, topics: TopicScope | None, reason: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
@@ -177,7 +177,7 @@ def test_what_was_named_and_does_not_exist_is_a_mistake(
     assert str(caught.value).startswith(reason)
 
 
-def test_an_undo_puts_back_the_others_where_topics_and_partitions_are_gone() -> None:
+def test_undo_plan_restores_the_rest_if_topics_or_partitions_are_gone() -> None:
     undo = {
         ("a", "gone", 0): Commit(0, 3),
         ("a", "gone", 1): None,
@@ -203,7 +203,7 @@ def test_an_undo_puts_back_the_others_where_topics_and_partitions_are_gone() -> 
         plan(fake, FromPlan(undo, exact=True), "a", topics={"nope": None})
 
 
-def test_a_partition_of_a_topic_that_is_gone_is_a_failure_beside_the_others() -> None:
+def test_plan_reset_of_deleted_topic_is_a_failure_of_its_partitions() -> None:
     fake = shop()
     fake.world.groups["a"].commits["gone", 0] = 3
     found = plan(fake, ToLatest(), "a")
@@ -211,26 +211,26 @@ def test_a_partition_of_a_topic_that_is_gone_is_a_failure_beside_the_others() ->
     assert errors(found) == {"gone": "UNKNOWN_TOPIC_OR_PARTITION"}
 
 
-def test_shifting_without_a_commit_fails_for_that_partition() -> None:
+def test_plan_shift_without_commit_fails_for_that_partition() -> None:
     found = plan(shop(), ShiftBy(10), "b", topics={"t": None})
     assert moved(found) == {("b", "t", 0): 15}
     assert [failure.name for failure in found.failures] == ["t-1"]
 
 
-def test_another_groups_commits_are_copied_whole() -> None:
+def test_plan_to_group_copies_offsets_epochs_and_metadata() -> None:
     found = plan(shop(), ToGroup("a"), "b")
     assert [entry.after for entry in found.items] == [Commit(0, 50, 4), Commit(1, 51, 3, "noted")]
     assert moved(plan(shop(), ToGroup("a"), "b", topics={"t": frozenset({1})})) == {("b", "t", 1): 51}
 
 
-def test_a_group_to_copy_that_cannot_be_read_is_a_failure_and_no_mistake() -> None:
+def test_plan_to_group_with_unreadable_source_is_a_failure() -> None:
     fake = shop()
     fake.world.fail("OffsetFetch", "a", ErrorCode.group_authorization_failed)
     found = plan(fake, ToGroup("a"), "b")
     assert not found.items and errors(found) == {"a": "GROUP_AUTHORIZATION_FAILED"} and found.exit_code == 1
 
 
-def test_writing_and_undoing() -> None:
+def test_apply_offsets_then_undo_restores_the_commits() -> None:
     fake = shop()
     before = dict(fake.world.groups["a"].commits)
     planned = plan(fake, ToOffset(30), "a", "new", topics={"t": None}, create=True).items
@@ -245,7 +245,7 @@ def test_writing_and_undoing() -> None:
 
 
 @pytest.mark.parametrize("versions", ["1.1.1", "4.3.1"])
-def test_who_joins_meanwhile_is_not_overtaken(versions: str) -> None:
+def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     fake = shop(versions)
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.world.groups["a"].members, fake.world.groups["a"].state = (MEMBER,), "Stable"
@@ -262,7 +262,7 @@ def test_who_joins_meanwhile_is_not_overtaken(versions: str) -> None:
     assert fake.world.groups["a"].commits == commits
 
 
-def test_offsets_that_moved_meanwhile_are_not_overwritten() -> None:
+def test_still_true_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.world.groups["a"].commits["t", 0] = 52
@@ -271,7 +271,7 @@ def test_offsets_that_moved_meanwhile_are_not_overwritten() -> None:
     assert "its offsets have changed" in checked.failures[0].message
 
 
-def test_one_partition_refused_does_not_stop_the_others() -> None:
+def test_apply_offsets_writes_other_partitions_if_one_is_refused() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
     fake.world.fail("OffsetCommit", "t-1", ErrorCode.topic_authorization_failed)
@@ -281,7 +281,7 @@ def test_one_partition_refused_does_not_stop_the_others() -> None:
     assert written.failures[0].message == "group 'a': not authorized: needs READ on TOPIC t"
 
 
-def test_a_coordinator_that_moves_or_loads_is_followed() -> None:
+def test_apply_offsets_follows_moved_or_loading_coordinator() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.world.fail("OffsetCommit", "a", ErrorCode.not_coordinator, times=1)
@@ -290,7 +290,7 @@ def test_a_coordinator_that_moves_or_loads_is_followed() -> None:
 
 
 @pytest.mark.parametrize("fault", [silence, close])
-def test_what_was_sent_and_not_answered_is_unknown_and_is_not_sent_again(fault: Callable) -> None:
+def test_apply_offsets_without_response_is_unknown_and_not_resent(fault: Callable) -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.brokers[0].fault("OffsetCommit", fault)
@@ -304,7 +304,7 @@ def test_what_was_sent_and_not_answered_is_unknown_and_is_not_sent_again(fault: 
     assert len([request for request in fake.asked("OffsetCommit") if request.keys == ("a",)]) == 1
 
 
-def test_a_broker_that_never_got_it_leaves_no_doubt() -> None:
+def test_apply_offsets_to_stopped_broker_is_failed_not_unknown() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
 
@@ -314,7 +314,7 @@ def test_a_broker_that_never_got_it_leaves_no_doubt() -> None:
     assert all(failure.message.startswith("not sent: ") for failure in written.failures)
 
 
-def test_a_write_that_times_out_in_the_broker_is_unknown() -> None:
+def test_apply_offsets_timed_out_in_broker_is_unknown() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a").items
     fake.world.fail("OffsetCommit", "a", ErrorCode.request_timed_out)
@@ -324,7 +324,7 @@ def test_a_write_that_times_out_in_the_broker_is_unknown() -> None:
     assert set(results(write(again, planned)).values()) == {Result.APPLIED}, "to commit twice is to commit once"
 
 
-def test_a_group_with_very_many_partitions_goes_in_several_requests() -> None:
+def test_apply_offsets_of_many_partitions_is_split() -> None:
     fake = shop()
     fake.world.topic("wide", [0] * 5000, start=0, end=9)
     planned = plan(fake, ToLatest(), "a", topics={"wide": None}).items
@@ -336,7 +336,7 @@ def test_a_group_with_very_many_partitions_goes_in_several_requests() -> None:
     assert len(fake.asked("OffsetCommit")) == 1, "once refused, nothing more is asked"
 
 
-def test_before_kafka_2_4_a_commit_cannot_be_taken_away() -> None:
+def test_plan_removing_a_commit_before_kafka_2_4_is_a_failure() -> None:
     fake = shop("1.1.1")
     planned = plan(fake, FromPlan({("b", "t", 0): None, ("b", "t", 1): Commit(1, 20)}, exact=True), "b")
     assert moved(planned) == {("b", "t", 1): 20}, "the plan says so, not only the write"

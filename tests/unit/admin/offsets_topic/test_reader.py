@@ -50,7 +50,7 @@ def read(cluster: FakeCluster, *keys: Key, limits: Limits = PLENTY, retention: b
     return ask(cluster, question)
 
 
-def test_the_newest_record_of_a_key_counts() -> None:
+def test_read_newest_record_of_a_key_wins() -> None:
     member = {"memberId": "m-2", "clientId": "c", "clientHost": "/h", "subscription": b"", "assignment": b""}
     member |= {"groupInstanceId": None, "rebalanceTimeout": 300_000, "sessionTimeout": 45_000}
     answer = read(fake(group(0, 1), commit(1, 70), group(2, 2, member), commit(3, 90), other(4)), COMMIT, GROUP)
@@ -63,19 +63,19 @@ def test_the_newest_record_of_a_key_counts() -> None:
     assert said.endswith(f") of {LOG}-0, offsets 0 to 5 of 0 to 5, back to 1970-01-01T00:00:00.070Z")
 
 
-def test_a_deleted_record_tells_nothing_and_is_not_looked_for_further() -> None:
+def test_read_tombstone_ends_the_search_for_its_key() -> None:
     gone = batch(1, [(1, 80)], key=commit_key(), value=None)
     answer = read(fake(commit(0, 70), gone), COMMIT)
     assert not answer.of("g").commits
     assert "stopped" not in answer.notices[0]
 
 
-def test_nothing_is_read_to_look_for_nothing() -> None:
+def test_read_without_wanted_keys_fetches_nothing() -> None:
     assert read(fake(commit(0, 11))) == DeepAnswer({}, ())
     assert read(fake(commit(0, 11)), COMMIT).logs.keys() == {"g"}
 
 
-def test_only_as_far_back_as_needed() -> None:
+def test_read_stops_at_the_newest_record_of_each_key() -> None:
     cluster = fake(commit(0, 1), *(other(offset) for offset in range(1, 9000)), commit(9000, 99))
     answer = read(cluster, COMMIT)
     assert answer.of("g").commits[("t", 0)].committed == 99
@@ -83,7 +83,7 @@ def test_only_as_far_back_as_needed() -> None:
     assert "read 16 records" in answer.notices[0]
 
 
-def test_and_as_far_as_the_beginning_where_it_is_there() -> None:
+def test_read_reaches_the_log_start_if_needed() -> None:
     cluster = fake(commit(0, 1), *(other(offset) for offset in range(1, 9000)))
     answer = read(cluster, COMMIT)
     assert answer.of("g").commits[("t", 0)].committed == 1
@@ -91,7 +91,7 @@ def test_and_as_far_as_the_beginning_where_it_is_there() -> None:
     assert "offsets 0 to 9,000 of 0 to 9,000" in answer.notices[0]
 
 
-def test_a_bound_in_bytes_holds_and_is_said() -> None:
+def test_read_stops_at_the_byte_limit_with_a_notice() -> None:
     cluster = fake(commit(0, 1), *(other(offset, 2000) for offset in range(1, 9000)))
     answer = read(cluster, COMMIT, limits=Limits(2 << 20, 60))
     assert not answer.of("g").commits
@@ -101,33 +101,33 @@ def test_a_bound_in_bytes_holds_and_is_said() -> None:
     assert len(cluster.asked("Fetch")) < 20
 
 
-def test_a_bound_in_time_holds_and_is_said() -> None:
+def test_read_stops_at_the_time_limit_with_a_notice() -> None:
     cluster = fake(commit(0, 1), *(other(offset) for offset in range(1, 9000)))
     cluster.brokers[0].fault("Fetch", faults.late(0.2))
     answer = read(cluster, COMMIT, limits=Limits(1 << 20, 0.1))
     assert answer.notices[0].endswith("; stopped at 0.1 seconds, 1 not found")
 
 
-def test_never_longer_than_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_stops_at_the_command_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgroups.admin.offsets_topic.backward_reader.OF_WHAT_IS_LEFT", 0)
     answer = read(fake(commit(0, 1)), COMMIT)
     assert "; stopped at --timeout (" in answer.notices[0] and answer.notices[0].endswith(" s), 1 not found")
 
 
-def test_an_older_record_of_a_key_is_not_even_decoded() -> None:
+def test_read_does_not_decode_older_records_of_a_key() -> None:
     broken = batch(0, [(0, 70)], key=commit_key(), value=b"\0\x63")
     answer = read(fake(broken, commit(1, 80)), COMMIT)
     assert answer.of("g").commits == {("t", 0): CommitTimes(80)}
     assert "decoded" not in answer.notices[0]
 
 
-def test_what_an_aborted_transaction_wrote_is_passed_over() -> None:
+def test_read_skips_records_of_aborted_transactions() -> None:
     aborted = commit(1, 99, attributes=TRANSACTIONAL, producer=7)
     cluster = fake(commit(0, 70), aborted, marker(2, 7), aborted=[Aborted(7, 1)])
     assert read(cluster, COMMIT).of("g").commits == {("t", 0): CommitTimes(70)}
 
 
-def test_an_unreadable_record_is_counted() -> None:
+def test_read_counts_undecodable_records() -> None:
     broken = batch(1, [(1, 80)], key=commit_key(), value=b"\0\x63")
     answer = read(fake(commit(0, 70), broken), COMMIT)
     assert answer.of("g").commits == {("t", 0): CommitTimes(70)}
@@ -141,7 +141,7 @@ def test_an_unreadable_record_is_counted() -> None:
         (ErrorCode.unknown_server_error, "unknown server error"),
     ],
 )
-def test_a_refusal_is_a_notice(code: ErrorCode, reason: str) -> None:
+def test_read_fetch_error_is_a_notice(code: ErrorCode, reason: str) -> None:
     cluster = fake(commit(0, 70))
     cluster.world.fail("Fetch", f"{LOG}-0", code)
     answer = read(cluster, COMMIT)
@@ -149,22 +149,22 @@ def test_a_refusal_is_a_notice(code: ErrorCode, reason: str) -> None:
     assert reason in answer.notices[0].lower()
 
 
-def test_rubbish_is_a_notice() -> None:
+def test_read_corrupt_batch_is_a_notice() -> None:
     answer = read(fake(Batch(0, 0, b"\0" * 8 + b"\0\0\0\x30" + b"\7" * 48)), COMMIT)
     assert "undecodable records" in answer.notices[0]
 
 
-def test_a_topic_that_is_not_there_is_a_notice() -> None:
+def test_read_missing_offsets_topic_is_a_notice() -> None:
     (said,) = read(FakeCluster(1, "4.3.1"), COMMIT).notices
     assert LOG in said
 
 
-def test_an_explicit_expiry_is_told() -> None:
+def test_read_returns_explicit_expiry() -> None:
     told = batch(0, [(0, 1)], key=commit_key(), value=commit_value(1, expireTimestamp=5, commitTimestamp=2))
     assert read(fake(told), COMMIT).of("g").commits == {("t", 0): CommitTimes(2, 5)}
 
 
-def test_modern_groups() -> None:
+def test_read_consumer_protocol_group_records() -> None:
     member = {"InstanceId": None, "RackId": None, "ClientId": "c", "ClientHost": "/h", "SubscribedTopicNames": []}
     member |= {"SubscribedTopicRegex": None, "RebalanceTimeoutMs": 7, "ServerAssignor": None}
     member["ClassicMemberMetadata"] = None

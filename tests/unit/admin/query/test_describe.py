@@ -26,7 +26,7 @@ def cluster(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeC
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=("b", "a"))])
-def test_offsets_and_lag_are_the_same_on_every_version(version: str, selection: Selection) -> None:
+def test_describe_offsets_is_the_same_on_every_version(version: str, selection: Selection) -> None:
     answer = describe_offsets(cluster(version), selection)
     assert not answer.failures
     seen = [(r.group, r.partition, r.current_offset, r.log_start_offset, r.log_end_offset, r.lag) for r in rows(answer)]
@@ -48,7 +48,7 @@ def thousand(version: str) -> FakeCluster:
     return fake
 
 
-def test_a_thousand_groups_cost_a_dozen_requests_and_no_look_up() -> None:
+def test_describe_thousand_groups_batches_requests_without_lookup() -> None:
     fake = thousand("4.3.1")
     answer = describe_offsets(fake)
     assert len(answer.items) == 1000 and not answer.failures
@@ -59,7 +59,7 @@ def test_a_thousand_groups_cost_a_dozen_requests_and_no_look_up() -> None:
     assert [broker.connections for broker in fake.brokers.values()] == [1, 1]
 
 
-def test_an_old_cluster_costs_one_offset_fetch_a_group_pipelined_and_still_no_look_up() -> None:
+def test_describe_on_old_cluster_pipelines_offset_fetch_without_lookup() -> None:
     fake = thousand("2.8.2")
     with Stopwatch() as watch:
         answer = describe_offsets(fake)
@@ -70,7 +70,7 @@ def test_an_old_cluster_costs_one_offset_fetch_a_group_pipelined_and_still_no_lo
     assert watch.seconds == 0
 
 
-def test_a_mixed_cluster_is_asked_broker_by_broker() -> None:
+def test_describe_mixed_cluster_uses_each_broker_version() -> None:
     fake = cluster({0: "4.3.1", 1: "1.1.1"})
     answer = describe_offsets(fake)
     assert described(answer) == ["a", "b"] and not answer.failures
@@ -80,13 +80,13 @@ def test_a_mixed_cluster_is_asked_broker_by_broker() -> None:
 @pytest.mark.parametrize(
     ("isolation", "lags"), [("READ_COMMITTED", [20, None, 75, -20]), ("READ_UNCOMMITTED", [40, None, 95, 0])]
 )
-def test_under_read_committed_the_end_is_the_last_stable_offset(isolation: str, lags: list[int | None]) -> None:
+def test_describe_read_committed_uses_the_last_stable_offset(isolation: str, lags: list[int | None]) -> None:
     fake = cluster()
     fake.world.topics["t"].stable = 80
     assert [row.lag for row in rows(describe_offsets(fake, isolation=Isolation[isolation]))] == lags
 
 
-def test_a_topic_limits_what_is_shown_and_what_is_asked() -> None:
+def test_describe_topic_limits_rows_and_requests() -> None:
     fake = cluster()
     fake.world.topic("u", [0])
     fake.world.group("c", 0, commits={("t", 1): 1, ("u", 0): 1})
@@ -95,7 +95,7 @@ def test_a_topic_limits_what_is_shown_and_what_is_asked() -> None:
     assert [request.keys for request in fake.asked("ListOffsets")] == [("u",), ("u",)]
 
 
-def test_whole_topics_are_looked_at_where_that_is_asked_for() -> None:
+def test_describe_whole_topics_reads_all_partitions() -> None:
     fake = cluster()
     fake.world.topic("u", [0, 1, 0])
     fake.world.group("c", 0, commits={("u", 1): 1})
@@ -105,7 +105,7 @@ def test_whole_topics_are_looked_at_where_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("hangs_on", ["*", "ListGroups", "DescribeGroups", "OffsetFetch", "ListOffsets"])
-def test_a_hung_broker_costs_its_timeout_once_and_hides_nobody_else(hangs_on: str) -> None:
+def test_describe_hung_broker_costs_one_timeout_and_keeps_the_others(hangs_on: str) -> None:
     fake = cluster()
 
     async def hang() -> None:
@@ -119,7 +119,7 @@ def test_a_hung_broker_costs_its_timeout_once_and_hides_nobody_else(hangs_on: st
     assert PATIENCE <= watch.seconds < 2 * PATIENCE
 
 
-def test_a_hung_broker_costs_named_groups_its_timeout_once() -> None:
+def test_describe_named_groups_on_hung_broker_costs_one_timeout() -> None:
     fake = cluster()
     fake.brokers[1].fault("DescribeGroups", faults.silence)
     with Stopwatch() as watch:
@@ -129,7 +129,7 @@ def test_a_hung_broker_costs_named_groups_its_timeout_once() -> None:
     assert PATIENCE <= watch.seconds < 2 * PATIENCE
 
 
-def test_the_deadline_ends_everything_and_what_came_back_is_there() -> None:
+def test_describe_deadline_keeps_what_arrived() -> None:
     fake = cluster(brokers=3)
     fake.world.group("c", 2, commits={("t", 0): 1})
     fake.brokers[2].fault("OffsetFetch", faults.silence)
@@ -140,7 +140,7 @@ def test_the_deadline_ends_everything_and_what_came_back_is_there() -> None:
     assert "c" in errors(answer)
 
 
-def test_a_dead_broker_hides_its_groups_and_partitions_only() -> None:
+def test_describe_stopped_broker_loses_only_its_groups_and_partitions() -> None:
     fake = cluster()
     fake.brokers[1].alive = False
     answer = describe_offsets(fake, via=(0,))
@@ -149,7 +149,7 @@ def test_a_dead_broker_hides_its_groups_and_partitions_only() -> None:
     assert {failure.broker for failure in answer.failures} == {1}
 
 
-def test_a_dead_broker_that_is_first_in_the_metadata_hides_nothing_of_the_others() -> None:
+def test_describe_stopped_first_broker_keeps_the_others() -> None:
     """The bootstrap name differs from the advertised one: no connection to an advertised address exists yet."""
     fake = cluster()
     fake.brokers[0].alive = False
@@ -161,7 +161,7 @@ def test_a_dead_broker_that_is_first_in_the_metadata_hides_nothing_of_the_others
 
 @pytest.mark.parametrize("fault", [faults.close, faults.cut_frame])
 @pytest.mark.parametrize("api", ["DescribeGroups", "OffsetFetch", "ListOffsets"])
-def test_a_broker_that_always_drops_the_connection_is_given_up(api: str, fault: faults.Fault) -> None:
+def test_describe_broker_that_always_disconnects_is_abandoned(api: str, fault: faults.Fault) -> None:
     fake = cluster()
     fake.brokers[1].fault(api, fault)
     with Stopwatch() as watch:
@@ -171,14 +171,14 @@ def test_a_broker_that_always_drops_the_connection_is_given_up(api: str, fault: 
     assert len(fake.brokers[1].requests) < 50
 
 
-def test_a_connection_that_is_dropped_once_is_made_again() -> None:
+def test_describe_reconnects_after_one_disconnect() -> None:
     fake = cluster()
     fake.brokers[1].fault("OffsetFetch", faults.close, times=1)
     answer = describe_offsets(fake)
     assert described(answer) == ["a", "b"] and not answer.failures
 
 
-def test_an_answer_in_crumbs_is_an_answer() -> None:
+def test_describe_reads_responses_in_small_chunks() -> None:
     fake = cluster()
     fake.brokers[1].fault("*", faults.dribble)
     answer = describe_offsets(fake)
@@ -186,7 +186,7 @@ def test_an_answer_in_crumbs_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize("kept", [4, 5, 12, -1])
-def test_commits_that_cannot_be_read_are_a_failure_not_a_group_without_any(kept: int) -> None:
+def test_describe_truncated_offset_fetch_is_a_failure(kept: int) -> None:
     fake = cluster()
     fake.brokers[1].fault("OffsetFetch", faults.truncated(kept))
     answer = describe_offsets(fake)
@@ -195,7 +195,7 @@ def test_commits_that_cannot_be_read_are_a_failure_not_a_group_without_any(kept:
     assert (failure.name, failure.api) == ("b", "OffsetFetch") and "undecodable" in failure.message
 
 
-def test_a_group_whose_offsets_may_not_be_seen_is_one_failure() -> None:
+def test_describe_unauthorized_offsets_are_one_failure() -> None:
     fake = cluster()
     fake.world.fail("OffsetFetch", "b", ErrorCode.group_authorization_failed)
     fake.world.fail("DescribeGroups", "b", ErrorCode.group_authorization_failed)
@@ -204,14 +204,14 @@ def test_a_group_whose_offsets_may_not_be_seen_is_one_failure() -> None:
     assert [(failure.name, failure.error) for failure in answer.failures] == [("b", "GROUP_AUTHORIZATION_FAILED")]
 
 
-def test_a_coordinator_that_moves_between_describe_and_offsets_is_followed() -> None:
+def test_describe_follows_coordinator_that_moves_before_offset_fetch() -> None:
     fake = cluster()
     fake.world.fail("OffsetFetch", "b", ErrorCode.not_coordinator, times=1)
     answer = describe_offsets(fake)
     assert described(answer) == ["a", "b"] and not answer.failures
 
 
-def test_a_deleted_topic_is_one_failure_and_its_commits_are_still_shown() -> None:
+def test_describe_deleted_topic_is_one_failure_and_keeps_the_commits() -> None:
     fake = cluster()
     del fake.world.topics["t"]
     answer = describe_offsets(fake)
@@ -220,7 +220,7 @@ def test_a_deleted_topic_is_one_failure_and_its_commits_are_still_shown() -> Non
     assert all(row.note and "does not exist" in row.note for row in rows(answer))
 
 
-def test_a_partition_beyond_a_recreated_topic_is_a_failure() -> None:
+def test_describe_partition_missing_in_recreated_topic_is_a_failure() -> None:
     fake = cluster()
     fake.world.topics["t"].leaders = [0]
     answer = describe_offsets(fake)
@@ -228,7 +228,7 @@ def test_a_partition_beyond_a_recreated_topic_is_a_failure() -> None:
     assert [row.lag for row in rows(answer)] == [40, None, 95, None]
 
 
-def test_a_partition_without_a_leader_is_looked_up_again_and_then_named() -> None:
+def test_describe_leaderless_partition_is_retried_then_reported() -> None:
     fake = cluster()
     fake.world.topics["t"].leaders = [0, -1]
     answer = describe_offsets(fake)
@@ -237,7 +237,7 @@ def test_a_partition_without_a_leader_is_looked_up_again_and_then_named() -> Non
     assert len(fake.asked("Metadata")) == 4
 
 
-def test_a_leader_that_has_moved_is_found() -> None:
+def test_describe_follows_moved_leader() -> None:
     fake = cluster()
     fake.world.topics["t"].leader_seen = {1: [0, -1]}  # first the old leader, then none, then the new one
     answer = describe_offsets(fake)
@@ -246,7 +246,7 @@ def test_a_leader_that_has_moved_is_found() -> None:
     assert [request.broker for request in fake.asked("ListOffsets")] == [0, 0, 1, 1]
 
 
-def test_a_leader_that_metadata_does_not_know_is_a_failure() -> None:
+def test_describe_leader_missing_in_metadata_is_a_failure() -> None:
     fake = cluster()
     fake.world.topics["t"].leaders = [0, 9]
     answer = describe_offsets(fake)
@@ -254,13 +254,13 @@ def test_a_leader_that_metadata_does_not_know_is_a_failure() -> None:
     assert (failure.name, failure.broker) == ("t-1", 9) and "not in the cluster's metadata" in failure.message
 
 
-def test_an_unauthorised_topic_is_one_failure() -> None:
+def test_describe_unauthorized_topic_is_one_failure() -> None:
     fake = cluster()
     fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     assert errors(describe_offsets(fake)) == {"t": "TOPIC_AUTHORIZATION_FAILED"}
 
 
-def test_a_topic_that_is_left_out_of_the_metadata_is_a_failure_not_nothing() -> None:
+def test_describe_topic_missing_in_metadata_is_a_failure() -> None:
     fake = cluster()
     fake.world.omitted.add("t")
     answer = describe_offsets(fake)
@@ -268,7 +268,7 @@ def test_a_topic_that_is_left_out_of_the_metadata_is_a_failure_not_nothing() -> 
     assert len(answer.failures) == 2
 
 
-def test_a_topic_that_nobody_asked_about_is_not_minded() -> None:
+def test_describe_ignores_unrequested_topic_in_metadata() -> None:
     fake = cluster()
     fake.world.topic("u", [0])
     fake.world.unasked.append("u")
@@ -276,7 +276,7 @@ def test_a_topic_that_nobody_asked_about_is_not_minded() -> None:
     assert described(answer) == ["a", "b"] and not answer.failures
 
 
-def test_a_share_group_is_not_asked_for_commits_when_its_kind_is_known() -> None:
+def test_describe_share_group_of_known_type_sends_no_offset_fetch() -> None:
     for selection in (Selection(everything=True), Selection(names=("s", "a"))):
         fake = cluster()
         fake.world.group("s", 0, type="Share", protocol_type="share")
@@ -285,7 +285,7 @@ def test_a_share_group_is_not_asked_for_commits_when_its_kind_is_known() -> None
         assert "s" in described(answer) and not answer.failures
 
 
-def test_lists_that_are_known_to_be_short_are_said_to_be_and_named_groups_are_not() -> None:
+def test_describe_all_reports_leaderless_offsets_partitions() -> None:
     fake = cluster()
     fake.world.topic("__consumer_offsets", [0, -1])
     assert "__consumer_offsets" in errors(describe_offsets(fake))

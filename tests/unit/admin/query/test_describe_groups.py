@@ -35,7 +35,7 @@ def with_kip_848(versions: str = "4.3.1") -> FakeCluster:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_all_groups_are_described_on_every_version(version: str) -> None:
+def test_describe_all_groups_on_every_version(version: str) -> None:
     fake = cluster(version)
     answer = describe(fake)
     connect, classic, empty = (
@@ -53,7 +53,7 @@ def test_all_groups_are_described_on_every_version(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_named_groups_are_found_on_every_version_and_missing_ones_said(version: str) -> None:
+def test_describe_named_groups_on_every_version_reports_missing_ones(version: str) -> None:
     answer = describe(cluster(version), Selection(names=("empty", "classic", "nope")))
     assert names(answer) == ["classic", "empty"]
     assert errors(answer) == {"nope": "GROUP_ID_NOT_FOUND"}
@@ -61,7 +61,7 @@ def test_named_groups_are_found_on_every_version_and_missing_ones_said(version: 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.1"])
 @pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=("kip848", "classic"))])
-def test_the_type_decides_the_api_and_where_it_is_not_known_both_are_asked(version: str, selection: Selection) -> None:
+def test_describe_sends_the_api_of_the_group_type_or_both(version: str, selection: Selection) -> None:
     fake = with_kip_848(version)
     answer = describe(fake, selection)
     kip848 = next(group for group in answer.items if group.group_id == "kip848")
@@ -82,7 +82,7 @@ def test_the_type_decides_the_api_and_where_it_is_not_known_both_are_asked(versi
         assert all("kip848" not in request.keys for request in fake.asked("DescribeGroups"))
 
 
-def test_names_and_a_pattern_select_together() -> None:
+def test_describe_combines_names_and_pattern() -> None:
     fake = cluster()
     answer = describe(fake, Selection(names=("empty", "nope"), pattern=compile_pattern("c.*", "--regex")))
     assert names(answer) == ["classic", "connect", "empty"]
@@ -90,11 +90,11 @@ def test_names_and_a_pattern_select_together() -> None:
     assert [request.keys for request in fake.asked("FindCoordinator")] == [("nope",)]
 
 
-def test_a_pattern_must_match_the_whole_name() -> None:
+def test_describe_pattern_matches_the_whole_name() -> None:
     assert names(describe(cluster(), Selection(pattern=compile_pattern("c", "--regex")))) == []
 
 
-def test_only_consumers_groups_of_those_that_are_not_named() -> None:
+def test_describe_among_consumers_keeps_named_groups_of_other_types() -> None:
     everything = Selection(everything=True)
     assert "connect" in names(describe(cluster(), everything))
     assert "streams" in names(describe(with_kip_848(), everything))
@@ -104,13 +104,13 @@ def test_only_consumers_groups_of_those_that_are_not_named() -> None:
     assert names(describe(cluster(), only._replace(names=("connect",), everything=False))) == ["connect"]
 
 
-def test_a_topic_selects_by_commits_and_by_assignments() -> None:
+def test_describe_topic_selects_by_commits_and_assignments() -> None:
     assert names(describe(cluster(), Selection(topics=frozenset({"t"})))) == ["classic", "empty"]
     assert names(describe(cluster(), Selection(names=("classic",), topics=frozenset({"t"})))) == ["classic"]
     assert names(describe(cluster(), Selection(topics=frozenset({"none"})))) == []
 
 
-def test_a_moved_coordinator_is_found_again() -> None:
+def test_describe_finds_moved_coordinator() -> None:
     fake = cluster()
     fake.world.fail("DescribeGroups", "empty", ErrorCode.not_coordinator, times=1)
     answer = describe(fake)
@@ -118,7 +118,7 @@ def test_a_moved_coordinator_is_found_again() -> None:
     assert [request.keys for request in fake.asked("FindCoordinator")] == [("empty",)]
 
 
-def test_a_group_that_moves_after_it_was_listed_is_asked_at_its_new_place() -> None:
+def test_describe_follows_group_that_moves_after_listing() -> None:
     fake = cluster()
 
     async def list_then_move(writer: asyncio.StreamWriter, answer: bytes) -> None:
@@ -131,7 +131,7 @@ def test_a_group_that_moves_after_it_was_listed_is_asked_at_its_new_place() -> N
     assert not answer.failures
 
 
-def test_a_loading_coordinator_is_asked_again_where_it_is() -> None:
+def test_describe_retries_loading_coordinator_in_place() -> None:
     fake = cluster()
     fake.world.fail("DescribeGroups", "classic", ErrorCode.coordinator_load_in_progress, times=2)
     answer = describe(fake)
@@ -143,7 +143,7 @@ def test_a_loading_coordinator_is_asked_again_where_it_is() -> None:
 @pytest.mark.parametrize(
     "code", [ErrorCode.not_coordinator, ErrorCode.coordinator_load_in_progress, ErrorCode.coordinator_not_available]
 )
-def test_what_is_not_ready_within_patience_is_a_failure_beside_the_others(code: ErrorCode) -> None:
+def test_describe_unready_coordinator_after_timeout_is_a_failure(code: ErrorCode) -> None:
     fake = cluster()
     fake.world.fail("DescribeGroups", "classic", code)
     answer = describe(fake, broker_timeout=PATIENCE)
@@ -151,7 +151,7 @@ def test_what_is_not_ready_within_patience_is_a_failure_beside_the_others(code: 
     assert errors(answer) == {"classic": code.name.upper()}
 
 
-def test_a_group_that_vanishes_between_list_and_describe_is_said_to() -> None:
+def test_describe_group_that_vanished_after_listing_is_a_failure() -> None:
     fake = cluster()
     fake.world.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
     answer = describe(fake)
@@ -160,7 +160,7 @@ def test_a_group_that_vanishes_between_list_and_describe_is_said_to() -> None:
     assert (failure.name, failure.error) == ("empty", "GROUP_ID_NOT_FOUND") and "vanished" in failure.message
 
 
-def test_an_unauthorised_group_is_a_failure_beside_the_others() -> None:
+def test_describe_unauthorized_group_keeps_the_others() -> None:
     fake = cluster()
     fake.world.fail("DescribeGroups", "empty", ErrorCode.group_authorization_failed)
     answer = describe(fake)
@@ -172,7 +172,7 @@ def test_an_unauthorised_group_is_a_failure_beside_the_others() -> None:
     "selection",
     [Selection(everything=True), Selection(names=("classic", "empty")), Selection(names=("kip848", "empty"))],
 )
-def test_a_group_that_is_left_out_of_an_answer_is_a_failure_not_nothing(selection: Selection) -> None:
+def test_describe_group_missing_in_response_is_a_failure(selection: Selection) -> None:
     fake = with_kip_848()
     fake.world.omitted |= {"classic", "kip848"}
     answer = describe(fake, selection)
@@ -180,7 +180,7 @@ def test_a_group_that_is_left_out_of_an_answer_is_a_failure_not_nothing(selectio
     assert "empty" in names(answer)
 
 
-def test_a_truncated_answer_fails_the_groups_it_was_about() -> None:
+def test_describe_truncated_response_fails_its_groups() -> None:
     fake = cluster()
     fake.brokers[1].fault("DescribeGroups", faults.truncated(-1))
     answer = describe(fake)
@@ -189,14 +189,14 @@ def test_a_truncated_answer_fails_the_groups_it_was_about() -> None:
     assert "undecodable DescribeGroupsResponse" in answer.failures[0].message
 
 
-def test_an_assignment_that_cannot_be_read_is_kept_raw() -> None:
+def test_describe_undecodable_assignment_is_kept_raw() -> None:
     fake = cluster()
     fake.world.groups["classic"].members = (FakeMember("m", garbage=b"\0\0\0\0\0\x09"),)
     (member,) = describe(fake, Selection(names=("classic",))).items[0].members or ()
     assert member.assignment.raw and member.assignment.size is None
 
 
-def test_nothing_selected_by_name_on_a_dead_coordinator_hides_the_others() -> None:
+def test_describe_stopped_coordinator_keeps_other_named_groups() -> None:
     fake = cluster()
     fake.brokers[1].alive = False
     answer = describe(fake, Selection(names=("classic", "empty")), via=(0,))

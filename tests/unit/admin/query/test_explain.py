@@ -18,7 +18,7 @@ from tests.fakes.world import FakeMember
 DEFAULT = Limit("group.max.size", 7, False)
 
 
-def test_limits_that_are_not_told_are_the_defaults() -> None:
+def test_limit_without_reported_value_is_the_default() -> None:
     assert _limit({"group.max.size": "12"}, DEFAULT) == Limit("group.max.size", 12, True)
     assert _limit({"group.max.size": None}, DEFAULT) == DEFAULT
     assert _limit({"group.max.size": "many"}, DEFAULT) == DEFAULT
@@ -44,7 +44,7 @@ def gathered(fake: FakeCluster, selection: Selection) -> Outcome[GroupFacts]:
     [("4.3.1", 6, 5), ("2.8.2", 3, 4), ("1.1.1", 1, 1)],
     ids=["new", "older", "oldest"],
 )
-def test_where_a_group_is_kept_and_how_it_was_found(version: str, finding: int, listing: int) -> None:
+def test_placement_names_partition_and_lookup_api(version: str, finding: int, listing: int) -> None:
     (named,) = gathered(shop(version), Selection(("a",))).items
     assert named.placement == Placement(f"FindCoordinator v{finding}", partition_of("a", 3), 3, named.placement.leader)
     assert named.placement.leader == [0, 1, 0][partition_of("a", 3)]
@@ -53,14 +53,14 @@ def test_where_a_group_is_kept_and_how_it_was_found(version: str, finding: int, 
     assert (listed[0].group.members, listed[0].topics) == (named.group.members, named.topics)
 
 
-def test_topics_that_exist_and_that_do_not() -> None:
+def test_explain_data_separates_existing_and_missing_topics() -> None:
     outcome = gathered(shop(), Selection(("a",)))
     (facts,) = outcome.items
     assert (facts.topics["t"].partitions, facts.missing, facts.untold) == (2, {"gone"}, frozenset())
     assert outcome.failures == ()
 
 
-def test_a_topic_that_may_not_be_seen_is_a_failure_and_not_taken_for_gone() -> None:
+def test_explain_data_unauthorized_topic_is_a_failure_not_missing() -> None:
     fake = shop()
     fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     outcome = gathered(fake, Selection(("b",)))
@@ -68,14 +68,14 @@ def test_a_topic_that_may_not_be_seen_is_a_failure_and_not_taken_for_gone() -> N
     assert [failure.error for failure in outcome.failures] == ["TOPIC_AUTHORIZATION_FAILED"]
 
 
-def test_an_offsets_topic_that_is_not_told_hides_nothing_else() -> None:
+def test_explain_data_without_offsets_topic_keeps_the_rest() -> None:
     fake = shop()
     del fake.world.topics["__consumer_offsets"]
     (facts,) = gathered(fake, Selection(("b",))).items
     assert facts.placement.partition is None and facts.topics["t"].partitions == 2
 
 
-def test_an_offsets_topic_that_may_not_be_seen_is_a_notice() -> None:
+def test_explain_data_unauthorized_offsets_topic_is_a_notice() -> None:
     fake = shop()
     fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
     outcome = gathered(fake, Selection(("b",)))
@@ -88,13 +88,13 @@ def test_an_offsets_topic_that_may_not_be_seen_is_a_notice() -> None:
     assert [str(acl) for acl in outcome.missing_acls()] == [needed]
 
 
-def test_an_offsets_topic_that_fails_otherwise_is_a_failure() -> None:
+def test_explain_data_other_offsets_topic_error_is_a_failure() -> None:
     fake = shop()
     fake.world.fail("Metadata", "__consumer_offsets", ErrorCode.unknown_server_error)
     assert [failure.name for failure in gathered(fake, Selection(("b",))).failures] == ["__consumer_offsets"]
 
 
-def test_many_groups_cost_few_requests() -> None:
+def test_explain_data_of_many_groups_needs_few_requests() -> None:
     fake = shop()
     for number in range(500):
         fake.world.group(f"g{number}", number % 2, state="Stable", members=(FakeMember("m", {"t": (0,)}),))

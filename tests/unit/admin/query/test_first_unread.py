@@ -50,7 +50,7 @@ def at(offset: int, partition: int = 0, topic: str = "t") -> Position:
 
 
 @pytest.mark.parametrize("version", KAFKA)
-def test_one_request_to_each_leader_whatever_its_version(version: str) -> None:
+def test_find_unread_sends_one_request_per_leader_on_every_version(version: str) -> None:
     fake = cluster(version=version)
     found, failures = find(fake, [at(50), at(60, 1)])
     assert found == {at(50): FirstUnread(50, 1050), at(60, 1): FirstUnread(60, 1060)}
@@ -58,13 +58,13 @@ def test_one_request_to_each_leader_whatever_its_version(version: str) -> None:
     assert sorted(request.broker for request in fake.asked("Fetch")) == [0, 1]
 
 
-def test_nothing_wanted_is_nothing_asked() -> None:
+def test_find_unread_without_positions_sends_nothing() -> None:
     fake = cluster()
     assert find(fake, []) == ({}, ())
     assert not fake.asked("Fetch")
 
 
-def test_several_positions_in_one_partition_are_served_by_one_answer() -> None:
+def test_find_unread_near_positions_share_one_request() -> None:
     fake = cluster()
     wanted = [at(offset) for offset in range(40, 100)]
     found, _ = find(fake, [*wanted, *wanted])
@@ -72,7 +72,7 @@ def test_several_positions_in_one_partition_are_served_by_one_answer() -> None:
     assert len(fake.asked("Fetch")) == 1
 
 
-def test_several_positions_far_apart_are_asked_about_in_turn() -> None:
+def test_find_unread_distant_positions_need_one_request_each() -> None:
     fake = cluster()
     fake.world.topics["t"].logs[0] = log(*range(40, 100), size=5_000)
     found, _ = find(fake, [at(40), at(70), at(99)])
@@ -80,7 +80,7 @@ def test_several_positions_far_apart_are_asked_about_in_turn() -> None:
     assert len(fake.asked("Fetch")) == 3
 
 
-def test_many_partitions_are_asked_about_in_portions() -> None:
+def test_find_unread_many_partitions_are_split() -> None:
     fake = FakeCluster(1)
     fake.world.topic("t", [0] * 600, logs={partition: log(0) for partition in range(600)})
     found, failures = find(fake, [at(0, partition) for partition in range(600)])
@@ -88,7 +88,7 @@ def test_many_partitions_are_asked_about_in_portions() -> None:
     assert len(fake.asked("Fetch")) == 3
 
 
-def test_a_batch_that_does_not_fit_is_asked_for_with_more_bytes() -> None:
+def test_find_unread_retries_large_batch_with_more_bytes() -> None:
     fake = FakeCluster(1)
     sizes = {0: 10, 1: 50_000, 2: 3_000_000, 3: 50_000, 4: 3_000_000}
     logs = {partition: log(7, size=size) for partition, size in sizes.items()}
@@ -99,7 +99,7 @@ def test_a_batch_that_does_not_fit_is_asked_for_with_more_bytes() -> None:
     assert len(fake.asked("Fetch")) <= 4
 
 
-def test_a_leader_that_gives_nothing_is_given_up() -> None:
+def test_find_unread_empty_responses_are_a_failure() -> None:
     fake = cluster()
     fake.world.topics["t"].logs[0] = ()
     found, (failure,) = find(fake, [at(50), at(50, 1)])
@@ -109,7 +109,7 @@ def test_a_leader_that_gives_nothing_is_given_up() -> None:
     assert len(fake.asked("Fetch")) == 1 + len(first_unread.PORTIONS)
 
 
-def test_only_markers_up_to_the_end_are_nothing_unread() -> None:
+def test_find_unread_only_markers_is_nothing_unread() -> None:
     fake = cluster()
     fake.world.topics["t"].logs[0] = [*log(50), marker(51, 5), batch(52, [], last=99)]
     found, failures = find(fake, [at(50), at(51), at(60)])
@@ -117,7 +117,7 @@ def test_only_markers_up_to_the_end_are_nothing_unread() -> None:
     assert not failures
 
 
-def test_offsets_without_records_are_passed_over_portion_by_portion() -> None:
+def test_find_unread_skips_empty_batches_by_portion() -> None:
     fake = FakeCluster(1)
     # A portion of 16 KiB holds some of these, one of 1 MiB all.
     holes = [batch(offset, [], last=offset) for offset in range(2000)]
@@ -127,7 +127,7 @@ def test_offsets_without_records_are_passed_over_portion_by_portion() -> None:
     assert len(fake.asked("Fetch")) == 2
 
 
-def test_offsets_without_records_are_not_passed_over_for_ever(mocker: MockerFixture) -> None:
+def test_find_unread_limits_skipped_batches(mocker: MockerFixture) -> None:
     mocker.patch.object(first_unread, "PORTIONS", (first_unread.Portion(700, 8),) * 3)
     fake = FakeCluster(1)
     holes = [batch(offset, [], last=offset) for offset in range(1000)]
@@ -141,7 +141,7 @@ def test_offsets_without_records_are_not_passed_over_for_ever(mocker: MockerFixt
 @pytest.mark.parametrize(
     ("level", "expected"), [("READ_UNCOMMITTED", FirstUnread(50, 1050)), ("READ_COMMITTED", FirstUnread(52, 1052))]
 )
-def test_aborted_transactions_are_unread_for_those_who_read_them(level: str, expected: FirstUnread) -> None:
+def test_find_unread_aborted_records_depend_on_isolation(level: str, expected: FirstUnread) -> None:
     fake = cluster()
     doomed = batch(50, [(50, 1050)], producer=7, attributes=TRANSACTIONAL)
     fake.world.topics["t"].logs[0] = [doomed, marker(51, 7), *log(52)]
@@ -152,21 +152,21 @@ def test_aborted_transactions_are_unread_for_those_who_read_them(level: str, exp
 @pytest.mark.parametrize(
     ("level", "expected"), [("READ_UNCOMMITTED", FirstUnread(51, 1051)), ("READ_COMMITTED", FirstUnread())]
 )
-def test_under_read_committed_the_log_ends_before_open_transactions(level: str, expected: FirstUnread) -> None:
+def test_find_unread_read_committed_stops_at_open_transactions(level: str, expected: FirstUnread) -> None:
     fake = cluster()
     fake.world.topics["t"].stable = 51
     fake.world.topics["t"].logs[0] = [marker(50, 7), *log(51)]
     assert find(fake, [at(50)], level)[0] == {at(50): expected}
 
 
-def test_a_leader_that_has_moved_is_followed() -> None:
+def test_find_unread_follows_moved_leader() -> None:
     fake = cluster()
     fake.world.topics["t"].leader_seen = {0: [1]}
     found, failures = find(fake, [at(50), at(50, 1)])
     assert set(found.values()) == {FirstUnread(50, 1050)} and not failures
 
 
-def test_a_leader_that_keeps_moving_is_given_up() -> None:
+def test_find_unread_gives_up_on_leader_that_keeps_moving() -> None:
     fake = cluster()
     fake.world.topics["t"].leader_seen = {0: [1] * 9}
     found, (failure,) = find(fake, [at(50), at(51), at(50, 1)])
@@ -174,13 +174,13 @@ def test_a_leader_that_keeps_moving_is_given_up() -> None:
     assert found[at(50)].failed and found[at(51)].failed and found[at(50, 1)] == FirstUnread(50, 1050)
 
 
-def test_a_partition_without_a_leader_for_a_moment() -> None:
+def test_find_unread_waits_for_new_leader() -> None:
     fake = cluster()
     fake.world.topics["t"].leader_seen = {0: [-1]}
     assert find(fake, [at(50)]) == ({at(50): FirstUnread(50, 1050)}, ())
 
 
-def test_records_that_may_not_be_read_are_one_failure_a_topic() -> None:
+def test_find_unread_unauthorized_topic_is_one_failure() -> None:
     fake = cluster()
     for partition in (0, 1):
         fake.world.fail("Fetch", f"t-{partition}", ErrorCode.topic_authorization_failed)
@@ -189,27 +189,27 @@ def test_records_that_may_not_be_read_are_one_failure_a_topic() -> None:
     assert "READ" in failure.message and set(found.values()) == {FirstUnread(failed=failure.message)}
 
 
-def test_records_that_are_deleted_meanwhile_concern_their_own_position_only() -> None:
+def test_find_unread_deleted_records_fail_only_their_position() -> None:
     fake = cluster()
     found, (failure,) = find(fake, [at(30), at(50)])
     assert failure.error == "OFFSET_OUT_OF_RANGE"
     assert found == {at(30): FirstUnread(failed=failure.message), at(50): FirstUnread(50, 1050)}
 
 
-def test_a_topic_that_is_gone() -> None:
+def test_find_unread_deleted_topic_is_one_failure() -> None:
     found, (failure,) = find(cluster(), [at(3, 0, "gone"), at(4, 1, "gone"), at(50)])
     assert (failure.scope, failure.name) == (Scope.TOPIC, "gone")
     assert found[at(50)] == FirstUnread(50, 1050)
 
 
-def test_an_error_for_the_whole_answer() -> None:
+def test_find_unread_top_level_error_fails_each_leader() -> None:
     fake = cluster()
     fake.world.fail("Fetch", "", ErrorCode.unknown_server_error)
     found, failures = find(fake, [at(50), at(60, 1)])
     assert [failure.error for failure in failures] == ["UNKNOWN_SERVER_ERROR"] * 2 and len(found) == 2
 
 
-def test_corrupt_bytes_are_a_failure_of_their_partition() -> None:
+def test_find_unread_corrupt_bytes_fail_only_their_partition() -> None:
     fake = cluster(1)
     good = batch(50, [(50, 1050)])
     fake.world.topic("u", [0, 0], end=100, logs={0: [good._replace(data=good.data[:60] + b"\1\xff\xff")], 1: [good]})
@@ -218,7 +218,7 @@ def test_corrupt_bytes_are_a_failure_of_their_partition() -> None:
     assert [failure.name for failure in failures] == ["u-0"]
 
 
-def test_an_answer_that_cannot_be_read() -> None:
+def test_find_unread_truncated_response_is_a_failure() -> None:
     fake = cluster()
     fake.brokers[0].fault("Fetch", faults.truncated(30))
     found, (failure,) = find(fake, [at(50), at(60, 1)])
@@ -226,13 +226,13 @@ def test_an_answer_that_cannot_be_read() -> None:
     assert found[at(60, 1)] == FirstUnread(60, 1060)
 
 
-def test_a_connection_that_is_dropped_once_is_made_again() -> None:
+def test_find_unread_reconnects_after_one_disconnect() -> None:
     fake = cluster()
     fake.brokers[0].fault("Fetch", faults.close, times=1)
     assert find(fake, [at(50)]) == ({at(50): FirstUnread(50, 1050)}, ())
 
 
-def test_a_hung_broker_costs_its_timeout_once() -> None:
+def test_find_unread_hung_broker_costs_one_timeout() -> None:
     fake = cluster()
     fake.brokers[1].fault("Fetch", faults.silence)
     with Stopwatch() as watch:
@@ -243,7 +243,7 @@ def test_a_hung_broker_costs_its_timeout_once() -> None:
     assert PATIENCE <= watch.seconds < 2 * PATIENCE
 
 
-def test_the_deadline_ends_it() -> None:
+def test_find_unread_stops_at_the_deadline() -> None:
     fake = cluster()
     fake.brokers[1].fault("Fetch", faults.silence)
     with Stopwatch() as watch:

@@ -24,7 +24,7 @@ def cluster(versions: str | dict[int, str] = "4.3.1", brokers: int = 2) -> FakeC
     return fake
 
 
-def test_all_brokers_are_listed_and_the_names_are_sorted() -> None:
+def test_list_all_brokers_sorts_names() -> None:
     fake = cluster()
     answer = list_groups(fake)
     assert names(answer) == ["connect", "empty", "stable"]
@@ -34,7 +34,7 @@ def test_all_brokers_are_listed_and_the_names_are_sorted() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0"])
-def test_a_state_filter_gives_the_same_groups_on_every_version(version: str) -> None:
+def test_list_state_filter_is_the_same_on_every_version(version: str) -> None:
     fake = cluster(version)
     answer = list_groups(fake, ListFilter(states=("Stable",)))
     assert names(answer) == ["connect", "stable"]
@@ -43,14 +43,14 @@ def test_a_state_filter_gives_the_same_groups_on_every_version(version: str) -> 
 
 
 @pytest.mark.parametrize(("version", "state"), [("1.1.1", None), ("2.8.2", "Empty")])
-def test_states_that_nobody_wants_are_not_described_for(version: str, state: str | None) -> None:
+def test_list_without_states_does_not_describe(version: str, state: str | None) -> None:
     fake = cluster(version)
     answer = list_groups(fake)
     assert (answer.items[1].state, answer.items[1].type) == (state, None)
     assert not fake.asked("DescribeGroups")
 
 
-def test_the_state_column_on_an_old_broker_costs_one_describe_a_broker() -> None:
+def test_list_states_on_old_broker_needs_one_describe_per_broker() -> None:
     fake = cluster("1.1.1")
     for at in range(400):
         fake.world.group(f"g{at}", at % 2, state="Stable")
@@ -59,14 +59,14 @@ def test_the_state_column_on_an_old_broker_costs_one_describe_a_broker() -> None
     assert len(fake.asked("DescribeGroups")) == 2 and not fake.asked("FindCoordinator")
 
 
-def test_a_group_that_vanishes_before_it_is_described_is_no_longer_listed() -> None:
+def test_list_group_that_vanished_before_describe_is_omitted() -> None:
     fake = cluster("2.5.1")
     fake.world.fail("DescribeGroups", "empty", ErrorCode.group_id_not_found)
     answer = list_groups(fake, ListFilter(with_states=True))
     assert names(answer) == ["connect", "stable"] and not answer.failures
 
 
-def test_a_type_filter_on_brokers_that_know_no_types_is_a_failure_of_each() -> None:
+def test_list_type_filter_on_old_brokers_is_one_failure_each() -> None:
     answer = list_groups(cluster("2.8.2"), ListFilter(types=("Consumer",)))
     assert not answer.items
     assert [(failure.broker, "does not report group types" in failure.message) for failure in answer.failures] == [
@@ -75,13 +75,13 @@ def test_a_type_filter_on_brokers_that_know_no_types_is_a_failure_of_each() -> N
     ]
 
 
-def test_the_type_column_on_such_brokers_is_a_notice() -> None:
+def test_list_type_column_on_old_brokers_is_a_notice() -> None:
     answer = list_groups(cluster("2.8.2"), ListFilter(with_types=True))
     assert len(answer.items) == 3 and not answer.failures
     assert len(answer.notices) == 2 and "TYPE is unknown" in answer.notices[0]
 
 
-def test_a_cluster_in_the_middle_of_an_upgrade_answers_as_far_as_it_can() -> None:
+def test_list_during_upgrade_returns_what_brokers_support() -> None:
     mixed = {0: "4.3.1", 1: "2.5.1"}
     answer = list_groups(cluster(mixed), ListFilter(states=("Stable",)))
     assert [(group.group_id, group.type) for group in answer.items] == [("connect", None), ("stable", "Classic")]
@@ -89,11 +89,11 @@ def test_a_cluster_in_the_middle_of_an_upgrade_answers_as_far_as_it_can() -> Non
     assert names(answer) == ["stable"] and [failure.broker for failure in answer.failures] == [1]
 
 
-def test_protocol_types_are_filtered_here() -> None:
+def test_list_filters_by_protocol_type() -> None:
     assert names(list_groups(cluster(), ListFilter(protocol_types=("connect",)))) == ["connect"]
 
 
-def test_a_loading_coordinator_is_asked_again() -> None:
+def test_list_retries_loading_coordinator() -> None:
     fake = cluster()
     fake.world.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress, times=2)
     answer = list_groups(fake)
@@ -101,7 +101,7 @@ def test_a_loading_coordinator_is_asked_again() -> None:
     assert len(fake.asked("ListGroups")) == 4
 
 
-def test_one_that_never_ends_loading_gives_what_it_has_and_a_failure() -> None:
+def test_list_coordinator_that_keeps_loading_is_a_failure_with_its_groups() -> None:
     fake = cluster()
     fake.world.fail("ListGroups", "1", ErrorCode.coordinator_load_in_progress)
     answer = list_groups(fake, broker_timeout=PATIENCE)
@@ -109,7 +109,7 @@ def test_one_that_never_ends_loading_gives_what_it_has_and_a_failure() -> None:
     assert [(failure.broker, failure.error) for failure in answer.failures] == [(1, "COORDINATOR_LOAD_IN_PROGRESS")]
 
 
-def test_an_error_that_does_not_pass_is_not_waited_for() -> None:
+def test_list_permanent_error_is_not_retried() -> None:
     fake = cluster()
     fake.world.fail("ListGroups", "1", ErrorCode.cluster_authorization_failed)
     answer = list_groups(fake)
@@ -128,7 +128,7 @@ def test_an_error_that_does_not_pass_is_not_waited_for() -> None:
         (faults.raw(b"\x15\x03\x03\x00\x02\x02\x50"), "speaks TLS"),
     ],
 )
-def test_a_broker_that_fails_is_named_beside_the_others_groups(fault: faults.Fault, words: str) -> None:
+def test_list_failing_broker_is_named_and_keeps_other_groups(fault: faults.Fault, words: str) -> None:
     fake = cluster()
     fake.brokers[1].fault("ListGroups", fault)
     with Stopwatch() as watch:
@@ -139,7 +139,7 @@ def test_a_broker_that_fails_is_named_beside_the_others_groups(fault: faults.Fau
     assert watch.seconds == (pytest.approx(PATIENCE) if fault is faults.silence else 0)
 
 
-def test_each_broker_s_groups_are_there_as_soon_as_its_list_is() -> None:
+def test_stream_groups_yields_each_broker_list_on_arrival() -> None:
     fake = cluster()
     free = asyncio.Event()
 
@@ -160,7 +160,7 @@ def test_each_broker_s_groups_are_there_as_soon_as_its_list_is() -> None:
     assert ask(fake, question, via=(1,)) == [["connect", "empty"], ["stable"], []]
 
 
-def test_a_group_of_two_brokers_is_there_once_and_not_as_the_dead_one() -> None:
+def test_list_group_on_two_brokers_is_shown_once_and_not_dead() -> None:
     fake = FakeCluster(2)
     for at in (0, 1):
         fake.world.group(f"moving-{at}", at, state="Stable", dead_on=1 - at)
@@ -173,7 +173,7 @@ def test_a_group_of_two_brokers_is_there_once_and_not_as_the_dead_one() -> None:
     ]
 
 
-def test_a_dead_broker_is_named_and_its_name_is_not_said_twice() -> None:
+def test_list_stopped_broker_is_named_once() -> None:
     fake = cluster()
     fake.brokers[1].alive = False
     answer = list_groups(fake, via=(0,))
@@ -182,7 +182,7 @@ def test_a_dead_broker_is_named_and_its_name_is_not_said_twice() -> None:
     assert failure.name.startswith("broker 1 (127.0.0.1:") and failure.message == "connection refused"
 
 
-def test_groups_without_a_coordinator_are_not_forgotten() -> None:
+def test_list_reports_leaderless_offsets_partitions() -> None:
     fake = cluster()
     fake.world.topic("__consumer_offsets", [0, -1, 1, -1])
     answer = list_groups(fake)
@@ -191,7 +191,7 @@ def test_groups_without_a_coordinator_are_not_forgotten() -> None:
     assert failure.name == "__consumer_offsets" and "2 of 4 partitions" in failure.message and "1, 3" in failure.message
 
 
-def test_a_cluster_without_an_offsets_topic_misses_nothing() -> None:
+def test_missing_coordinators_without_offsets_topic_is_empty() -> None:
     error = kafka_error(ErrorCode.unknown_topic_or_partition)
     assert missing_coordinators([TopicLeaders("__consumer_offsets", error, {})]) == ()
     assert missing_coordinators([TopicLeaders("__consumer_offsets", None, {0: 1, 1: 2})]) == ()

@@ -44,6 +44,6 @@ def test_hostile_group_name_does_not_stall_a_pattern() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(?=a)", "(?<!a)", r"(a)\1", "(?>a)", "a++", "a{100000}", "(", "\ud800"])
-def test_what_re2_lacks_is_an_error_that_names_the_flag(pattern: str) -> None:
+def test_compile_pattern_unsupported_by_re2_names_the_flag(pattern: str) -> None:
     with pytest.raises(UsageError, match=r"^--regex: "):
         compile_pattern(pattern, "--regex")

@@ -23,7 +23,7 @@ def find(fake: FakeCluster, groups: list[str], **rest: object) -> Found:
 
 
 @pytest.mark.parametrize(("version", "requests"), [("4.3.1", 1), ("2.8.2", 300), ("1.1.1", 300)])
-def test_one_request_where_a_broker_batches_else_one_a_group(version: str, requests: int) -> None:
+def test_find_coordinators_batches_or_sends_one_request_per_group(version: str, requests: int) -> None:
     fake = cluster(version)
     found, failed = find(fake, [*GROUPS, GROUPS[0]])
     assert {name: node.id for name, node in found.items()} == {name: at % 2 for at, name in enumerate(GROUPS)}
@@ -32,14 +32,14 @@ def test_one_request_where_a_broker_batches_else_one_a_group(version: str, reque
     assert all(broker.connections <= 1 for broker in fake.brokers.values())
 
 
-def test_the_broker_that_batches_is_found_in_a_mixed_cluster() -> None:
+def test_find_coordinators_prefers_batching_broker_in_mixed_cluster() -> None:
     fake = cluster({0: "2.8.2", 1: "3.9.1"})
     found, _ = find(fake, GROUPS, via=(0,))
     assert len(found) == 300
     assert [request.broker for request in fake.asked("FindCoordinator")] == [1]
 
 
-def test_a_coordinator_that_becomes_available_is_waited_for() -> None:
+def test_find_coordinators_retries_unavailable_coordinator() -> None:
     fake = cluster()
     fake.world.fail("FindCoordinator", GROUPS[5], ErrorCode.coordinator_not_available, times=2)
     found, failed = find(fake, GROUPS)
@@ -47,7 +47,7 @@ def test_a_coordinator_that_becomes_available_is_waited_for() -> None:
     assert [len(request.keys) for request in fake.asked("FindCoordinator")] == [300, 1, 1]
 
 
-def test_one_that_never_does_is_a_failure_when_patience_ends() -> None:
+def test_find_coordinators_unavailable_until_timeout_is_a_failure() -> None:
     fake = cluster()
     fake.world.fail("FindCoordinator", GROUPS[5], ErrorCode.coordinator_not_available)
     with Stopwatch() as watch:
@@ -57,7 +57,7 @@ def test_one_that_never_does_is_a_failure_when_patience_ends() -> None:
     assert 0 < watch.seconds <= PATIENCE
 
 
-def test_a_group_that_may_not_be_seen_fails_alone_and_at_once() -> None:
+def test_find_coordinators_unauthorized_group_fails_alone_at_once() -> None:
     fake = cluster()
     fake.world.fail("FindCoordinator", "g0001", ErrorCode.group_authorization_failed)
     found, failed = find(fake, ["g0000", "g0001"])
@@ -66,7 +66,7 @@ def test_a_group_that_may_not_be_seen_fails_alone_and_at_once() -> None:
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "2.8.2"])
-def test_another_broker_is_asked_when_one_hangs(version: str) -> None:
+def test_find_coordinators_asks_another_broker_if_one_hangs(version: str) -> None:
     fake = cluster(version)
     fake.brokers[0].fault("FindCoordinator", faults.silence)
     with Stopwatch() as watch:
@@ -75,14 +75,14 @@ def test_another_broker_is_asked_when_one_hangs(version: str) -> None:
     assert watch.seconds == pytest.approx(PATIENCE)
 
 
-def test_a_group_that_is_left_out_of_the_answer_is_a_failure_not_nothing() -> None:
+def test_find_coordinators_group_missing_in_response_is_a_failure() -> None:
     fake = cluster()
     fake.world.omitted.add("g0001")
     found, failed = find(fake, ["g0000", "g0001"])
     assert (list(found), list(failed)) == (["g0000"], ["g0001"])
 
 
-def test_when_nobody_answers_every_group_says_so() -> None:
+def test_find_coordinators_without_any_broker_fails_every_group() -> None:
     fake = cluster()
     for broker in fake.brokers.values():
         broker.fault("FindCoordinator", faults.close)

@@ -61,12 +61,12 @@ def only(answer: Outcome[ListedGroup]) -> Failure:
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 12, 50, 200])
-def test_there_is_a_probe_for_each_partition(partitions: int) -> None:
+def test_probes_cover_each_partition(partitions: int) -> None:
     assert [partition_of(name, partitions) for name in probes(partitions)] == list(range(partitions))
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "2.8.2", "3.9.1", "4.3.1"])
-def test_a_quiet_cluster_is_listed_once_without_further_metadata(version: str) -> None:
+def test_list_stable_cluster_is_listed_once(version: str) -> None:
     fake = cluster(version=version)
     answer = list_groups(fake)
     assert names(answer) == sorted(GROUPS) and not answer.failures
@@ -74,7 +74,7 @@ def test_a_quiet_cluster_is_listed_once_without_further_metadata(version: str) -
     assert len(fake.asked("DescribeGroups")) == 4
 
 
-def test_brokers_that_lead_no_partition_are_not_listed() -> None:
+def test_list_skips_brokers_without_offsets_partitions() -> None:
     fake = cluster((0, 0, 0, 0))
     fake.brokers[1].fault("*", faults.silence)
     answer = list_groups(fake, via=(0,))
@@ -82,7 +82,7 @@ def test_brokers_that_lead_no_partition_are_not_listed() -> None:
     assert not fake.brokers[1].requests
 
 
-def test_the_new_leader_is_listed_again_when_it_has_taken_over() -> None:
+def test_list_repeats_at_new_leader_after_takeover() -> None:
     """Metadata names the new leader from the start, and never changes."""
     fake = cluster()
     move(fake, 0, 1, ready=False)
@@ -93,7 +93,7 @@ def test_the_new_leader_is_listed_again_when_it_has_taken_over() -> None:
     assert [request.broker for request in fake.asked("ListGroups")] == [0, 1, 1, 1, 1]
 
 
-def test_the_new_leader_that_metadata_names_later_is_listed() -> None:
+def test_list_includes_leader_found_by_later_metadata() -> None:
     fake = cluster((0, 0, 0, 0))
     fake.world.topics[OFFSETS_TOPIC].leader_seen[2] = [0]
     move(fake, 2, 1)
@@ -102,7 +102,7 @@ def test_the_new_leader_that_metadata_names_later_is_listed() -> None:
     assert {group.group_id: group.coordinator.id for group in answer.items}[GROUPS[2]] == 1
 
 
-def test_one_broker_with_old_metadata_does_not_hide_the_new_leader() -> None:
+def test_list_ignores_one_broker_with_stale_metadata() -> None:
     fake = cluster((0, 0, 0, 0))
     fake.brokers[0].stale[OFFSETS_TOPIC] = [0, 0, 0, 0]
     move(fake, 2, 1)
@@ -110,7 +110,7 @@ def test_one_broker_with_old_metadata_does_not_hide_the_new_leader() -> None:
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
 
-def test_partitions_stay_named_when_a_broker_no_longer_knows_the_topic() -> None:
+def test_list_names_partitions_if_broker_forgets_offsets_topic() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
     when(fake, 0, "ListGroups", lambda: fake.world.fail("Metadata", OFFSETS_TOPIC, UNKNOWN))
@@ -118,14 +118,14 @@ def test_partitions_stay_named_when_a_broker_no_longer_knows_the_topic() -> None
     assert len(answer.items) == 3 and "1 of 4 partitions" in only(answer).message
 
 
-def test_a_coordinator_that_resigns_between_the_requests_is_noticed() -> None:
+def test_list_detects_coordinator_that_resigns_between_requests() -> None:
     fake = cluster()
     when(fake, 0, "DescribeGroups", lambda: move(fake, 0, 1))
     answer = list_groups(fake)
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
 
-def test_a_coordinator_that_takes_over_between_the_requests_is_noticed() -> None:
+def test_list_detects_coordinator_that_takes_over_between_requests() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
     when(fake, 1, "ListGroups", lambda: move(fake, 0, 1))
@@ -133,7 +133,7 @@ def test_a_coordinator_that_takes_over_between_the_requests_is_noticed() -> None
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
 
-def test_a_coordinator_that_begins_to_load_is_waited_for() -> None:
+def test_list_waits_for_coordinator_that_starts_loading() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
     fake.world.loading.add((1, 0))
@@ -147,7 +147,7 @@ def test_a_coordinator_that_begins_to_load_is_waited_for() -> None:
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
 
-def test_partitions_that_do_not_settle_are_named() -> None:
+def test_list_names_partitions_that_do_not_settle() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
     move(fake, 2, 1, ready=False)
@@ -158,7 +158,7 @@ def test_partitions_that_do_not_settle_are_named() -> None:
     assert "2 of 4 partitions" in failure.message and "(partitions 0, 2)" in failure.message
 
 
-def test_described_groups_are_covered_in_the_same_way() -> None:
+def test_describe_covers_moving_coordinators_like_list() -> None:
     fake = cluster()
     move(fake, 0, 1, ready=False)
     when(fake, 1, "ListGroups", lambda: move(fake, 0, 1), after=1)
@@ -170,7 +170,7 @@ def test_described_groups_are_covered_in_the_same_way() -> None:
     assert len(answer.items) == 3 and [failure.name for failure in answer.failures] == [OFFSETS_TOPIC]
 
 
-def test_a_broker_that_ends_costs_nothing_where_others_took_over() -> None:
+def test_list_stopped_broker_is_ignored_after_takeover() -> None:
     fake = cluster()
     for at in (0, 2):
         fake.world.topics[OFFSETS_TOPIC].leader_seen[at] = [0]
@@ -180,7 +180,7 @@ def test_a_broker_that_ends_costs_nothing_where_others_took_over() -> None:
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
 
-def test_a_broker_that_ends_right_after_its_list_is_replaced() -> None:
+def test_list_broker_stopped_after_its_list_is_replaced() -> None:
     fake = cluster()
 
     def end() -> None:
@@ -194,7 +194,7 @@ def test_a_broker_that_ends_right_after_its_list_is_replaced() -> None:
     assert names(answer) == sorted(GROUPS) and not answer.failures
 
 
-def test_a_dead_broker_that_still_leads_is_the_failure() -> None:
+def test_list_stopped_broker_that_still_leads_is_a_failure() -> None:
     fake = cluster()
     fake.brokers[0].alive = False
     answer = list_groups(fake, via=(1,))
@@ -202,7 +202,7 @@ def test_a_dead_broker_that_still_leads_is_the_failure() -> None:
     assert only(answer).broker == 0 and "connection refused" in only(answer).message
 
 
-def test_a_partition_that_gets_a_leader_is_listed() -> None:
+def test_list_includes_partition_that_gets_a_leader() -> None:
     fake = cluster()
     fake.world.topics[OFFSETS_TOPIC].leader_seen[0] = [-1]
     answer = list_groups(fake)
@@ -210,7 +210,7 @@ def test_a_partition_that_gets_a_leader_is_listed() -> None:
 
 
 @pytest.mark.parametrize("moves", [False, True])
-def test_without_permission_for_the_check_leaders_are_compared(moves: bool) -> None:
+def test_list_without_probe_permission_compares_leaders(moves: bool) -> None:
     fake = cluster()
     for name in GROUPS:
         fake.world.fail("DescribeGroups", name, ErrorCode.group_authorization_failed)

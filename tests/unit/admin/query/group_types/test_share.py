@@ -53,7 +53,7 @@ def describe_offsets(fake: FakeCluster, selection: Selection) -> Outcome[GroupOf
 
 
 @pytest.mark.parametrize("selection", EITHER)
-def test_described_with_members_and_epochs(selection: Selection) -> None:
+def test_describe_share_groups_has_members_and_epochs(selection: Selection) -> None:
     answer = describe(shop(), selection)
     assert names(answer) == ["classic", "idle", "live"] and not answer.failures and not answer.notices
     live = next(group for group in answer.items if group.group_id == "live")
@@ -66,7 +66,7 @@ def test_described_with_members_and_epochs(selection: Selection) -> None:
     assert member.subscription.topics == ("t",)
 
 
-def test_a_common_group_costs_no_question_about_rare_ones() -> None:
+def test_describe_classic_group_sends_no_share_group_requests() -> None:
     fake = shop()
     describe(fake, Selection(names=("classic",)))
     assert not fake.asked("ShareGroupDescribe")
@@ -75,7 +75,7 @@ def test_a_common_group_costs_no_question_about_rare_ones() -> None:
 
 
 @pytest.mark.parametrize("selection", EITHER)
-def test_where_they_start_beside_what_others_have_committed(selection: Selection) -> None:
+def test_describe_offsets_share_groups_have_start_offsets(selection: Selection) -> None:
     answer = describe_offsets(shop(), selection)
     assert not answer.failures
     found = [
@@ -93,7 +93,7 @@ def test_where_they_start_beside_what_others_have_committed(selection: Selection
     assert {row.consumer_id for row in rows(answer)} == {None}, "who reads what, nobody can say before"
 
 
-def test_a_broker_that_tells_no_lag_leaves_an_upper_bound() -> None:
+def test_describe_offsets_without_reported_lag_has_an_upper_bound() -> None:
     fake = shop()
     for broker in fake.brokers.values():
         broker.ranges = {**broker.ranges, DESCRIBE_SHARE_GROUP_OFFSETS: (0, 0)}
@@ -101,7 +101,7 @@ def test_a_broker_that_tells_no_lag_leaves_an_upper_bound() -> None:
     assert (row.lag, (row.note or "")[:21]) == (50, "lag is at most this: ")
 
 
-def test_topics_select_by_where_groups_start() -> None:
+def test_topic_selection_matches_share_group_start_offsets() -> None:
     only_u = Selection(topics=frozenset({"u"}))
     assert [row.group for row in rows(describe_offsets(shop(), only_u))] == ["idle"]
     unread = shop()
@@ -109,7 +109,7 @@ def test_topics_select_by_where_groups_start() -> None:
     assert [row.group for row in rows(describe_offsets(unread, only_u))] == ["idle"]
 
 
-def test_one_partition_that_cannot_be_told_does_not_hide_the_others() -> None:
+def test_describe_offsets_failed_partition_keeps_the_others() -> None:
     fake = shop()
     fake.world.fail("DescribeShareGroupOffsets", "t-0", ErrorCode.coordinator_not_available)
     answer = describe_offsets(fake, Selection(names=("idle",)))
@@ -118,7 +118,7 @@ def test_one_partition_that_cannot_be_told_does_not_hide_the_others() -> None:
 
 
 @pytest.mark.parametrize("api", ["ShareGroupDescribe", "DescribeShareGroupOffsets"])
-def test_a_group_that_may_not_be_seen_is_one_failure(api: str) -> None:
+def test_unauthorized_share_group_is_one_failure(api: str) -> None:
     fake = shop()
     fake.world.fail(api, "idle", ErrorCode.group_authorization_failed)
     for selection in EITHER:
@@ -127,7 +127,7 @@ def test_a_group_that_may_not_be_seen_is_one_failure(api: str) -> None:
         assert {row.group for row in rows(answer)} == {"classic", "live"}
 
 
-def test_brokers_of_before_cannot_be_asked_and_it_is_said() -> None:
+def test_share_groups_of_older_brokers_are_reported_as_unsupported() -> None:
     fake = shop()
     for broker in fake.brokers.values():  # Kafka 4.0 lists them, but spoke a preview
         broker.ranges = {**broker.ranges, SHARE_GROUP_DESCRIBE: (0, 0)}
@@ -162,7 +162,7 @@ def undo(plan: Outcome[PlannedOffset]) -> FromPlan:
     return FromPlan({entry.key: entry.before for entry in plan.items}, exact=True, kinds=kinds)
 
 
-def test_moved_and_taken_back_beside_a_group_that_commits() -> None:
+def test_reset_and_undo_share_group_next_to_classic_group() -> None:
     fake = shop()
     plan = planned(fake, ToEarliest(), "idle", "classic", topics={"t": frozenset({0, 2})})
     assert [(entry.group_id, entry.partition, entry.old, entry.new, entry.kind) for entry in plan.items] == [
@@ -181,7 +181,7 @@ def test_moved_and_taken_back_beside_a_group_that_commits() -> None:
     assert ("t", 2) not in starts(fake, "classic")
 
 
-def test_what_was_all_of_a_topic_goes_as_a_whole() -> None:
+def test_delete_offsets_of_share_group_deletes_whole_topics() -> None:
     fake = shop()
     plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
     assert not written(fake, plan).failures
@@ -191,7 +191,7 @@ def test_what_was_all_of_a_topic_goes_as_a_whole() -> None:
     assert starts(fake, "idle") == {("t", 0): 20, ("t", 1): 30, ("u", 0): 5}
 
 
-def test_a_group_that_is_gone_is_made_again_as_a_share_group() -> None:
+def test_undo_of_deleted_share_group_creates_a_share_group() -> None:
     fake = shop()
     doomed = ask(fake, lambda admin: admin.plan_delete(Selection(("idle", "live"))))
     assert errors(doomed) == {"live": "NON_EMPTY_GROUP"}
@@ -202,7 +202,7 @@ def test_a_group_that_is_gone_is_made_again_as_a_share_group() -> None:
 
 
 @pytest.mark.parametrize(("name", "was"), [("classic", "Share"), ("idle", "Classic")])
-def test_what_another_kind_of_group_had_is_not_put_back(name: str, was: str) -> None:
+def test_undo_for_a_group_of_another_type_is_refused(name: str, was: str) -> None:
     fake = shop()
     moves = {(group, "t", 0): Commit(0, 11) for group in ("classic", "idle")}
     kinds = {"classic": "Classic", "idle": "Share", name: was}
@@ -211,14 +211,14 @@ def test_what_another_kind_of_group_had_is_not_put_back(name: str, was: str) -> 
     assert [failure.name for failure in again.failures] == [name]
 
 
-def test_what_cannot_be_deleted_of_topics() -> None:
+def test_delete_offsets_of_share_group_partition_or_active_group_is_refused() -> None:
     some = ask(shop(), lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t:0"])))
     assert not some.items and "can only delete the offsets of whole topics" in some.failures[0].message
     busy = ask(shop(), lambda admin: admin.plan_delete_offsets(Selection(("live",)), parse_topic_scope(["t"])))
     assert not busy.items and errors(busy) == {"live": "NON_EMPTY_GROUP"}
 
 
-def test_members_are_not_overtaken() -> None:
+def test_reset_share_group_with_members_is_refused() -> None:
     refused = planned(shop(), ToLatest(), "live", "idle")
     assert errors(refused) == {"live": "NON_EMPTY_GROUP"} and {entry.group_id for entry in refused.items} == {"idle"}
     fake = shop()
@@ -229,7 +229,7 @@ def test_members_are_not_overtaken() -> None:
     assert [(failure.name, failure.error) for failure in done.failures] == [("idle", "NON_EMPTY_GROUP")]
 
 
-def test_a_partition_that_is_refused_does_not_stop_the_others() -> None:
+def test_reset_share_group_refused_partition_keeps_the_others() -> None:
     fake = shop()
     plan = planned(fake, ShiftBy(1), "idle")
     fake.world.fail("AlterShareGroupOffsets", "t-1", ErrorCode.topic_authorization_failed)
@@ -238,7 +238,7 @@ def test_a_partition_that_is_refused_does_not_stop_the_others() -> None:
     assert starts(fake, "idle") == {("t", 0): 21, ("t", 1): 30, ("u", 0): 6}
 
 
-def test_what_was_sent_and_not_answered_is_unknown() -> None:
+def test_reset_share_group_without_response_is_unknown() -> None:
     fake = shop()
     plan = planned(fake, ToLatest(), "idle")
     fake.brokers[1].fault("AlterShareGroupOffsets", close)
@@ -247,7 +247,7 @@ def test_what_was_sent_and_not_answered_is_unknown() -> None:
     assert len(fake.asked("AlterShareGroupOffsets")) == 1
 
 
-def test_what_a_group_has_cannot_be_read_before_some_of_it_goes() -> None:
+def test_delete_share_offsets_fails_if_old_offsets_cannot_be_read() -> None:
     fake = shop()
     plan = ask(fake, lambda admin: admin.plan_delete_offsets(Selection(("idle",)), parse_topic_scope(["t"])))
     fake.world.fail("DescribeShareGroupOffsets", "idle", ErrorCode.group_authorization_failed)
@@ -255,7 +255,7 @@ def test_what_a_group_has_cannot_be_read_before_some_of_it_goes() -> None:
     assert {each.result for each in done.items} == {Result.FAILED} and len(starts(fake, "idle")) == 3
 
 
-def test_where_a_share_group_is_can_be_copied() -> None:
+def test_plan_to_group_copies_share_group_start_offsets() -> None:
     fake = shop()
     copied = planned(fake, ToGroup("live"), "idle", "classic")
     assert [(entry.group_id, entry.topic, entry.partition, entry.new) for entry in copied.items] == [
@@ -264,7 +264,7 @@ def test_where_a_share_group_is_can_be_copied() -> None:
     ]
 
 
-def test_topics_forgotten_unseen() -> None:
+def test_forget_topics_of_share_group_reports_unknown_topics() -> None:
     async def forget(admin: WireAdmin) -> dict[str, str | None]:
         told = await admin.forget_topics("idle", ["u", "nope"])
         return {entry.topic: entry.failure and entry.failure.error for entry in told.items}
@@ -274,12 +274,12 @@ def test_topics_forgotten_unseen() -> None:
     assert ("u", 0) not in starts(fake, "idle")
 
 
-def test_members_cannot_be_removed() -> None:
+def test_remove_members_of_share_group_is_refused() -> None:
     plan = ask(shop(), lambda admin: admin.plan_removal(Selection(("live",)), WantedMembers(everyone=True)))
     assert not plan.items and "its members cannot be removed" in plan.failures[0].message
 
 
-def test_a_broker_that_cannot_alter_them_is_told() -> None:
+def test_reset_share_group_on_unsupporting_broker_is_a_failure() -> None:
     fake = shop()
     plan = planned(fake, ToLatest(), "idle")
     for broker in fake.brokers.values():
@@ -289,6 +289,6 @@ def test_a_broker_that_cannot_alter_them_is_told() -> None:
     assert {each.result for each in done.items} == {Result.FAILED}
 
 
-def test_the_kind_of_a_described_group_is_a_share_group() -> None:
+def test_describe_share_group_has_type_share() -> None:
     groups: tuple[Group, ...] = describe(shop(), Selection(names=("idle",))).items
     assert [group.type for group in groups] == [GroupType.SHARE]

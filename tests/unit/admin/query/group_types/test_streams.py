@@ -23,7 +23,7 @@ def shop() -> FakeCluster:
 
 
 @pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=(RUNNING, IDLE, OTHER, "plain"))])
-def test_streams_groups_beside_others(shop: FakeCluster, selection: Selection) -> None:
+def test_describe_streams_groups_next_to_classic_groups(shop: FakeCluster, selection: Selection) -> None:
     answer = describe(shop, selection)
     assert (names(answer), answer.failures, answer.notices) == ([RUNNING, IDLE, OTHER, "plain"], (), ())
     app = answer.items[0]
@@ -37,7 +37,7 @@ def test_streams_groups_beside_others(shop: FakeCluster, selection: Selection) -
     assert answer.items[3].topology is None
 
 
-def test_a_task_reads_the_partitions_that_there_are(shop: FakeCluster) -> None:
+def test_streams_tasks_map_only_to_existing_partitions(shop: FakeCluster) -> None:
     """``small`` has one partition, and its subtopology four tasks."""
     first, second = describe(shop, Selection(names=(RUNNING,))).items[0].members or ()
     assert str(first.assignment) == "app-x-repartition:0;orders:0,2;small:0"
@@ -45,13 +45,13 @@ def test_a_task_reads_the_partitions_that_there_are(shop: FakeCluster) -> None:
     assert str(first.target) == str(first.assignment)
 
 
-def test_where_topics_cannot_be_counted_each_task_is_taken_to_have_its_own(shop: FakeCluster) -> None:
+def test_streams_tasks_without_topic_metadata_map_one_to_one(shop: FakeCluster) -> None:
     shop.world.fail("Metadata", "small", ErrorCode.topic_authorization_failed)
     first, _ = describe(shop, Selection(names=(RUNNING,))).items[0].members or ()
     assert str(first.assignment) == "app-x-repartition:0;orders:0,2;small:0,2"
 
 
-def test_offsets_tell_what_a_topic_is(shop: FakeCluster) -> None:
+def test_describe_offsets_has_the_topic_role(shop: FakeCluster) -> None:
     answer = describe_offsets(shop, Selection(names=(RUNNING, "plain")))
     assert not answer.failures
     found = {(row.group, row.topic, row.partition): row for row in rows(answer)}
@@ -62,14 +62,14 @@ def test_offsets_tell_what_a_topic_is(shop: FakeCluster) -> None:
     assert found["plain", "orders", 0].topic_role is None
 
 
-def test_a_topology_that_is_not_ready(shop: FakeCluster) -> None:
+def test_describe_streams_group_before_topology_is_ready(shop: FakeCluster) -> None:
     shop.world.groups[RUNNING].subtopologies = None
     (app,) = describe(shop, Selection(names=(RUNNING,))).items
     assert app.topology and app.topology.subtopologies is None
     assert [member.assignment.size for member in app.members or ()] == [0, 0]
 
 
-def test_one_that_vanishes_takes_no_other_with_it(shop: FakeCluster) -> None:
+def test_describe_vanished_streams_group_keeps_the_others(shop: FakeCluster) -> None:
     shop.world.fail("StreamsGroupDescribe", RUNNING, ErrorCode.group_id_not_found)
     answer = describe(shop)
     assert (names(answer), errors(answer)) == ([IDLE, OTHER, "plain"], {RUNNING: "GROUP_ID_NOT_FOUND"})
@@ -84,7 +84,7 @@ def results(answer: Outcome[DeletedTopic]) -> dict[str, str]:
     return {item.topic: item.result.value for item in answer.items}
 
 
-def test_topics_are_deleted_one_by_one(shop: FakeCluster) -> None:
+def test_delete_topics_reports_each_topic(shop: FakeCluster) -> None:
     shop.world.fail("DeleteTopics", "old-x-repartition", ErrorCode.topic_deletion_disabled)
     answer = delete(shop, "old-x-changelog", "old-x-repartition", "never-there")
     assert results(answer) == {
@@ -100,7 +100,7 @@ def test_topics_are_deleted_one_by_one(shop: FakeCluster) -> None:
     assert len(shop.asked("DeleteTopics")) == 1
 
 
-def test_what_is_not_answered_is_not_known_and_not_sent_again(shop: FakeCluster) -> None:
+def test_delete_topics_without_response_is_unknown_and_not_resent(shop: FakeCluster) -> None:
     for broker in shop.brokers.values():
         broker.fault("DeleteTopics", faults.close)
     answer = delete(shop, "old-x-changelog")
@@ -111,17 +111,17 @@ def test_what_is_not_answered_is_not_known_and_not_sent_again(shop: FakeCluster)
 @pytest.mark.parametrize(
     ("code", "result"), [(ErrorCode.request_timed_out, "unknown"), (ErrorCode.topic_authorization_failed, "failed")]
 )
-def test_a_time_out_of_the_controller_leaves_it_open(shop: FakeCluster, code: ErrorCode, result: str) -> None:
+def test_delete_topics_timed_out_on_controller_is_unknown(shop: FakeCluster, code: ErrorCode, result: str) -> None:
     shop.world.fail("DeleteTopics", "old-x-changelog", code)
     assert results(delete(shop, "old-x-changelog")) == {"old-x-changelog": result}
 
 
-def test_a_topic_left_out_of_the_answer_is_not_known(shop: FakeCluster) -> None:
+def test_delete_topics_missing_in_response_is_unknown(shop: FakeCluster) -> None:
     shop.world.omitted.add("old-x-changelog")
     assert results(delete(shop, "old-x-changelog")) == {"old-x-changelog": "unknown"}
 
 
-def test_nothing_to_delete_asks_nothing(shop: FakeCluster) -> None:
+def test_delete_topics_of_no_topics_sends_nothing(shop: FakeCluster) -> None:
     assert (delete(shop).items, shop.asked("DeleteTopics")) == ((), [])
 
 
@@ -131,7 +131,7 @@ async def with_nodes(admin: GroupAdmin) -> Outcome[Group]:
 
 
 @pytest.mark.parametrize(("version", "nodes"), [("4.4.0", ["in-0 (orders, small)", "in-1"]), ("4.3.1", None)])
-def test_brokers_from_kafka_4_4_on_describe_the_nodes_of_a_topology(version: str, nodes: list[str] | None) -> None:
+def test_describe_nodes_from_kafka_4_4_on(version: str, nodes: list[str] | None) -> None:
     fake = FakeCluster(2, version)
     open_shop(fake)
     answer = ask(fake, with_nodes)
@@ -143,7 +143,7 @@ def test_brokers_from_kafka_4_4_on_describe_the_nodes_of_a_topology(version: str
     assert found == nodes
 
 
-def test_nodes_that_cannot_be_described_are_a_failure_and_the_group_stays() -> None:
+def test_describe_nodes_failure_keeps_the_group() -> None:
     fake = FakeCluster(2, "4.4.0")
     open_shop(fake)
     node = Node(fake.world.groups[RUNNING].coordinator, "h", 1)
