@@ -60,7 +60,7 @@ def written(served: Any) -> list[str]:
     return [request.api for request in served.fake.requests if request.api in changing]
 
 
-def test_a_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, tmp_path: Path) -> None:
+def test_reset_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, tmp_path: Path) -> None:
     code, out, err = ask("reset-offsets", "a", "b", "--topic", "t:0", "--to-offset", "7")
     assert rows(out)[:2] == [
         ["GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET", "DISTANCE", "NOTE"],
@@ -71,7 +71,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, tmp_
     assert not written(served) and not list(tmp_path.iterdir())
 
 
-def test_execute_writes_and_keeps_the_old_offsets(ask: Run, served: Any, tmp_path: Path) -> None:
+def test_reset_execute_writes_offsets_and_an_undo_file(ask: Run, served: Any, tmp_path: Path) -> None:
     before = commits(served, "a")
     words = ("a", "new", "--topic", "t", "--to-latest", "--create-group", "--execute", "--yes", "-o", "json")
     code, out, err = ask("reset-offsets", *words)
@@ -94,7 +94,7 @@ def test_execute_writes_and_keeps_the_old_offsets(ask: Run, served: Any, tmp_pat
     assert commits(served, "new") == {}
 
 
-def test_a_group_with_members_is_refused_and_the_exit_code_says_so(ask: Run, served: Any) -> None:
+def test_reset_group_with_members_is_refused_and_exits_1(ask: Run, served: Any) -> None:
     code, out, err = ask("reset-offsets", "--regex", "b.*", "--all-topics", "--to-earliest", "--execute", "--yes")
     assert code == 1
     assert [row[0] for row in rows(out)[1:]] == ["b"]
@@ -114,7 +114,7 @@ def test_a_group_with_members_is_refused_and_the_exit_code_says_so(ask: Run, ser
         ("remove-members", "tpyo", "busy", "--all-members"),
     ],
 )
-def test_mistyped_group_is_a_failure_and_others_go_on(
+def test_mistyped_group_is_a_failure_and_others_are_processed(
     ask: Run, served: Any, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     (tmp_path / "plan.csv").write_text("tpyo,t,0,60\na,t,0,70\n")
@@ -151,7 +151,7 @@ def test_offsets_are_ascii_digits_as_in_plan_files(ask: Run, served: Any, flag: 
     assert code == 2 and "is not a whole number" in err and not served.fake.requests
 
 
-def test_plan_from_standard_input_and_with_old_line_ends(
+def test_plan_is_read_from_stdin_and_with_cr_line_endings(
     ask: Run, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "plan.csv").write_bytes(b"a,t,0,60\ra,t,1,70\r")
@@ -164,14 +164,14 @@ def test_plan_from_standard_input_and_with_old_line_ends(
     assert ran.returncode == 0 and ran.stdout.decode() == rows_of_file
 
 
-def test_without_a_terminal_somebody_has_to_say_yes(ask: Run, served: Any) -> None:
+def test_execute_without_terminal_requires_yes(ask: Run, served: Any) -> None:
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute")
     assert code == 2 and "standard input is not a terminal; add --yes" in err
     assert not served.fake.requests
 
 
 @pytest.mark.parametrize(("said", "code", "result"), [("n", 1, 50), ("y", 0, Commit(0, 100))])
-def test_on_a_terminal_it_is_asked(
+def test_execute_on_terminal_asks_for_confirmation(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, said: str, code: int, result: object
 ) -> None:
     monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
@@ -237,7 +237,7 @@ def test_on_a_terminal_it_is_asked(
         (["a", "--all-topics", "--to-latest", "--columns", "nope"], "nope"),
     ],
 )
-def test_what_cannot_be_right_is_one_line_and_writes_nothing(
+def test_reset_invalid_arguments_are_one_line_and_write_nothing(
     ask: Run, served: Any, tmp_path: Path, words: list[str], reason: str
 ) -> None:
     (tmp_path / "bad.csv").write_text("t,0,5\nt,1,-3\n")
@@ -251,14 +251,14 @@ def test_what_cannot_be_right_is_one_line_and_writes_nothing(
     assert not written(served)
 
 
-def test_a_huge_file_is_refused_before_it_is_read_whole(ask: Run, tmp_path: Path) -> None:
+def test_plan_file_over_the_size_limit_is_rejected_unread(ask: Run, tmp_path: Path) -> None:
     with (tmp_path / "huge.csv").open("wb") as file:
         os.truncate(file.fileno(), LARGEST + 1)
     code, _, err = ask("reset-offsets", "a", "--from-file", "huge.csv")
     assert code == 2 and "larger than 1,024 MiB" in err
 
 
-def test_what_has_no_size_is_read_no_further_than_the_bound(
+def test_plan_file_without_size_is_read_up_to_the_limit(
     ask: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kgroups.cli.frame.plan_source.LARGEST", 2 * 1024**2)
@@ -266,14 +266,14 @@ def test_what_has_no_size_is_read_no_further_than_the_bound(
     assert code == 2 and "larger than 2 MiB" in err
 
 
-def test_an_undo_file_of_more_than_64_mib_is_read_back(tmp_path: Path) -> None:
+def test_undo_file_over_64_mib_is_read_back(tmp_path: Path) -> None:
     items = (json.dumps({"group": "g", "topic": "t", "partition": n, "offset": n}) for n in range(3))
     undo = tmp_path / "undo.json"
     undo.write_text('{"schema": "kgroups/undo/v1", "items": [\n' + ",\n".join(items) + " " * 65 * 1024**2 + "\n]}\n")
     assert len(read_plan(undo).rows) == 3
 
 
-def test_an_undo_that_could_not_be_read_back_is_not_written_and_nothing_is_changed(
+def test_undo_file_too_large_to_read_back_stops_the_reset(
     ask: Run, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kgroups.cli.frame.undo_file.LARGEST", 50)
@@ -282,14 +282,14 @@ def test_an_undo_that_could_not_be_read_back_is_not_written_and_nothing_is_chang
     assert not written(served) and not list(tmp_path.iterdir())
 
 
-def test_groups_of_a_file_that_were_not_asked_for_are_said_to_be_left_out(ask: Run, tmp_path: Path) -> None:
+def test_plan_file_groups_not_selected_are_noted(ask: Run, tmp_path: Path) -> None:
     (tmp_path / "plan.csv").write_text("a,t,0,60\nb,t,0,70\n")
     code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
     assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]])
     assert "1 group of plan.csv left out: not selected" in err
 
 
-def test_what_is_wrong_about_groups_that_were_not_asked_for_is_no_matter(ask: Run, tmp_path: Path) -> None:
+def test_plan_file_errors_of_groups_not_selected_are_ignored(ask: Run, tmp_path: Path) -> None:
     (tmp_path / "plan.csv").write_text("a,gone,0,60\na,t,0,1\na,t,0,2\nb,t,0,70\n")
     code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
     assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]]), err
@@ -309,14 +309,14 @@ def test_export_is_read_again_as_the_same_plan(ask: Run, tmp_path: Path) -> None
         assert again == (three if group else four), name
 
 
-def test_commits_that_are_to_go_are_no_matter_for_csv(ask: Run, tmp_path: Path) -> None:
+def test_csv_export_notes_removed_offsets(ask: Run, tmp_path: Path) -> None:
     item = {"group": "a", "topic": "t", "partition": 0, "offset": None}
     (tmp_path / "undo.json").write_text(json.dumps({"schema": "kgroups/undo/v1", "items": [item]}))
     code, out, err = ask("reset-offsets", "--from-file", "undo.json", "--export")
     assert (code, out) == (0, "") and "1 offset is removed, which CSV cannot express" in err
 
 
-def test_delete(ask: Run, served: Any, tmp_path: Path) -> None:
+def test_delete_refuses_active_group_and_can_be_undone(ask: Run, served: Any, tmp_path: Path) -> None:
     code, out, err = ask("delete", "a", "busy")
     assert rows(out) == [["GROUP", "STATE", "#COMMITS"], ["a", "Empty", "2"]]
     assert code == 1 and "group 'busy': the group has members" in err and not written(served)
@@ -328,12 +328,12 @@ def test_delete(ask: Run, served: Any, tmp_path: Path) -> None:
     assert commits(served, "a") == {("t", 0): Commit(0, 50, 4), ("t", 1): Commit(1, 51, 3, "noted")}
 
 
-def test_since_when_a_group_is_empty_no_kafka_tells(ask: Run) -> None:
+def test_delete_empty_for_suggests_history_stale(ask: Run) -> None:
     code, _, err = ask("delete", "--all-groups", "--empty-for", "2h")
     assert code == 2 and "kgroups history stale" in err
 
 
-def test_delete_offsets(ask: Run, served: Any) -> None:
+def test_delete_offsets_plans_and_deletes(ask: Run, served: Any) -> None:
     code, out, _ = ask("delete-offsets", "--all-groups", "--topic", "t:0")
     assert [row[0] for row in rows(out)[1:]] == ["a", "b"] and code == 1
     code, out, err = ask("delete-offsets", "a", "b", "--topic", "t:0", "--execute", "--yes")
@@ -349,7 +349,7 @@ def test_delete_offsets(ask: Run, served: Any) -> None:
     assert commits(served, "a").keys() == {("t", 1)}
 
 
-def test_remove_members(ask: Run, served: Any) -> None:
+def test_remove_members_by_id_and_option_conflicts(ask: Run, served: Any) -> None:
     code, out, err = ask("remove-members", "busy", "--member", "m", "--execute", "--yes")
     assert code == 0, err
     assert rows(out)[1] == ["busy", "m", "/127.0.0.1", "client", "1", "applied"]
@@ -358,13 +358,13 @@ def test_remove_members(ask: Run, served: Any) -> None:
     assert ask("remove-members", "busy", "--all-members", "--member", "m")[0] == 2
 
 
-def test_nothing_to_do(ask: Run, served: Any) -> None:
+def test_reset_without_matching_commits_has_nothing_to_do(ask: Run, served: Any) -> None:
     served.world.groups["a"].commits.clear()
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 0 and "nothing to do" in err and "group 'a' has no such commits" in err
 
 
-def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path: Path) -> None:
+def test_killed_reset_leaves_a_complete_undo_file(served: Any, tmp_path: Path) -> None:
     """One broker has written its group by then, the other never answers."""
     served.fake.brokers[1].fault("OffsetCommit", silence)
     command = [sys.executable, "-m", "kgroups", "reset-offsets", "-b", served.bootstrap, "a", "b", "--all-topics"]
@@ -392,7 +392,7 @@ def test_killed_in_the_middle_it_leaves_a_whole_undo_file(served: Any, tmp_path:
     ("words", "kept"),
     [(("delete", "a", "b"), "b"), (("reset-offsets", "a", "b", "--all-topics", "--to-latest"), "b")],
 )
-def test_what_changed_while_the_question_stood_is_seen(
+def test_group_changed_during_confirmation_is_not_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], kept: str
 ) -> None:
     def joins_and_says_yes(prompt: str) -> str:
@@ -410,7 +410,7 @@ def test_what_changed_while_the_question_stood_is_seen(
     assert commits(served, kept) == before
 
 
-def test_a_member_that_came_back_or_went_while_the_question_stood_is_left_alone(
+def test_member_that_rejoined_or_left_during_confirmation_is_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """LeaveGroup names a static member by its instance id: without a second look the new one would have to go."""
@@ -438,7 +438,7 @@ def test_a_member_that_came_back_or_went_while_the_question_stood_is_left_alone(
     ]
 
 
-def test_members_of_a_group_that_cannot_be_looked_at_again_are_left_alone(
+def test_members_of_group_that_cannot_be_rechecked_are_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks_and_says_yes(prompt: str) -> str:
@@ -461,7 +461,7 @@ def test_members_of_a_group_that_cannot_be_looked_at_again_are_left_alone(
         (("reset-offsets", "a", "b", "--all-topics", "--to-latest"), {("t", 0): Commit(0, 6, 4)}),
     ],
 )
-def test_what_was_committed_while_the_question_stood_is_kept(
+def test_offsets_committed_during_confirmation_are_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], meanwhile: dict[Any, Any]
 ) -> None:
     def commits_and_says_yes(prompt: str) -> str:
@@ -486,7 +486,7 @@ def test_what_was_committed_while_the_question_stood_is_kept(
         ("plan_delete", ("delete", "a", "b")),
     ],
 )
-def test_plan_is_checked_again_although_nobody_is_asked(
+def test_plan_is_rechecked_without_confirmation(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, words: tuple[str, ...]
 ) -> None:
     make = getattr(WireAdmin, plan)
@@ -514,7 +514,7 @@ def test_plan_is_checked_again_although_nobody_is_asked(
         ("delete_groups", ("delete", "a", "b")),
     ],
 )
-def test_each_part_is_checked_right_before_it_is_written(
+def test_each_batch_is_rechecked_right_before_it_is_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, act: str, words: tuple[str, ...]
 ) -> None:
     """Many groups take several requests: what changes while the first are written is seen."""
@@ -536,9 +536,7 @@ def test_each_part_is_checked_right_before_it_is_written(
     assert {row.group for row in undo.rows} == {"a", "b"}, "on the disk before the first change"
 
 
-def test_member_that_came_back_while_others_were_removed_is_left_alone(
-    ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_member_that_rejoined_between_removals_is_kept(ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     busy = served.world.groups["busy"]
     busy.members = (FakeMember("m-1"), FakeMember("m-2", instance_id="i-2"))
     back = FakeMember("m-back", instance_id="i-2")
@@ -556,7 +554,7 @@ def test_member_that_came_back_while_others_were_removed_is_left_alone(
     assert [row["result"] for row in json.loads(out)["items"]] == ["applied", "failed"]
 
 
-def test_group_that_cannot_be_checked_again_is_not_written(
+def test_group_that_cannot_be_rechecked_is_not_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async def fails(*_: Any, **__: Any) -> Any:
@@ -580,7 +578,7 @@ def _of_group(served: Any, *pairs: tuple[str, int]) -> None:
     served.world.fail("Metadata", "payroll", ErrorCode.topic_authorization_failed)
 
 
-def test_offsets_that_acls_hide_are_not_deleted(ask: Run, served: Any) -> None:
+def test_delete_with_offsets_hidden_by_acls_is_refused(ask: Run, served: Any) -> None:
     words = ("delete", "a", "--execute", "--yes", "-o", "json")
     _of_group(served, ("t", 0), ("t", 1), ("payroll", 0))
     for more in (("--dry-run",), ("--execute", "--yes")):
@@ -596,15 +594,13 @@ def test_offsets_that_acls_hide_are_not_deleted(ask: Run, served: Any) -> None:
     assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
 
 
-def test_group_whose_records_hold_nothing_else_is_deleted(ask: Run, served: Any) -> None:
+def test_delete_with_all_records_visible_is_allowed(ask: Run, served: Any) -> None:
     _of_group(served, ("t", 0), ("t", 1))
     assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
 
 
 @pytest.mark.parametrize("release", ["2.5.1", "2.8.2", "4.3.1"])
-def test_without_describe_on_the_cluster_it_is_unknown_whether_offsets_are_hidden(
-    ask: Run, served: Any, release: str
-) -> None:
+def test_delete_without_cluster_describe_cannot_exclude_hidden_offsets(ask: Run, served: Any, release: str) -> None:
     """Before Kafka 3.2, brokers return no log directories then, and no error."""
     for broker in served.fake.brokers.values():
         broker.ranges = {**broker.ranges, DESCRIBE_LOG_DIRS: KAFKA[release][DESCRIBE_LOG_DIRS]}
@@ -619,13 +615,13 @@ def test_without_describe_on_the_cluster_it_is_unknown_whether_offsets_are_hidde
     assert ask(*words, "--including-hidden-offsets")[0] == 0 and "a" not in served.world.groups
 
 
-def test_broker_that_cannot_list_its_topics_leaves_it_to_the_records(ask: Run, served: Any) -> None:
+def test_delete_with_failing_log_dirs_uses_the_records(ask: Run, served: Any) -> None:
     served.world.fail("DescribeLogDirs", "0", ErrorCode.kafka_storage_error)
     _of_group(served, ("t", 0), ("t", 1))
     assert ask("delete", "a", "--execute", "--yes")[0] == 0 and "a" not in served.world.groups
 
 
-def test_who_may_describe_every_topic_needs_no_records(ask: Run, served: Any) -> None:
+def test_delete_with_describe_on_every_topic_reads_no_records(ask: Run, served: Any) -> None:
     assert ask("delete", "a")[0] == 0
     assert "Fetch" not in {request.api for request in served.fake.requests}
 
@@ -652,7 +648,7 @@ def _leaves(served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, rounds: lis
         ("plan_delete_offsets", ("delete-offsets", "busy", "a", "--topic", "t")),
     ],
 )
-def test_when_empty_acts_as_soon_as_the_members_have_left(
+def test_when_empty_starts_as_soon_as_members_have_left(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, plan: str, words: tuple[str, ...]
 ) -> None:
     _leaves(served, monkeypatch, plan, [(MEMBER,), (MEMBER,), ()])
@@ -662,7 +658,7 @@ def test_when_empty_acts_as_soon_as_the_members_have_left(
     assert "kgroups: note: waiting for up to 30 s until the members have left" in err
 
 
-def test_when_empty_writes_nothing_at_all_if_members_stay_or_return(
+def test_when_empty_writes_nothing_if_members_stay_or_return(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = ("reset-offsets", "busy", "a", "--all-topics", "--to-latest", "--execute", "--yes", "-o", "json")
@@ -685,13 +681,13 @@ def test_when_empty_writes_nothing_at_all_if_members_stay_or_return(
     assert "group 'a': not changed: the members of another group have returned" in err
 
 
-def test_when_empty_asks_nobody(ask: Run, served: Any) -> None:
+def test_when_empty_requires_execute_and_yes(ask: Run, served: Any) -> None:
     for more in ((), ("--execute",)):
         assert ask("delete", "a", "--when-empty", "5s", *more)[0] == 2 and not served.fake.requests
     assert "requires --execute --yes" in ask("delete", "a", "--when-empty", "5s")[2]
 
 
-def test_explain_names_groups_that_are_still_committed_for(ask: Run, served: Any) -> None:
+def test_reset_names_groups_that_are_still_committed_for(ask: Run, served: Any) -> None:
     now = time.time_ns() // 1_000_000
     times = {offset: now - 3_000 + 1_000 * offset for offset in range(3)}
     log = [
@@ -708,7 +704,7 @@ def test_explain_names_groups_that_are_still_committed_for(ask: Run, served: Any
     assert code == 0 and "group 'a': not by a member: 3 commits of t-0" in err
 
 
-def test_check_stopped(ask: Run, served: Any) -> None:
+def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, served: Any) -> None:
     now = time.time_ns() // 1_000_000
     times = {offset: now - 300 + 100 * offset for offset in range(3)}
     log = [

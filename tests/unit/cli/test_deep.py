@@ -48,7 +48,7 @@ def items(answer: tuple[int, str, str]) -> list[dict[str, Any]]:
     return found
 
 
-def test_when_offsets_were_committed_and_expire(deep: Run) -> None:
+def test_deep_offsets_have_commit_and_expiry_times(deep: Run) -> None:
     code, _, err = answer = deep("g", "-o", "json")
     (row,) = items(answer)
     assert code == 0 and "when offsets expire" not in err
@@ -57,7 +57,7 @@ def test_when_offsets_were_committed_and_expire(deep: Run) -> None:
 
 
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
-def test_a_group_that_may_not_be_seen_is_a_row_with_the_reason(deep: Run, view: str) -> None:
+def test_deep_unauthorized_group_is_a_row_with_the_reason(deep: Run, view: str) -> None:
     code, _, err = answer = deep("g", "secret", view, "-o", "json")
     (row,) = [row for row in items(answer) if row["group"] == "secret"]
     assert code == 1 and "group 'secret': not authorized" in err
@@ -75,12 +75,12 @@ def test_a_group_that_may_not_be_seen_is_a_row_with_the_reason(deep: Run, view: 
         ("--state", ["GENERATION", "LEADER", "STATE-SINCE", "LAST-REBALANCE"]),
     ],
 )
-def test_wide_keeps_what_the_log_tells_last(deep: Run, view: str, last: list[str]) -> None:
+def test_deep_wide_columns_come_last(deep: Run, view: str, last: list[str]) -> None:
     header = deep("g", "secret", view, "--wide", "-o", "plain")[1].splitlines()[0]
     assert header.split()[-len(last) :] == last and "NOTE" in header.split()
 
 
-def test_a_broker_that_does_not_tell_how_long_it_keeps_offsets(run_cli: Run, serve: Callable) -> None:
+def test_deep_without_retention_setting_has_no_expiry(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     for broker in ("0", "1"):
         served.world.fail("DescribeConfigs", broker, ErrorCode.cluster_authorization_failed)
@@ -91,12 +91,12 @@ def test_a_broker_that_does_not_tell_how_long_it_keeps_offsets(run_cli: Run, ser
 
 
 @pytest.mark.parametrize("words", [("--deep-mib", "3"), ("--deep-time", "3s")])
-def test_bounds_without_deep_are_a_mistake(run_cli: Run, words: tuple[str, ...]) -> None:
+def test_deep_limits_without_deep_are_usage_errors(run_cli: Run, words: tuple[str, ...]) -> None:
     for command in ("describe", "explain"):
         code, out, err = run_cli(command, "-b", "127.0.0.1:1", "g", *words)
         assert (code, out) == (2, "") and "require --deep" in err
 
 
-def test_a_topology_is_not_in_the_log(run_cli: Run) -> None:
+def test_deep_topology_is_a_usage_error(run_cli: Run) -> None:
     code, out, err = run_cli("describe", "-b", "127.0.0.1:1", "g", "--topology", "--deep")
     assert (code, out) == (2, "") and "--deep and --topology are mutually exclusive" in err

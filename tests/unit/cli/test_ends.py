@@ -35,7 +35,7 @@ def shell(line: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("words", [("list",), ("describe", "--all-groups"), ("lag", "-o", "json"), ("list", "--help")])
-def test_a_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) -> None:
+def test_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) -> None:
     served = serve(world=shop)
     server = () if "--help" in words else ("-b", served.bootstrap)
     ended = shell('"$@" >&-', *KGROUPS, *words, *server)
@@ -43,14 +43,14 @@ def test_a_closed_stdout_is_an_error(serve: Callable, words: tuple[str, ...]) ->
     assert ended.stderr == "kgroups: error: cannot write the output: Bad file descriptor\n"
 
 
-def test_a_closed_stdout_is_an_error_of_kafkas_commands_too(serve: Callable) -> None:
+def test_closed_stdout_is_an_error_in_kafka_commands(serve: Callable) -> None:
     served = serve(world=shop)
     module = "kgroups.cli.kafka.consumer_groups"
     ended = shell('"$@" >&-', sys.executable, "-m", module, "--list", "--bootstrap-server", served.bootstrap)
     assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: Bad file descriptor\n")
 
 
-def test_a_closed_stderr_is_none(serve: Callable) -> None:
+def test_closed_stderr_keeps_the_exit_code(serve: Callable) -> None:
     served = serve(world=shop)
     ended = shell('"$@" 2>&-', *KGROUPS, "list", "-b", served.bootstrap)
     assert (ended.returncode, ended.stdout) == (0, "a\n")
@@ -80,7 +80,7 @@ getattr(entry, sys.argv.pop(1))()
      ("groups", ("--list", "--bootstrap-server")), ("share_groups", ("--list", "--bootstrap-server")),
      ("streams_groups", ("--list", "--bootstrap-server"))],
 )  # fmt: skip
-def test_an_interrupt_at_any_import_leaves_no_traceback(serve: Callable, entry: str, words: tuple[str, ...]) -> None:
+def test_interrupt_during_any_import_leaves_no_traceback(serve: Callable, entry: str, words: tuple[str, ...]) -> None:
     served = serve(world=shop)
     command = [sys.executable, "-c", INTERRUPTED_AT]
     modules = f"import sys, atexit; atexit.register(lambda: print('LOADED', *sys.modules)); {LIST.format(entry)}"
@@ -98,7 +98,7 @@ def test_an_interrupt_at_any_import_leaves_no_traceback(serve: Callable, entry: 
         assert ended.stderr == "", (name, ended.stderr)
 
 
-def test_an_interrupt_while_a_broker_is_waited_for_is_exit_130(serve: Callable) -> None:
+def test_interrupt_while_waiting_for_a_broker_exits_130(serve: Callable) -> None:
     served = serve(world=shop)
     for broker in served.fake.brokers.values():
         broker.fault("*", silence)
@@ -144,7 +144,7 @@ def on_terminal(words: tuple[str, ...], until: str, number: signal.Signals, **en
     return Left(code, sent.decode(), after == before)
 
 
-def test_watch_ends_when_its_terminal_is_gone(serve: Callable) -> None:
+def test_watch_ends_if_its_terminal_is_closed(serve: Callable) -> None:
     served = serve(world=shop)
     master, slave = pty.openpty()
     process = subprocess.Popen(
@@ -159,7 +159,7 @@ def test_watch_ends_when_its_terminal_is_gone(serve: Callable) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_watch_puts_the_terminal_back(serve: Callable, number: signal.Signals) -> None:
+def test_watch_restores_the_terminal(serve: Callable, number: signal.Signals) -> None:
     served = serve(world=shop)
     left = on_terminal(("watch", "-b", served.bootstrap, "--interval", "100ms"), "Stable", number)
     assert left.code == (130 if number == signal.SIGINT else -number)
@@ -170,7 +170,7 @@ def test_watch_puts_the_terminal_back(serve: Callable, number: signal.Signals) -
 
 
 @pytest.mark.parametrize("words", [("watch", "--interval", "100ms"), ("describe", "--all-groups"), ("list", "--wide")])
-def test_with_no_color_nothing_is_bold_or_dim(serve: Callable, words: tuple[str, ...]) -> None:
+def test_no_color_disables_bold_and_dim(serve: Callable, words: tuple[str, ...]) -> None:
     served = serve(world=shop)
     styled = re.compile(r"\x1b\[[0-9;]*m")
     colored = on_terminal((*words, "-b", served.bootstrap), "GROUP", signal.SIGTERM)
@@ -179,7 +179,7 @@ def test_with_no_color_nothing_is_bold_or_dim(serve: Callable, words: tuple[str,
     assert not styled.search(bare.sent)
 
 
-def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
     code = (
         "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         "from kgroups.cli.watch.signals import ended_by_signals\n"
@@ -191,7 +191,7 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
-def test_running_out_of_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_out_of_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     from kgroups.cli.frame.exit_status import brought_to_an_end, complain_in_a_line
 
     def run() -> int:

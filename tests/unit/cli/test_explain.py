@@ -52,18 +52,18 @@ def without_ports(text: str) -> str:
     return "\n".join(line.split("(127.0.0.1:")[0] if "127.0.0.1:" in line else line for line in text.splitlines())
 
 
-def test_sentences_and_tables(explain: Run, golden: Callable[[str, str], None]) -> None:
+def test_explain_sentences_match_golden(explain: Run, golden: Callable[[str, str], None]) -> None:
     code, out, err = explain("well", "modern", "torn", "moving", "empty")
     assert (code, err) == (0, "")
     golden("cli/explain.plain", without_ports(out) + "\n")
 
 
-def test_nothing_of_the_clusters_reaches_the_terminal_raw(explain: Run) -> None:
+def test_explain_output_has_no_raw_control_characters(explain: Run) -> None:
     for output in ("plain", "table", "json"):
         assert "\x1b" not in explain("torn", "-o", output, "-v", "--what-if", "members=+1")[1]
 
 
-def test_json(explain: Run) -> None:
+def test_explain_json_has_rules_members_and_failures(explain: Run) -> None:
     code, out, _ = answer = explain("well", "torn", "nobody", "-o", "json")
     assert code == 1
     torn, well = items(answer)
@@ -73,7 +73,7 @@ def test_json(explain: Run) -> None:
     assert [failure["name"] for failure in json.loads(out)["failures"]] == ["nobody"]
 
 
-def test_what_cannot_be_read_is_no_crash(explain: Run) -> None:
+def test_explain_undecodable_assignment_is_reported(explain: Run) -> None:
     (item,) = items(explain("garbled", "-o", "json"))
     assert item["members"][0]["assignment"]["reason"]
     code, _, err = explain("garbled", "--what-if", "members=+1")
@@ -94,24 +94,24 @@ def test_what_cannot_be_read_is_no_crash(explain: Run) -> None:
         (("well", "--transport", "librdkafka"), "is not supported with --transport librdkafka"),
     ],
 )
-def test_usage(explain: Run, words: tuple[str, ...], why: str) -> None:
+def test_explain_usage_errors_exit_2(explain: Run, words: tuple[str, ...], why: str) -> None:
     code, out, err = explain(*words)
     assert (code, out) == (2, "")
     assert why in err and err.count("\n") == 1
 
 
-def test_output_is_sentences_or_json(explain: Run) -> None:
+def test_explain_csv_output_is_rejected(explain: Run) -> None:
     code, _, err = explain("well", "-o", "csv")
     assert code == 2 and "'csv' is not one of" in err
 
 
-def test_a_what_if_that_cannot_be_told_is_a_failure_beside_the_rest(explain: Run) -> None:
+def test_explain_what_if_of_rebalancing_group_is_a_failure(explain: Run) -> None:
     code, out, err = explain("moving", "--what-if", "members=+1")
     assert code == 1 and out.startswith("moving: a classic group, PreparingRebalance, 1 member\n")
     assert "group 'moving': --what-if cannot be computed: its state is PreparingRebalance" in err
 
 
-def test_a_what_if_needs_the_topics_partitions(run_cli: Run, serve: Callable) -> None:
+def test_explain_what_if_without_partition_counts_is_a_failure(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("explain", "-b", served.bootstrap, "well", "--what-if", "members=+1")
@@ -119,7 +119,7 @@ def test_a_what_if_needs_the_topics_partitions(run_cli: Run, serve: Callable) ->
     assert "TOPIC_AUTHORIZATION_FAILED" in err and "how many partitions the topic 'orders' has is not known" in err
 
 
-def test_what_if_as_text_and_as_data(explain: Run, golden: Callable[[str, str], None]) -> None:
+def test_explain_what_if_as_text_and_as_json(explain: Run, golden: Callable[[str, str], None]) -> None:
     (item,) = items(explain("well", "--what-if", "members=+2", "-o", "json"))
     assert (item["what_if"]["moved"], item["what_if"]["members"], item["what_if"]["stop_the_world"]) == (3, 4, True)
     out = explain("modern", "--what-if", "members=+2", "--what-if", "partitions=orders:+4")[1]

@@ -154,7 +154,7 @@ def check(shown: str, words: list[str]) -> None:
     assert "Traceback" not in shown, (words, shown)
 
 
-def test_a_line_break_in_a_file_makes_no_line(here: None, serve: Callable, tmp_path: Path) -> None:
+def test_line_break_in_plan_file_does_not_break_output_lines(here: None, serve: Callable, tmp_path: Path) -> None:
     served = serve(world=hostile_world)
     (tmp_path / "plan.csv").write_text(f'"{HOSTILE}",0,5\n"{HOSTILE}",x,5\n', newline="")
     for words in (["g", "--from-file", "plan.csv"], ["g", "--from-file", f"no{HOSTILE}", "--export"], [HOSTILE]):
@@ -163,12 +163,12 @@ def test_a_line_break_in_a_file_makes_no_line(here: None, serve: Callable, tmp_p
         check(shown(), words)
 
 
-def test_the_check_sees_what_a_terminal_would_obey() -> None:
+def test_check_finds_control_characters_a_terminal_obeys() -> None:
     assert obeyed("\x1b[1mGROUP\x1b[0m\r\n\r\x1b[Kok") == []
     assert obeyed(HOSTILE)[:2] == ["\x1b", "\x07"] and "\u034f" in obeyed(HOSTILE) and "\r" in obeyed(HOSTILE)
 
 
-def test_every_command_is_tried() -> None:
+def test_every_command_is_covered() -> None:
     assert set(cli.commands) == {*COMMANDS, *NO_CLUSTER}
 
 
@@ -181,7 +181,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bent", BENT)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands(here: None, serve: Callable, command: str, bent: str) -> None:
+def test_commands_print_no_raw_control_characters(here: None, serve: Callable, command: str, bent: str) -> None:
     for words in COMMANDS[command]:
         served = serve(world=hostile_world)
         for broker in served.fake.brokers.values():
@@ -193,7 +193,9 @@ def test_commands(here: None, serve: Callable, command: str, bent: str) -> None:
 
 @pytest.mark.parametrize("bent", BENT)
 @pytest.mark.parametrize(("tool", "lines"), TOOLS, ids=[tool._name for tool, _ in TOOLS])
-def test_drop_ins(here: None, serve: Callable, tool: Tool, lines: list[list[str]], bent: str) -> None:
+def test_kafka_commands_print_no_raw_control_characters(
+    here: None, serve: Callable, tool: Tool, lines: list[list[str]], bent: str
+) -> None:
     for words in lines:
         served = serve(world=hostile_world)
         for broker in served.fake.brokers.values():

@@ -46,7 +46,7 @@ NAMED = ("describe", *ANSWERING, *SILENT)
         (hung_after_the_list, ("lag",)),
     ],
 )
-def test_rows_of_the_other_brokers(
+def test_hung_broker_keeps_rows_of_other_brokers(
     run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None], words: tuple[str, ...]
 ) -> None:
     served = serve(brokers=3, world=world)
@@ -63,7 +63,9 @@ def test_rows_of_the_other_brokers(
 
 
 @worlds
-def test_check(run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None]) -> None:
+def test_check_hung_broker_keeps_results_of_other_brokers(
+    run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None]
+) -> None:
     served = serve(brokers=3, world=world)
     words = ("--all-groups", "--state", "stable,empty", "--max-lag", "50", "-o", "json")
     code, out, _ = run_cli("check", "-b", served.bootstrap, *words, "--timeout", f"{TIMEOUT}s")
@@ -74,7 +76,9 @@ def test_check(run_cli: Run, serve: Callable, world: Callable[[FakeCluster], Non
 
 
 @worlds
-def test_watch(run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None]) -> None:
+def test_watch_hung_broker_keeps_rows_of_other_brokers(
+    run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None]
+) -> None:
     served = serve(brokers=3, world=world)
     words = ("--count", "1", "--timeout", f"{TIMEOUT}s")
     code, out, _ = run_cli("watch", "-b", served.bootstrap, *words)
@@ -85,14 +89,14 @@ def test_watch(run_cli: Run, serve: Callable, world: Callable[[FakeCluster], Non
 
 
 @worlds
-def test_exporter(serve: Callable, world: Callable[[FakeCluster], None]) -> None:
+def test_exporter_hung_broker_keeps_other_groups(serve: Callable, world: Callable[[FakeCluster], None]) -> None:
     served = serve(brokers=3, world=world)
     settings = ClientSettings(parse_bootstrap(served.bootstrap), timeout=TIMEOUT)
     looks = Looks(Connection(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, 0.0)
     assert [each.offsets.group.group_id for each in looks.newest().seen] == ANSWERING
 
 
-def test_explain(run_cli: Run, serve: Callable) -> None:
+def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve: Callable) -> None:
     served = serve(brokers=3, world=hung)
     words = ("explain", "--all-groups", "-o", "json", "--timeout", f"{TIMEOUT}s")
     code, out, err = run_cli(*words, "-b", served.bootstrap)
@@ -100,7 +104,7 @@ def test_explain(run_cli: Run, serve: Callable) -> None:
     assert [item["group"] for item in json.loads(out)["items"]] == ANSWERING
 
 
-def test_a_request_that_was_not_sent_blames_no_broker(run_cli: Run, serve: Callable) -> None:
+def test_unsent_request_blames_no_broker(run_cli: Run, serve: Callable) -> None:
     served = serve(brokers=3, world=hung)
     code, _, err = run_cli("describe", "-b", served.bootstrap, "--all-groups", "--timeout", f"{TIMEOUT}s")
     assert code == 1

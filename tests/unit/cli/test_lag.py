@@ -52,20 +52,20 @@ def names(answer: tuple[int, str, str]) -> list[str]:
     return [row["group"] for row in items(answer)]
 
 
-def test_all_groups_by_name(lag: Run, golden: Callable[[str, str], None]) -> None:
+def test_lag_lists_all_groups_by_name(lag: Run, golden: Callable[[str, str], None]) -> None:
     code, out, err = lag()
     assert (code, err) == (0, "")
     golden("cli/lag.plain", out)
 
 
 @pytest.mark.parametrize("by", ["topic", "partition", "member"])
-def test_by(lag: Run, by: str, golden: Callable[[str, str], None]) -> None:
+def test_lag_by_matches_golden(lag: Run, by: str, golden: Callable[[str, str], None]) -> None:
     code, out, err = lag("--by", by)
     assert (code, err) == (0, "")
     golden(f"cli/lag-by-{by}.plain", out)
 
 
-def test_which_groups(lag: Run) -> None:
+def test_lag_selects_groups_and_topics(lag: Run) -> None:
     assert names(lag("late", "--group", "done", "-o", "json")) == ["done", "late"]
     assert names(lag("--regex", "d.*|b.*", "-o", "json")) == ["busy", "done"]
     assert names(lag("--topic", "clicks", "-o", "json")) == ["ahead", "late"]
@@ -74,7 +74,7 @@ def test_which_groups(lag: Run) -> None:
     assert lag("--regex", "x")[2] == "kgroups: note: no group matches\n"
 
 
-def test_only_those_that_lag(lag: Run) -> None:
+def test_lag_only_lagging_and_min_filter_rows(lag: Run) -> None:
     assert names(lag("--only-lagging", "-o", "json")) == ["busy", "late", "marked"]
     assert names(lag("--min", "6", "-o", "json")) == ["busy", "late"]
     assert names(lag("--min", "0", "-o", "json")) == ["busy", "done", "late", "marked"]
@@ -88,7 +88,7 @@ def test_only_those_that_lag(lag: Run) -> None:
     ]
 
 
-def test_the_top_ones_are_the_largest_first(lag: Run) -> None:
+def test_lag_top_sorts_by_lag(lag: Run) -> None:
     assert [(row["group"], row["total_lag"]) for row in items(lag("--top", "3", "-o", "json"))] == [
         ("late", 105),
         ("busy", None),
@@ -100,7 +100,7 @@ def test_the_top_ones_are_the_largest_first(lag: Run) -> None:
     assert (row["group"], row["partition"], row["lag"]) == ("late", 0, 97)
 
 
-def test_time_as_text(lag: Run) -> None:
+def test_lag_time_as_text(lag: Run) -> None:
     _, out, err = lag("--time", "--columns", "group,total_lag,time_lag")
     assert [line.split() for line in out.splitlines()[1:]] == [
         ["ahead", "-1", "-"],
@@ -114,7 +114,7 @@ def test_time_as_text(lag: Run) -> None:
     assert "TIME-LAG" in lag("--time")[1] and "TIME-LAG" not in lag("--wide")[1]
 
 
-def test_time_as_data(lag: Run) -> None:
+def test_lag_time_as_json_and_csv(lag: Run) -> None:
     by_group = {row["group"]: row["time_lag_ms"] for row in items(lag("--time", "-o", "json"))}
     assert by_group["done"] == by_group["marked"] == 0 and by_group["ahead"] is by_group["nothing"] is None
     assert 0 <= by_group["late"] - (3 * HOUR + 12 * 60_000) < 60_000
@@ -124,7 +124,7 @@ def test_time_as_data(lag: Run) -> None:
     assert {row["time_lag_ms"] for row in items(lag("-o", "json"))} == {None}
 
 
-def test_time_by_partition_says_what_is_odd(lag: Run) -> None:
+def test_lag_time_by_partition_has_notes(lag: Run) -> None:
     rows = items(lag("late", "marked", "--by", "partition", "--time", "-o", "json"))
     notes = {(row["group"], row["topic"], row["partition"]): row["note"] for row in rows if row["note"]}
     assert notes == {
@@ -134,7 +134,7 @@ def test_time_by_partition_says_what_is_odd(lag: Run) -> None:
     }
 
 
-def test_time_is_read_for_the_rows_that_are_shown(run_cli: Run, serve: Callable) -> None:
+def test_lag_time_is_read_only_for_shown_rows(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     run_cli("lag", "-b", served.bootstrap, "--time", "--top", "1", "--by", "partition")
     assert [request.broker for request in served.fake.asked("Fetch")] == [0]
@@ -144,7 +144,7 @@ def test_time_is_read_for_the_rows_that_are_shown(run_cli: Run, serve: Callable)
     assert {request.broker for request in served.fake.asked("Fetch")} == {0, 1}
 
 
-def test_a_time_that_nobody_can_tell_is_not_0(run_cli: Run, serve: Callable) -> None:
+def test_lag_unknown_time_is_not_0(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.world.fail("Fetch", "orders-1", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("lag", "-b", served.bootstrap, "done", "marked", "late", "--time", "-o", "json")
@@ -156,7 +156,7 @@ def test_a_time_that_nobody_can_tell_is_not_0(run_cli: Run, serve: Callable) -> 
     assert err.count("TOPIC_AUTHORIZATION_FAILED") == 1
 
 
-def test_a_log_that_nobody_can_tell_of_is_not_taken_for_no_lag(run_cli: Run, serve: Callable) -> None:
+def test_lag_unknown_log_end_is_not_no_lag(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.world.fail("ListOffsets", "clicks-0", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("lag", "-b", served.bootstrap, "--only-lagging", "-o", "json")
@@ -171,7 +171,7 @@ def test_a_log_that_nobody_can_tell_of_is_not_taken_for_no_lag(run_cli: Run, ser
     assert "omitted because their lag is partly unknown: 1" in err
 
 
-def test_under_read_committed_open_transactions_are_no_lag(run_cli: Run, serve: Callable) -> None:
+def test_lag_read_committed_excludes_open_transactions(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.world.topics["orders"].stable = 98
     args = ("lag", "-b", served.bootstrap, "marked", "--isolation", "read_committed", "--time", "-o", "json")

@@ -37,7 +37,7 @@ def of(run_cli: Run, serve: Callable) -> Callable[..., Callable[..., tuple[int, 
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_a_megabyte_of_metadata(of: Callable, kind: str) -> None:
+def test_member_with_a_megabyte_of_metadata_is_shown(of: Callable, kind: str) -> None:
     run = of(FakeMember("m", {"t": tuple(range(20))}, metadata=MADE[kind]))
     for words in VIEWS:
         code, out, _ = run(*words, "-o", "plain")
@@ -54,7 +54,7 @@ def test_a_megabyte_of_metadata(of: Callable, kind: str) -> None:
     assert "record-size" in {finding["rule"] for finding in item["findings"] if finding["severity"] == "problem"}
 
 
-def test_a_thousand_members(of: Callable) -> None:
+def test_group_with_a_thousand_members_is_shown(of: Callable) -> None:
     # Three megabytes of metadata in all, and more in the answer: one frame of the broker's.
     metadata = subscription_bytes(["t"]) + bytes(3_000)
     members = [FakeMember(f"m-{at:04}", {"t": (at,)} if at < 20 else {}, metadata=metadata) for at in range(1_000)]

@@ -37,7 +37,7 @@ def nobody() -> Iterator[str]:
         (("remove-members", "g", "--all-members"), "remove-members"),
     ],
 )
-def test_json(
+def test_unreachable_cluster_json_has_envelope_with_failure(
     run_cli: Run, nobody: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple, schema: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -50,12 +50,12 @@ def test_json(
 
 
 @pytest.mark.parametrize("fmt", ["jsonl", "csv", "plain", "table"])
-def test_other_formats_say_it_on_stderr_alone(run_cli: Run, nobody: str, fmt: str) -> None:
+def test_unreachable_cluster_other_formats_report_on_stderr(run_cli: Run, nobody: str, fmt: str) -> None:
     code, out, err = run_cli("list", "-b", nobody, "-o", fmt)
     assert (code, out) == (1, "") and "connection refused" in err
 
 
-def test_a_wrong_command_line_has_no_envelope(run_cli: Run, nobody: str) -> None:
+def test_usage_error_has_no_envelope(run_cli: Run, nobody: str) -> None:
     code, out, _ = run_cli("describe", "g", "-b", nobody, "-o", "json", "--columns", "none")
     assert (code, out) == (2, "")
 

@@ -42,7 +42,7 @@ def items(run_cli: Run, served: Any, *words: str) -> dict[tuple[str, int], dict[
     return {(row["group"], row.get("partition", 0)): row for row in json.loads(out)["items"]}
 
 
-def test_recreated_topic(run_cli: Run, served: Any) -> None:
+def test_offsets_of_recreated_topic_are_unknown(run_cli: Run, served: Any) -> None:
     rows = items(run_cli, served, "describe", "old", "new")
     assert {key: (row["lag"], row["note"]) for key, row in rows.items()} == {
         ("old", 0): (None, RECREATED),
@@ -78,7 +78,7 @@ def test_recreated_topic(run_cli: Run, served: Any) -> None:
     assert (found.total_lag, found.known_lag) == (None, 40)
 
 
-def test_empty_name_of_a_group(run_cli: Run, serve: Callable) -> None:
+def test_group_with_empty_name_is_listed_and_selectable_by_regex(run_cli: Run, serve: Callable) -> None:
     """As brokers before Kafka 2.5 allow it. A group that is named - looks otherwise, and JSON is exact."""
 
     def nameless(fake: FakeCluster) -> None:
@@ -99,7 +99,7 @@ def test_empty_name_of_a_group(run_cli: Run, serve: Callable) -> None:
     assert code == 2 and "--regex ''" in err
 
 
-def test_committed_offset_of_minus_1(run_cli: Run, served: Any) -> None:
+def test_committed_offset_of_minus_1_is_unknown(run_cli: Run, served: Any) -> None:
     rows = items(run_cli, served, "describe", "minus", "attended")
     shown = {key: (row["current_offset"], row["log_end_offset"], row["lag"], row["note"]) for key, row in rows.items()}
     assert shown == {

@@ -37,7 +37,7 @@ def home(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.Monke
     return file
 
 
-def test_a_command_goes_by_a_profile(home: Path, run_cli: Run) -> None:
+def test_profile_sets_the_cluster_of_a_command(home: Path, run_cli: Run) -> None:
     told = run_cli("list")
     assert (told.code, told.out) == (0, "there\n")
     assert "ignored because security.protocol is PLAINTEXT" in told.err
@@ -46,14 +46,14 @@ def test_a_command_goes_by_a_profile(home: Path, run_cli: Run) -> None:
     assert run_cli("list", "--profile", "two", "--timeout", "2s").code == 1
 
 
-def test_list(home: Path, run_cli: Run) -> None:
+def test_profile_list_shows_the_default(home: Path, run_cli: Run) -> None:
     told = run_cli("profile", "list", "-o", "json")
     items = json.loads(told.out)["items"]
     assert [(item["profile"], item["default"]) for item in items] == [("one", True), ("two", False)]
     assert items[1]["command_config"] == "two.properties"
 
 
-def test_show(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_show_has_origins_and_masks_secrets(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     told = run_cli("profile", "show", "-o", "json")
     shown = {item["key"]: (item["value"], item["origin"]) for item in json.loads(told.out)["items"]}
     assert shown["timeout"] == ("20s", f"profile one ({home}, line 4)")
@@ -66,13 +66,15 @@ def test_show(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert "KGROUPS_PROFILE: no profile 'three'" in told.err
 
 
-def test_use(home: Path, run_cli: Run) -> None:
+def test_profile_use_changes_the_default(home: Path, run_cli: Run) -> None:
     assert run_cli("profile", "use", "two").err == "two is now the default profile\n"
     assert home.read_text().splitlines()[0] == 'default = "two"'
     assert run_cli("profile", "use", "three").code == 2
 
 
-def test_no_file(run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_without_config_file_is_a_note_or_an_error(
+    run_cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("KGROUPS_CONFIG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     told = run_cli("profile", "list")

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.config.test_secrets import MALFORMED, SECRET
 
 
-def test_commands_say_nothing_either(
+def test_commands_print_and_log_no_secrets(
     tmp_path: Path, run_cli: Callable, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -33,7 +33,7 @@ def table(out: str) -> list[list[str]]:
     return [line.split() for line in out.splitlines()[1:]]
 
 
-def test_members_with_their_tasks(ask: Run) -> None:
+def test_streams_members_have_task_columns(ask: Run) -> None:
     code, out, _ = ask(
         "describe", RUNNING, "--members", "--columns", "consumer_id,active_tasks,standby_tasks,warmup_tasks"
     )
@@ -43,7 +43,7 @@ def test_members_with_their_tasks(ask: Run) -> None:
     assert "TASKS" not in ask("describe", "plain", "--members", "--wide")[1]
 
 
-def test_members_as_json(ask: Run) -> None:
+def test_streams_members_as_json(ask: Run) -> None:
     first, _ = json.loads(ask("describe", RUNNING, "--members", "-o", "json")[1])["items"]
     assert first["active_tasks"] == [
         {"subtopology": "0", "partitions": [0, 2]},
@@ -56,14 +56,14 @@ def test_members_as_json(ask: Run) -> None:
     )
 
 
-def test_one_table_of_all_kinds(ask: Run) -> None:
+def test_describe_state_mixes_streams_and_other_groups(ask: Run) -> None:
     code, out, _ = ask("describe", "--all-groups", "--state", "-v")
     assert code == 0
     assert [row[0] for row in table(out)] == [RUNNING, IDLE, OTHER, "plain"]
     assert [row[-1] for row in table(out)] == ["3", "3", "3", "-"]
 
 
-def test_topology(ask: Run) -> None:
+def test_describe_topology_lists_subtopologies(ask: Run) -> None:
     code, out, err = ask("describe", RUNNING, "plain", "--topology", "--columns", "subtopology,tasks,role,topic")
     assert (code, [line.split(maxsplit=2) for line in out.splitlines()[1:]]) == (
         0,
@@ -79,7 +79,7 @@ def test_topology(ask: Run) -> None:
     assert ask("describe", RUNNING, "--topology", "--members")[0] == 2
 
 
-def test_a_reset_leaves_internal_topics_alone(ask: Run, served: Any) -> None:
+def test_reset_keeps_internal_topics(ask: Run, served: Any) -> None:
     code, out, err = ask("reset-offsets", IDLE, "--all-topics", "--to-earliest", "--execute", "--yes")
     assert (code, [row[1] for row in table(out)]) == (0, ["orders", "orders"])
     assert served.world.groups[IDLE].commits[INTERNAL[1], 0] == 20
@@ -89,7 +89,7 @@ def test_a_reset_leaves_internal_topics_alone(ask: Run, served: Any) -> None:
     assert f"topic '{INTERNAL[1]}': not an input topic of streams group '{IDLE}'" in err
 
 
-def test_a_reset_with_internal_topics(ask: Run, served: Any) -> None:
+def test_reset_deletes_internal_topics_on_request(ask: Run, served: Any) -> None:
     words = ("reset-offsets", IDLE, RUNNING, "--all-topics", "--to-latest", "--delete-all-internal-topics")
     code, out, err = ask(*words)
     assert (code, [row[1] for row in table(out)]) == (1, ["orders", "orders", *INTERNAL])
@@ -100,7 +100,7 @@ def test_a_reset_with_internal_topics(ask: Run, served: Any) -> None:
     assert f"{RUNNING}-x-changelog" in served.world.topics
 
 
-def test_a_named_internal_topic_goes_alone(ask: Run, served: Any) -> None:
+def test_reset_deletes_only_the_named_internal_topic(ask: Run, served: Any) -> None:
     words = ("--delete-internal-topic", INTERNAL[0], "--delete-internal-topic", "orders", "--execute", "--yes")
     code, _out, err = ask("reset-offsets", IDLE, "--all-topics", "--to-latest", *words)
     assert (code, "orders" in served.world.topics, INTERNAL[0] in served.world.topics) == (1, True, False)
@@ -108,7 +108,7 @@ def test_a_named_internal_topic_goes_alone(ask: Run, served: Any) -> None:
     assert "topic 'orders': not an internal topic of these groups" in err
 
 
-def test_topics_of_a_group_that_is_not_reset_stay(ask: Run, served: Any) -> None:
+def test_failed_reset_keeps_internal_topics(ask: Run, served: Any) -> None:
     served.world.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
     words = ("--all-topics", "--to-latest", "--delete-all-internal-topics", "--execute", "--yes")
     code, out, err = ask("reset-offsets", IDLE, *words)
@@ -118,9 +118,7 @@ def test_topics_of_a_group_that_is_not_reset_stay(ask: Run, served: Any) -> None
 
 
 @pytest.mark.parametrize("command", [("reset-offsets", "--all-topics", "--to-latest"), ("delete",)])
-def test_internal_topics_that_are_not_told_do_not_stay_in_silence(
-    ask: Run, served: Any, command: tuple[str, ...]
-) -> None:
+def test_unreported_topology_is_an_error_when_deleting_topics(ask: Run, served: Any, command: tuple[str, ...]) -> None:
     served.world.groups[IDLE].subtopologies = None
     code, out, err = ask(command[0], IDLE, *command[1:], "--delete-all-internal-topics", "--execute", "--yes")
     assert (code, {row[-1] for row in table(out)}) == (1, {"applied"})
@@ -128,7 +126,7 @@ def test_internal_topics_that_are_not_told_do_not_stay_in_silence(
     assert set(INTERNAL) <= served.world.topics.keys()
 
 
-def test_a_topic_that_may_not_be_deleted_is_told_beside_the_others(ask: Run, served: Any) -> None:
+def test_unauthorized_topic_deletion_keeps_the_others(ask: Run, served: Any) -> None:
     served.world.fail("DeleteTopics", INTERNAL[0], ErrorCode.topic_authorization_failed)
     code, out, err = ask("delete", IDLE, "--delete-all-internal-topics", "--execute", "--yes")
     assert (code, [row[-1] for row in table(out)]) == (1, ["applied", "failed", "applied"])
@@ -136,12 +134,12 @@ def test_a_topic_that_may_not_be_deleted_is_told_beside_the_others(ask: Run, ser
     assert (IDLE in served.world.groups, INTERNAL[1] in served.world.topics) == (False, False)
 
 
-def test_a_refusal_names_what_told_of_the_members(ask: Run) -> None:
+def test_refused_reset_names_the_api_that_reported_members(ask: Run) -> None:
     _, _, err = ask("reset-offsets", RUNNING, "--all-topics", "--to-latest")
     assert "[NON_EMPTY_GROUP, StreamsGroupDescribe, broker" in err
 
 
-def test_groups_go_without_their_topics(ask: Run, served: Any) -> None:
+def test_delete_leaves_internal_topics_with_a_note(ask: Run, served: Any) -> None:
     code, _out, err = ask("delete", IDLE, "--execute", "--yes")
     assert (code, IDLE in served.world.groups) == (0, False)
     assert set(INTERNAL) <= served.world.topics.keys()
@@ -149,7 +147,7 @@ def test_groups_go_without_their_topics(ask: Run, served: Any) -> None:
     assert not [request for request in served.fake.requests if request.api == "DeleteTopics"]
 
 
-def test_groups_go_with_their_topics(ask: Run, served: Any) -> None:
+def test_delete_removes_internal_topics_on_request(ask: Run, served: Any) -> None:
     words = ("delete", IDLE, OTHER, RUNNING, "--delete-all-internal-topics")
     code, out, _ = ask(*words)
     assert (code, [row[:1] + row[3:] for row in table(out)]) == (
@@ -167,23 +165,23 @@ def test_groups_go_with_their_topics(ask: Run, served: Any) -> None:
     assert parse_plan(Path("undo.json").read_text(), "undo").rows
 
 
-def test_an_export_cannot_say_that_topics_go(ask: Run) -> None:
+def test_export_conflicts_with_internal_topic_deletion(ask: Run) -> None:
     code, _, err = ask("reset-offsets", IDLE, "--all-topics", "--to-latest", "--export", "--delete-all-internal-topics")
     assert (code, "--export cannot be combined with the deletion of internal topics" in err) == (2, True)
 
 
-def test_commits_of_a_running_application_stay(ask: Run, served: Any) -> None:
+def test_delete_offsets_of_running_application_is_refused(ask: Run, served: Any) -> None:
     code, _out, err = ask("delete-offsets", RUNNING, "--topic", "orders", "--execute", "--yes")
     assert (code, "GROUP_SUBSCRIBED_TO_TOPIC" in err) == (1, True)
     assert served.world.groups[RUNNING].commits["orders", 0] == 40
 
 
-def test_members_cannot_be_removed(ask: Run, served: Any) -> None:
+def test_remove_members_of_streams_group_is_refused(ask: Run, served: Any) -> None:
     code, _out, err = ask("remove-members", RUNNING, "--all-members", "--execute", "--yes")
     assert (code, "a streams group: its members cannot be removed, only stopped" in err) == (1, True)
     assert not [request for request in served.fake.requests if request.api == "LeaveGroup"]
 
 
-def test_a_topic_that_no_group_has_stays(ask: Run) -> None:
+def test_delete_internal_topic_of_no_group_is_refused(ask: Run) -> None:
     code, _, err = ask("reset-offsets", "plain", "--all-topics", "--to-latest", "--delete-internal-topic", "x")
     assert (code, "topic 'x': not an internal topic of these groups" in err) == (1, True)

@@ -26,7 +26,7 @@ ALL = list(commands(cli, "kgroups"))
 
 
 @pytest.mark.parametrize(("path", "command"), ALL, ids=[path for path, _ in ALL])
-def test_every_command_has_help_of_which_the_first_line_is_short(path: str, command: click.Command) -> None:
+def test_every_command_has_help_with_short_first_line(path: str, command: click.Command) -> None:
     assert command.help, path
     first = command.help.splitlines()[0]
     assert len(first) <= 60, first
@@ -42,7 +42,7 @@ def later(group: click.Group) -> Iterator[Later]:
 
 
 @pytest.mark.parametrize("command", list(later(cli)), ids=lambda command: command.name)
-def test_what_a_group_says_of_a_command_is_what_the_command_says(command: Later) -> None:
+def test_group_help_matches_command_help(command: Later) -> None:
     loaded = command.load()
     assert loaded.help
     assert (command.name, command.help) == (loaded.name, loaded.help.splitlines()[0])
@@ -59,14 +59,14 @@ def test_every_option_has_help(path: str, command: click.Command) -> None:
                 assert str(param.envvar) in param.help
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_prints_the_package_version(capsys: pytest.CaptureFixture[str]) -> None:
     from kgroups.version import __version__
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"{__version__}\n"
 
 
-def test_a_full_disk_is_told() -> None:
+def test_full_disk_is_an_error() -> None:
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
             [sys.executable, "-m", "kgroups", "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -74,7 +74,7 @@ def test_a_full_disk_is_told() -> None:
     assert (ran.returncode, ran.stderr) == (1, "kgroups: error: cannot write the output: No space left on device\n")
 
 
-def test_a_closed_pipe_ends_quietly() -> None:
+def test_closed_pipe_ends_silently() -> None:
     """``kgroups --help`` into a reader that is already gone."""
     process = subprocess.Popen(
         [sys.executable, "-m", "kgroups", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -60,7 +60,7 @@ def suggested(err: str) -> list[str]:
     return shlex.split(line.rpartition("to restore them: ")[2])
 
 
-def test_suggested_undo_leads_back_to_the_same_cluster(
+def test_suggested_undo_targets_the_same_cluster(
     run_cli: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Pasted as it is, in a shell whose default is another cluster."""
@@ -103,14 +103,14 @@ def test_suggested_undo_names_the_profile(
         ("client.id=me", "client.id=me"),
     ],
 )
-def test_suggested_undo_holds_no_secret(override: str, shown: str) -> None:
+def test_suggested_undo_contains_no_secret(override: str, shown: str) -> None:
     from kgroups.cli.frame.repeat_options import repeated
     from kgroups.config.flags import Flags
 
     assert repeated(Flags("h:1", overrides=(override,))) == ("-b", "h:1", "-X", shown)
 
 
-def test_plan_question_and_result_name_the_cluster(ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_prompt_and_result_name_the_cluster(ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     where = f"cluster fake-cluster ({served.bootstrap})"
     assert f"dry run on {where}: nothing was changed" in ask(*RESET)[2]
     asked: list[str] = []
@@ -129,7 +129,7 @@ def test_plan_question_and_result_name_the_cluster(ask: Run, served: Any, monkey
 
 
 @pytest.mark.parametrize("how", [click.Abort, KeyboardInterrupt, EOFError])
-def test_interrupted_question_ends_its_line_and_says_that_nothing_was_changed(
+def test_interrupted_prompt_ends_its_line_and_reports_no_change(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, how: type[BaseException], tmp_path: Path
 ) -> None:
     def interrupt(prompt: str) -> str:
@@ -143,7 +143,7 @@ def test_interrupted_question_ends_its_line_and_says_that_nothing_was_changed(
     assert not written(served) and not list(tmp_path.iterdir())
 
 
-def test_another_cluster_behind_the_same_address_is_not_written(
+def test_different_cluster_at_the_same_address_is_not_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def moves_and_says_yes(prompt: str) -> str:
@@ -157,7 +157,7 @@ def test_another_cluster_behind_the_same_address_is_not_written(
     assert not written(served)
 
 
-def test_failed_write_leaves_no_undo_file_behind(
+def test_failed_undo_file_write_leaves_no_file(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def full(handle: int) -> None:
@@ -205,7 +205,7 @@ def offsets(served: Any, group: str) -> dict[tuple[str, int], int]:
     return {pair: each.offset if isinstance(each, Commit) else each for pair, each in commits.items()}
 
 
-def test_undo_file_tells_where_it_comes_from_and_what_was_applied(ask: Run, served: Any, tmp_path: Path) -> None:
+def test_undo_file_records_origin_and_results(ask: Run, served: Any, tmp_path: Path) -> None:
     served.world.fail("OffsetCommit", "t-1", ErrorCode.offset_metadata_too_large)
     undo_of(ask, *RESET, "-X", "client.id=me", "-X", "sasl.password=hunter2")
     header, *rest = map(json.loads, (tmp_path / "undo.json").read_text().splitlines())
@@ -238,9 +238,7 @@ def test_file_of_another_cluster_is_rejected(ask: Run, served: Any, tmp_path: Pa
     assert offsets(served, "a") == ({("t", 0): 100, ("t", 1): 100} if export else {("t", 0): 50, ("t", 1): 51})
 
 
-def test_file_of_the_first_format_is_restored_and_its_cluster_is_said_to_be_unknown(
-    ask: Run, served: Any, tmp_path: Path
-) -> None:
+def test_v1_undo_file_is_restored_with_a_note_about_its_cluster(ask: Run, served: Any, tmp_path: Path) -> None:
     items = [{"group": "a", "topic": "t", "partition": 0, "offset": 40}]
     (tmp_path / "old.json").write_text(json.dumps({"schema": "kgroups/undo/v1", "items": items}))
     code, _, err = restore(ask, "old.json")
@@ -260,7 +258,7 @@ def test_recreated_topic_is_not_written(ask: Run, served: Any) -> None:
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_undo_beyond_the_log_end_is_never_silent(ask: Run, served: Any, ids: bool) -> None:
+def test_undo_beyond_the_log_end_is_reported(ask: Run, served: Any, ids: bool) -> None:
     """Without topic IDs, as before Kafka 2.8, it is not even written."""
     topic = served.world.topics["t"]
     topic.topic_id = 1 if ids else 0
@@ -276,7 +274,7 @@ def test_undo_beyond_the_log_end_is_never_silent(ask: Run, served: Any, ids: boo
     assert code == 0 and [row["note"] for row in json.loads(out)["items"]] == ["beyond the end, and left there"] * 2
 
 
-def test_what_was_beyond_the_log_end_before_is_restored_also_without_topic_ids(ask: Run, served: Any) -> None:
+def test_undo_restores_offset_that_was_beyond_the_log_end(ask: Run, served: Any) -> None:
     served.world.topics["t"].topic_id = 0
     served.world.groups["a"].commits["t", 0] = 400
     undo_of(ask, *RESET)
@@ -286,7 +284,7 @@ def test_what_was_beyond_the_log_end_before_is_restored_also_without_topic_ids(a
     assert offsets(served, "a") == {("t", 0): 400, ("t", 1): 51}
 
 
-def test_log_end_that_is_unknown_is_noted(ask: Run, served: Any) -> None:
+def test_unknown_log_end_is_noted(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
     served.world.fail("ListOffsets", "t-1", ErrorCode.topic_authorization_failed)
     code, out, err = restore(ask, "undo.json")
@@ -295,7 +293,7 @@ def test_log_end_that_is_unknown_is_noted(ask: Run, served: Any) -> None:
     assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
 
 
-def test_group_that_has_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
+def test_group_that_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
     undo_of(ask, *RESET)
     served.world.groups["a"].commits["t", 0] = 101
     code, out, err = restore(ask, "undo.json", "--undo-file", "second.json")
@@ -307,7 +305,7 @@ def test_group_that_has_moved_on_is_not_rewound(ask: Run, served: Any) -> None:
     assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
 
 
-def test_what_was_never_written_is_not_rewound(ask: Run, served: Any) -> None:
+def test_undo_skips_offsets_that_were_never_written(ask: Run, served: Any) -> None:
     """The group whose reset failed has gone on by itself."""
     served.world.fail("OffsetCommit", "b", ErrorCode.group_authorization_failed, 1)
     undo_of(ask, "reset-offsets", "a", "b", "--all-topics", "--to-latest")
@@ -320,7 +318,7 @@ def test_what_was_never_written_is_not_rewound(ask: Run, served: Any) -> None:
     assert offsets(served, "b") == {("t", 0): 5}
 
 
-def test_what_is_unknown_is_compared_with_what_the_group_has(ask: Run, served: Any, tmp_path: Path) -> None:
+def test_undo_compares_unknown_results_with_current_offsets(ask: Run, served: Any, tmp_path: Path) -> None:
     """As after kill -9: one group was written, one was not, and one has gone on."""
     served.world.group("c", 1, commits={("t", 0): 7})
     undo_of(ask, "reset-offsets", "a", "b", "c", "--all-topics", "--to-latest")
@@ -343,12 +341,12 @@ def test_undo_twice_has_nothing_to_do(ask: Run, served: Any) -> None:
     assert code == 0 and "2 offsets are already equal to those of undo.json" in err and len(written(served)) == sent
 
 
-def test_mismatch_is_accepted_of_files_only(ask: Run) -> None:
+def test_accept_mismatch_requires_from_file(ask: Run) -> None:
     code, _, err = ask(*RESET, "--accept-mismatch", "topic")
     assert code == 2 and "--accept-mismatch requires --from-file" in err
 
 
-def test_group_type_that_is_lost_is_said(ask: Run, served: Any) -> None:
+def test_undo_of_lost_group_type_is_noted(ask: Run, served: Any) -> None:
     served.world.group("modern", 0, type="Consumer", commits={("t", 0): 60})
     undo_of(ask, "delete", "modern")
     code, _, err = restore(ask, "undo.json")
@@ -356,14 +354,14 @@ def test_group_type_that_is_lost_is_said(ask: Run, served: Any) -> None:
     assert offsets(served, "modern") == {("t", 0): 60}
 
 
-def test_group_that_the_reset_created_is_said_to_stay(ask: Run, served: Any) -> None:
+def test_undo_of_created_group_notes_that_it_stays(ask: Run, served: Any) -> None:
     undo_of(ask, "reset-offsets", "new", "--create-group", "--topic", "t", "--to-latest")
     code, _, err = restore(ask, "undo.json")
     assert code == 0 and "group 'new' will have no offsets left and stays in the list until Kafka removes it" in err
     assert "kgroups delete removes it now" in err and offsets(served, "new") == {}
 
 
-def test_results_that_cannot_be_appended_are_said_and_do_not_stop_the_run(
+def test_failed_result_append_is_noted_and_does_not_stop_the_run(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     whole = undo_file._write_whole
@@ -382,7 +380,7 @@ def test_results_that_cannot_be_appended_are_said_and_do_not_stop_the_run(
     assert offsets(served, "a") == {("t", 0): 50, ("t", 1): 51}
 
 
-def test_group_to_copy_from_is_the_one_without_commits(ask: Run, served: Any) -> None:
+def test_reset_to_group_without_commits_names_that_group(ask: Run, served: Any) -> None:
     code, _, err = ask("reset-offsets", "a", "--to-group", "b", "--topic", "t:1")
     assert code == 0 and "--to-group: group 'b' has no commits on the selected partitions" in err
     assert "group 'a'" not in err
@@ -443,7 +441,7 @@ TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_interrupted_write_reports_what_is_known(stuck: Any, number: signal.Signals) -> None:
+def test_interrupted_write_reports_known_results(stuck: Any, number: signal.Signals) -> None:
     code, out, err = interrupted(in_the_middle(stuck, 4), stuck.bootstrap, number, *TO_LATEST)
     assert code == 128 + number, err
     told = json.loads(out)
@@ -464,7 +462,7 @@ def test_interrupted_write_reports_what_is_known(stuck: Any, number: signal.Sign
     assert recorded == {group: result for group, (result, _) in results.items()}
 
 
-def test_interrupted_deletion_reports_what_is_known(stuck: Any) -> None:
+def test_interrupted_deletion_reports_known_results(stuck: Any) -> None:
     words = ("delete", "--all-groups", "--undo-file", "undo.json")
     code, out, err = interrupted(in_the_middle(stuck, 2), stuck.bootstrap, signal.SIGTERM, *words)
     assert code == 143, err
@@ -473,7 +471,7 @@ def test_interrupted_deletion_reports_what_is_known(stuck: Any) -> None:
     assert "interrupted by SIGTERM, 3 applied, 70 unknown; to restore the old offsets: kgroups" in err
 
 
-def test_interrupted_removal_reports_what_is_known(serve: Callable, tmp_path: Path) -> None:
+def test_interrupted_removal_reports_known_results(serve: Callable, tmp_path: Path) -> None:
     def shop_with_members(fake: FakeCluster) -> None:
         fake.world.topic("t", [0])
         for number, name in enumerate(("a", "b")):
@@ -495,7 +493,7 @@ def test_interrupted_removal_reports_what_is_known(serve: Callable, tmp_path: Pa
     assert "interrupted by SIGHUP, 2 applied, 2 unknown: describe the groups before you try again" in err
 
 
-def test_interrupted_plan_has_changed_nothing(served: Any, tmp_path: Path) -> None:
+def test_interrupted_plan_changes_nothing(served: Any, tmp_path: Path) -> None:
     served.fake.brokers[0].fault("OffsetFetch", silence)
 
     def planning() -> bool:
@@ -506,7 +504,7 @@ def test_interrupted_plan_has_changed_nothing(served: Any, tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_killed_run_leaves_the_results_that_arrived(stuck: Any) -> None:
+def test_killed_run_leaves_the_received_results(stuck: Any) -> None:
     interrupted(in_the_middle(stuck, 4), stuck.bootstrap, signal.SIGKILL, *TO_LATEST)
     scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
     assert scenario.origin and scenario.origin.source.cluster_id == "fake-cluster"
@@ -521,7 +519,7 @@ def test_json_names_the_undo_file(ask: Run) -> None:
     assert "undo_file" not in json.loads(ask("list", "-o", "json")[1])
 
 
-def test_kafkas_command_rejects_a_file_of_another_cluster_too(
+def test_kafka_command_rejects_a_file_of_another_cluster(
     ask: Run, served: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     undo_of(ask, *RESET)

@@ -34,7 +34,7 @@ def check(run_cli: Run, serve: Callable) -> Run:
     return lambda *words: run_cli("check", "-b", served.bootstrap, *words)
 
 
-def test_well(check: Run) -> None:
+def test_check_all_rules_pass_exits_0(check: Run) -> None:
     code, out, err = check("busy", "--max-lag", "10", "--state", "stable,empty")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -46,7 +46,9 @@ def test_well(check: Run) -> None:
 
 
 @pytest.mark.parametrize("output", ["text", "json", "junit", "openmetrics"])
-def test_no_committed_offset_is_unknown(run_cli: Run, serve: Callable, output: str, tmp_path: Path) -> None:
+def test_check_group_without_committed_offset_is_unknown(
+    run_cli: Run, serve: Callable, output: str, tmp_path: Path
+) -> None:
     """A consumer that never managed to commit, or on one partition of two only."""
 
     def never(fake: FakeCluster) -> None:
@@ -82,23 +84,25 @@ def test_no_committed_offset_is_unknown(run_cli: Run, serve: Callable, output: s
         (["busy", "--rules", "/none"], 3, "KGROUPS UNKNOWN - --rules: cannot read /none"),
     ],
 )
-def test_how_it_ends(check: Run, words: list[str], code: int, first: str) -> None:
+def test_check_exit_code_and_first_line_match_the_worst_result(
+    check: Run, words: list[str], code: int, first: str
+) -> None:
     got, out, _ = check(*words)
     assert (got, out.startswith(first)) == (code, True), out
 
 
-def test_a_wrong_flag_is_unknown_too(check: Run) -> None:
+def test_check_unknown_option_exits_3(check: Run) -> None:
     code, _, err = check("busy", "--nix")
     assert code == 3 and "No such option" in err
 
 
-def test_no_cluster(run_cli: Run) -> None:
+def test_check_unreachable_cluster_exits_3(run_cli: Run) -> None:
     code, out, _ = run_cli("check", "busy", "-b", "127.0.0.1:1")
     assert code == 3 and out.startswith("KGROUPS UNKNOWN - no bootstrap server responded")
 
 
 @pytest.mark.parametrize("words", [["busy", "-b", "127.0.0.1:1"], ["--max-lag", "x"]])
-def test_machines_can_read_that_there_is_no_answer(run_cli: Run, words: list[str]) -> None:
+def test_check_machine_formats_report_a_missing_response(run_cli: Run, words: list[str]) -> None:
     def told(output: str) -> str:
         code, out, err = run_cli("check", *words, "-o", output)
         assert code == 3 and err.startswith("kgroups: error: ")
@@ -111,17 +115,17 @@ def test_machines_can_read_that_there_is_no_answer(run_cli: Run, words: list[str
     assert [sample.value for sample in status.samples] == [3]
 
 
-def test_one_check(check: Run) -> None:
+def test_check_summary_of_one_check_is_singular(check: Run) -> None:
     assert check("busy")[1].startswith("KGROUPS OK - 1 check of 1 group\n")
 
 
-def test_nothing_of_a_name_breaks_the_line(check: Run) -> None:
+def test_check_hostile_group_name_keeps_the_status_line_intact(check: Run) -> None:
     line = check("--all-groups", "--max-lag", "0")[1].splitlines()[0]
     assert line.count("|") == 1 and "\x1b" not in line
     assert r"'a''b_c\x1b lag'=99;;0" in line
 
 
-def test_json(check: Run) -> None:
+def test_check_json_has_status_and_items(check: Run) -> None:
     code, out, _ = check("busy", "--max-lag", "5", "-o", "json")
     told = json.loads(out)
     assert (code, told["schema"], told["status"], told["exit_code"]) == (2, "kgroups/check/v1", "CRITICAL", 2)
@@ -131,21 +135,21 @@ def test_json(check: Run) -> None:
     ]
 
 
-def test_junit(check: Run) -> None:
+def test_check_junit_counts_failures(check: Run) -> None:
     root = ElementTree.fromstring(check("busy", "none", "--max-lag", "5", "-o", "junit")[1])
     assert root.attrib == {"name": "kgroups check", "tests": "3", "failures": "2", "errors": "0"}
     assert [suite.get("name") for suite in root] == ["busy", "none"]
     assert [case.get("message") for case in root.iter("failure")] == ["lag 10 is above 5", "the group does not exist"]
 
 
-def test_openmetrics(check: Run) -> None:
+def test_check_openmetrics_has_status_per_check(check: Run) -> None:
     out = check("--all-groups", "--max-lag", "50", "-o", "openmetrics")[1]
     samples = [sample for family in text_string_to_metric_families(out) for sample in family.samples]
     status = {(each.labels["group"], each.labels["check"]): each.value for each in samples if "status" in each.name}
     assert status[("busy", "lag")] == 0 and status[("a'b|c\x1b", "lag")] == 2
 
 
-def test_rules_choose_groups_and_limits(check: Run, tmp_path: Path) -> None:
+def test_check_rules_file_selects_groups_and_limits(check: Run, tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rule]]\ngroups = ["b*", "none"]\nmax-lag = 5\nmin-members = 1\n')
     code, out, _ = check("--rules", str(rules))
@@ -159,7 +163,7 @@ def test_rules_choose_groups_and_limits(check: Run, tmp_path: Path) -> None:
     assert check("--rules", str(rules), "busy", "--max-lag", "10")[0] == 0
 
 
-def test_times_of_commits_that_cannot_be_read_are_unknown_for_a_reason(check: Run) -> None:
+def test_check_unreadable_commit_times_are_unknown_with_reason(check: Run) -> None:
     code, out, _ = check("busy", "--max-commit-age", "1h")
     assert code == 3 and "busy: commit-age: commit age unknown on 2 partitions: " in out
 
@@ -185,7 +189,7 @@ def quiet(fake: FakeCluster) -> None:
         ("aborted", ("--isolation", "read_committed"), 0, "OK in "),
     ],
 )
-def test_trend_looks_for_an_unread_record(
+def test_check_trend_looks_for_unread_records(
     run_cli: Run, serve: Callable, group: str, words: tuple[str, ...], code: int, said: str
 ) -> None:
     """A consumer that commits record by record stands before the marker of a quiet transactional topic."""
@@ -194,7 +198,7 @@ def test_trend_looks_for_an_unread_record(
     assert f"{group}: trend: {said}" in found[1]
 
 
-def test_trend_is_unknown_where_records_cannot_be_read(run_cli: Run, serve: Callable) -> None:
+def test_check_trend_with_unreadable_records_is_unknown(run_cli: Run, serve: Callable) -> None:
     def refused(fake: FakeCluster) -> None:
         quiet(fake)
         fake.world.fail("Fetch", "m-0", ErrorCode.topic_authorization_failed)
@@ -206,7 +210,7 @@ def test_trend_is_unknown_where_records_cannot_be_read(run_cli: Run, serve: Call
     assert "needs READ on TOPIC m" in out
 
 
-def test_wait_outlasts_a_cluster_that_is_not_there_yet(run_cli: Run) -> None:
+def test_check_wait_outlasts_unreachable_cluster(run_cli: Run) -> None:
     words = ("check", "busy", "-b", "127.0.0.1:1", "--interval", "20ms")
     began = time.monotonic()
     code, out, _ = run_cli(*words, "--wait", "200ms")
@@ -214,7 +218,7 @@ def test_wait_outlasts_a_cluster_that_is_not_there_yet(run_cli: Run) -> None:
     assert time.monotonic() - began > 0.15
 
 
-def test_wait_looks_again(run_cli: Run, serve: Callable) -> None:
+def test_check_wait_polls_until_the_rules_pass(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     words = ("check", "busy", "--members", "0", "-b", served.bootstrap, "--interval", "50ms")
     assert run_cli(*words, "--wait", "150ms")[0] == 2
@@ -224,7 +228,7 @@ def test_wait_looks_again(run_cli: Run, serve: Callable) -> None:
     later.join()
 
 
-def test_whatever_goes_wrong_is_unknown(run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_internal_error_exits_3(run_cli: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 1, Python's own for an exception, would be a WARNING about the groups."""
     served = serve(world=lambda fake: fake.world.group("a", 0))
 

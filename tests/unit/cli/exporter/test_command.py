@@ -55,7 +55,7 @@ def served(serve: Callable) -> Any:
     return serve(world=shop)
 
 
-def test_both_formats(served: Any) -> None:
+def test_exporter_serves_prometheus_and_openmetrics_formats(served: Any) -> None:
     port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
     told = samples(openmetrics(scrape(port, "application/openmetrics-text; version=1.0.0")))
     assert told == samples(classic(scrape(port))) | {
@@ -72,7 +72,7 @@ def test_both_formats(served: Any) -> None:
     assert ("kafka_consumergroup_lag_seconds", "busy") not in told
 
 
-def test_share_and_streams_groups(serve: Callable) -> None:
+def test_exporter_serves_share_and_streams_groups(serve: Callable) -> None:
     def sharers(fake: FakeCluster) -> None:
         shop(fake)
         held = (FakeMember("m-1", {"orders": (0, 1)}),)
@@ -97,7 +97,7 @@ def lag_samples(told: Samples, group: str) -> dict[str, float]:
     return {key[0].removeprefix(prefix): value for key, value in told.items() if key[1:] == (group,)}
 
 
-def test_no_total_while_a_leader_is_down(served: Any) -> None:
+def test_exporter_omits_total_lag_while_a_leader_is_down(served: Any) -> None:
     """The lag of busy is on orders-0: an alert on the total, or on unknown partitions, does not resolve."""
     port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
     before = lag_samples(samples(classic(scrape(port))), "busy")
@@ -111,7 +111,7 @@ def test_no_total_while_a_leader_is_down(served: Any) -> None:
     assert ("kafka_consumergroup_lag", "busy", "0", "orders") not in down
 
 
-def test_no_total_without_a_commit(served: Any) -> None:
+def test_exporter_omits_total_lag_without_a_commit(served: Any) -> None:
     held = (FakeMember("m-1", {"orders": (0, 1)}),)
     served.world.group("new", 0, state="Stable", members=held, commits={("orders", 0): 100})
     told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
@@ -121,7 +121,7 @@ def test_no_total_without_a_commit(served: Any) -> None:
     assert lag_samples(told, 'odd"\\\n')["unknown_partitions"] == 0
 
 
-def test_groups_of_a_coordinator_that_is_down_are_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exporter_marks_groups_of_failed_coordinator_as_unknown(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = looks_at(served.bootstrap)
     port = _serve(looks, "127.0.0.1", 0, partitions=True)
     scrape(port)
@@ -138,13 +138,13 @@ def test_groups_of_a_coordinator_that_is_down_are_unknown(served: Any, monkeypat
     assert told["kgroups_up",] == 1 and lag_samples(told, "busy") == {}
 
 
-def test_sums_alone(served: Any) -> None:
+def test_exporter_without_partitions_serves_sums_only(served: Any) -> None:
     told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=False))))
     assert "kafka_consumergroup_lag_sum" in {key[0] for key in told}
     assert "kafka_consumergroup_lag" not in {key[0] for key in told}
 
 
-def test_rebalances_and_scrapes_are_counted(served: Any) -> None:
+def test_exporter_counts_rebalances_and_scrapes(served: Any) -> None:
     port = _serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True)
     assert samples(classic(scrape(port)))["kafka_consumergroup_rebalances_total", "busy"] == 0
     served.world.group("busy", 0, state="Stable", members=(FakeMember("m-2", {"orders": (0, 1)}),))
@@ -153,19 +153,19 @@ def test_rebalances_and_scrapes_are_counted(served: Any) -> None:
     assert told["kgroups_scrapes_total",] == 2
 
 
-def test_scrapes_that_come_together_share_a_look(served: Any) -> None:
+def test_exporter_concurrent_scrapes_share_one_poll(served: Any) -> None:
     looks = looks_at(served.bootstrap, max_age=3600)
     assert looks.newest() is looks.newest()
 
 
-def test_a_cluster_that_is_gone(served: Any) -> None:
+def test_exporter_unreachable_cluster_is_down(served: Any) -> None:
     told = samples(classic(scrape(_serve(looks_at("127.0.0.1:1"), "127.0.0.1", 0, partitions=True))))
     assert told["kgroups_up",] == 0
     assert told["kgroups_scrape_failures_total", "cluster"] == 1
     assert not [key for key in told if key[0].startswith("kafka_")]
 
 
-def test_the_dashboard_asks_for_what_is_served(run_cli: Run, served: Any) -> None:
+def test_exporter_dashboard_queries_only_served_metrics(run_cli: Run, served: Any) -> None:
     code, out, _ = run_cli("exporter", "--dashboard", "-b", served.bootstrap)
     told = samples(classic(scrape(_serve(looks_at(served.bootstrap), "127.0.0.1", 0, partitions=True))))
     names = {key[0] for key in told} | {"kafka_consumergroup_lag_seconds", "kgroups_scrape_failures_total"}
@@ -175,13 +175,13 @@ def test_the_dashboard_asks_for_what_is_served(run_cli: Run, served: Any) -> Non
         assert any(name in expression for name in names), expression
 
 
-def test_bad_addresses(run_cli: Run) -> None:
+def test_exporter_invalid_listen_address_exits_2(run_cli: Run) -> None:
     for text in ("x", "1:", ":1", "h:99999"):
         code, _, err = run_cli("exporter", "-b", "127.0.0.1:1", "--listen", text)
         assert code == 2 and "--listen" in err
 
 
-def test_groups_that_are_gone_are_forgotten_while_others_fail(served: Any) -> None:
+def test_exporter_forgets_deleted_groups_while_others_fail(served: Any) -> None:
     looks = looks_at(served.bootstrap)
     served.world.fail("ListOffsets", "orders-0", ErrorCode.not_leader_or_follower)  # for good
     for at in range(30):
@@ -194,7 +194,7 @@ def test_groups_that_are_gone_are_forgotten_while_others_fail(served: Any) -> No
     assert set(looks._partitions) == {"busy", 'odd"\\\n'}
 
 
-def test_what_is_remembered_while_a_broker_is_down_is_bounded(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exporter_memory_is_bounded_while_a_broker_is_down(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exporter, "MOST_MISSING", 5)
     looks = looks_at(served.bootstrap)
     looks.newest()

@@ -53,25 +53,25 @@ def ended(peer: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/", "/metrics?name[]=up"])
-def test_metrics_are_where_they_are_looked_for(port: int, path: str) -> None:
+def test_server_serves_metrics_at_usual_paths(port: int, path: str) -> None:
     assert "up 1.0" in get(port, path)
 
 
 @pytest.mark.parametrize("path", ["/metrics/", "/favicon.ico", "/../etc/passwd", "//x", "/debug"])
-def test_no_other_path_is_served(port: int, path: str) -> None:
+def test_server_other_paths_are_404(port: int, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError) as refused:
         get(port, path)
     assert refused.value.code == 404 and b"/metrics" in refused.value.read()
 
 
 @pytest.mark.parametrize("method", ["POST", "DELETE", "BREW"])
-def test_no_other_method_is_served(port: int, method: str, connect: Connect) -> None:
+def test_server_other_methods_are_405(port: int, method: str, connect: Connect) -> None:
     peer = connect(port)
     peer.sendall(f"{method} /metrics HTTP/1.0\r\n\r\n".encode())
     assert b" 405 " in ended(peer).splitlines()[0]
 
 
-def test_ipv6(port: int) -> None:
+def test_server_listens_on_ipv6(port: int) -> None:
     try:
         six = serve(CollectorRegistry(), "::1", 0)
     except OSError:
@@ -82,7 +82,7 @@ def test_ipv6(port: int) -> None:
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET /metr", b"GET /metrics HTTP/1.1\r\nHost: x\r\nA: "])
-def test_request_that_never_ends_is_given_up(
+def test_server_drops_request_that_never_ends(
     port: int, begun: bytes, monkeypatch: pytest.MonkeyPatch, connect: Connect
 ) -> None:
     monkeypatch.setattr(exporter_server, "REQUEST_SECONDS", 0.2)
@@ -91,9 +91,7 @@ def test_request_that_never_ends_is_given_up(
     assert b" 200 " not in ended(peer)
 
 
-def test_request_that_comes_byte_by_byte_is_given_up(
-    port: int, monkeypatch: pytest.MonkeyPatch, connect: Connect
-) -> None:
+def test_server_drops_request_sent_byte_by_byte(port: int, monkeypatch: pytest.MonkeyPatch, connect: Connect) -> None:
     monkeypatch.setattr(exporter_server, "REQUEST_SECONDS", 0.3)
     peer = connect(port)
     began = time.monotonic()
@@ -104,7 +102,7 @@ def test_request_that_comes_byte_by_byte_is_given_up(
     assert time.monotonic() - began < 20
 
 
-def test_response_that_nobody_reads_is_given_up(monkeypatch: pytest.MonkeyPatch, connect: Connect) -> None:
+def test_server_drops_client_that_reads_no_response(monkeypatch: pytest.MonkeyPatch, connect: Connect) -> None:
     class Large:
         def collect(self) -> Iterator[Metric]:
             large = Metric("large", "x" * 20_000_000, "gauge")
@@ -130,7 +128,7 @@ def test_response_that_nobody_reads_is_given_up(monkeypatch: pytest.MonkeyPatch,
     peer.close()
 
 
-def test_connections_are_capped_and_scrapes_go_on(monkeypatch: pytest.MonkeyPatch, connect: Connect) -> None:
+def test_server_caps_connections_and_keeps_serving_scrapes(monkeypatch: pytest.MonkeyPatch, connect: Connect) -> None:
     monkeypatch.setattr(exporter_server, "CONNECTIONS", 4)
     monkeypatch.setattr(exporter_server, "REQUEST_SECONDS", 1.0)
     registry = CollectorRegistry()
@@ -148,7 +146,7 @@ def test_connections_are_capped_and_scrapes_go_on(monkeypatch: pytest.MonkeyPatc
     _until(lambda: "up 1.0" in get(port))
 
 
-def test_machine_without_threads_ends_the_connection(
+def test_server_without_threads_closes_the_connection(
     port: int, monkeypatch: pytest.MonkeyPatch, connect: Connect
 ) -> None:
     def start(_: threading.Thread) -> None:

@@ -43,13 +43,13 @@ def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
     return press
 
 
-def test_commands_and_options(tab: Callable[[str], list[str]]) -> None:
+def test_completion_offers_commands_and_options(tab: Callable[[str], list[str]]) -> None:
     assert tab("kgroups desc") == ["describe"]
     assert "--all-groups" in tab("kgroups describe --all")
     assert tab("kgroups history col") == ["collect"]
 
 
-def test_groups(tab: Callable[[str], list[str]], serve: Callable) -> None:
+def test_completion_offers_group_names(tab: Callable[[str], list[str]], serve: Callable) -> None:
     served = serve(world=shop)
     where = f"-b {served.bootstrap}"
     assert tab(f"kgroups describe {where} o") == ["orders", "orders-2", "other"]
@@ -58,18 +58,20 @@ def test_groups(tab: Callable[[str], list[str]], serve: Callable) -> None:
 
 
 @pytest.mark.parametrize("command", ["describe", "lag", "check", "watch", "delete-offsets", "reset-offsets"])
-def test_topics(tab: Callable[[str], list[str]], serve: Callable, command: str) -> None:
+def test_completion_offers_topic_names(tab: Callable[[str], list[str]], serve: Callable, command: str) -> None:
     served = serve(world=shop)
     assert tab(f"kgroups {command} -b {served.bootstrap} --topic o") == ["o-2", "orders"]
     assert tab(f"kgroups {command} -b {served.bootstrap} --topic __c") == ["__consumer_offsets"]
 
 
-def test_the_group_that_another_goes_to(tab: Callable[[str], list[str]], serve: Callable) -> None:
+def test_completion_offers_groups_for_to_group(tab: Callable[[str], list[str]], serve: Callable) -> None:
     served = serve(world=shop)
     assert tab(f"kgroups reset-offsets -b {served.bootstrap} orders --to-group o") == ["orders", "orders-2", "other"]
 
 
-def test_profiles(tab: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_offers_profiles(
+    tab: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[profiles.prod]\nbootstrap = "a:1"\n[profiles.probe]\nbootstrap = "b:1"\n')
     file.chmod(0o600)
@@ -85,7 +87,7 @@ def parameters(command: click.Command, path: str = "kgroups") -> Iterator[tuple[
     yield from ((f"{path} {parameter.opts[-1]}", parameter) for parameter in command.params)
 
 
-def test_whatever_takes_the_name_of_a_group_topic_or_profile_completes_it() -> None:
+def test_completion_covers_every_group_topic_and_profile_parameter() -> None:
     named = {
         where: parameter
         for where, parameter in parameters(cli)
@@ -95,14 +97,14 @@ def test_whatever_takes_the_name_of_a_group_topic_or_profile_completes_it() -> N
     assert [where for where, parameter in named.items() if parameter._custom_shell_complete is None] == []
 
 
-def test_silently_nothing(tab: Callable[[str], list[str]]) -> None:
+def test_completion_without_cluster_offers_nothing_silently(tab: Callable[[str], list[str]]) -> None:
     assert tab("kgroups describe -b 127.0.0.1:1 o") == []
     assert tab("kgroups describe -b 127.0.0.1:1 --topic o") == []
     assert tab("kgroups describe o") == []
     assert tab("kgroups describe -b : o") == []
 
 
-def test_nothing_after_a_short_while(
+def test_completion_of_hung_cluster_stops_after_its_timeout(
     tab: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a cluster that hangs; other commands would wait for half a minute."""
@@ -115,11 +117,11 @@ def test_nothing_after_a_short_while(
     assert PATIENCE <= time.monotonic() - began < PATIENCE + 10
 
 
-def test_only_what_is_safe_is_offered() -> None:
+def test_completion_offers_only_names_safe_for_a_shell() -> None:
     assert offered(["a", "a b", "a$b", "a`b`", "a\nb", "a'b", "-a", "a*", "a.b-c_1"], "a") == ["a", "a.b-c_1"]
 
 
-def test_the_scripts_and_the_man_page_are_those_of_the_command_tree() -> None:
+def test_completion_scripts_and_man_page_match_the_command_tree() -> None:
     spec = importlib.util.spec_from_file_location("generate", FOLDER / "generate.py")
     assert spec and spec.loader
     generate = importlib.util.module_from_spec(spec)

@@ -47,18 +47,18 @@ def row(group: str, partition: int, offset: int) -> str:
     return f"{group:15} {'orders':15} {partition!s:10} {offset}\n"
 
 
-def test_a_dry_run_changes_nothing(ask: Ask, served: Served) -> None:
+def test_reset_dry_run_changes_nothing(ask: Ask, served: Served) -> None:
     words = ("--reset-offsets", "--group", "idle", "--all-topics", "--to-earliest")
     assert ask(*words, "--dry-run") == (0, HEADER + row("idle", 0, 5) + row("idle", 1, 5), "")
     assert commits(served, "idle") == {("orders", 0): 30, ("orders", 1): 40}
 
 
-def test_empty_duration_is_one_line(ask: Ask) -> None:
+def test_reset_by_empty_duration_is_one_line_error(ask: Ask) -> None:
     code, out, err = ask("--reset-offsets", "--group", "idle", "--topic", "orders", "--by-duration", "", "--dry-run")
     assert (code, out) == (1, "") and "'' is not a duration" in err
 
 
-def test_group_that_the_file_does_not_name_is_an_error(ask: Ask, tmp_path: Path) -> None:
+def test_reset_from_file_without_a_selected_group_is_an_error(ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "plan.csv"
     file.write_text("other,orders,1,50\n")
     words = ("--reset-offsets", "--group", "idle", "--group", "other", "--from-file", str(file), "--dry-run")
@@ -67,13 +67,13 @@ def test_group_that_the_file_does_not_name_is_an_error(ask: Ask, tmp_path: Path)
     assert out.endswith(row("other", 1, 50))
 
 
-def test_execute_writes_what_it_shows(ask: Ask, served: Served) -> None:
+def test_reset_execute_writes_what_it_shows(ask: Ask, served: Served) -> None:
     words = ("--reset-offsets", "--group", "idle", "--topic", "orders:1", "--shift-by", "-10", "--execute")
     assert ask(*words) == (0, HEADER + row("idle", 1, 30), "")
     assert commits(served, "idle") == {("orders", 0): 30, ("orders", 1): 30}
 
 
-def test_a_group_with_members_is_refused_and_the_other_is_reset(ask: Ask, served: Served) -> None:
+def test_reset_refuses_active_group_and_resets_the_other(ask: Ask, served: Served) -> None:
     code, out, err = ask(
         "--reset-offsets", "--group", "busy", "--group", "idle", "--all-topics", "--to-latest", "--execute"
     )
@@ -82,20 +82,20 @@ def test_a_group_with_members_is_refused_and_the_other_is_reset(ask: Ask, served
     assert commits(served, "busy") == {("orders", 0): 90}
 
 
-def test_what_could_not_be_written_is_not_shown(ask: Ask, served: Served) -> None:
+def test_reset_failed_partition_is_not_shown(ask: Ask, served: Served) -> None:
     served.world.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
     code, out, err = ask("--reset-offsets", "--group", "idle", "--all-topics", "--to-latest", "--execute")
     assert (code, out) == (1, HEADER + row("idle", 0, 100))
     assert "orders-1" in err
 
 
-def test_all_groups(ask: Ask) -> None:
+def test_reset_all_groups_refuses_active_ones(ask: Ask) -> None:
     code, out, err = ask("--reset-offsets", "--all-groups", "--all-topics", "--to-current", "--dry-run")
     assert (code, out) == (1, HEADER + row("idle", 0, 30) + row("idle", 1, 40) + row("other", 1, 60))
     assert "busy" in err
 
 
-def test_export_and_back(ask: Ask, tmp_path: Path) -> None:
+def test_reset_export_can_be_imported(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "plan.csv"
     words = ("--reset-offsets", "--group", "idle", "--dry-run")
     code, out, _ = ask(*words, "--all-topics", "--to-offset", "50", "--export")
@@ -104,7 +104,7 @@ def test_export_and_back(ask: Ask, tmp_path: Path) -> None:
     assert ask(*words, "--from-file", str(path)).out == HEADER + row("idle", 0, 50) + row("idle", 1, 50)
 
 
-def test_export_of_several_groups_names_them(ask: Ask) -> None:
+def test_reset_export_of_several_groups_has_group_column(ask: Ask) -> None:
     words = ("--reset-offsets", "--group", "idle", "--group", "other", "--all-topics", "--to-offset", "50")
     assert ask(*words, "--export", "--dry-run").out == "idle,orders,0,50\nidle,orders,1,50\nother,orders,1,50\n\n"
 
@@ -121,14 +121,14 @@ def test_export_of_several_groups_names_them(ask: Ask) -> None:
         ("--from-file /no/such/file", "--from-file: cannot read /no/such/file: No such file"),
     ],
 )
-def test_what_cannot_be(ask: Ask, served: Served, words: str, said: str) -> None:
+def test_reset_invalid_arguments_change_nothing(ask: Ask, served: Served, words: str, said: str) -> None:
     code, out, err = ask("--reset-offsets", "--group", "idle", *words.split(), "--execute")
     assert (code, out) == (1, "")
     assert said in err
     assert commits(served, "idle") == {("orders", 0): 30, ("orders", 1): 40}
 
 
-def test_files_that_are_none(ask: Ask, tmp_path: Path) -> None:
+def test_reset_from_invalid_file_is_an_error(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "plan"
     for content, said in ((b"\xff\xfe", "is not UTF-8"), (b"", "there is no offset in it"), (b"a,b\n", "line 1")):
         path.write_bytes(content)
@@ -137,7 +137,7 @@ def test_files_that_are_none(ask: Ask, tmp_path: Path) -> None:
         assert said in err
 
 
-def test_delete(ask: Ask, served: Served) -> None:
+def test_delete_one_group_matches_kafka(ask: Ask, served: Served) -> None:
     assert ask("--delete", "--group", "idle") == (
         0,
         "Deletion of requested consumer groups ('idle') was successful.\n",
@@ -146,7 +146,7 @@ def test_delete(ask: Ask, served: Served) -> None:
     assert "idle" not in served.world.groups
 
 
-def test_delete_all(ask: Ask, served: Served) -> None:
+def test_delete_all_groups_reports_active_ones(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete", "--all-groups")
     assert (code, out) == (1, "\nThese consumer groups were deleted successfully: 'idle', 'other'\n")
     assert err == (
@@ -156,7 +156,7 @@ def test_delete_all(ask: Ask, served: Served) -> None:
     assert sorted(served.world.groups) == ["busy"]
 
 
-def test_delete_offsets(ask: Ask, served: Served) -> None:
+def test_delete_offsets_of_one_partition(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete-offsets", "--group", "idle", "--topic", "orders:1")
     assert (code, err) == (0, "")
     assert out.startswith("Request succeeded for deleting offsets from group idle.\n\nTOPIC ")
@@ -164,7 +164,7 @@ def test_delete_offsets(ask: Ask, served: Served) -> None:
     assert commits(served, "idle") == {("orders", 0): 30}
 
 
-def test_delete_offsets_of_unknown_topics(ask: Ask) -> None:
+def test_delete_offsets_of_unknown_topic_deletes_the_others(ask: Ask) -> None:
     code, out, err = ask("--delete-offsets", "--group", "idle", "--topic", "orders", "--topic", "nowhere")
     assert code == 1
     lines = [line.split()[:3] for line in out.splitlines()[3:]]
@@ -172,7 +172,7 @@ def test_delete_offsets_of_unknown_topics(ask: Ask) -> None:
     assert err == "Error: topic 'nowhere': the topic or partition does not exist (deleted?)\n"
 
 
-def test_delete_offsets_of_a_missing_group(ask: Ask) -> None:
+def test_delete_offsets_of_missing_group_is_an_error(ask: Ask) -> None:
     code, out, err = ask("--delete-offsets", "--group", "nope", "--topic", "orders:0")
     assert code == 1
     assert "GroupIdNotFoundException: The group id does not exist." in out
@@ -191,11 +191,11 @@ def test_delete_offsets_of_a_missing_group(ask: Ask) -> None:
         ("a:-1 b", {"a": {-1}, "b": None}),
     ],
 )
-def test_topics(words: str, scope: dict[str, set[int] | None]) -> None:
+def test_topic_arguments_are_parsed(words: str, scope: dict[str, set[int] | None]) -> None:
     assert topics_of(words.split()) == scope
 
 
 @pytest.mark.parametrize("word", ["t:", "t:0:1", ":0", "t:x", "t:0,,1", "t:0-3", "t:99999999999", "t: 1"])
-def test_no_topics(word: str) -> None:
+def test_topic_arguments_that_are_invalid_are_rejected(word: str) -> None:
     with pytest.raises(OptionError, match="Invalid"):
         topics_of([word])

@@ -39,11 +39,11 @@ def shop(fake: FakeCluster) -> None:
     fake.world.group("shared", 0, type="Share", protocol_type="share")
 
 
-def test_list_is_of_consumer_groups(ask: Run) -> None:
+def test_list_shows_only_consumer_groups(ask: Run) -> None:
     assert ask("--list") == (0, "busy\nidle\nmoving\n", "")
 
 
-def test_list_filters(ask: Run) -> None:
+def test_list_filters_by_state_and_type(ask: Run) -> None:
     code, out, err = ask("--list", "--state", "sTable, EMPTY", "--type")
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
@@ -63,18 +63,18 @@ def test_list_filters(ask: Run) -> None:
         (("--type", "Share"), "Invalid types list 'Share'. Valid types are: Classic, Consumer\n"),
     ],
 )
-def test_words_that_are_none(ask: Run, words: tuple[str, ...], said: str) -> None:
+def test_list_invalid_filter_values_are_errors(ask: Run, words: tuple[str, ...], said: str) -> None:
     code, out, err = ask("--list", *words)
     assert (code, out) == (1, "")
     assert err.startswith(said)
 
 
 @pytest.mark.parametrize("words", ["stable,", ",", ""])
-def test_a_list_of_words_may_end_in_commas(ask: Run, words: str) -> None:
+def test_list_filter_allows_trailing_commas(ask: Run, words: str) -> None:
     assert ask("--list", "--state", words).code == 0
 
 
-def test_describe_offsets(ask: Run) -> None:
+def test_describe_offsets_of_all_groups(ask: Run) -> None:
     code, out, err = ask("--describe", "--all-groups")
     assert code == 0
     assert [line.split() for line in out.split("\n")] == [
@@ -93,7 +93,7 @@ def test_describe_offsets(ask: Run) -> None:
     )
 
 
-def test_a_missing_group_does_not_hide_the_good_one(ask: Run) -> None:
+def test_describe_missing_group_keeps_the_good_one(ask: Run) -> None:
     for view in ("--offsets", "--members", "--state"):
         code, out, err = ask("--describe", "--group", "busy", "--group", "nope", view, "--verbose")
         assert code == 1
@@ -103,13 +103,13 @@ def test_a_missing_group_does_not_hide_the_good_one(ask: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["connect", "shared"])
-def test_a_group_of_another_kind_is_refused(ask: Run, name: str) -> None:
+def test_describe_group_of_another_type_is_refused(ask: Run, name: str) -> None:
     code, out, err = ask("--describe", "--group", name, "--state")
     assert (code, out) == (1, "")
     assert f"Error: group '{name}': it is a " in err and ", not a consumer group" in err
 
 
-def test_a_failure_of_one_group(run_tool: Run, serve: Callable) -> None:
+def test_describe_unauthorized_group_keeps_the_others(run_tool: Run, serve: Callable) -> None:
     served = serve(world=shop)
     served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
     code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, "--describe", "--all-groups", "--state")
@@ -119,22 +119,22 @@ def test_a_failure_of_one_group(run_tool: Run, serve: Callable) -> None:
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("--help", "--members"), ("--list", "--help")])
-def test_help_is_an_error(run_tool: Run, words: tuple[str, ...]) -> None:
+def test_help_goes_to_stderr_and_exits_1(run_tool: Run, words: tuple[str, ...]) -> None:
     code, out, err = run_tool(TOOL, *words)
     assert (code, out) == (1, "")
     assert err.startswith("This tool helps to list all consumer groups, ")
     assert err.endswith(TOOL.usage())
 
 
-def test_the_usage_names_every_option() -> None:
+def test_usage_names_every_option() -> None:
     assert {option.name for option in OPTIONS} == set(re.findall("(?m)^--([a-z]\\S+)", TOOL.usage()))
 
 
-def test_version(run_tool: Run) -> None:
+def test_version_prints_the_kafka_version(run_tool: Run) -> None:
     assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
 
 
-def test_validate_regex_says_no_with_exit_0(run_tool: Run) -> None:
+def test_validate_regex_of_invalid_pattern_exits_0(run_tool: Run) -> None:
     said = run_tool(TOOL, "--validate-regex", "a(")
     assert said == (0, "The regular expression `a(` is invalid: missing closing ).\n", "")
 
@@ -148,14 +148,14 @@ def test_validate_regex_says_no_with_exit_0(run_tool: Run) -> None:
         (("--list", "--timeout", "1", "--timeout", "2"), "Found multiple arguments for option timeout, "),
     ],
 )
-def test_a_wrong_command_line_is_told_with_the_usage(ask: Run, words: tuple[str, ...], said: str) -> None:
+def test_invalid_command_line_prints_the_usage(ask: Run, words: tuple[str, ...], said: str) -> None:
     code, out, err = ask(*words)
     assert (code, out) == (1, "")
     assert err.startswith(said)
     assert err.endswith(TOOL.usage())
 
 
-def test_no_cluster(run_tool: Run) -> None:
+def test_unreachable_cluster_is_one_line_error(run_tool: Run) -> None:
     code, out, err = run_tool(TOOL, "--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "500")
     assert (code, out) == (1, "")
     assert err.startswith("Error: ")
@@ -163,13 +163,13 @@ def test_no_cluster(run_tool: Run) -> None:
 
 
 @pytest.mark.parametrize("server", ["", ",", "host:0", "::1:9092"])
-def test_no_bootstrap_server(run_tool: Run, server: str) -> None:
+def test_invalid_bootstrap_server_is_an_error(run_tool: Run, server: str) -> None:
     code, out, err = run_tool(TOOL, "--bootstrap-server", server, "--list")
     assert (code, out) == (1, "")
     assert "--bootstrap-server" in err
 
 
-def test_a_properties_file(ask: Run, tmp_path: Path) -> None:
+def test_command_config_reads_properties_and_notes_unknown_keys(ask: Run, tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text("client.id=me\nretries=3\nretires=3\n")
     code, out, err = ask("--list", "--command-config", str(path))
@@ -181,7 +181,7 @@ def test_a_properties_file(ask: Run, tmp_path: Path) -> None:
     assert err.startswith(f"Error: {path}, line 1: security.protocol is 'TLS': ")
 
 
-def test_names_reach_a_script_as_they_are(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_escapes_names_on_terminals_only(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(brokers=1)
     served.world.group("evil\x1b[2J", 0)
     words = ("--bootstrap-server", served.bootstrap, "--list")
@@ -190,7 +190,7 @@ def test_names_reach_a_script_as_they_are(run_tool: Run, serve: Callable, monkey
     assert run_tool(TOOL, *words).out == "evil\\x1b[2J\n"
 
 
-def test_a_reset_that_does_not_say_execute_warns(ask: Run) -> None:
+def test_reset_without_execute_or_dry_run_warns(ask: Run) -> None:
     words = ("--reset-offsets", "--group", "idle", "--all-topics", "--to-latest")
     assert NO_EXECUTE in ask(*words).err
     assert NO_EXECUTE not in ask(*words, "--dry-run").err

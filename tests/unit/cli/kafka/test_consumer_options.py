@@ -50,29 +50,29 @@ ALL_SCENARIOS = ", ".join(f"[{name}]" for name in SCENARIOS)
         ),
     ],
 )
-def test_constraints(words: str, said: str) -> None:
+def test_option_conflicts_have_kafka_messages(words: str, said: str) -> None:
     with pytest.raises(OptionError) as caught:
         check(parse(OPTIONS, ["--bootstrap-server", "b", *words.split()]))
     assert str(caught.value) == said
 
 
 @pytest.mark.parametrize("action", [f"--{name}" for name in ACTIONS if name != "validate-regex"])
-def test_all_but_one_need_a_cluster(action: str) -> None:
+def test_every_action_but_validate_regex_needs_bootstrap_server(action: str) -> None:
     with pytest.raises(OptionError, match=r'^Missing required argument "\[bootstrap-server\]"$'):
         check(parse(OPTIONS, [action, "--group", "g"]))
     check(parse(OPTIONS, ["--validate-regex", "a*"]))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_each_scenario_is_enough(scenario: str) -> None:
+def test_each_scenario_is_sufficient_for_reset(scenario: str) -> None:
     check(parse(OPTIONS, ["--bootstrap-server", "b", *SCOPE.split(), f"--{scenario}", "1"]))
 
 
-def test_a_file_needs_no_scope() -> None:
+def test_from_file_needs_no_topic_scope() -> None:
     words = ["--bootstrap-server", "b", "--reset-offsets", "--group", "g", "--from-file", "plan.csv"]
     check(parse(OPTIONS, words))
 
 
-def test_only_one_action() -> None:
+def test_several_actions_are_an_error() -> None:
     with pytest.raises(OptionError, match="exactly one action"):
         check(parse(OPTIONS, ["--bootstrap-server", "b", "--list", "--validate-regex", "x"]))

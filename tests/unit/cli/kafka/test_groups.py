@@ -36,7 +36,7 @@ def zoo(fake: FakeCluster) -> None:
         ("--streams", "streams"),
     ],
 )
-def test_filters(run_tool: Run, serve: Callable, filters: str, names: str) -> None:
+def test_list_filters_by_type_and_protocol(run_tool: Run, serve: Callable, filters: str, names: str) -> None:
     words = [*filters.split(), *(["consumer"] if filters.endswith("=") else [])]
     code, out, err = run_tool(TOOL, "--bootstrap-server", serve(world=zoo).bootstrap, "--list", *words)
     assert (code, err) == (0, "")
@@ -63,17 +63,17 @@ def test_filters(run_tool: Run, serve: Callable, filters: str, names: str) -> No
         ),
     ],
 )
-def test_wrong_command_lines(run_tool: Run, words: str, said: str) -> None:
+def test_invalid_command_lines_print_kafka_messages(run_tool: Run, words: str, said: str) -> None:
     code, out, err = run_tool(TOOL, *words.split())
     assert (code, out) == (1, "")
     assert err.startswith(said)
     assert err == said or err.endswith(TOOL.usage())
 
 
-def test_version(run_tool: Run) -> None:
+def test_version_prints_the_kafka_version(run_tool: Run) -> None:
     assert run_tool(TOOL, "--version") == (0, "4.3.1\n", "")
 
 
-def test_the_usage_names_every_option() -> None:
+def test_usage_names_every_option_and_marks_required_ones() -> None:
     found = re.findall(r"(?m)^(\* )?--([a-z]\S+)", TOOL.usage())
     assert {(option.name, option.required) for option in OPTIONS} == {(name, bool(star)) for star, name in found}

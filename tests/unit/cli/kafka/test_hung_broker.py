@@ -13,7 +13,7 @@ from tests.unit.cli.conftest import Ran
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_rows_of_the_other_brokers(
+def test_describe_hung_broker_keeps_rows_of_other_brokers(
     run_tool: Callable[..., Ran], serve: Callable, world: Callable[[FakeCluster], None]
 ) -> None:
     served = serve(brokers=3, world=world)

@@ -34,7 +34,7 @@ OPTIONS = (
         ("- stray", ()),
     ],
 )
-def test_values(words: str, values: tuple[str, ...]) -> None:
+def test_option_values_are_parsed_in_every_spelling(words: str, values: tuple[str, ...]) -> None:
     assert parse(OPTIONS, words.split()).all("group") == values
 
 
@@ -51,22 +51,22 @@ def test_values(words: str, values: tuple[str, ...]) -> None:
         ("--list --state -", "-"),
     ],
 )
-def test_a_value_that_may_be_left_out(words: str, value: str | None) -> None:
+def test_optional_value_may_be_omitted(words: str, value: str | None) -> None:
     given = parse(OPTIONS, words.split())
     assert "state" in given
     assert given.one("state") == value
 
 
-def test_an_empty_word_is_a_value() -> None:
+def test_empty_argument_is_a_value() -> None:
     assert parse(OPTIONS, ["--list", "--state", ""]).one("state") == ""
     assert parse(OPTIONS, ["--group", ""]).all("group") == ("",)
 
 
-def test_a_value_for_a_flag_is_ignored() -> None:
+def test_value_of_a_flag_is_ignored() -> None:
     assert "list" in parse(OPTIONS, ["--list=never"])
 
 
-def test_two_dashes_end_the_options() -> None:
+def test_double_dash_ends_the_options() -> None:
     given = parse(OPTIONS, ["--list", "--", "--describe", "--nonsense"])
     assert "list" in given
     assert "describe" not in given
@@ -87,39 +87,39 @@ def test_two_dashes_end_the_options() -> None:
         ("--state", "Option(s) [state] are unavailable given other options on the command line"),
     ],
 )
-def test_what_cannot_be(words: str, said: str) -> None:
+def test_invalid_command_lines_have_joptsimple_messages(words: str, said: str) -> None:
     with pytest.raises(OptionError) as caught:
         parse(OPTIONS, words.split())
     assert str(caught.value) == said
 
 
-def test_help_goes_with_anything() -> None:
+def test_help_suppresses_other_errors() -> None:
     assert "help" in parse(OPTIONS, ["--members", "--help"])
     assert "help" in parse((*OPTIONS, Option("must", required=True)), ["--help"])
 
 
-def test_a_required_option() -> None:
+def test_missing_required_option_is_an_error() -> None:
     with pytest.raises(OptionError, match=r"^Missing required option\(s\) \[must\]$"):
         parse((*OPTIONS, Option("must", required=True)), ["--list"])
 
 
-def test_one_of_several() -> None:
+def test_repeated_single_value_option_is_an_error() -> None:
     given = parse(OPTIONS, ["--group", "a", "--group", "b"])
     with pytest.raises(OptionError, match="Found multiple arguments for option group, but you asked for only one"):
         given.one("group")
 
 
 @pytest.mark.parametrize(("text", "number"), [("5", 5), ("-5", -5), ("+5", 5), ("-9223372036854775808", -(2**63))])
-def test_numbers(text: str, number: int) -> None:
+def test_number_values_are_parsed(text: str, number: int) -> None:
     assert parse(OPTIONS, ["--shift-by", text]).number("shift-by") == number
 
 
 @pytest.mark.parametrize("text", ["", "x", "1_000", "1.5", " 1", "9223372036854775808", "9" * 5000])
-def test_what_is_no_number(text: str) -> None:
+def test_invalid_number_is_an_error(text: str) -> None:
     with pytest.raises(OptionError) as caught:
         parse(OPTIONS, ["--shift-by", text]).number("shift-by")
     assert str(caught.value) == f"Cannot parse argument '{text}' of option shift-by"
 
 
-def test_no_number() -> None:
+def test_number_of_absent_option_is_none() -> None:
     assert parse(OPTIONS, []).number("shift-by") is None

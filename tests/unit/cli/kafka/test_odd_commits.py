@@ -19,7 +19,7 @@ def ask(run_tool: Run, serve: Callable) -> Run:
     return functools.partial(run_tool, TOOL, "--bootstrap-server", serve(world=odd).bootstrap)
 
 
-def test_kafkas_own_layout_has_kafkas_own_lag(ask: Run) -> None:
+def test_describe_recreated_topic_has_kafka_lag(ask: Run) -> None:
     _, out, _ = ask("--describe", "--group", "old")
     assert [line.split()[:6] for line in out.splitlines() if line.startswith("old")] == [
         ["old", "again", "0", "100", "100", "0"],
@@ -27,7 +27,7 @@ def test_kafkas_own_layout_has_kafkas_own_lag(ask: Run) -> None:
     ]
 
 
-def test_committed_offset_of_minus_1(ask: Run) -> None:
+def test_describe_committed_offset_minus_1_matches_kafka(ask: Run) -> None:
     _, out, _ = ask("--describe", "--group", "minus")
     assert [line.split() for line in out.splitlines() if line.startswith("minus")] == [
         ["minus", "t", "0", "-", "100", "-", "-", "-", "-"],

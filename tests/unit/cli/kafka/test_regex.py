@@ -14,7 +14,7 @@ from kgroups.errors import MissingPackage
     "pattern",
     ["orders-.*", "", "(?i)a|b", r"\Qa.b\E", "[[:alpha:]]+", r"\pL", r"\Q\C(?P<n>\E(?P<n>a)[(?P<n>\]]", "a{2}?{"],
 )
-def test_valid(pattern: str) -> None:
+def test_validate_regex_accepts_valid_patterns(pattern: str) -> None:
     assert verdict(pattern) == f"The regular expression `{pattern}` is valid."
 
 
@@ -38,12 +38,12 @@ def test_valid(pattern: str) -> None:
         ("\udcff", "invalid UTF-8"),
     ],
 )
-def test_invalid(pattern: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_validate_regex_explains_invalid_patterns(pattern: str, reason: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert verdict(pattern) == f"The regular expression `{pattern}` is invalid: {reason}."
     assert capfd.readouterr() == ("", "")  # RE2 itself would write to stderr
 
 
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_validate_regex_without_re2_is_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)
     with pytest.raises(MissingPackage, match="google-re2"):
         verdict("a")

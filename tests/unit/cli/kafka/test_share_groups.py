@@ -40,7 +40,7 @@ def cells(out: str) -> list[list[str]]:
     return [line.split() for line in out.split("\n")]
 
 
-def test_list(ask: Run) -> None:
+def test_share_list_filters_by_state(ask: Run) -> None:
     assert ask("--list") == (0, "idle\nlive\nnew\n", "")
     assert cells(ask("--list", "--state", "STABLE").out) == [["GROUP", "STATE"], ["live", "Stable"], []]
     wrong = ask("--list", "--state", "assigning")
@@ -48,7 +48,7 @@ def test_list(ask: Run) -> None:
     assert wrong.err.startswith("Invalid state list 'assigning'. Valid states are: Empty, Dead, Stable\n")
 
 
-def test_offsets(ask: Run) -> None:
+def test_share_describe_offsets_has_start_offset_and_lag(ask: Run) -> None:
     code, out, err = ask("--describe", "--all-groups")
     assert (code, err) == (0, "")
     header = ["GROUP", "TOPIC", "PARTITION", "START-OFFSET", "LAG"]
@@ -60,7 +60,7 @@ def test_offsets(ask: Run) -> None:
     assert cells(ask("--describe", "--group", "live", "--verbose").out)[2] == ["live", "orders", "0", "4", "90", "2"]
 
 
-def test_members_and_state(ask: Run) -> None:
+def test_share_describe_members_and_state(ask: Run) -> None:
     code, out, err = ask("--describe", "--group", "live", "--group", "idle", "--members", "--verbose")
     assert code == 0
     assert cells(out)[1:4] == [
@@ -79,13 +79,13 @@ def test_members_and_state(ask: Run) -> None:
     [("classic", "it is not a share group, but a Classic group"), ("nope", "the group does not exist")],
 )
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
-def test_what_is_no_share_group_does_not_hide_the_good_one(ask: Run, name: str, said: str, view: str) -> None:
+def test_share_describe_other_group_keeps_the_good_one(ask: Run, name: str, said: str, view: str) -> None:
     code, out, err = ask("--describe", "--group", "live", "--group", name, view)
     assert (code, "live" in out, name in out) == (1, True, False)
     assert f"Error: group '{name}': {said}" in err
 
 
-def test_reset(run_tool: Run, serve: Callable) -> None:
+def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> None:
     served = serve(world=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--reset-offsets")
     code, out, _ = ask("--group", "idle", "--topic", "orders:0", "--to-earliest", "--dry-run")
@@ -106,7 +106,7 @@ def test_reset(run_tool: Run, serve: Callable) -> None:
     assert "needs the ACL READ on this topic" in some.err
 
 
-def test_delete(run_tool: Run, serve: Callable) -> None:
+def test_share_delete_reports_each_group(run_tool: Run, serve: Callable) -> None:
     served = serve(world=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--delete")
     code, out, err = ask("--group", "idle", "--group", "live", "--group", "classic")
@@ -120,7 +120,7 @@ def test_delete(run_tool: Run, serve: Callable) -> None:
     assert ask("--all-groups") == (0, "Deletion of requested share groups ('live', 'new') was successful.\n", "")
 
 
-def test_delete_offsets(run_tool: Run, serve: Callable) -> None:
+def test_share_delete_offsets_of_whole_topics(run_tool: Run, serve: Callable) -> None:
     served = serve(world=shop)
     ask = functools.partial(run_tool, TOOL, "--bootstrap-server", served.bootstrap, "--delete-offsets")
     assert cells(ask("--group", "idle", "--topic", "orders").out) == [
@@ -132,14 +132,14 @@ def test_delete_offsets(run_tool: Run, serve: Callable) -> None:
     assert cells(busy.out)[2][:2] == ["orders", "Error:"]
 
 
-def test_old_brokers_have_no_share_groups(run_tool: Run, serve: Callable) -> None:
+def test_share_list_on_old_brokers_is_an_error(run_tool: Run, serve: Callable) -> None:
     old = serve(brokers=1, versions="2.8.2")
     code, out, err = run_tool(TOOL, "--bootstrap-server", old.bootstrap, "--list")
     assert (code, out) == (1, "")
     assert "does not report group types (ListGroups v5, Kafka 3.8)" in err
 
 
-def test_help_usage_and_version(run_tool: Run) -> None:
+def test_share_help_usage_and_version(run_tool: Run) -> None:
     code, out, err = run_tool(TOOL, "--help")
     assert (code, out) == (1, "")
     assert err == "This tool helps to list, describe, reset and delete share groups.\n" + TOOL.usage()
@@ -166,13 +166,13 @@ RESET = "--reset-offsets --group g --all-topics"
         ("--execute", f"Command must include exactly one action: {', '.join(f'--{name}' for name in ACTIONS)}."),
     ],
 )
-def test_what_does_not_go_together(words: str, said: str) -> None:
+def test_share_option_conflicts_have_kafka_messages(words: str, said: str) -> None:
     given = parse(OPTIONS, ["--bootstrap-server", "b", *words.split()])
     with pytest.raises(OptionError, match=f"^{re.escape(said)}"):
         check(given)
 
 
-def test_names_are_harmless_on_a_terminal(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_share_names_are_escaped_on_terminals(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     served = serve(brokers=1)
     evil = served.world.group("evil\x1b[2J", 0, type="Share", protocol_type="share", state="Stable")
     evil.members = (FakeMember("m\x1b", {"t": (0,)}),)

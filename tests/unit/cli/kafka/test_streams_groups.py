@@ -26,12 +26,12 @@ def ask(run_tool: Callable[..., Ran], served: Served) -> Ask:
     return lambda *words: run_tool(TOOL, "--bootstrap-server", served.bootstrap, *words)
 
 
-def test_list(ask: Ask) -> None:
+def test_streams_list_filters_by_state(ask: Ask) -> None:
     assert ask("--list") == (0, f"{RUNNING}\n{IDLE}\n{OTHER}\n", "")
     assert ask("--list", "--state", "stable").out == f"{'GROUP':15} STATE\n{RUNNING:15} Stable\n"
 
 
-def test_offsets_are_of_what_active_tasks_read(ask: Ask) -> None:
+def test_streams_offsets_are_of_partitions_read_by_active_tasks(ask: Ask) -> None:
     code, out, err = ask("--describe", "--group", RUNNING)
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
@@ -43,7 +43,7 @@ def test_offsets_are_of_what_active_tasks_read(ask: Ask) -> None:
     assert ask("--describe", "--group", IDLE, "--verbose") == (0, "", "")
 
 
-def test_members(ask: Ask) -> None:
+def test_streams_members_show_their_tasks(ask: Ask) -> None:
     code, out, _ = ask("--describe", "--group", RUNNING, "--members")
     assert code == 0
     assert out.splitlines()[1].endswith("ACTIVE: 0:[0,2]; 1:[0]; STANDBY: 1:[1]; ")
@@ -52,7 +52,7 @@ def test_members(ask: Ask) -> None:
     assert verbose[2].split()[:6] == [RUNNING, "6", "3", "m-2", "streams", "7"]
 
 
-def test_state(ask: Ask) -> None:
+def test_streams_state_of_empty_group(ask: Ask) -> None:
     code, out, err = ask("--describe", "--group", IDLE, "--state", "--verbose")
     assert (code, err) == (0, "")
     lines = out.splitlines()
@@ -60,14 +60,14 @@ def test_state(ask: Ask) -> None:
     assert lines[3].split()[-4:] == ["Empty", "7", "6", "0"]
 
 
-def test_others_are_failures_beside_the_good_ones(ask: Ask) -> None:
+def test_streams_describe_other_groups_fail_and_keep_the_good_one(ask: Ask) -> None:
     code, out, err = ask("--describe", "--group", "plain", "--group", RUNNING, "--group", "nobody", "--state")
     assert (code, out.count("Stable")) == (1, 1)
     assert "Error: group 'plain': it is not a streams group, but of type Classic" in err
     assert "Error: group 'nobody': the group does not exist" in err
 
 
-def test_reset(ask: Ask, served: Served) -> None:
+def test_streams_reset_deletes_named_internal_topic(ask: Ask, served: Served) -> None:
     words = ("--reset-offsets", "--group", IDLE, "--all-input-topics", "--to-offset", "5")
     header = f"\n{'GROUP':30} {'TOPIC':30} {'PARTITION':10} {'NEW-OFFSET':15}\n"
     rows = "\n".join(f"{IDLE:30} {'orders':30} {at!s:10} {'5':15}" for at in (0, 1))
@@ -78,7 +78,7 @@ def test_reset(ask: Ask, served: Served) -> None:
     assert f"{IDLE}-x-repartition" in served.world.topics
 
 
-def test_topics_of_a_group_that_is_half_reset_stay(ask: Ask, served: Served) -> None:
+def test_streams_partly_failed_reset_keeps_internal_topics(ask: Ask, served: Served) -> None:
     served.world.fail("OffsetCommit", "orders-1", ErrorCode.topic_authorization_failed)
     words = ("--reset-offsets", "--group", IDLE, "--all-input-topics", "--to-latest", "--execute")
     code, out, _ = ask(*words, "--delete-all-internal-topics")
@@ -86,7 +86,7 @@ def test_topics_of_a_group_that_is_half_reset_stay(ask: Ask, served: Served) -> 
     assert f"{IDLE}-x-changelog" in served.world.topics
 
 
-def test_what_was_not_committed_is_not_reset(ask: Ask) -> None:
+def test_streams_reset_of_uncommitted_topics_is_an_error(ask: Ask) -> None:
     words = ("--reset-offsets", "--group", IDLE, "--to-earliest", "--dry-run", "--input-topic")
     code, out, err = ask(*words, "orders")
     assert (code, out.splitlines()[2:]) == (1, [])
@@ -94,7 +94,7 @@ def test_what_was_not_committed_is_not_reset(ask: Ask) -> None:
     assert ask(*words, "orders:0").code == 0
 
 
-def test_delete(ask: Ask, served: Served) -> None:
+def test_streams_delete_removes_internal_topics_of_deleted_groups(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete", "--group", IDLE, "--group", RUNNING, "--delete-all-internal-topics")
     assert code == 1
     assert f"\nThese streams groups were deleted successfully: '{IDLE}'.\n" in out
@@ -104,13 +104,13 @@ def test_delete(ask: Ask, served: Served) -> None:
     assert f"{RUNNING}-x-changelog" in served.world.topics
 
 
-def test_a_group_of_another_kind_is_not_deleted(ask: Ask, served: Served) -> None:
+def test_streams_delete_group_of_another_type_is_refused(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete", "--group", "plain")
     assert (code, out, "* Group 'plain' could not be deleted" in err) == (1, "", True)
     assert "plain" in served.world.groups
 
 
-def test_delete_offsets(ask: Ask, served: Served) -> None:
+def test_streams_delete_offsets_keeps_internal_topics(ask: Ask, served: Served) -> None:
     code, out, err = ask("--delete-offsets", "--group", IDLE, "--all-input-topics")
     assert (code, err) == (0, "")
     assert out.startswith(f"Request succeeded for deleting offsets from group {IDLE}.\n")
@@ -119,6 +119,6 @@ def test_delete_offsets(ask: Ask, served: Served) -> None:
     assert (code, out, "the group does not exist" in err) == (1, "", True)
 
 
-def test_internal_topics_need_an_act() -> None:
+def test_internal_topic_options_need_delete_or_reset() -> None:
     with pytest.raises(OptionError, match=r"takes one of these options: \[delete\], \[reset-offsets\]"):
         check(Given({"bootstrap-server": ["b"], "list": [], "delete-all-internal-topics": []}))
