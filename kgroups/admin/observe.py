@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 
-from kgroups.model.group_log import Limits, commit_keys
+from kgroups.model.group_log import ReadBudget, commit_keys
 from kgroups.model.groups import GroupState, GroupType
 from kgroups.model.health.findings import Proof, Seen, proof_of
 from kgroups.model.offsets import Isolation
@@ -19,10 +19,10 @@ from .port import GroupAdmin
 from .query.select_groups import Selection
 
 
-def bounds_of(commits: int) -> Limits:
+def bounds_of(commits: int) -> ReadBudget:
     """How far the times of so many commits are looked for: in so much of each partition of the groups' log, for so
     long. Each commit is to be read and decoded, by one process, and slow machines take half a millisecond."""
-    return Limits(32 << 20, 5 + commits // 2_000)
+    return ReadBudget(32 << 20, 5 + commits // 2_000)
 
 
 async def observe(

@@ -22,7 +22,7 @@ from .query.list_groups import ListFilter, fetch_groups
 
 if TYPE_CHECKING:
     from kgroups.model.explain.facts import GroupFacts
-    from kgroups.model.group_log import DeepAnswer, Key, Limits
+    from kgroups.model.group_log import GroupLogs, Key, ReadBudget
     from kgroups.model.groups import Group
     from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.operations.committing import RecentCommits
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import (
         AppliedOffset,
         DeletedGroup,
+        DeletedOffset,
         DeletedTopic,
-        DoomedGroup,
-        DoomedTopic,
-        ForgottenOffset,
         ForgottenTopic,
-        Leaver,
+        GroupDeletion,
+        MemberRemoval,
         RemovedMember,
+        TopicDeletion,
     )
     from kgroups.model.permissions import Acl
     from kgroups.model.time_lag import FirstUnread, Position
@@ -151,8 +151,8 @@ class WireAdmin:
         return await first_unread.find_unread(self.cluster, positions, isolation=isolation)
 
     async def read_group_logs(
-        self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
-    ) -> DeepAnswer:
+        self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
+    ) -> GroupLogs:
         from .offsets_topic import reader as group_log
 
         return await group_log.read_group_logs(self.cluster, wanted, limits, retention=retention)
@@ -207,7 +207,7 @@ class WireAdmin:
 
         return await write_offsets.apply_offsets(self.cluster, planned, journal)
 
-    async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
+    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
         from .change import delete_groups
 
         return self._planned(selection, await delete_groups.plan_delete(self.cluster, selection))
@@ -219,7 +219,7 @@ class WireAdmin:
 
         return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen, way)
 
-    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]:
         from .change import forget_offsets
 
         return await forget_offsets.forget_offsets(self.cluster, group, topics)
@@ -236,12 +236,12 @@ class WireAdmin:
 
         return await delete_groups.delete_groups(self.cluster, names, journal)
 
-    async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]:
+    async def delete_topics(self, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
         from .change import delete_topics
 
         return await delete_topics.delete_topics(self.cluster, doomed)
 
-    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
+    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
         from .change import remove_members
         from .change.needs_kafka import members_that_can_be_removed
 
@@ -249,7 +249,7 @@ class WireAdmin:
         return self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
 
     async def remove_members(
-        self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
+        self, leavers: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
     ) -> Outcome[RemovedMember]:
         from .change import remove_members
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Commit
-from kgroups.model.operations.results import DoomedGroup
+from kgroups.model.operations.results import GroupDeletion
 
 
 class PlannedDeletion(NamedTuple):
@@ -17,7 +17,7 @@ class PlannedDeletion(NamedTuple):
         planned: The described group, with its committed offsets.
     """
 
-    planned: DoomedGroup
+    planned: GroupDeletion
 
     @property
     def group(self) -> GroupId:

@@ -11,7 +11,7 @@ from kgroups.model.views.lag_rows import GroupLagRow, MemberLagRow, PartitionLag
 from kgroups.model.views.list_row import list_row
 from kgroups.model.views.member_rows import member_rows, state_row
 from kgroups.model.views.offset_row import OffsetRow
-from kgroups.model.views.operation_rows import delete_row, reset_row, told
+from kgroups.model.views.operation_rows import delete_row, reset_row, result_and_error
 from kgroups.render.act_views import DELETE, RESET_OFFSETS
 from kgroups.render.jsonout import plain_data
 from kgroups.render.lag_views import GROUP_LAG, MEMBER_LAG, PARTITION_LAG, TOPIC_LAG
@@ -46,11 +46,11 @@ def record_of(item: object) -> dict[str, Any]:
         case PlannedOffset():
             return _record(RESET_OFFSETS, reset_row(item))
         case AppliedOffset():
-            return _record(RESET_OFFSETS, reset_row(item.planned, told(item.result, item.failure)))
+            return _record(RESET_OFFSETS, reset_row(item.planned, result_and_error(item.result, item.failure)))
         case PlannedDeletion():
             return _record(DELETE, delete_row(item.planned))
         case DeletedGroup():
-            result, error = told(item.result, item.failure)
+            result, error = result_and_error(item.result, item.failure)
             return {"group": item.group, "result": result, "error": error}
     return _record(_VIEWS[type(item)], item)
 

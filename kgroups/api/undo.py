@@ -9,7 +9,7 @@ from kgroups.admin.port import GroupAdmin
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.origin import Origin, Source
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
-from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
 from kgroups.model.outcome import Result
 
 
@@ -46,7 +46,7 @@ def offsets_change(source: Source, done: Iterable[AppliedOffset]) -> Change:
     return Change(source, tuple(each.planned for each in done), results)
 
 
-def deletion_change(source: Source, planned: Iterable[DoomedGroup], done: Iterable[DeletedGroup]) -> Change:
+def deletion_change(source: Source, planned: Iterable[GroupDeletion], done: Iterable[DeletedGroup]) -> Change:
     """Return the change of deleted groups."""
     entries = tuple(entry for group in planned for entry in group.as_plan())
     results = {each.group_id: each.result for each in done}

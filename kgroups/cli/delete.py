@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgroups.admin.change.delete_groups import DeleteJournal
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup, DoomedTopic
+    from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Failure, Outcome, Result
 
     from .frame.interruption import Interruption
@@ -77,12 +77,12 @@ def delete(
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
     from kgroups.model.groups import GroupType
-    from kgroups.model.operations.results import DoomedGroup, DoomedTopic
+    from kgroups.model.operations.results import GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Outcome, Result
-    from kgroups.model.views.operation_rows import delete_row, delete_topic_row, told
+    from kgroups.model.views.operation_rows import delete_row, delete_topic_row, result_and_error
     from kgroups.render.act_views import DELETE
 
-    async def plan(admin: GroupAdmin) -> Outcome[DoomedGroup | DoomedTopic]:
+    async def plan(admin: GroupAdmin) -> Outcome[GroupDeletion | TopicDeletion]:
         planned = await safety.plan(admin, lambda: admin.plan_delete(selection))
         if not including_hidden:
             planned = await _without_hidden(admin, planned)
@@ -96,20 +96,20 @@ def delete(
         )
         return await _with_topics(admin, screened, all_internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[DoomedGroup | DoomedTopic]) -> Outcome[Any]:
-        groups = [doomed for doomed in planned if isinstance(doomed, DoomedGroup)]
-        topics = [doomed for doomed in planned if isinstance(doomed, DoomedTopic)]
+    async def do(admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion]) -> Outcome[Any]:
+        groups = [doomed for doomed in planned if isinstance(doomed, GroupDeletion)]
+        topics = [doomed for doomed in planned if isinstance(doomed, TopicDeletion)]
         results, failures = await _delete(admin, groups, undo, force=safety.force, together=safety.together)
-        rows = [delete_row(doomed, told(*results[doomed.group.group_id])) for doomed in groups]
+        rows = [delete_row(doomed, result_and_error(*results[doomed.group.group_id])) for doomed in groups]
         gone = [name for name, (result, _) in results.items() if result is Result.APPLIED]
         more, refused = await delete_topics(admin, topics, gone, delete_topic_row, undo.stop) if topics else ([], [])
         return Outcome((*rows, *more), (*failures, *refused))
 
-    def row(doomed: DoomedGroup | DoomedTopic) -> Any:
-        return delete_topic_row(doomed) if isinstance(doomed, DoomedTopic) else delete_row(doomed)
+    def row(doomed: GroupDeletion | TopicDeletion) -> Any:
+        return delete_topic_row(doomed) if isinstance(doomed, TopicDeletion) else delete_row(doomed)
 
-    def question(planned: Sequence[DoomedGroup | DoomedTopic]) -> str:
-        groups = [each for each in planned if isinstance(each, DoomedGroup)]
+    def question(planned: Sequence[GroupDeletion | TopicDeletion]) -> str:
+        groups = [each for each in planned if isinstance(each, GroupDeletion)]
         topics = len(planned) - len(groups)
         more = f", and permanently {count(topics, 'internal topic')}," if topics else ""
         offsets = sum(len(each.commits) for each in groups)
@@ -118,7 +118,7 @@ def delete(
     return perform(connection, shape, consent, Act(DELETE, plan, row, question, do, undo))
 
 
-async def _without_hidden(admin: GroupAdmin, planned: Outcome[DoomedGroup]) -> Outcome[DoomedGroup]:
+async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
     """The groups of which all committed offsets are seen; each of the others is a failure."""
     from kgroups.model.groups import GroupType
 
@@ -131,7 +131,7 @@ async def _without_hidden(admin: GroupAdmin, planned: Outcome[DoomedGroup]) -> O
 
 
 async def _delete(
-    admin: GroupAdmin, groups: Sequence[DoomedGroup], undo: UndoFile, *, force: bool, together: bool
+    admin: GroupAdmin, groups: Sequence[GroupDeletion], undo: UndoFile, *, force: bool, together: bool
 ) -> tuple[dict[str, tuple[Result, Failure | None]], list[Failure]]:
     """Delete some hundred groups at a time, each checked again right before; group -> what became of it."""
     from kgroups.admin.change.delete_groups import still_as_shown
@@ -207,13 +207,13 @@ def _as_applied(
 
 
 async def _with_topics(
-    admin: GroupAdmin, planned: Outcome[DoomedGroup], all_internal: bool
-) -> Outcome[DoomedGroup | DoomedTopic]:
+    admin: GroupAdmin, planned: Outcome[GroupDeletion], all_internal: bool
+) -> Outcome[GroupDeletion | TopicDeletion]:
     """The groups, and where they are to go too, behind them their internal topics; else it is said that these stay."""
     from kgroups.model.groups import GroupType
 
     groups = [doomed.group for doomed in planned.items if doomed.group.type == GroupType.STREAMS]
-    whole: Outcome[DoomedGroup | DoomedTopic] = planned.with_items(planned.items)
+    whole: Outcome[GroupDeletion | TopicDeletion] = planned.with_items(planned.items)
     if not groups:
         return whole
     from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
@@ -221,7 +221,7 @@ async def _with_topics(
     if not all_internal:
         return whole.with_failures((), kept_remarks(groups))
     topics = await own_topics(admin, doomed_topics(groups))
-    items: list[DoomedGroup | DoomedTopic] = [*planned.items, *topics.items]
+    items: list[GroupDeletion | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
         topics.failures, (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
     )

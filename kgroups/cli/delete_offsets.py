@@ -66,7 +66,7 @@ def delete_offsets(
     undo = UndoFile(undo_file, connection)
     from kgroups.admin.change.reset_plan import IDLE
     from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.views.operation_rows import delete_offset_row, told
+    from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
     from kgroups.render.act_views import DELETE_OFFSETS
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
@@ -80,7 +80,7 @@ def delete_offsets(
         applied = await write_offsets(
             admin, planned, undo, force=safety.force, with_members=True, together=safety.together
         )
-        rows = (delete_offset_row(each.planned, told(each.result, each.failure)) for each in applied.items)
+        rows = (delete_offset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items)
         return applied.with_items(rows)
 
     def question(planned: Sequence[PlannedOffset]) -> str:

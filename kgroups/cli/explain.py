@@ -146,11 +146,11 @@ def _changes(texts: tuple[str, ...]) -> list[Change]:
     """:raises UsageError: when one is of no form that is known."""
     if not texts:
         return []
-    from kgroups.model.explain.change import Senseless, parse_change
+    from kgroups.model.explain.change import InvalidChange, parse_change
 
     try:
         return [parse_change(text) for text in texts]
-    except Senseless as error:
+    except InvalidChange as error:
         raise UsageError(f"--what-if: {error}") from None
 
 
@@ -158,18 +158,18 @@ def _with_what_if(answered: Outcome[Explained], changes: list[Change]) -> Outcom
     """
     :raises UsageError: when a change cannot be made to the group.
     """
-    from kgroups.model.explain.change import Senseless
-    from kgroups.model.explain.what_if import CannotTell, imagine
+    from kgroups.model.explain.change import InvalidChange
+    from kgroups.model.explain.what_if import NotEnoughData, simulate
     from kgroups.model.outcome import Failure, Scope
 
     items, failures = [], []
     for item in answered.items:
         facts: GroupFacts = item.facts
         try:
-            items.append(item._replace(what_if=imagine(facts, changes)))
-        except Senseless as error:
+            items.append(item._replace(what_if=simulate(facts, changes)))
+        except InvalidChange as error:
             raise UsageError(f"--what-if: {error}") from None
-        except CannotTell as error:
+        except NotEnoughData as error:
             items.append(item)
             failures.append(Failure(Scope.GROUP, facts.group.group_id, f"--what-if cannot be computed: {error}"))
     return answered.with_items(items).with_failures(failures)

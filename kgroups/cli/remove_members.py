@@ -20,7 +20,7 @@ from .frame.write_offsets import chunks, unchecked
 if TYPE_CHECKING:
     from kgroups.admin.change.remove_members import RemovalJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.operations.results import Leaver, RemovedMember
+    from kgroups.model.operations.results import MemberRemoval, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
 
     from .frame.interruption import Interruption
@@ -62,7 +62,7 @@ def remove_members(
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.journal import Journal
     from kgroups.model.outcome import Outcome
-    from kgroups.model.views.operation_rows import remove_member_row, told
+    from kgroups.model.views.operation_rows import remove_member_row, result_and_error
     from kgroups.render.act_views import REMOVE_MEMBERS
 
     from .frame.interruption import Interruption
@@ -75,10 +75,10 @@ def remove_members(
     selection = chosen.selection()
     wanted = WantedMembers(frozenset(members), frozenset(instances), all_members)
 
-    async def plan(admin: GroupAdmin) -> Outcome[Leaver]:
+    async def plan(admin: GroupAdmin) -> Outcome[MemberRemoval]:
         return await MEMBER_REMOVAL.of(admin).plan_removal(selection, wanted)
 
-    async def do(admin: GroupAdmin, planned: Sequence[Leaver]) -> Outcome[Any]:
+    async def do(admin: GroupAdmin, planned: Sequence[MemberRemoval]) -> Outcome[Any]:
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
         remover = MEMBER_REMOVAL.of(admin)
@@ -98,17 +98,17 @@ def remove_members(
             items += (*removed.items, *refused)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in refused if each.failure))))
         items.sort(key=lambda each: _key(each.leaver))
-        rows = (remove_member_row(each.leaver, told(each.result, each.failure)) for each in items)
+        rows = (remove_member_row(each.leaver, result_and_error(each.result, each.failure)) for each in items)
         return Outcome(tuple(rows), tuple(failures))
 
-    def question(planned: Sequence[Leaver]) -> str:
+    def question(planned: Sequence[MemberRemoval]) -> str:
         groups = len({leaver.group_id for leaver in planned})
         return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
     return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do, stop=stop))
 
 
-def _so_far(journal: RemovalJournal, leavers: Sequence[Leaver], stop: Interruption) -> Outcome[RemovedMember]:
+def _so_far(journal: RemovalJournal, leavers: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:
     """What is known of a removal that a signal ended."""
     from kgroups.model.operations.results import RemovedMember
     from kgroups.model.outcome import Outcome, Result
@@ -124,5 +124,5 @@ def _so_far(journal: RemovalJournal, leavers: Sequence[Leaver], stop: Interrupti
     return Outcome(tuple(items), tuple(dict.fromkeys(each.failure for each in items if each.failure)))
 
 
-def _key(leaver: Leaver) -> tuple[str, str]:
+def _key(leaver: MemberRemoval) -> tuple[str, str]:
     return leaver.group_id, leaver.member.member_id

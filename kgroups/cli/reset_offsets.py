@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import DoomedTopic
+    from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Outcome
 
 
@@ -91,12 +91,12 @@ def reset_offsets(
         return _export(connection, shape, request, remarks, with_group=not single)
     undo = UndoFile(undo_file, connection)
     from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import DoomedTopic
+    from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Result
-    from kgroups.model.views.operation_rows import reset_row, reset_topic_row, told
+    from kgroups.model.views.operation_rows import reset_row, reset_topic_row, result_and_error
     from kgroups.render.act_views import RESET_OFFSETS
 
-    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | DoomedTopic]:
+    async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | TopicDeletion]:
         planned = await safety.plan(admin, lambda: admin.plan_reset(request))
         planned = planned.with_failures((), remarks)
         # An undo is watched, too: an offset that is still the one that was written proves no end of commits, because a
@@ -106,20 +106,20 @@ def reset_offsets(
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | DoomedTopic]) -> Outcome[Any]:
+    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion]) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
-        topics = [each for each in planned if isinstance(each, DoomedTopic)]
+        topics = [each for each in planned if isinstance(each, TopicDeletion)]
         applied = await write_offsets(admin, offsets, undo, force=safety.force, together=safety.together)
-        rows = [reset_row(each.planned, told(each.result, each.failure)) for each in applied.items]
+        rows = [reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items]
         undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
         done = {entry.group_id for entry in offsets} - undone
         more, failures = await delete_topics(admin, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
         return applied.with_items((*rows, *more)).with_failures(failures)
 
-    def row(each: PlannedOffset | DoomedTopic) -> Any:
-        return reset_topic_row(each) if isinstance(each, DoomedTopic) else reset_row(each)
+    def row(each: PlannedOffset | TopicDeletion) -> Any:
+        return reset_topic_row(each) if isinstance(each, TopicDeletion) else reset_row(each)
 
-    def question(planned: Sequence[PlannedOffset | DoomedTopic]) -> str:
+    def question(planned: Sequence[PlannedOffset | TopicDeletion]) -> str:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = len(planned) - len(offsets)
         more = f", and permanently delete {count(topics, 'internal topic')}," if topics else ""
@@ -131,7 +131,7 @@ def reset_offsets(
 
 async def _with_topics(
     admin: GroupAdmin, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
-) -> Outcome[PlannedOffset | DoomedTopic]:
+) -> Outcome[PlannedOffset | TopicDeletion]:
     """The plan, and behind it the internal topics of its groups that are to go: those named, else all."""
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
@@ -141,7 +141,7 @@ async def _with_topics(
         return planned.with_items(planned.items)
     groups = await admin.describe(Selection(names))
     topics = await own_topics(admin, doomed_topics(groups.items, named))
-    items: list[PlannedOffset | DoomedTopic] = [*planned.items, *topics.items]
+    items: list[PlannedOffset | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
         (*groups.failures, *topics.failures), (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
     )

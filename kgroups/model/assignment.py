@@ -24,7 +24,7 @@ class Raw(NamedTuple):
     def facts(self) -> Mapping[str, object]:
         return {}
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class UserData(Protocol):
     def facts(self) -> Mapping[str, object]:
         """What it adds to a row of members, by key."""
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         """The same of what only follows from both, what a member told and what it was given."""
         return {}
 

@@ -43,10 +43,10 @@ class GroupLog(NamedTuple):
     commits: Mapping[tuple[str, int], CommitTimes]
 
 
-NOTHING = GroupLog(None, None, None, None, {}, {})
+NOT_READ = GroupLog(None, None, None, None, {}, {})
 
 
-class Limits(NamedTuple):
+class ReadBudget(NamedTuple):
     """Of each partition: at most about so many bytes, for so many seconds."""
 
     bytes: int
@@ -84,7 +84,7 @@ class Reach(NamedTuple):
         return f"{read}, {where}{since}{broken}{stopped}"
 
 
-class Wanted:
+class LogQuery:
     """Which records are looked for: the newest of each key."""
 
     STATE = "state"
@@ -102,11 +102,11 @@ def keys_of(group: Group, what: str, committed: Iterable[tuple[str, int]] = ()) 
     name = group.group_id
     of_state = _OF_STATE.get(group.type or "", (_CLASSIC,))
     keys: set[Key] = set()
-    if what == Wanted.OFFSETS:
+    if what == LogQuery.OFFSETS:
         keys |= commit_keys(name, committed)
-    if what == Wanted.MEMBERS and group.type in _OF_MEMBERS:
+    if what == LogQuery.MEMBERS and group.type in _OF_MEMBERS:
         keys |= {(_OF_MEMBERS[group.type], name, member.member_id) for member in group.members or ()}
-    elif what != Wanted.OFFSETS or counts_from_empty(group):
+    elif what != LogQuery.OFFSETS or counts_from_empty(group):
         keys |= {(kind, name) for kind in of_state}
     return frozenset(keys)
 
@@ -135,7 +135,7 @@ def expires_at(group: Group, commit: CommitTimes, log: GroupLog, retention: int 
     return since + retention
 
 
-class DeepAnswer(NamedTuple):
+class GroupLogs(NamedTuple):
     """What was found of each group, what was read for it, and the broker's retention of offsets, if it told.
 
     ``unread``: group -> why not all that was wanted of it is known; ``before``: group -> what is not known of it was
@@ -149,4 +149,4 @@ class DeepAnswer(NamedTuple):
     before: Mapping[GroupId, int] = {}
 
     def of(self, group: GroupId) -> GroupLog:
-        return self.logs.get(group, NOTHING)
+        return self.logs.get(group, NOT_READ)

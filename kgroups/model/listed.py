@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Listed(tuple[object, ...]):
+class ValueList(tuple[object, ...]):
     """In JSON a list, in text its values with commas. Plain tuples are records, and say what their fields mean."""
 
     def __str__(self) -> str:

@@ -58,11 +58,13 @@ DESCRIBE_CLUSTER = Acl(_DESCRIBE, CLUSTER, CLUSTER_NAME)
 """Who has it sees all groups in a list; others only those that they may DESCRIBE (KIP-231, Kafka 2.1)."""
 
 
-HIDDEN_GROUPS = (
+OMITTED_GROUPS_NOTICE = (
     f"the list may be partial: without {DESCRIBE_CLUSTER} brokers leave out, in silence, each group on which DESCRIBE "
     "is missing"
 )
-HIDDEN_COMMITS = "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out, in silence"
+OMITTED_COMMITS_NOTICE = (
+    "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out, in silence"
+)
 """Remarks on what nobody can name."""
 
 

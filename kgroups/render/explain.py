@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TextIO
 
-from kgroups.model.explain.facts import GroupFacts, Limits
+from kgroups.model.explain.facts import BrokerLimits, GroupFacts
 from kgroups.model.explain.findings import Finding, Severity
 from kgroups.model.explain.rows import explained_members
 from kgroups.model.explain.what_if import WhatIf
@@ -116,7 +116,7 @@ def _objects(row: Row) -> dict[str, object]:
     return {name: plain_data(value) for name, value in row._asdict().items()}  # type: ignore[attr-defined]  # named
 
 
-def _limits(limits: Limits) -> dict[str, object]:
+def _limits(limits: BrokerLimits) -> dict[str, object]:
     return {limit.name: {"value": limit.value, "told": limit.told} for limit in limits}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from kgroups.model.assignment import Assignment, Raw, Subscription
 from kgroups.model.cluster import Node
-from kgroups.model.listed import Listed
+from kgroups.model.listed import ValueList
 from kgroups.model.outcome import Failure
 
 from .table import Table
@@ -115,7 +115,7 @@ def plain_data(value: object) -> object:
             return {"topics": value.topics, "regex": value.regex, "generation": value.generation}
         case Assignment(raw=Raw() as raw) | Subscription(raw=Raw() as raw):
             return _raw(raw)
-        case Listed():
+        case ValueList():
             return list(map(plain_data, value))
         case Raw():
             return _raw(value)

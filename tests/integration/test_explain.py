@@ -14,7 +14,7 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.explain import explain
 from kgroups.model.explain.change import parse_change
 from kgroups.model.explain.facts import GroupFacts
-from kgroups.model.explain.what_if import imagine
+from kgroups.model.explain.what_if import simulate
 from kgroups.model.groups import GroupState
 from kgroups.net.cluster import Cluster
 from tests.integration.asking import Answer, Row
@@ -200,7 +200,7 @@ def test_what_is_foretold_of_one_more_member_comes_to_pass(world: World, java: J
     before = _settled(world, dict.fromkeys((*groups, mixed), 2))
     assert {group for group in before if "as-assigned" not in _found(before[group])} == set()
     assert "subscriptions-differ" in _found(before[mixed])
-    foretold = {group: imagine(before[group], [parse_change("members=+1")]) for group in groups}
+    foretold = {group: simulate(before[group], [parse_change("members=+1")]) for group in groups}
     for group, strategy in groups.items():
         _enter(java, "~new", group, strategy, TOPICS)  # its id comes last, as is said of it
     after = _settled(world, dict.fromkeys(groups, 3))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kgroups.model.assignors import OF_BROKERS, OF_CLIENTS
 from kgroups.model.assignors.shape import Assigned, Assignor, Participant, Topic, TopicPartition, Topics
-from kgroups.model.explain.participants import settle
+from kgroups.model.explain.participants import run_to_fixed_point
 
 ALL = [pytest.param(assign, id=name) for name, assign in {**OF_CLIENTS, **OF_BROKERS}.items()]
 EVEN = [OF_CLIENTS["sticky"], OF_CLIENTS["cooperative-sticky"], OF_BROKERS["uniform"]]
@@ -51,7 +51,7 @@ def sizes(assigned: Assigned) -> list[int]:
 @given(situations())
 def test_everything_goes_to_one_member_that_asked_for_it(assign: Assignor, situation: Situation) -> None:
     members, topics = situation
-    assigned, _ = settle(assign, members, topics)
+    assigned, _ = run_to_fixed_point(assign, members, topics)
     assert assigned.keys() == {member.member_id for member in members}
     held = Counter(pair for pairs in assigned.values() for pair in pairs)
     assert held.keys() == whole(members, topics)
@@ -64,7 +64,7 @@ def test_everything_goes_to_one_member_that_asked_for_it(assign: Assignor, situa
 @given(situations())
 def test_what_is_settled_stays(assign: Assignor, situation: Situation) -> None:
     members, topics = situation
-    assigned, _ = settle(assign, members, topics)
+    assigned, _ = run_to_fixed_point(assign, members, topics)
     again = [member._replace(owned=tuple(assigned[member.member_id])) for member in members]
     assert {name: set(pairs) for name, pairs in assign(again, topics).items()} == {
         name: set(pairs) for name, pairs in assigned.items()
@@ -75,7 +75,7 @@ def test_what_is_settled_stays(assign: Assignor, situation: Situation) -> None:
 @given(situations(equal=True))
 def test_equal_wishes_are_served_evenly_and_nothing_moves_in_vain(assign: Assignor, situation: Situation) -> None:
     members, topics = situation
-    assigned, rounds = settle(assign, members, topics)
+    assigned, rounds = run_to_fixed_point(assign, members, topics)
     assert sizes(assigned)[-1] - sizes(assigned)[0] <= 1
     # Whoever loses something has more than the even share of it now.
     least = len(whole(members, topics)) // len(members)

@@ -12,10 +12,10 @@ from kgroups.model.assignors import OF_BROKERS, OF_CLIENTS
 from kgroups.model.assignors.shape import Topic
 from kgroups.model.cluster import Node
 from kgroups.model.explain import explain
-from kgroups.model.explain.change import Change, Senseless, parse_change
-from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
+from kgroups.model.explain.change import Change, InvalidChange, parse_change
+from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, Placement
 from kgroups.model.explain.rows import explained_members
-from kgroups.model.explain.what_if import CannotTell, imagine
+from kgroups.model.explain.what_if import NotEnoughData, simulate
 from kgroups.model.groups import Group, GroupState, GroupType, Member
 
 TOPICS = ("a", "b", "gone", "untold")
@@ -66,7 +66,7 @@ _facts = st.builds(
     topics=st.fixed_dictionaries({name: st.builds(Topic, st.integers(0, 5), st.integers(0, 9)) for name in TOPICS[:2]}),
     missing=st.just(frozenset({"gone"})),
     untold=st.sampled_from((frozenset(), frozenset({"untold"}))),
-    limits=st.builds(Limits, _limit, _limit, _limit, _limit),
+    limits=st.builds(BrokerLimits, _limit, _limit, _limit, _limit),
 )
 _changes = st.lists(
     st.sampled_from(
@@ -88,13 +88,13 @@ def test_every_group_can_be_explained(facts: GroupFacts) -> None:
 
 @given(_facts, _changes)
 def test_a_what_if_is_answered_or_refused(facts: GroupFacts, changes: list[Change]) -> None:
-    with suppress(Senseless, CannotTell):
-        what_if = imagine(facts, changes)
+    with suppress(InvalidChange, NotEnoughData):
+        what_if = simulate(facts, changes)
         assert 0 <= what_if.moved + what_if.taken_over <= what_if.partitions
         assert sum(shift.status != "leaves" for shift in what_if.shifts) == what_if.members
 
 
 @given(st.text(max_size=20))
 def test_any_words_are_a_change_or_refused(words: str) -> None:
-    with suppress(Senseless):
+    with suppress(InvalidChange):
         assert parse_change(words).text == words

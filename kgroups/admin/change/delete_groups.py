@@ -10,7 +10,7 @@ from typing import Any
 
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
-from kgroups.model.operations.results import DeletedGroup, DoomedGroup
+from kgroups.model.operations.results import DeletedGroup, GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
@@ -28,27 +28,27 @@ DeleteJournal = Journal[GroupId, DeletedGroup]
 _DELETE: Question[Any] = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
-async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[DoomedGroup]:
+async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
     """The selected groups that can be deleted, sorted; those with members, or that do not exist, are failures."""
     return await doomed_groups(WireLookups(cluster), selection)
 
 
-async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[DoomedGroup]:
+async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
     """The same by any transport."""
     groups, committed = await lookups.groups(selection)
     idle = sorted(group for group in groups.items if group.state in IDLE)
     failures = [has_members(group) for group in groups.items if group.state not in IDLE]
-    doomed = (DoomedGroup(group, committed[group.group_id]) for group in idle if group.group_id in committed)
+    doomed = (GroupDeletion(group, committed[group.group_id]) for group in idle if group.group_id in committed)
     return groups.with_items(doomed).with_failures(failures)
 
 
 def still_as_shown(
-    planned: Iterable[DoomedGroup], now: Outcome[DoomedGroup], *, force: bool = False
-) -> Outcome[DoomedGroup]:
+    planned: Iterable[GroupDeletion], now: Outcome[GroupDeletion], *, force: bool = False
+) -> Outcome[GroupDeletion]:
     """Of the groups that can be deleted now those whose commits are as in an old plan, with ``force`` all of them; the
     others are failures."""
     shown = {doomed.group.group_id: doomed.commits for doomed in planned}
-    kept: list[DoomedGroup] = []
+    kept: list[GroupDeletion] = []
     failures: list[Failure] = []
     for doomed in now.items:
         name = doomed.group.group_id

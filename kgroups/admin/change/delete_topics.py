@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown, Reason
-from kgroups.model.operations.results import DeletedTopic, DoomedTopic
+from kgroups.model.operations.results import DeletedTopic, TopicDeletion
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_topics as api
@@ -15,7 +15,7 @@ _DOUBTFUL = frozenset({Code.request_timed_out})
 """Answers that leave open whether it will be done: the controller has it, and goes on."""
 
 
-async def delete_topics(cluster: Cluster, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]:
+async def delete_topics(cluster: Cluster, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
     """Deletes them; one item for each, in the order given.
 
     A topic that is gone already has a failure: it may be that somebody else has made it anew meanwhile, or will.
@@ -44,7 +44,7 @@ async def _ask(cluster: Cluster, names: tuple[str, ...]) -> tuple[dict[str, str 
     return {}, reason
 
 
-def _deleted(entry: DoomedTopic, told: dict[str, str | KafkaError], reason: KgroupsError | None) -> DeletedTopic:
+def _deleted(entry: TopicDeletion, told: dict[str, str | KafkaError], reason: KgroupsError | None) -> DeletedTopic:
     name, group = entry.topic, entry.group.group_id
     answer = told.get(name)
     if isinstance(answer, str):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kgroups.model.groups import GroupId
-from kgroups.model.operations.results import ForgottenOffset
+from kgroups.model.operations.results import DeletedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.topic_scope import TopicScope
 from kgroups.net.cluster import Cluster
@@ -21,15 +21,15 @@ from ..routing.partition_leaders import partition_name
 from .reset_offsets import WireLookups
 
 
-async def forget_offsets(cluster: Cluster, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]:
+async def forget_offsets(cluster: Cluster, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]:
     """One item for each partition, sorted; for a topic that cannot be looked up, one without a partition."""
-    vain: list[ForgottenOffset] = []
+    vain: list[DeletedOffset] = []
     wanted: dict[str, tuple[int, ...]] = {}
     told = await WireLookups(cluster).topics(sorted(topics))
     for topic, partitions in sorted(topics.items()):
         known = partitions if partitions is not None else _known(told.get(topic), topic)
         if isinstance(known, Failure):
-            vain.append(ForgottenOffset(group, topic, None, known))
+            vain.append(DeletedOffset(group, topic, None, known))
         else:
             wanted[topic] = tuple(sorted(known))
 
@@ -39,7 +39,7 @@ async def forget_offsets(cluster: Cluster, group: GroupId, topics: TopicScope) -
     question = Question("groups written", offset_delete.API, call, chunk=1, changes=True)
     answers = await ask_coordinators(cluster, question, {group: None})
     done = [
-        ForgottenOffset(group, topic, partition, _failure(group, topic, partition, answers))
+        DeletedOffset(group, topic, partition, _failure(group, topic, partition, answers))
         for topic, partitions in wanted.items()
         for partition in partitions
     ]

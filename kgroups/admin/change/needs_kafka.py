@@ -9,7 +9,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.counts import count
 from kgroups.model.groups import GroupId, GroupType
 from kgroups.model.operations.reset import PlannedOffset
-from kgroups.model.operations.results import Leaver
+from kgroups.model.operations.results import MemberRemoval
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group, offset_delete
@@ -41,7 +41,7 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
     return planned.with_items(kept).with_failures(failures, (said,) if new else ())
 
 
-async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[Leaver]) -> Outcome[Leaver]:
+async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberRemoval]) -> Outcome[MemberRemoval]:
     """Return the plan without members whose coordinator lets nobody else remove them; each group is a failure."""
     too_old = await _too_old(cluster, {leaver.group_id for leaver in planned.items}, leave_group.API)
     failures = [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId, GroupType, Member
 from kgroups.model.operations.journal import Journal
-from kgroups.model.operations.results import Leaver, RemovedMember
+from kgroups.model.operations.results import MemberRemoval, RemovedMember
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import leave_group
@@ -44,13 +44,13 @@ class WantedMembers(NamedTuple):
         return self.everyone or member.member_id in self.member_ids or member.instance_id in self.instance_ids
 
 
-async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]:
+async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
     """The members that are meant, sorted by group and member id; an id that no member has is a failure."""
     groups = await describe(cluster, selection)
     groups = groups.with_failures(selection.unmatched(group.group_id for group in groups.items))
     staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
     leavers = [
-        Leaver(group.group_id, member)
+        MemberRemoval(group.group_id, member)
         for group in groups.items
         for member in sorted(group.members or (), key=lambda member: member.member_id)
         if wanted.matches(member) and group.group_id not in staying
@@ -65,7 +65,7 @@ async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMem
     return groups.with_items(leavers).with_failures(failures)
 
 
-def not_as_planned(leavers: Iterable[Leaver], groups: Outcome[Group]) -> list[RemovedMember]:
+def not_as_planned(leavers: Iterable[MemberRemoval], groups: Outcome[Group]) -> list[RemovedMember]:
     """Those of an old plan who have to be left alone, each with the reason.
 
     They are gone, or a static member has come back with another member id: LeaveGroup by the instance id would remove
@@ -97,13 +97,13 @@ def _changed(member: Member, now: Iterable[Member]) -> str:
 
 
 async def remove_members(
-    cluster: Cluster, leavers: Iterable[Leaver], reason: str, journal: RemovalJournal | None = None
+    cluster: Cluster, leavers: Iterable[MemberRemoval], reason: str, journal: RemovalJournal | None = None
 ) -> Outcome[RemovedMember]:
     """Removes them; one item for each. ``reason`` reaches the brokers' log from Kafka 3.2 on (KIP-800).
 
     :param journal: learns each group's results as they arrive, and can stop the removal.
     """
-    groups: dict[GroupId, list[Leaver]] = {}
+    groups: dict[GroupId, list[MemberRemoval]] = {}
     for leaver in leavers:
         groups.setdefault(leaver.group_id, []).append(leaver)
 
@@ -124,12 +124,12 @@ async def remove_members(
     return Outcome(tuple(items), tuple(dict.fromkeys(item.failure for item in items if item.failure)))
 
 
-def _identity(leaver: Leaver) -> tuple[str, str | None]:
+def _identity(leaver: MemberRemoval) -> tuple[str, str | None]:
     """A static member goes by its instance id alone: its member id changes when it comes back."""
     return ("", leaver.member.instance_id) if leaver.member.instance_id else (leaver.member.member_id, None)
 
 
-def _removed(leaver: Leaver, answers: Answers[MemberErrors]) -> RemovedMember:
+def _removed(leaver: MemberRemoval, answers: Answers[MemberErrors]) -> RemovedMember:
     group = leaver.group_id
     if group in answers.failed:
         result = Result.UNKNOWN if group in answers.unknown else Result.FAILED
@@ -137,7 +137,7 @@ def _removed(leaver: Leaver, answers: Answers[MemberErrors]) -> RemovedMember:
     return _told(leaver, *answers.found[group])
 
 
-def _told(leaver: Leaver, node: Node, errors: MemberErrors) -> RemovedMember:
+def _told(leaver: MemberRemoval, node: Node, errors: MemberErrors) -> RemovedMember:
     group = leaver.group_id
     member_id, instance = _identity(leaver)
     # Some brokers give the member id of a static member back, some what was asked.

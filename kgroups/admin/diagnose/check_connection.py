@@ -13,7 +13,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.connection_check import CheckRow, Result
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome, Scope
-from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_GROUPS, Acl
+from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_GROUPS_NOTICE, Acl
 from kgroups.net.connection import Observer
 from kgroups.net.pool import DIALS
 from kgroups.net.probe import Prober, StepResult
@@ -128,7 +128,9 @@ def _on_cluster(settings: ClientSettings, told: ClusterMetadata) -> CheckRow:
     if "DESCRIBE" in told.operations:
         detail = f"on the cluster: {', '.join(sorted(told.operations))}"
         return CheckRow(CLUSTER, "rights", Result.OK, None, detail)
-    return CheckRow(CLUSTER, "rights", Result.WARNING, None, HIDDEN_GROUPS, _grant(settings, [DESCRIBE_CLUSTER]))
+    return CheckRow(
+        CLUSTER, "rights", Result.WARNING, None, OMITTED_GROUPS_NOTICE, _grant(settings, [DESCRIBE_CLUSTER])
+    )
 
 
 def _summed_up(settings: ClientSettings, step: str, detail: str, failures: Iterable[Failure]) -> CheckRow:

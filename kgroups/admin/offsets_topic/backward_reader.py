@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kgroups.errors import KgroupsError, RemoteProtocolError, UndecodableRecord
 from kgroups.model.cluster import Node
-from kgroups.model.group_log import Key, Limits, Reach
+from kgroups.model.group_log import Key, Reach, ReadBudget
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation, LogOffsets
 from kgroups.model.placement import OFFSETS_TOPIC
@@ -53,7 +53,7 @@ class PartitionReader:
 
     cluster: Cluster
     number: int
-    limits: Limits
+    limits: ReadBudget
     groups: set[GroupId] = field(default_factory=set)
     newest: dict[Key, Found] = field(default_factory=dict)
     _sought: set[Key] = field(default_factory=set)

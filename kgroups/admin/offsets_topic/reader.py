@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from kgroups.errors import KgroupsError
-from kgroups.model.group_log import DeepAnswer, GroupLog, Key, Limits, Reach
+from kgroups.model.group_log import GroupLog, GroupLogs, Key, Reach, ReadBudget
 from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation, LogOffsets
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
@@ -21,8 +21,8 @@ from .retention import offsets_retention
 
 
 async def read_group_logs(
-    cluster: Cluster, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
-) -> DeepAnswer:
+    cluster: Cluster, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
+) -> GroupLogs:
     """What the log tells of these groups. What cannot be read is a notice: the rest of the answer stands without it.
 
     :param retention: whether the broker is asked how long it keeps offsets.
@@ -40,7 +40,7 @@ async def read_group_logs(
         number = partition_of(group, count)
         readers.setdefault(number, PartitionReader(cluster, number, limits)).want(group, keys)
     if not readers:
-        return DeepAnswer({}, ())
+        return GroupLogs({}, ())
     logs, _ = await fetch_logs(cluster, {OFFSETS_TOPIC: list(readers)}, isolation=Isolation.READ_COMMITTED)
     ends = logs.offsets.get(OFFSETS_TOPIC, {})
     led = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in readers])
@@ -70,12 +70,12 @@ async def read_group_logs(
     kept = await offsets_retention(cluster) if retention else None
     if isinstance(kept, str):
         notices.append(f"--deep: when offsets expire is not known: {kept}")
-    return DeepAnswer(found, tuple(notices), kept if isinstance(kept, int) else None, unread, before)
+    return GroupLogs(found, tuple(notices), kept if isinstance(kept, int) else None, unread, before)
 
 
-def nothing_read(wanted: Iterable[GroupId], why: str) -> DeepAnswer:
+def nothing_read(wanted: Iterable[GroupId], why: str) -> GroupLogs:
     """The answer where no log can be read, for one reason."""
-    return DeepAnswer({}, (f"--deep: {why}",), unread=dict.fromkeys(wanted, why))
+    return GroupLogs({}, (f"--deep: {why}",), unread=dict.fromkeys(wanted, why))
 
 
 def _logs(reader: PartitionReader) -> Iterable[tuple[GroupId, GroupLog]]:

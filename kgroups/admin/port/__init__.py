@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
-    from kgroups.model.group_log import DeepAnswer, Key, Limits
+    from kgroups.model.group_log import GroupLogs, Key, ReadBudget
     from kgroups.model.groups import Group, GroupId, ListedGroup
     from kgroups.model.offsets import Commit, Isolation
     from kgroups.model.operations.committing import RecentCommits
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import (
         AppliedOffset,
         DeletedGroup,
-        DoomedGroup,
+        GroupDeletion,
     )
     from kgroups.model.outcome import Failure, Outcome
     from kgroups.model.time_lag import FirstUnread, Position
@@ -58,8 +58,8 @@ class GroupAdmin(Protocol):
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]: ...
 
     async def read_group_logs(
-        self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
-    ) -> DeepAnswer: ...
+        self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
+    ) -> GroupLogs: ...
 
     async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits: ...
 
@@ -85,7 +85,7 @@ class GroupAdmin(Protocol):
         self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
     ) -> Outcome[AppliedOffset]: ...
 
-    async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]: ...
+    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]: ...
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str

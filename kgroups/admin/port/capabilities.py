@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from kgroups.model.groups import GroupId
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import (
+        DeletedOffset,
         DeletedTopic,
-        DoomedTopic,
-        ForgottenOffset,
         ForgottenTopic,
-        Leaver,
+        MemberRemoval,
         RemovedMember,
+        TopicDeletion,
     )
     from kgroups.model.outcome import Outcome
     from kgroups.model.topic_scope import TopicScope
@@ -34,7 +34,7 @@ C = TypeVar("C")
 class OffsetDeleter(Protocol):
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]: ...
 
-    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[ForgottenOffset]: ...
+    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]: ...
 
 
 @runtime_checkable
@@ -44,15 +44,15 @@ class ShareOffsetDeleter(Protocol):
 
 @runtime_checkable
 class InternalTopicDeleter(Protocol):
-    async def delete_topics(self, doomed: Sequence[DoomedTopic]) -> Outcome[DeletedTopic]: ...
+    async def delete_topics(self, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]: ...
 
 
 @runtime_checkable
 class MemberRemover(Protocol):
-    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[Leaver]: ...
+    async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]: ...
 
     async def remove_members(
-        self, leavers: Sequence[Leaver], reason: str, journal: RemovalJournal | None = None
+        self, leavers: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
     ) -> Outcome[RemovedMember]: ...
 
 

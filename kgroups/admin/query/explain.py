@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from kgroups.model.assignors.shape import Topic, TopicPartition
 from kgroups.model.cluster import Node
-from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
+from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, Placement
 from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.lag import is_recreated
 from kgroups.model.offsets import Logs
@@ -30,8 +30,8 @@ from .log_offsets import fetch_logs
 from .select_groups import Located, Selection
 from .stream import Stages, collect, stream_answers
 
-_OF_BROKER = tuple(limit.name for limit in (Limits().members, Limits().consumers, Limits().request))
-_OF_TOPIC = (Limits().record.name,)
+_OF_BROKER = tuple(limit.name for limit in (BrokerLimits().members, BrokerLimits().consumers, BrokerLimits().request))
+_OF_TOPIC = (BrokerLimits().record.name,)
 
 
 _Described = tuple[Group, str]
@@ -71,7 +71,7 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
                 group=_in_order(group),
                 placement=_placement(group.group_id, how, topics.get(OFFSETS_TOPIC)),
                 topics={},
-                limits=limits.get(group.coordinator, Limits()),
+                limits=limits.get(group.coordinator, BrokerLimits()),
                 recreated=recreated.get(group.group_id, ()),
             ),
         )
@@ -173,18 +173,18 @@ async def _how(cluster: Cluster, located: Located) -> dict[GroupId, str]:
     return found
 
 
-async def _limits(cluster: Cluster, groups: Iterable[Group]) -> dict[Node, Limits]:
+async def _limits(cluster: Cluster, groups: Iterable[Group]) -> dict[Node, BrokerLimits]:
     """What each coordinator is set to; of those that do not tell, nothing."""
     nodes = sorted({group.coordinator for group in groups})
     answers = await fan_out((node, _limits_of(cluster, node)) for node in nodes)
-    return {node: answer for node, answer in answers if isinstance(answer, Limits)}
+    return {node: answer for node, answer in answers if isinstance(answer, BrokerLimits)}
 
 
-async def _limits_of(cluster: Cluster, node: Node) -> Limits:
+async def _limits_of(cluster: Cluster, node: Node) -> BrokerLimits:
     broker, topic = Resource(describe_configs.BROKER, str(node.id)), Resource(describe_configs.TOPIC, OFFSETS_TOPIC)
     told = await cluster.call(node, describe_configs.DescribeConfigs({broker: _OF_BROKER, topic: _OF_TOPIC}))
-    default = Limits()
-    return Limits(
+    default = BrokerLimits()
+    return BrokerLimits(
         members=_limit(told.get(broker), default.members),
         consumers=_limit(told.get(broker), default.consumers),
         request=_limit(told.get(broker), default.request),

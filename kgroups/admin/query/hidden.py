@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from kgroups.model.outcome import Outcome
-from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS, Acl
+from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE, Acl
 from kgroups.protocol.error_codes import Code
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ def hidden_by(operations: Collection[str] | None) -> tuple[Acl, ...]:
 
 def with_hidden_groups(answer: Outcome[T], missing: tuple[Acl, ...]) -> Outcome[T]:
     """What was selected from the list of groups, with a remark where that may be partial."""
-    return answer.with_failures((), (HIDDEN_GROUPS,))._replace(hidden_by=missing) if missing else answer
+    return answer.with_failures((), (OMITTED_GROUPS_NOTICE,))._replace(hidden_by=missing) if missing else answer
 
 
 def with_hidden_commits(answer: Outcome[T], *, known: bool) -> Outcome[T]:
@@ -32,4 +32,4 @@ def with_hidden_commits(answer: Outcome[T], *, known: bool) -> Outcome[T]:
     :param known: whether it is known beforehand that we may not see every topic or all of the cluster.
     """
     refused = any(failure.code == Code.topic_authorization_failed for failure in answer.failures)
-    return answer.with_failures((), (HIDDEN_COMMITS,)) if known or refused else answer
+    return answer.with_failures((), (OMITTED_COMMITS_NOTICE,)) if known or refused else answer

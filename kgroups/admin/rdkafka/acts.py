@@ -17,7 +17,7 @@ from kgroups.model.offsets import Commit, Logs
 from kgroups.model.operations.committing import RecentCommits
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
-from kgroups.model.operations.results import AppliedOffset, DeletedGroup, DoomedGroup
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
@@ -132,7 +132,7 @@ class Acts:
         commits = [(entry.topic, entry.after) for entry in part if entry.after and not _reason(entry)]
         return {**refused, **(await self._alter(group, commits) if commits else {})}
 
-    async def plan_delete(self, selection: Selection) -> Outcome[DoomedGroup]:
+    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
         return await doomed_groups(self, selection)
 
     async def hidden_offsets(

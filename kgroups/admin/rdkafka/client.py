@@ -37,7 +37,7 @@ from kgroups.config.librdkafka import librdkafka_options, made_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError
 from kgroups.model.cluster import Node
-from kgroups.model.group_log import DeepAnswer, Key, Limits
+from kgroups.model.group_log import GroupLogs, Key, ReadBudget
 from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.offsets import Commit, GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.operations.committing import RecentCommits
@@ -218,10 +218,10 @@ class RdkafkaAdmin(Acts):
         return wanted, (Failure(Scope.CLUSTER, self._name, answers.UNREAD),) if wanted else ()
 
     async def read_group_logs(
-        self, wanted: Mapping[GroupId, frozenset[Key]], limits: Limits, *, retention: bool = False
-    ) -> DeepAnswer:
+        self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
+    ) -> GroupLogs:
         """Records are read over the wire only."""
-        return DeepAnswer({}, (f"--deep: {answers.UNREAD_LOG}",), unread=dict.fromkeys(wanted, answers.UNREAD_LOG))
+        return GroupLogs({}, (f"--deep: {answers.UNREAD_LOG}",), unread=dict.fromkeys(wanted, answers.UNREAD_LOG))
 
     async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
         """Records are read over the wire only."""

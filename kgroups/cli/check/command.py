@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kgroups.model.health.limits import Limits
     from kgroups.model.health.report import Report
     from kgroups.model.health.rules import Rule
-    from kgroups.model.health.sampling import Sampling, Wanted
+    from kgroups.model.health.sampling import Sample, Sampling
     from kgroups.model.offsets import Isolation
     from kgroups.model.outcome import Outcome
     from kgroups.model.time_lag import Position
@@ -169,7 +169,7 @@ class Judged:
             return dict.fromkeys(positions, Proof(None, f"unread records are unknown: {error}"))
         return dict(outcome.items)
 
-    def _look(self, wanted: Wanted) -> Outcome[Seen]:
+    def _look(self, wanted: Sample) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
         from ..frame.run_query import put

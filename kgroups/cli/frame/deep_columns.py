@@ -21,14 +21,14 @@ def deep_view(which: str) -> View:
 async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
     """The rows of a view, deepened, of described groups; of groups beside their commits where the view is offsets.
     One of each group that may not be seen: of it the log is not read."""
-    from kgroups.model.group_log import Limits, keys_of
+    from kgroups.model.group_log import ReadBudget, keys_of
     from kgroups.model.views import deep_rows
     from kgroups.model.views.member_rows import MemberRow, StateRow, member_rows, state_row
     from kgroups.model.views.offset_row import OffsetRow
     from kgroups.model.views.offsets import offset_rows
     from kgroups.model.views.refused_rows import refused_rows
 
-    limits = Limits(mib << 20, seconds)
+    limits = ReadBudget(mib << 20, seconds)
     rows: list[Any]
     if which == "offsets":
         wanted = {item.group.group_id: keys_of(item.group, which, _committed(item)) for item in outcome.items}
@@ -53,10 +53,10 @@ async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: in
 
 async def with_logs(admin: GroupAdmin, outcome: Outcome[GroupFacts], mib: int, seconds: float) -> Outcome[GroupFacts]:
     """What is known of groups, with what their logs tell of leaders, generations and time-outs."""
-    from kgroups.model.group_log import Limits, keys_of
+    from kgroups.model.group_log import ReadBudget, keys_of
 
     wanted = {facts.group.group_id: keys_of(facts.group, "state") for facts in outcome.items}
-    found = await admin.read_group_logs(wanted, Limits(mib << 20, seconds))
+    found = await admin.read_group_logs(wanted, ReadBudget(mib << 20, seconds))
     facts = [each._replace(log=found.logs.get(each.group.group_id)) for each in outcome.items]
     return outcome.with_items(facts).with_failures((), found.notices)
 

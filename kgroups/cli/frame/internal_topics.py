@@ -11,9 +11,9 @@ from .group_options import complete_topic
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.operations.results import DoomedTopic
+    from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Outcome
-    from kgroups.model.views.operation_rows import Told
+    from kgroups.model.views.operation_rows import ResultAndError
 
     from .interruption import Interruption
 
@@ -35,7 +35,7 @@ internal_topic_option = click.option(
 )
 
 
-async def own_topics(admin: GroupAdmin, doomed: Outcome[DoomedTopic]) -> Outcome[DoomedTopic]:
+async def own_topics(admin: GroupAdmin, doomed: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
     """The topics without those that may belong to another existing group; asks which groups exist."""
     if not doomed.items:
         return doomed
@@ -49,16 +49,16 @@ async def own_topics(admin: GroupAdmin, doomed: Outcome[DoomedTopic]) -> Outcome
 
 async def delete_topics(
     admin: GroupAdmin,
-    doomed: Sequence[DoomedTopic],
+    doomed: Sequence[TopicDeletion],
     done: Iterable[str],
-    row: Callable[[DoomedTopic, Told], Any],
+    row: Callable[[TopicDeletion, ResultAndError], Any],
     stop: Interruption,
 ) -> tuple[list[Any], list[Any]]:
     """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
     from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
-    from kgroups.model.views.operation_rows import told
+    from kgroups.model.views.operation_rows import result_and_error
 
     reached = set(done)
     going = [each for each in doomed if each.group.group_id in reached]
@@ -70,7 +70,10 @@ async def delete_topics(
         deleted = Outcome(
             tuple(DeletedTopic(*each, result, why(each[1])._replace(scope=Scope.TOPIC)) for each in names)
         )
-    results = {(each.group_id, each.topic): (told(each.result, each.failure), each.failure) for each in deleted.items}
+    results = {
+        (each.group_id, each.topic): (result_and_error(each.result, each.failure), each.failure)
+        for each in deleted.items
+    }
     rows, failures = [], []
     for each in doomed:
         key = (each.group.group_id, each.topic)

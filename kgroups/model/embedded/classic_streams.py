@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kgroups.model.assignment import Assignment
-from kgroups.model.listed import Listed
+from kgroups.model.listed import ValueList
 from kgroups.model.streams import Pairs, SubtopologyTasks, Tasks
 
 
@@ -71,7 +71,7 @@ class StreamsSubscription(NamedTuple):
             "client_tags": Pairs(self.client_tags) or None,
         }
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:
@@ -80,8 +80,8 @@ class StreamsSubscription(NamedTuple):
                 f"streams v{self.version}",
                 *([f"process {self.process_id}"] if self.process_id else []),
                 *([f"endpoint {self.endpoint}"] if self.endpoint else []),
-                *([f"had {Listed(self.previous_tasks)}"] if self.previous_tasks else []),
-                *([f"had standby {Listed(self.standby_tasks)}"] if self.standby_tasks else []),
+                *([f"had {ValueList(self.previous_tasks)}"] if self.previous_tasks else []),
+                *([f"had standby {ValueList(self.standby_tasks)}"] if self.standby_tasks else []),
                 *([f"error {self.error}"] if self.error else []),
             ]
         )
@@ -109,12 +109,12 @@ class StreamsAssignment(NamedTuple):
             "standby_tasks": _by_subtopology(each.task for each in self.standby),
         }
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:
-        standby = Listed(each.task for each in self.standby)
-        return f"streams v{self.version} tasks {Listed(self.active)} standby {str(standby) or 'none'}"
+        standby = ValueList(each.task for each in self.standby)
+        return f"streams v{self.version} tasks {ValueList(self.active)} standby {str(standby) or 'none'}"
 
 
 def _by_subtopology(tasks: Iterable[TaskId]) -> Tasks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kgroups.model.listed import Listed
+from kgroups.model.listed import ValueList
 
 
 class ConnectorWork(NamedTuple):
@@ -34,14 +34,14 @@ class WorkerAssignment(NamedTuple):
 
     def facts(self) -> Mapping[str, object]:
         return {
-            "connectors": Listed(each.connector for each in self.work if each.itself),
+            "connectors": ValueList(each.connector for each in self.work if each.itself),
             "connector_tasks": task_names(self.work),
             "revoked": _all_names(self.revoked) if self.version else None,
             "delay_ms": self.delay_ms,
             "leader_url": self.leader_url,
         }
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:
@@ -60,14 +60,14 @@ class WorkerState(NamedTuple):
     def facts(self) -> Mapping[str, object]:
         return {"worker_url": self.url, "config_offset": self.config_offset}
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         """What the worker runs: what it ran when it joined, less what is revoked, and what it was given then."""
         if self.running is None or not isinstance(given, WorkerAssignment) or not given.version:
             return {}
         runs = (_pairs(self.running.work) - _pairs(given.revoked)) | _pairs(given.work)
         return {
-            "connectors": Listed(sorted(connector for connector, task in runs if task is None)),
-            "connector_tasks": Listed(
+            "connectors": ValueList(sorted(connector for connector, task in runs if task is None)),
+            "connector_tasks": ValueList(
                 f"{connector}-{task}" for connector, task in sorted((c, t) for c, t in runs if t is not None)
             ),
         }
@@ -82,13 +82,13 @@ def _pairs(work: Iterable[ConnectorWork]) -> set[tuple[str, int | None]]:
     return tasks | {(each.connector, None) for each in work if each.itself}
 
 
-def task_names(work: Iterable[ConnectorWork]) -> Listed:
+def task_names(work: Iterable[ConnectorWork]) -> ValueList:
     """``<connector>-<number>``, as Connect itself writes them."""
-    return Listed(f"{each.connector}-{task}" for each in work for task in each.tasks)
+    return ValueList(f"{each.connector}-{task}" for each in work for task in each.tasks)
 
 
-def _all_names(work: tuple[ConnectorWork, ...]) -> Listed:
-    return Listed((*(each.connector for each in work if each.itself), *task_names(work)))
+def _all_names(work: tuple[ConnectorWork, ...]) -> ValueList:
+    return ValueList((*(each.connector for each in work if each.itself), *task_names(work)))
 
 
 def _listed(names: object) -> str:

@@ -22,7 +22,7 @@ class RegistryIdentity(NamedTuple):
     def facts(self) -> Mapping[str, object]:
         return {"user_endpoint": self.url, "leader_eligibility": self.eligible}
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class RegistryAssignment(NamedTuple):
     def facts(self) -> Mapping[str, object]:
         return {"leader_url": self.identity.url if self.identity else None}
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ class StickyData(NamedTuple):
     def facts(self) -> Mapping[str, object]:
         return {"generation": self.generation, "previous_assignment": self.previous}
 
-    def beside(self, given: object) -> Mapping[str, object]:
+    def facts_with(self, given: object) -> Mapping[str, object]:
         return {}
 
     def __str__(self) -> str:

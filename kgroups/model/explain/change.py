@@ -28,13 +28,13 @@ class Change(NamedTuple):
     relative: bool = False
 
 
-class Senseless(ValueError):
+class InvalidChange(ValueError):
     """A change that cannot be made; the text says why."""
 
 
 def parse_change(text: str) -> Change:
     """
-    :raises Senseless: when it is of no form that is known.
+    :raises InvalidChange: when it is of no form that is known.
     """
     kind, _, rest = text.strip().partition("=")
     if kind == "members" and (amount := _number(rest)):
@@ -44,13 +44,13 @@ def parse_change(text: str) -> Change:
     if kind == "assignor" and rest in {*OF_CLIENTS, *OF_BROKERS}:
         return Change(text, kind, rest)
     if kind == "assignor":
-        raise Senseless(
+        raise InvalidChange(
             f"there is no assignor {rest!r}; there are {', '.join(dict.fromkeys((*OF_CLIENTS, *OF_BROKERS)))}"
         )
     topic, colon, count = rest.rpartition(":")
     if kind == "partitions" and colon and topic and (amount := _number(count)):
         return Change(text, kind, topic, *amount)
-    raise Senseless(f"invalid change {text!r}; use one of {FORMS}")
+    raise InvalidChange(f"invalid change {text!r}; use one of {FORMS}")
 
 
 def _number(text: str) -> tuple[int, bool] | None:
@@ -71,7 +71,7 @@ class Imagined(NamedTuple):
 def apply(group: Imagined, changes: Sequence[Change]) -> Imagined:
     """One after the other.
 
-    :raises Senseless: when one cannot be made.
+    :raises InvalidChange: when one cannot be made.
     """
     for change in changes:
         group = _APPLY[change.kind](group, change)
@@ -81,7 +81,7 @@ def apply(group: Imagined, changes: Sequence[Change]) -> Imagined:
 def _members(group: Imagined, change: Change) -> Imagined:
     count = len(group.members) + change.amount if change.relative else change.amount
     if not 1 <= count <= MOST_MEMBERS:
-        raise Senseless(f"{change.text}: that makes {count:,} members; 1 to {MOST_MEMBERS:,} can be worked out")
+        raise InvalidChange(f"{change.text}: that makes {count:,} members; 1 to {MOST_MEMBERS:,} can be worked out")
     ordered = static_first(group.members)
     if count <= len(ordered):
         return group._replace(members=_in_order(group, ordered[:count]), left=(*group.left, *ordered[count:]))
@@ -103,12 +103,12 @@ def _member(group: Imagined, change: Change) -> Imagined:
     if not leaving:
         begun = [member for member in group.members if member.member_id.startswith(change.name)]
         if len(begun) > 1:
-            raise Senseless(f"{change.text}: the ids of {len(begun):,} members begin so")
+            raise InvalidChange(f"{change.text}: the ids of {len(begun):,} members begin so")
         leaving = begun
     if not leaving:
-        raise Senseless(f"{change.text}: the group has no such member")
+        raise InvalidChange(f"{change.text}: the group has no such member")
     if len(group.members) == 1:
-        raise Senseless(f"{change.text}: it is the last member")
+        raise InvalidChange(f"{change.text}: it is the last member")
     kept = [member for member in group.members if member not in leaving]
     return group._replace(members=tuple(kept), left=(*group.left, *leaving))
 
@@ -120,13 +120,13 @@ def _assignor(group: Imagined, change: Change) -> Imagined:
 def _partitions(group: Imagined, change: Change) -> Imagined:
     topic = group.topics.get(change.name)
     if topic is None or not any(change.name in member.topics for member in group.members):
-        raise Senseless(f"{change.text}: no member asks for a topic {change.name!r} that exists")
+        raise InvalidChange(f"{change.text}: no member asks for a topic {change.name!r} that exists")
     count = topic.partitions + change.amount if change.relative else change.amount
     if count < topic.partitions:
-        raise Senseless(f"{change.text}: it has {topic.partitions:,}, and partitions cannot be taken from a topic")
+        raise InvalidChange(f"{change.text}: it has {topic.partitions:,}, and partitions cannot be taken from a topic")
     others = sum(each.partitions for name, each in group.topics.items() if name != change.name)
     if others + count > MOST_PARTITIONS:
-        raise Senseless(
+        raise InvalidChange(
             f"{change.text}: that makes {others + count:,} partitions; up to {MOST_PARTITIONS:,} are worked out"
         )
     return group._replace(topics={**group.topics, change.name: topic._replace(partitions=count)})

@@ -13,7 +13,7 @@ from kgroups.model.places import place_name
 from ..counts import count, some
 from .facts import GroupFacts, wanted_topics
 from .findings import Finding, info, problem, warning
-from .participants import assignor_of, current, participants_of, settle
+from .participants import assignor_of, current, participants_of, run_to_fixed_point
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
@@ -141,7 +141,7 @@ def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
     if assign is None or facts.group.state != GroupState.STABLE or facts.untold:
         return
     now = current(facts)
-    then, _ = settle(assign, participants_of(facts), facts.topics)
+    then, _ = run_to_fixed_point(assign, participants_of(facts), facts.topics)
     moved = [pair for member, pairs in then.items() for pair in sorted(set(pairs) - set(now[member]))]
     lost = {pair for pairs in now.values() for pair in pairs} - {pair for pairs in then.values() for pair in pairs}
     name = facts.group.protocol

@@ -21,7 +21,7 @@ class Limit(NamedTuple):
         return f"{self.name} is {self.value:,}{'' if self.told else ' by default'}"
 
 
-class Limits(NamedTuple):
+class BrokerLimits(NamedTuple):
     """What bounds a group: members, bytes of a request, and bytes of one record in ``__consumer_offsets``."""
 
     members: Limit = Limit("group.max.size", 2**31 - 1, False)
@@ -51,7 +51,7 @@ class GroupFacts(NamedTuple):
     topics: Mapping[str, Topic]
     missing: frozenset[str] = frozenset()
     untold: frozenset[str] = frozenset()
-    limits: Limits = Limits()
+    limits: BrokerLimits = BrokerLimits()
     log: GroupLog | None = None
     outsiders: str | None = None
     recreated: tuple[TopicPartition, ...] = ()

@@ -52,7 +52,7 @@ def _held(assignment: Assignment) -> Assignment:
     return Assignment() if assignment.raw else assignment
 
 
-def settle(assign: Assignor, members: Sequence[Participant], topics: Topics) -> tuple[Assigned, int]:
+def run_to_fixed_point(assign: Assignor, members: Sequence[Participant], topics: Topics) -> tuple[Assigned, int]:
     """Where it comes to rest, and after how many rebalances: an assignor that works in steps takes two."""
     assigned = assign(members, topics)
     for rounds in range(1, ROUNDS):

@@ -10,9 +10,9 @@ from kgroups.model.assignors import INCREMENTAL, OF_BROKERS, OF_CLIENTS
 from kgroups.model.assignors.shape import Assigned, Assignor, TopicPartition
 
 from ..counts import count
-from .change import Change, Imagined, Senseless, apply
+from .change import Change, Imagined, InvalidChange, apply
 from .facts import GroupFacts, wanted_topics
-from .participants import current, participants_of, settle
+from .participants import current, participants_of, run_to_fixed_point
 
 
 class Shift(NamedTuple):
@@ -48,36 +48,36 @@ class WhatIf(NamedTuple):
     shifts: tuple[Shift, ...]
 
 
-class CannotTell(Exception):
+class NotEnoughData(Exception):
     """What is asked for cannot be worked out of what is known; the text says why."""
 
 
-def imagine(facts: GroupFacts, changes: Sequence[Change]) -> WhatIf:
+def simulate(facts: GroupFacts, changes: Sequence[Change]) -> WhatIf:
     """The group after these changes, one after the other.
 
     A new member asks for what most ask for, and comes last in the order of ids. Where ``members`` shrinks, those
     that are last in that order leave.
 
-    :raises Senseless: when a change cannot be made to this group.
-    :raises CannotTell: when not enough is known of the group.
+    :raises InvalidChange: when a change cannot be made to this group.
+    :raises NotEnoughData: when not enough is known of the group.
     """
     _check(facts)
     before = current(facts)
     now = Imagined(tuple(participants_of(facts)), dict(facts.topics), facts.group.protocol)
     then = apply(now, changes)
     modern, assign = _assignor(facts, then.assignor)
-    after, rounds = settle(assign, then.members, then.topics)
+    after, rounds = run_to_fixed_point(assign, then.members, then.topics)
     return _told(before, after, now, then, modern, rounds, tuple(change.text for change in changes))
 
 
 def _check(facts: GroupFacts) -> None:
     state = facts.group.state
     if facts.group.members is None or (facts.members and not facts.of_consumers):
-        raise CannotTell("its members are not consumers: no assignor of consumers is at work")
+        raise NotEnoughData("its members are not consumers: no assignor of consumers is at work")
     if not facts.members:
-        raise CannotTell("it has no members: what they would ask for is not known")
+        raise NotEnoughData("it has no members: what they would ask for is not known")
     if not facts.told_its_members:
-        raise CannotTell(
+        raise NotEnoughData(
             f"its state is {state}: subscriptions and assignments are not reported; retry when it is Stable"
         )
     for member in facts.members:
@@ -86,10 +86,10 @@ def _check(facts: GroupFacts) -> None:
             ("subscription", member.subscription.raw),
         ):
             if raw:
-                raise CannotTell(f"the {what} of member '{member.member_id}' is unknown: {raw.reason}")
+                raise NotEnoughData(f"the {what} of member '{member.member_id}' is unknown: {raw.reason}")
     untold = sorted({topic for member in facts.members for topic in wanted_topics(facts, member)} & facts.untold)
     if untold:
-        raise CannotTell(f"how many partitions the topic {untold[0]!r} has is not known")
+        raise NotEnoughData(f"how many partitions the topic {untold[0]!r} has is not known")
 
 
 def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
@@ -97,7 +97,7 @@ def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
     if facts.is_modern:
         if name in OF_BROKERS:
             return True, OF_BROKERS[name]
-        raise Senseless(
+        raise InvalidChange(
             f"'{name}' is not available in KIP-848 groups; the broker's assignors are {', '.join(OF_BROKERS)}: "
             "use assignor=NAME"
         )
@@ -105,7 +105,7 @@ def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
         return False, OF_CLIENTS[name]
     if name in OF_BROKERS:
         return True, OF_BROKERS[name]
-    raise Senseless(f"unknown assignor '{name}': use assignor=NAME, one of {', '.join(OF_CLIENTS)}")
+    raise InvalidChange(f"unknown assignor '{name}': use assignor=NAME, one of {', '.join(OF_CLIENTS)}")
 
 
 def _told(

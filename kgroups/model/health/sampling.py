@@ -19,7 +19,7 @@ from .rules import Rule, limits_of
 from .trend import suspects
 
 
-class Wanted(NamedTuple):
+class Sample(NamedTuple):
     """A look that is to be made, so many seconds after the one before it, and what it is to see."""
 
     pause: float
@@ -54,14 +54,14 @@ class Sampling:
             raise UsageError(f"a trend takes two samples or more, not {samples}")
         self._times = samples if self._trend else 1
 
-    def wanted(self) -> Iterator[Wanted]:
+    def wanted(self) -> Iterator[Sample]:
         """The looks to make; what each has seen is to be added before the next."""
         last = self._times - 1
         for number in range(self._times):
             # A trend needs the times of commits at both ends of its window, all else those of the last look.
             times = (self._trend and number == 0) or (number == last and (self._trend or self._commit_ages))
             outsiders = number == last and self._stopped
-            yield Wanted(self._window / last if number else 0, number == last and self._ages, times, outsiders)
+            yield Sample(self._window / last if number else 0, number == last and self._ages, times, outsiders)
 
     def add(self, seen: Outcome[Seen]) -> None:
         """What a look has shown: of groups that are gone by now nothing is kept, and only its failures count."""

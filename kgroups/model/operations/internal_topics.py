@@ -8,17 +8,17 @@ from ..groups import Group, GroupState, GroupType
 from ..offsets import PlanKey
 from ..outcome import Failure, Outcome, Scope
 from ..streams_groups import internal_topics, is_internal_name, is_ready
-from .results import DoomedTopic
+from .results import TopicDeletion
 
 IDLE = (GroupState.EMPTY, GroupState.DEAD)
 UNTOLD = "its topology is not reported: a source topic may be missing; its internal topics are unknown and are kept"
 NO_WAY_BACK = "internal topics are deleted with all that is in them: no undo file puts that back"
 
 
-def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None) -> Outcome[DoomedTopic]:
+def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None) -> Outcome[TopicDeletion]:
     """Those of the groups without members, sorted by group; where topics are ``named``, these of them, and a failure
     for each that no group has. So is a streams group whose topology is not told: which are its own, nobody knows."""
-    doomed: list[DoomedTopic] = []
+    doomed: list[TopicDeletion] = []
     seen: set[str] = set()
     failures: list[Failure] = []
     for group in sorted(groups):
@@ -27,14 +27,14 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
         if group.type == GroupType.STREAMS and not is_ready(group):
             failures.append(Failure(Scope.GROUP, group.group_id, UNTOLD))
         if group.state in IDLE:
-            doomed += [DoomedTopic(group, topic) for topic in topics if named is None or topic in named]
+            doomed += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     strange = sorted(set(named or ()) - seen)
     message = "not an internal topic of these groups: it is not deleted"
     failures += (Failure(Scope.TOPIC, topic, message) for topic in strange)
     return Outcome(tuple(doomed), tuple(failures))
 
 
-def without_others(doomed: Outcome[DoomedTopic], groups: Iterable[str]) -> Outcome[DoomedTopic]:
+def without_others(doomed: Outcome[TopicDeletion], groups: Iterable[str]) -> Outcome[TopicDeletion]:
     """Leave out topics that may belong to another group, whose longer name they begin with, too.
 
     A topology is what a client says, so that group ``orders`` may name ``orders-eu-store-changelog`` of ``orders-eu``.
@@ -42,7 +42,7 @@ def without_others(doomed: Outcome[DoomedTopic], groups: Iterable[str]) -> Outco
     :param groups: the names of all groups.
     """
     names = sorted(groups)
-    kept: list[DoomedTopic] = []
+    kept: list[TopicDeletion] = []
     failures: list[Failure] = []
     for each in doomed.items:
         own = each.group.group_id

@@ -24,7 +24,7 @@ class AppliedOffset(NamedTuple):
         return self.planned.group_id
 
 
-class ForgottenOffset(NamedTuple):
+class DeletedOffset(NamedTuple):
     """A partition whose commit was to go, whatever it was; without a partition, a topic that could not be looked up."""
 
     group_id: GroupId
@@ -41,7 +41,7 @@ class ForgottenTopic(NamedTuple):
     failure: Failure | None = None
 
 
-class DoomedGroup(NamedTuple):
+class GroupDeletion(NamedTuple):
     """A group that is to be deleted, and the commits that go with it, by topic and partition."""
 
     group: Group
@@ -66,7 +66,7 @@ class DeletedGroup(NamedTuple):
         return self.group_id
 
 
-class DoomedTopic(NamedTuple):
+class TopicDeletion(NamedTuple):
     """An internal topic of a streams group that is to be deleted, with all that is in it."""
 
     group: Group
@@ -82,7 +82,7 @@ class DeletedTopic(NamedTuple):
     failure: Failure | None = None
 
 
-class Leaver(NamedTuple):
+class MemberRemoval(NamedTuple):
     """A member that is to be removed from its group: by its instance id where it has one, else by its own."""
 
     group_id: GroupId
@@ -92,6 +92,6 @@ class Leaver(NamedTuple):
 class RemovedMember(NamedTuple):
     """A member after the attempt to remove it."""
 
-    leaver: Leaver
+    leaver: MemberRemoval
     result: Result
     failure: Failure | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..group_log import DeepAnswer, expires_at
+from ..group_log import GroupLogs, expires_at
 from ..groups import Group
 from ..lag import RECREATED
 from ..moments import moment_text
@@ -42,7 +42,7 @@ class CommitLog(NamedTuple):
 _NO_IDS: Mapping[str, int] = MappingProxyType({})
 
 
-def deep_state_row(row: StateRow, answer: DeepAnswer) -> tuple[Any, ...]:
+def deep_state_row(row: StateRow, answer: GroupLogs) -> tuple[Any, ...]:
     """Return the row, followed by a :class:`StateLog`."""
     log = answer.of(row.group)
     found = StateLog(
@@ -54,7 +54,7 @@ def deep_state_row(row: StateRow, answer: DeepAnswer) -> tuple[Any, ...]:
     return (*row, *found)
 
 
-def deep_member_row(row: MemberRow, answer: DeepAnswer) -> tuple[Any, ...]:
+def deep_member_row(row: MemberRow, answer: GroupLogs) -> tuple[Any, ...]:
     """Return the row, followed by a :class:`MemberLog`."""
     log = answer.of(row.group)
     session, rebalance = log.timeouts.get(row.consumer_id or "", (None, None))
@@ -68,7 +68,7 @@ def deep_member_row(row: MemberRow, answer: DeepAnswer) -> tuple[Any, ...]:
 
 
 def deep_offset_row(
-    row: OffsetRow, group: Group, answer: DeepAnswer, topic_ids: Mapping[str, int] = _NO_IDS
+    row: OffsetRow, group: Group, answer: GroupLogs, topic_ids: Mapping[str, int] = _NO_IDS
 ) -> tuple[Any, ...]:
     """Return the row, followed by a :class:`CommitLog`.
 

@@ -11,7 +11,7 @@ from ..cluster import Node
 from ..groups import Group, Member
 
 if TYPE_CHECKING:
-    from ..listed import Listed
+    from ..listed import ValueList
     from ..streams import Pairs, StreamsMember, Tasks
 
 
@@ -66,9 +66,9 @@ class MemberRow(NamedTuple):
     leader_url: str | None = None
     leader_eligibility: bool | None = None
     config_offset: int | None = None
-    connectors: Listed | None = None
-    connector_tasks: Listed | None = None
-    revoked: Listed | None = None
+    connectors: ValueList | None = None
+    connector_tasks: ValueList | None = None
+    revoked: ValueList | None = None
     delay_ms: int | None = None
     metadata_version: int | None = None
     metadata_bytes: int | None = None
@@ -156,7 +156,7 @@ def _facts(member: Member) -> dict[str, Any]:
         found |= {key: fact for key, fact in given.facts().items() if fact is not None and key not in _OF_MEMBERS}
     if told := member.subscription.user_data:
         found |= {key: fact for key, fact in told.facts().items() if fact is not None}
-        found |= told.beside(given)
+        found |= told.facts_with(given)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..operations.reset import PlannedOffset
-from ..operations.results import DoomedGroup, DoomedTopic, Leaver
+from ..operations.results import GroupDeletion, MemberRemoval, TopicDeletion
 from ..outcome import Failure, Result
 
 
@@ -64,40 +64,40 @@ class RemoveMemberRow(NamedTuple):
 
 DELETED_TOPIC = "internal topic: deleted, with all that is in it"
 
-Told = tuple[str | None, str | None]
+ResultAndError = tuple[str | None, str | None]
 """Result and error of what was executed."""
-UNTOLD: Told = (None, None)
+NOT_EXECUTED: ResultAndError = (None, None)
 
 
-def told(result: Result, failure: Failure | None) -> Told:
+def result_and_error(result: Result, failure: Failure | None) -> ResultAndError:
     return result.value, failure.message if failure else None
 
 
-def reset_row(entry: PlannedOffset, told: Told = UNTOLD) -> ResetRow:
+def reset_row(entry: PlannedOffset, told: ResultAndError = NOT_EXECUTED) -> ResetRow:
     return ResetRow(*entry.key, entry.old, entry.new, entry.distance, entry.note, *told)
 
 
-def delete_offset_row(entry: PlannedOffset, told: Told = UNTOLD) -> DeleteOffsetRow:
+def delete_offset_row(entry: PlannedOffset, told: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:
     return DeleteOffsetRow(*entry.key, entry.old, *told)
 
 
-def delete_row(doomed: DoomedGroup, told: Told = UNTOLD) -> DeleteRow:
+def delete_row(doomed: GroupDeletion, told: ResultAndError = NOT_EXECUTED) -> DeleteRow:
     group = doomed.group
     # Of a share group there are partitions that nobody has read yet.
     count = sum(commit is not None for commit in doomed.commits.values())
     return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, count, *told)
 
 
-def delete_topic_row(doomed: DoomedTopic, told: Told = UNTOLD) -> DeleteRow:
+def delete_topic_row(doomed: TopicDeletion, told: ResultAndError = NOT_EXECUTED) -> DeleteRow:
     group = doomed.group
     return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, None, *told, doomed.topic)
 
 
-def reset_topic_row(doomed: DoomedTopic, told: Told = UNTOLD) -> ResetRow:
+def reset_topic_row(doomed: TopicDeletion, told: ResultAndError = NOT_EXECUTED) -> ResetRow:
     return ResetRow(doomed.group.group_id, doomed.topic, None, None, None, None, DELETED_TOPIC, *told)
 
 
-def remove_member_row(leaver: Leaver, told: Told = UNTOLD) -> RemoveMemberRow:
+def remove_member_row(leaver: MemberRemoval, told: ResultAndError = NOT_EXECUTED) -> RemoveMemberRow:
     member = leaver.member
     who = (member.member_id, member.instance_id, member.host, member.client_id, member.assignment.size)
     return RemoveMemberRow(leaver.group_id, *who, *told)

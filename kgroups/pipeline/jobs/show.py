@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NumericType
 
 from kgroups.errors import HistoryError, UsageError
-from kgroups.model.listed import Listed
+from kgroups.model.listed import ValueList
 
 from ..load.read import read_tables
 from ..load.store import Store
@@ -117,4 +117,4 @@ def _plain(value: Any) -> object:
         return value.isoformat()
     if isinstance(value, bytes | bytearray):
         return value.hex()
-    return Listed(map(_plain, value)) if isinstance(value, list) else value
+    return ValueList(map(_plain, value)) if isinstance(value, list) else value

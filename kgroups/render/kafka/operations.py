@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.plan_file import java_csv
 from kgroups.model.operations.reset import Clamp, PlannedOffset
-from kgroups.model.operations.results import DeletedGroup, ForgottenOffset
+from kgroups.model.operations.results import DeletedGroup, DeletedOffset
 from kgroups.model.outcome import Failure, Scope
 
 from ..cells import escape
@@ -93,7 +93,7 @@ def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str =
         yield f"* Group '{name}' could not be deleted due to: {show(java_error(failure))}\n"
 
 
-def forgotten_text(group: str, offsets: Sequence[ForgottenOffset], show: Show = str) -> Iterator[str]:
+def forgotten_text(group: str, offsets: Sequence[DeletedOffset], show: Show = str) -> Iterator[str]:
     """The table of ``--delete-offsets``; partitions are sorted as texts, a topic that does not exist has none."""
     if all(entry.partition is None or not entry.failure for entry in offsets):
         yield f"Request succeeded for deleting offsets from group {show(group)}.\n"
@@ -106,11 +106,11 @@ def forgotten_text(group: str, offsets: Sequence[ForgottenOffset], show: Show = 
     yield "\n"
 
 
-def _as_text(entry: ForgottenOffset) -> str:
+def _as_text(entry: DeletedOffset) -> str:
     return f"{entry.topic}{-1 if entry.partition is None else entry.partition}"
 
 
-def unforgotten_text(offsets: Iterable[ForgottenOffset], show: Show = str) -> Iterator[str]:
+def unforgotten_text(offsets: Iterable[DeletedOffset], show: Show = str) -> Iterator[str]:
     """What went wrong on the whole, for stderr."""
     failed = [entry for entry in offsets if entry.failure]
     whole = [entry.failure for entry in failed if entry.failure and entry.failure.scope is Scope.GROUP]

@@ -13,7 +13,7 @@ from pytest_mock import MockerFixture
 from kgroups.admin.offsets_topic import backward_reader as group_log_backwards
 from kgroups.admin.query import first_unread
 from kgroups.errors import ClusterUnreachable
-from kgroups.model.group_log import CommitTimes, DeepAnswer, Limits
+from kgroups.model.group_log import CommitTimes, GroupLogs, ReadBudget
 from kgroups.model.offsets import Isolation
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.net import connection
@@ -122,9 +122,9 @@ def test_deep_limit_counts_unpacked_bytes() -> None:
         batch(at, [(at, 70)], codec=Codec.ZSTD, key=commit_key("other"), value=bytes(900_000)) for at in range(1, 41)
     ]
 
-    def read(size: int) -> DeepAnswer:
-        async def question(admin: Any) -> DeepAnswer:
-            found: DeepAnswer = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, Limits(size, 60))
+    def read(size: int) -> GroupLogs:
+        async def question(admin: Any) -> GroupLogs:
+            found: GroupLogs = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(size, 60))
             return found
 
         fake = FakeCluster(1)
@@ -141,8 +141,8 @@ def test_deep_read_over_time_is_a_notice(mocker: MockerFixture) -> None:
     fake = FakeCluster(1)
     fake.world.topic("__consumer_offsets", [0], end=1, logs={0: [batch(0, [(0, 70)], key=commit_key())]})
 
-    async def question(admin: Any) -> DeepAnswer:
-        found: DeepAnswer = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, Limits(1 << 30, 60))
+    async def question(admin: Any) -> GroupLogs:
+        found: GroupLogs = await admin.read_group_logs({"g": frozenset({(1, "g", "t", 0)})}, ReadBudget(1 << 30, 60))
         return found
 
     assert "too long to decode" in ask(fake, question).notices[0]

@@ -9,7 +9,7 @@ import pytest
 from kgroups.admin.observe import observe
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
-from kgroups.model.group_log import DeepAnswer, Limits
+from kgroups.model.group_log import GroupLogs, ReadBudget
 from kgroups.model.offsets import Isolation
 from tests.fakes.asking import ask
 from tests.fakes.broker import FakeCluster
@@ -23,12 +23,12 @@ def test_commit_time_limit_grows_with_the_number_of_commits(
     fake.world.topic("t", [0] * 9)
     for number in range(groups):
         fake.world.group(f"g{number}", 0, commits={("t", partition): 1 for partition in range(9)})
-    bounds: list[Limits] = []
+    bounds: list[ReadBudget] = []
 
-    async def read(self: WireAdmin, wanted: Any, limits: Limits, **_: Any) -> DeepAnswer:
+    async def read(self: WireAdmin, wanted: Any, limits: ReadBudget, **_: Any) -> GroupLogs:
         assert sum(map(len, wanted.values())) == 9 * groups
         bounds.append(limits)
-        return DeepAnswer({}, ())
+        return GroupLogs({}, ())
 
     monkeypatch.setattr(WireAdmin, "read_group_logs", read)
     everything = Selection(everything=True)
@@ -36,4 +36,4 @@ def test_commit_time_limit_grows_with_the_number_of_commits(
         fake,
         lambda admin: observe(admin, everything, isolation=Isolation.READ_UNCOMMITTED, with_commit_times=True),
     )
-    assert bounds == [Limits(32 << 20, seconds)]
+    assert bounds == [ReadBudget(32 << 20, seconds)]

@@ -9,7 +9,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.operations.reset import ToEarliest
-from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
+from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE
 from tests.fakes.asking import ask, describe, describe_offsets, errors, list_groups, rows
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember
@@ -28,7 +28,7 @@ def shop(versions: str = "4.3.1", operations: int = NOTHING) -> FakeCluster:
 
 def test_list_without_describe_on_cluster_notes_hidden_groups() -> None:
     for answer in (list_groups(shop()), describe(shop()), describe_offsets(shop())):
-        assert answer.notices[0] == HIDDEN_GROUPS
+        assert answer.notices[0] == OMITTED_GROUPS_NOTICE
         assert answer.missing_acls() == [DESCRIBE_CLUSTER]
         assert not answer.failures  # it is no failure: all that may be seen is there
 
@@ -57,10 +57,10 @@ def test_describe_named_groups_has_no_hidden_groups_notice() -> None:
 
 
 def test_describe_notes_commits_hidden_by_acls() -> None:
-    assert describe_offsets(shop(), Selection(("a",))).notices == (HIDDEN_COMMITS,)
+    assert describe_offsets(shop(), Selection(("a",))).notices == (OMITTED_COMMITS_NOTICE,)
     fake = shop(operations=DESCRIBE)
     fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
-    assert describe_offsets(fake, Selection(("b",))).notices == (HIDDEN_COMMITS,)
+    assert describe_offsets(fake, Selection(("b",))).notices == (OMITTED_COMMITS_NOTICE,)
 
 
 def test_describe_topics_unauthorized_despite_cluster_describe_is_noted() -> None:
@@ -77,7 +77,7 @@ def test_describe_topics_unauthorized_despite_cluster_describe_is_noted() -> Non
     empty = Selection(("empty",))
     assert not describe_offsets(narrow(sees=True), empty).notices
     answer = describe_offsets(narrow(sees=False), empty)
-    assert (answer.notices, answer.failures) == ((HIDDEN_COMMITS,), ())
+    assert (answer.notices, answer.failures) == ((OMITTED_COMMITS_NOTICE,), ())
     assert not list_groups(narrow(sees=False)).notices  # all groups are there
 
 

@@ -42,7 +42,7 @@ from kgroups.model.cluster import Node
 from kgroups.model.offsets import Commit, Isolation, LogOffsets
 from kgroups.model.operations.reset import Clamp, FromPlan, PlannedOffset, Scenario, ToOffset, ToTime
 from kgroups.model.outcome import Failure, Outcome, Result, Scope
-from kgroups.model.permissions import DESCRIBE_CLUSTER, HIDDEN_COMMITS, HIDDEN_GROUPS
+from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_COMMITS_NOTICE, OMITTED_GROUPS_NOTICE
 from kgroups.model.placement import partition_of
 from kgroups.model.time_lag import FirstUnread, Position
 from kgroups.model.views.offsets import offset_rows
@@ -272,7 +272,7 @@ class TestListGroups:
             listed=[listing("a", state)], groups={"a": description("a")}, topics=PLACES, operations=operations
         )
         outcome = asyncio.run(opened(client).list_groups(ListFilter()))
-        assert (HIDDEN_GROUPS in outcome.notices) is partial
+        assert (OMITTED_GROUPS_NOTICE in outcome.notices) is partial
         assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
 
     def test_unauthorized_offsets_topic_notes_hidden_commits(self, opened: Opened) -> None:
@@ -281,8 +281,8 @@ class TestListGroups:
             asked = admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED)
             return asyncio.run(asked).notices
 
-        assert HIDDEN_COMMITS in notices(refusal(29))
-        assert HIDDEN_COMMITS not in notices(topic("__consumer_offsets", TWO))
+        assert OMITTED_COMMITS_NOTICE in notices(refusal(29))
+        assert OMITTED_COMMITS_NOTICE not in notices(topic("__consumer_offsets", TWO))
 
     def test_coordinators_are_all_looked_up_if_the_sample_disagrees(self, opened: Opened) -> None:
         names = ("a", "b", "c", "d", "e")

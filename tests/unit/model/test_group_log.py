@@ -4,7 +4,7 @@ import pytest
 
 from kgroups.model.assignment import Assignment
 from kgroups.model.cluster import Node
-from kgroups.model.group_log import NOTHING, CommitTimes, Wanted, expires_at, keys_of
+from kgroups.model.group_log import NOT_READ, CommitTimes, LogQuery, expires_at, keys_of
 from kgroups.model.groups import Group, GroupType, Member
 from kgroups.model.moments import moment_text
 
@@ -27,7 +27,7 @@ def group(state: str = "Empty", protocol_type: str = "consumer", kind: str = Gro
     ],
 )
 def test_when_offsets_expire(described: Group, commit: CommitTimes, expected: int | None) -> None:
-    log = NOTHING._replace(state_since=500)
+    log = NOT_READ._replace(state_since=500)
     assert expires_at(described, commit, log, HOUR) == expected
     assert expires_at(described, commit, log, None) == commit.expires
 
@@ -35,11 +35,11 @@ def test_when_offsets_expire(described: Group, commit: CommitTimes, expected: in
 def test_what_is_looked_for() -> None:
     commits = [("t", 0), ("t", 1)]
     of_commits = {(1, "g", "t", 0), (1, "g", "t", 1)}
-    assert keys_of(group("Stable"), Wanted.OFFSETS, commits) == of_commits
-    assert keys_of(group("Empty"), Wanted.OFFSETS, commits) == of_commits | {(2, "g")}
-    assert keys_of(group("Stable"), Wanted.STATE) == keys_of(group("Stable"), Wanted.MEMBERS) == {(2, "g")}
-    assert keys_of(group(kind=GroupType.CONSUMER), Wanted.STATE) == {(3, "g"), (6, "g")}
-    assert keys_of(group(kind=GroupType.CONSUMER), Wanted.MEMBERS) == {(5, "g", "m")}
+    assert keys_of(group("Stable"), LogQuery.OFFSETS, commits) == of_commits
+    assert keys_of(group("Empty"), LogQuery.OFFSETS, commits) == of_commits | {(2, "g")}
+    assert keys_of(group("Stable"), LogQuery.STATE) == keys_of(group("Stable"), LogQuery.MEMBERS) == {(2, "g")}
+    assert keys_of(group(kind=GroupType.CONSUMER), LogQuery.STATE) == {(3, "g"), (6, "g")}
+    assert keys_of(group(kind=GroupType.CONSUMER), LogQuery.MEMBERS) == {(5, "g", "m")}
 
 
 def test_times_are_shown_in_utc() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kgroups.errors import BrokerUnavailable, Reason
 from kgroups.model.cluster import Node
-from kgroups.model.listed import Listed
+from kgroups.model.listed import ValueList
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, Acl
 from kgroups.model.views.list_row import ListRow
@@ -118,7 +118,7 @@ def test_a_value_without_a_json_form_is_loud(value: object) -> None:
 
 def test_a_list_is_a_list_in_json_and_has_commas_in_text() -> None:
 
-    value = Listed(("a", None, 3))
+    value = ValueList(("a", None, 3))
     assert json.loads(json.dumps(plain_data(value))) == ["a", None, 3]
     assert str(value) == "a,None,3"
 

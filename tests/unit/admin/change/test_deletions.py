@@ -11,9 +11,9 @@ from kio.schema.errors import ErrorCode
 from kgroups.admin.change.remove_members import WantedMembers
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
-from kgroups.model.operations.results import DeletedGroup, Leaver, RemovedMember
+from kgroups.model.operations.results import DeletedGroup, MemberRemoval, RemovedMember
 from kgroups.model.outcome import Outcome, Result
-from kgroups.model.permissions import HIDDEN_COMMITS
+from kgroups.model.permissions import OMITTED_COMMITS_NOTICE
 from kgroups.model.topic_scope import parse_topic_scope
 from tests.fakes.asking import PATIENCE, ask, errors
 from tests.fakes.broker import FakeCluster, silence
@@ -166,7 +166,7 @@ def test_plan_delete_offsets_of_unavailable_topic_fails_alone(code: ErrorCode) -
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark", "u"])))
     assert [entry.key for entry in planned.items] == [("a", "u", 0), ("busy", "u", 0)]
     assert [(failure.name, failure.error) for failure in planned.failures] == [("dark", code.name.upper())]
-    assert planned.notices == ((HIDDEN_COMMITS,) if code == ErrorCode.topic_authorization_failed else ())
+    assert planned.notices == ((OMITTED_COMMITS_NOTICE,) if code == ErrorCode.topic_authorization_failed else ())
 
 
 def test_plan_delete_offsets_of_topic_missing_in_response_is_a_failure() -> None:
@@ -176,8 +176,8 @@ def test_plan_delete_offsets_of_topic_missing_in_response_is_a_failure() -> None
     assert [failure.message for failure in planned.failures] == ["left out of the broker's answer"]
 
 
-def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[Leaver], Outcome[RemovedMember]]:
-    planned: list[Outcome[Leaver]] = []
+def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[MemberRemoval], Outcome[RemovedMember]]:
+    planned: list[Outcome[MemberRemoval]] = []
 
     async def both(admin: object) -> Outcome[RemovedMember]:
         planned.append(await admin.plan_removal(NAMED, wanted))  # type: ignore[attr-defined]

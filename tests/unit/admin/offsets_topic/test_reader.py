@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.model.group_log import CommitTimes, DeepAnswer, Key, Limits, Timeouts
+from kgroups.model.group_log import CommitTimes, GroupLogs, Key, ReadBudget, Timeouts
 from kgroups.protocol.record_batch import Aborted
 from tests.fakes import broker as faults
 from tests.fakes.asking import ask
@@ -18,7 +18,7 @@ from tests.fakes.record_batches import TRANSACTIONAL, Batch, batch, marker
 LOG = "__consumer_offsets"
 COMMIT: Key = (1, "g", "t", 0)
 GROUP: Key = (2, "g")
-PLENTY = Limits(1 << 30, 60)
+PLENTY = ReadBudget(1 << 30, 60)
 
 
 def commit(offset: int, at: int, **rest: Any) -> Batch:
@@ -42,9 +42,9 @@ def fake(*log: Batch, **rest: Any) -> FakeCluster:
     return found
 
 
-def read(cluster: FakeCluster, *keys: Key, limits: Limits = PLENTY, retention: bool = False) -> DeepAnswer:
-    async def question(admin: Any) -> DeepAnswer:
-        found: DeepAnswer = await admin.read_group_logs({"g": frozenset(keys)}, limits, retention=retention)
+def read(cluster: FakeCluster, *keys: Key, limits: ReadBudget = PLENTY, retention: bool = False) -> GroupLogs:
+    async def question(admin: Any) -> GroupLogs:
+        found: GroupLogs = await admin.read_group_logs({"g": frozenset(keys)}, limits, retention=retention)
         return found
 
     return ask(cluster, question)
@@ -71,7 +71,7 @@ def test_read_tombstone_ends_the_search_for_its_key() -> None:
 
 
 def test_read_without_wanted_keys_fetches_nothing() -> None:
-    assert read(fake(commit(0, 11))) == DeepAnswer({}, ())
+    assert read(fake(commit(0, 11))) == GroupLogs({}, ())
     assert read(fake(commit(0, 11)), COMMIT).logs.keys() == {"g"}
 
 
@@ -93,7 +93,7 @@ def test_read_reaches_the_log_start_if_needed() -> None:
 
 def test_read_stops_at_the_byte_limit_with_a_notice() -> None:
     cluster = fake(commit(0, 1), *(other(offset, 2000) for offset in range(1, 9000)))
-    answer = read(cluster, COMMIT, limits=Limits(2 << 20, 60))
+    answer = read(cluster, COMMIT, limits=ReadBudget(2 << 20, 60))
     assert not answer.of("g").commits
     assert "stopped at 2,097,152 bytes, 1 not found" in answer.notices[0]
     read_from = int(answer.notices[0].split("offsets ")[1].split(" ")[0].replace(",", ""))
@@ -104,7 +104,7 @@ def test_read_stops_at_the_byte_limit_with_a_notice() -> None:
 def test_read_stops_at_the_time_limit_with_a_notice() -> None:
     cluster = fake(commit(0, 1), *(other(offset) for offset in range(1, 9000)))
     cluster.brokers[0].fault("Fetch", faults.late(0.2))
-    answer = read(cluster, COMMIT, limits=Limits(1 << 20, 0.1))
+    answer = read(cluster, COMMIT, limits=ReadBudget(1 << 20, 0.1))
     assert answer.notices[0].endswith("; stopped at 0.1 seconds, 1 not found")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgroups.model.assignors.shape import Participant, Topic
-from kgroups.model.explain.change import Change, Imagined, Senseless, apply, parse_change
+from kgroups.model.explain.change import Change, Imagined, InvalidChange, apply, parse_change
 
 GROUP = Imagined(
     (
@@ -52,7 +52,7 @@ def test_forms(text: str, change: tuple[str, str, int, bool]) -> None:
     ],
 )
 def test_no_form(text: str) -> None:
-    with pytest.raises(Senseless, match=r"use one of members=|there is no assignor"):
+    with pytest.raises(InvalidChange, match=r"use one of members=|there is no assignor"):
         parse_change(text)
 
 
@@ -76,7 +76,7 @@ def test_a_member_leaves_by_either_id(name: str) -> None:
 
 def test_a_member_leaves_by_the_beginning_of_its_id() -> None:
     assert ids(changed("member=-b")) == ["a-1", "a-2"]
-    with pytest.raises(Senseless, match="the ids of 2 members begin so"):
+    with pytest.raises(InvalidChange, match="the ids of 2 members begin so"):
         changed("member=-a")
 
 
@@ -101,11 +101,11 @@ def test_changes_follow_one_another() -> None:
     ],
 )
 def test_changes_that_make_no_sense(text: str, why: str) -> None:
-    with pytest.raises(Senseless, match=why) as refused:
+    with pytest.raises(InvalidChange, match=why) as refused:
         changed(text)
     assert str(refused.value).startswith(f"{text}: ")
 
 
 def test_the_last_member_cannot_leave() -> None:
-    with pytest.raises(Senseless, match="it is the last member"):
+    with pytest.raises(InvalidChange, match="it is the last member"):
         changed("members=1", "member=-a-2")

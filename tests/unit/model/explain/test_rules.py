@@ -8,7 +8,7 @@ from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_o
 from kgroups.model.cluster import Node
 from kgroups.model.embedded.connect import ConnectorWork, WorkerAssignment
 from kgroups.model.explain import explain
-from kgroups.model.explain.facts import GroupFacts, Limit, Limits, Placement
+from kgroups.model.explain.facts import BrokerLimits, GroupFacts, Limit, Placement
 from kgroups.model.explain.findings import Finding, Severity
 from kgroups.model.explain.rows import explained_members
 from kgroups.model.streams import AssignedTasks, StreamsMember, SubtopologyTasks, Tasks
@@ -234,7 +234,9 @@ def test_a_group_near_the_limits() -> None:
     assert notable(heavy) == {"record-size": Severity.PROBLEM}
     assert "max.message.bytes is 1,048,588 by default" in found(heavy)["record-size"].text
     assert "7.6 MiB of it" not in found(heavy)["weight"].text and "3.8 MiB of it" in found(heavy)["weight"].text
-    limits = Limits(members=Limit("group.max.size", 3, True), request=Limit("socket.request.max.bytes", 100, True))
+    limits = BrokerLimits(
+        members=Limit("group.max.size", 3, True), request=Limit("socket.request.max.bytes", 100, True)
+    )
     small = WELL._replace(limits=limits)
     assert notable(small) == {"group-size": Severity.WARNING, "request-size": Severity.WARNING}
     assert "2 members comes to 67% of what the broker takes: group.max.size is 3" in found(small)["group-size"].text

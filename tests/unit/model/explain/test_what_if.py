@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kgroups.model.assignment import Assignment, Raw, Subscription, assignment_of
-from kgroups.model.explain.change import Senseless, parse_change
+from kgroups.model.explain.change import InvalidChange, parse_change
 from kgroups.model.explain.facts import GroupFacts
-from kgroups.model.explain.what_if import CannotTell, WhatIf, imagine
+from kgroups.model.explain.what_if import NotEnoughData, WhatIf, simulate
 
 from .groups import facts, member
 
@@ -25,7 +25,7 @@ def modern(*held: tuple[int, ...]) -> GroupFacts:
 
 
 def told(given: GroupFacts, *texts: str) -> WhatIf:
-    return imagine(given, [parse_change(text) for text in texts])
+    return simulate(given, [parse_change(text) for text in texts])
 
 
 def shifts(what_if: WhatIf) -> dict[str, tuple[str | None, str, str]]:
@@ -97,7 +97,7 @@ def test_members_by_a_regular_expression_are_taken_to_match_what_they_hold() -> 
     ],
 )
 def test_assignors_that_cannot_be(given: GroupFacts, text: str, why: str) -> None:
-    with pytest.raises(Senseless, match=why):
+    with pytest.raises(InvalidChange, match=why):
         told(given, text)
 
 
@@ -122,7 +122,7 @@ def test_assignors_that_cannot_be(given: GroupFacts, text: str, why: str) -> Non
     ],
 )
 def test_not_enough_is_known(given: GroupFacts, why: str) -> None:
-    with pytest.raises(CannotTell, match=why):
+    with pytest.raises(NotEnoughData, match=why):
         told(given, "members=+1")
 
 

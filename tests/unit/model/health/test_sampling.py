@@ -8,7 +8,7 @@ from kgroups.errors import UsageError
 from kgroups.model.health.findings import Seen
 from kgroups.model.health.limits import Limits
 from kgroups.model.health.rules import Rule
-from kgroups.model.health.sampling import Sampling, Wanted
+from kgroups.model.health.sampling import Sample, Sampling
 from kgroups.model.health.severity import Severity, Threshold
 from kgroups.model.outcome import Failure, Outcome, Scope
 from tests.unit.model.health.test_judge import seen
@@ -35,7 +35,7 @@ AGE = Threshold(critical=5)
 def test_what_is_looked_at_when(
     limits: Limits, rules: tuple[Rule, ...], wanted: list[tuple[float, bool, bool]]
 ) -> None:
-    assert list(Sampling(limits, rules, 30, 3).wanted()) == [Wanted(*each) for each in wanted]
+    assert list(Sampling(limits, rules, 30, 3).wanted()) == [Sample(*each) for each in wanted]
 
 
 def test_a_trend_takes_two_looks() -> None:

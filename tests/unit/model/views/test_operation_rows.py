@@ -3,11 +3,11 @@ from __future__ import annotations
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
 from kgroups.model.offsets import Commit
-from kgroups.model.operations.results import DoomedGroup
+from kgroups.model.operations.results import GroupDeletion
 from kgroups.model.views.operation_rows import delete_row
 
 
 def test_partitions_that_nobody_has_read_yet_are_no_offsets_that_go() -> None:
     group = Group("g", "Share", "Empty", "share", "", Node(1, "h", 9092))
-    doomed = DoomedGroup(group, {("t", 0): Commit(0, 5), ("t", 1): None})
+    doomed = GroupDeletion(group, {("t", 0): Commit(0, 5), ("t", 1): None})
     assert delete_row(doomed).commits == 1

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kgroups.model.offsets import Commit
 from kgroups.model.operations.reset import Clamp, PlannedOffset
-from kgroups.model.operations.results import DeletedGroup, ForgottenOffset
+from kgroups.model.operations.results import DeletedGroup, DeletedOffset
 from kgroups.model.outcome import Failure, Result, Scope
 from kgroups.render.kafka.operations import (
     deleted_text,
@@ -73,7 +73,7 @@ def test_some_deleted() -> None:
 
 
 def test_forgotten() -> None:
-    rows = tuple(ForgottenOffset("g", "t", partition) for partition in (2, 10, 1))
+    rows = tuple(DeletedOffset("g", "t", partition) for partition in (2, 10, 1))
     header = f"\n{'TOPIC':15} {'PARTITION':10} {'STATUS':15}"
     cells = "".join(f"\n{'t':15} {partition:10} {'Successful':15}" for partition in ("1", "10", "2"))
     assert (
@@ -84,7 +84,7 @@ def test_forgotten() -> None:
 
 def test_not_forgotten() -> None:
     subscribed = Failure(Scope.PARTITION, "t-1", "subscribed", "GROUP_SUBSCRIBED_TO_TOPIC", 86, "OffsetDelete", 1)
-    rows = (ForgottenOffset("g", "t", 1, subscribed), ForgottenOffset("g", "t", 2))
+    rows = (DeletedOffset("g", "t", 1, subscribed), DeletedOffset("g", "t", 2))
     text = "".join(forgotten_text("g", rows))
     assert text.startswith("\nTOPIC")
     assert "Error: org.apache.kafka.common.errors.GroupSubscribedToTopicException: Deleting offsets of a topic" in text
@@ -95,13 +95,13 @@ def test_not_forgotten() -> None:
 def test_a_group_that_is_not_there() -> None:
     missing = Failure(Scope.GROUP, "g", "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "OffsetDelete", 1)
     assert (
-        "".join(unforgotten_text((ForgottenOffset("g", "t", 1, missing),))) == "\nError: The group id does not exist.\n"
+        "".join(unforgotten_text((DeletedOffset("g", "t", 1, missing),))) == "\nError: The group id does not exist.\n"
     )
 
 
 def test_a_topic_that_is_not_there() -> None:
     missing = Failure(Scope.TOPIC, "t", "the topic does not exist", "UNKNOWN_TOPIC_OR_PARTITION", 3, "Metadata")
-    text = "".join(forgotten_text("g", (ForgottenOffset("g", "t", None, missing),)))
+    text = "".join(forgotten_text("g", (DeletedOffset("g", "t", None, missing),)))
     assert text.startswith("Request succeeded for deleting offsets from group g.\n\nTOPIC")
     assert f"\n{'t':15} {'-':10} Error: " in text
 

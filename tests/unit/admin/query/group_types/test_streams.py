@@ -7,7 +7,7 @@ from kgroups.admin.port import GroupAdmin
 from kgroups.admin.query.select_groups import Selection
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group
-from kgroups.model.operations.results import DeletedTopic, DoomedTopic
+from kgroups.model.operations.results import DeletedTopic, TopicDeletion
 from kgroups.model.outcome import Outcome
 from tests.fakes import broker as faults
 from tests.fakes.asking import ask, describe, describe_offsets, errors, names, rows
@@ -77,7 +77,7 @@ def test_describe_vanished_streams_group_keeps_the_others(shop: FakeCluster) -> 
 
 def delete(fake: FakeCluster, *topics: str) -> Outcome[DeletedTopic]:
     owner = Group(IDLE, "Streams", "Empty", "streams", "", Node(0, "h", 1))
-    return ask(fake, lambda admin: admin.delete_topics([DoomedTopic(owner, topic) for topic in topics]))
+    return ask(fake, lambda admin: admin.delete_topics([TopicDeletion(owner, topic) for topic in topics]))
 
 
 def results(answer: Outcome[DeletedTopic]) -> dict[str, str]:
