@@ -1,4 +1,4 @@
-"""Who holds which partitions, and what a member asked for."""
+"""Assignments and subscriptions of members."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TopicPartitions(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """Bytes that a client put into the group's metadata and that could not be decoded, with the reason."""
+    """Bytes that a client put into the group's metadata and that cannot be decoded, and why."""
 
     data: bytes
     reason: str
@@ -34,23 +34,27 @@ class Raw(NamedTuple):
 
 
 class UserData(Protocol):
-    """What a client puts beside or instead of topics: an assignor's user data, the state of a Connect worker, …
+    """Client data in addition to topics, or instead of them: user data of an assignor, state of a Connect worker, etc.
 
-    A named tuple of :mod:`kgroups.model.embedded`, or :class:`Raw`; as text, its words on one line.
+    It is a named tuple of :mod:`kgroups.model.embedded`, or :class:`Raw`. Its text has one line.
     """
 
     def facts(self) -> Mapping[str, object]:
-        """What it adds to a row of members, by key."""
+        """Return the columns that it adds to a row of members, by key."""
 
     def facts_with(self, given: object) -> Mapping[str, object]:
-        """The same of what only follows from both, what a member told and what it was given."""
+        """Return the columns that follow only from the subscription's user data and that of the assignment, by key.
+
+        :param given: the user data of the member's assignment.
+        """
         return {}
 
 
 class Assignment(NamedTuple):
-    """The partitions that a member holds. ``raw`` stands instead of ``topics`` where the bytes could not be read.
+    """The partitions assigned to a member. If the bytes cannot be decoded, ``raw`` is set instead of ``topics``.
 
-    ``version`` is that of the client's bytes, ``note`` what is odd about them; a broker's own words have neither.
+    ``version`` is that of the client's bytes, ``note`` what is unusual about them. Both are ``None`` if the broker
+    reports the assignment itself.
     """
 
     topics: tuple[TopicPartitions, ...] = ()
@@ -61,26 +65,26 @@ class Assignment(NamedTuple):
 
     @property
     def size(self) -> int | None:
-        """How many partitions; ``None`` when it could not be decoded."""
+        """The number of partitions; ``None`` if the assignment cannot be decoded."""
         return None if self.raw else sum(len(entry.partitions) for entry in self.topics)
 
     def pairs(self) -> Iterator[tuple[str, int]]:
-        """Every (topic, partition), sorted."""
+        """Yield each (topic, partition), sorted."""
         for entry in self.topics:
             for partition in entry.partitions:
                 yield entry.topic, partition
 
     def __str__(self) -> str:
-        """``t0:0,1,2;t1:4``, as the Java tool writes it; size and hex when it could not be decoded."""
+        """Return ``t0:0,1,2;t1:4``, as the Java tool prints it; size and hex if it cannot be decoded."""
         if self.raw:
             return str(self.raw)
         return ";".join(f"{entry.topic}:{','.join(map(str, entry.partitions))}" for entry in self.topics)
 
 
 class Subscription(NamedTuple):
-    """What a member asked for. ``owned`` is what it told that it held at the last rebalance (KIP-429, KIP-792).
+    """What a member subscribes to. ``owned`` is what it reported to own at the last rebalance (KIP-429, KIP-792).
 
-    ``rack`` is where it runs (KIP-881); the rest is as in :class:`Assignment`.
+    ``rack`` is the member's rack (KIP-881). The other fields are as in :class:`Assignment`.
     """
 
     topics: tuple[str, ...] = ()
@@ -103,7 +107,7 @@ class Subscription(NamedTuple):
 
 
 def assignment_of(pairs: Iterable[tuple[str, Iterable[int]]]) -> Assignment:
-    """An assignment from (topic, partitions) pairs in any order; a topic named twice is joined."""
+    """Return an assignment of (topic, partitions) pairs in any order; merge pairs with the same topic."""
     merged: dict[str, set[int]] = {}
     for topic, partitions in pairs:
         merged.setdefault(topic, set()).update(partitions)

@@ -1,4 +1,4 @@
-"""Brokers, as the cluster's metadata names them."""
+"""Brokers, as reported by the cluster's metadata."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Node(NamedTuple):
-    """One broker: its id in the cluster and the address it advertises to clients."""
+    """One broker: its ID, and the address that it advertises to clients."""
 
     id: int
     host: str

@@ -1,6 +1,6 @@
-"""Groups, their kinds, states and members.
+"""Groups, their types, states, and members.
 
-The broker's words are kept: a state or type that this version does not know is carried as the broker wrote it.
+States and types are kept as the broker reports them, also those that this version does not know.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from .streams import StreamsMember, Topology
 
 GroupId = str
-"""A group's name, exactly as clients gave it; untrusted text."""
+"""A group ID, exactly as clients chose it; untrusted text."""
 
 
 class GroupType:
-    """The kinds of group, as ListGroups v5 (KIP-848, Kafka 3.8) spells them."""
+    """The group types, as ListGroups v5 (KIP-848, Kafka 3.8) spells them."""
 
     CLASSIC = "Classic"
     CONSUMER = "Consumer"
@@ -30,10 +30,10 @@ class GroupType:
     OF_CONSUMERS = (CLASSIC, CONSUMER)
 
     COMMON = (CLASSIC, CONSUMER)
-    """The types that a named group is taken for at first: both are asked for at once."""
+    """The types to try first for a named group whose type is unknown: both are requested at once."""
 
     RARE = (SHARE, STREAMS)
-    """Those that are asked for when it is none of the common ones."""
+    """The types to try if the group has none of the common ones."""
 
     WITHOUT_COMMITS = (SHARE,)
     """The types whose coordinators keep start offsets instead of commits."""
@@ -59,26 +59,30 @@ class GroupState:
 
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
-"""The protocol type of groups whose members are consumers; Connect workers say ``connect``, others their own."""
+"""The protocol type of groups of consumers; Kafka Connect uses ``connect``, other clients their own."""
 
 SHARE_PROTOCOL_TYPE = "share"
-"""The same of share groups."""
+"""The protocol type of share groups."""
 
 STREAMS_PROTOCOL_TYPE = "streams"
-"""The same of streams groups."""
+"""The protocol type of streams groups."""
 
 CONSUMER_GROUPS = (CONSUMER_PROTOCOL_TYPE, "")
-"""The protocol types of what the Java tool calls consumer groups: also those that nobody joins, only commits to."""
+"""The protocol types of what the Java tool calls consumer groups; ``""`` is that of groups with commits that never had
+members."""
 
 
 def canonical_word(word: str, known: Iterable[str]) -> str | None:
-    """The spelling in ``known`` of a word given in any case; underscores and dashes do not count."""
+    """Return the spelling in ``known`` of a word; case, underscores, and dashes are ignored.
+
+    If no known word matches, return ``None``.
+    """
     folded = word.replace("_", "").replace("-", "").casefold()
     return next((name for name in known if name.casefold() == folded), None)
 
 
 class ListedGroup(NamedTuple):
-    """One line of the list. ``state`` and ``type`` are ``None`` where the broker cannot tell them."""
+    """One group of ListGroups. ``state`` and ``type`` are ``None`` if the broker is too old to report them."""
 
     group_id: GroupId
     protocol_type: str
@@ -88,18 +92,18 @@ class ListedGroup(NamedTuple):
 
     @property
     def group(self) -> GroupId:
-        """The group ID, by the name that rows and JSON use."""
+        """The group ID, as rows and JSON name it."""
         return self.group_id
 
 
 class Member(NamedTuple):
     """One member of a group.
 
-    ``subscription`` and ``owned`` come from what the client sent (classic groups) or from the broker (KIP-848);
-    ``member_epoch``, ``target`` and ``upgraded`` exist in KIP-848 groups only. ``upgraded`` is ``False`` for a
-    member that still speaks the classic protocol inside such a group, ``None`` where the broker does not say.
-    ``metadata_bytes`` and ``assignment_bytes`` are the sizes of what clients put into a classic group, as it came; not
-    known of one that is rebalancing.
+    ``subscription`` and ``owned`` come from the client (classic groups) or from the broker (KIP-848). ``member_epoch``,
+    ``target``, and ``upgraded`` exist only in KIP-848 groups. ``upgraded`` is ``False`` for a member of such a group
+    that still uses the classic protocol, ``None`` where the broker does not report it. ``metadata_bytes`` and
+    ``assignment_bytes`` are the sizes of the undecoded client data of a classic group; they are unknown while the group
+    rebalances.
     """
 
     member_id: str
@@ -113,7 +117,7 @@ class Member(NamedTuple):
     target: Assignment | None = None
     upgraded: bool | None = None
     streams: StreamsMember | None = None
-    """What only members of streams groups have."""
+    """Details that only members of streams groups have."""
     metadata_bytes: int | None = None
     assignment_bytes: int | None = None
 
@@ -121,8 +125,8 @@ class Member(NamedTuple):
 class Group(NamedTuple):
     """One described group.
 
-    ``protocol`` is the assignor in force (``""`` when none was chosen). ``members`` is ``None`` where this version
-    cannot describe members of the group's type.
+    ``protocol`` is the current assignor (``""`` if none was chosen). ``members`` is ``None`` if this version cannot
+    describe members of the group's type.
     """
 
     group_id: GroupId
@@ -135,9 +139,9 @@ class Group(NamedTuple):
     group_epoch: int | None = None
     target_assignment_epoch: int | None = None
     topology: Topology | None = None
-    """Of streams groups."""
+    """Only of streams groups."""
 
     @property
     def group(self) -> GroupId:
-        """The group ID, by the name that rows and JSON use."""
+        """The group ID, as rows and JSON name it."""
         return self.group_id

@@ -1,7 +1,7 @@
-"""What only streams groups have (KIP-1071): a topology, cut into tasks, that brokers share out among processes.
+"""Details that only streams groups have (KIP-1071): a topology, split into tasks, which brokers assign to processes.
 
-A task is a subtopology on one partition of what it reads. Active tasks read and write; standby tasks keep a copy of an
-active task's state; warm-up tasks make one, to take the active task over.
+A task is a subtopology on one partition of its input. Active tasks read and write. Standby tasks keep a copy of an
+active task's state. Warm-up tasks build such a copy in order to take over the active task.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Role:
-    """What a topic is to a subtopology."""
+    """The roles of a topic in a subtopology."""
 
     SOURCE = "source"
     REPARTITION_SOURCE = "repartition source"
@@ -20,14 +20,14 @@ class Role:
 
 
 class SubtopologyTasks(NamedTuple):
-    """The tasks of one subtopology, by their partitions, ascending."""
+    """Tasks of one subtopology, by partition, ascending."""
 
     subtopology: str
     partitions: tuple[int, ...]
 
 
 class Tasks(NamedTuple):
-    """Some tasks, by subtopology."""
+    """Tasks, by subtopology."""
 
     subtopologies: tuple[SubtopologyTasks, ...] = ()
 
@@ -36,12 +36,12 @@ class Tasks(NamedTuple):
         return sum(len(entry.partitions) for entry in self.subtopologies)
 
     def __str__(self) -> str:
-        """``0:0,2,4;1:0``: the subtopology, and of which partitions."""
+        """Return ``0:0,2,4;1:0``: subtopologies and partitions."""
         return ";".join(f"{entry.subtopology}:{','.join(map(str, entry.partitions))}" for entry in self.subtopologies)
 
 
 class AssignedTasks(NamedTuple):
-    """What a member has, or is to have."""
+    """The tasks that a member has, or those that it is to have."""
 
     active: Tasks = Tasks()
     standby: Tasks = Tasks()
@@ -49,7 +49,7 @@ class AssignedTasks(NamedTuple):
 
 
 class Pairs(tuple[tuple[str, str], ...]):
-    """Names and values that clients give, sorted: client tags, settings of topics."""
+    """Names and values that clients set, sorted: client tags, topic settings."""
 
     __slots__ = ()
 
@@ -58,10 +58,10 @@ class Pairs(tuple[tuple[str, str], ...]):
 
 
 class StreamsMember(NamedTuple):
-    """What a member of a streams group has beside what every member has.
+    """The fields that a member of a streams group has in addition to those of every member.
 
-    ``process`` is the id of its instance of the application, which has a member for each thread. ``endpoint`` is where
-    it answers queries of its state. ``classic``: it speaks the classic protocol still.
+    ``process`` is the ID of its application instance, which has one member per thread. ``endpoint`` serves interactive
+    queries of its state. ``classic``: whether it still uses the classic protocol.
     """
 
     process: str
@@ -74,8 +74,10 @@ class StreamsMember(NamedTuple):
 
 
 class InternalTopic(NamedTuple):
-    """A topic that brokers make for the application. ``partitions`` is 0 where they follow from others, and
-    ``replication`` -1 or 0 where it is the broker's own."""
+    """A topic that brokers create for the application.
+
+    ``partitions`` is 0 if the number follows from other topics. ``replication`` is -1 or 0 for the broker's default.
+    """
 
     name: str
     partitions: int
@@ -84,7 +86,7 @@ class InternalTopic(NamedTuple):
 
 
 class Subtopology(NamedTuple):
-    """A part of a topology that runs by itself: what it reads, keeps and writes."""
+    """A part of a topology that runs independently: its source, repartition, and changelog topics."""
 
     name: str
     sources: tuple[str, ...] = ()
@@ -104,7 +106,7 @@ class ProcessingNode(NamedTuple):
     successors: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """``count [counts] -> to-stream``: the node, its topics or stores, and the nodes that follow."""
+        """Return ``count [counts] -> to-stream``: the node, its topics or stores, and its successors."""
         topics = ", ".join((*self.source_topics, *([self.sink_topic] if self.sink_topic else ())))
         parts = [self.name, topics and f"({topics})", self.stores and f"[{', '.join(self.stores)}]"]
         parts.append(self.successors and f"-> {', '.join(self.successors)}")
@@ -112,11 +114,11 @@ class ProcessingNode(NamedTuple):
 
 
 NODE_TYPES = {1: "source", 2: "processor", 3: "sink"}
-"""What StreamsGroupDescribe's numbers for a node's type mean."""
+"""Node types, by their number in StreamsGroupDescribe."""
 
 
 class Nodes(tuple[ProcessingNode, ...]):
-    """The nodes of one subtopology, in the order of the broker."""
+    """The nodes of one subtopology, in the broker's order."""
 
     __slots__ = ()
 
@@ -125,14 +127,14 @@ class Nodes(tuple[ProcessingNode, ...]):
 
 
 class GlobalStore(NamedTuple):
-    """A state store that every instance has whole: the node that reads its topic, and the node that fills it."""
+    """A state store that every instance has in full: the node that reads its topic, and the node that fills it."""
 
     source: ProcessingNode
     processor: ProcessingNode
 
 
 class TopologyStatus(int):
-    """Whether a broker describes the nodes of a topology; a number that is none of these comes from a newer Kafka."""
+    """Whether a broker describes the nodes of a topology; a newer Kafka may report other numbers."""
 
     NOT_REQUESTED = 0
     NOT_STORED = 1
@@ -149,9 +151,10 @@ class TopologyNodes(NamedTuple):
 
 
 class Topology(NamedTuple):
-    """``subtopologies`` is ``None`` where it is not ready: a source topic is missing, or its partitions do not fit.
+    """The topology of a streams group.
 
-    ``nodes`` is ``None`` where the broker is older than Kafka 4.4.
+    ``subtopologies`` is ``None`` if it is not ready: a source topic is missing, or partition counts do not match.
+    ``nodes`` is ``None`` if the broker is older than Kafka 4.4.
     """
 
     epoch: int
@@ -160,7 +163,7 @@ class Topology(NamedTuple):
 
     @property
     def sources(self) -> frozenset[str]:
-        """The input topics: what it reads of others."""
+        """The input topics, except internal ones."""
         parts = self.subtopologies or ()
         return frozenset(name for part in parts for name in part.sources) - self.internal
 
@@ -174,11 +177,11 @@ class Topology(NamedTuple):
 
     @property
     def internal(self) -> frozenset[str]:
-        """What brokers made for the application: it can be made again, but for what stands in the changelogs."""
+        """The topics that brokers created for the application. Only the contents of changelogs cannot be recreated."""
         return self.repartitions | self.changelogs
 
     def role(self, topic: str) -> str | None:
-        """What a topic is to the application; ``None`` where it is nothing to it."""
+        """Return the role of a topic in the application; ``None`` if the application does not use it."""
         if topic in self.changelogs:
             return Role.CHANGELOG
         if topic in self.repartitions:

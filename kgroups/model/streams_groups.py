@@ -10,36 +10,36 @@ from .streams import AssignedTasks, Subtopology
 
 
 def internal_topics(group: Group) -> list[str]:
-    """The internal topics of a group that are its own by their names, sorted.
+    """Return the internal topics of a group whose names show that they are its own, sorted.
 
-    A topology is what a client says it is: a topic that does not begin with the group's name is never taken for one of
-    its own.
+    Clients declare the topology: a topic whose name does not start with the group ID is never considered internal.
     """
     named = group.topology.internal if group.topology else frozenset()
     return sorted(name for name in named if is_internal_name(name, group.group_id))
 
 
 def is_ready(group: Group) -> bool:
-    """Whether the broker tells what a streams group runs."""
+    """Return whether the broker reports the subtopologies of a streams group."""
     return group.topology is not None and group.topology.subtopologies is not None
 
 
 def is_internal_name(topic: str, group: str) -> bool:
-    """Whether a topic is named as Kafka Streams names the internal topics of a group."""
+    """Return whether a topic is named as Kafka Streams names the internal topics of a group."""
     return topic.startswith(f"{group}-") and topic.endswith(("-changelog", "-repartition"))
 
 
 def with_partitions_read(group: Group, counts: Mapping[str, int]) -> Group:
-    """The group, each member with the partitions that its active tasks read.
+    """Return the group, each member with the partitions that its active tasks read.
 
-    A task reads its partition of every topic of its subtopology that has so many.
+    A task reads its partition of each topic of its subtopology that has that many partitions.
 
-    :param counts: how many partitions a topic has; of one that is not told, each task has its own.
+    :param counts: the number of partitions of each topic; without one, each task reads its partition of the topic.
     """
     parts = {part.name: part for part in (group.topology.subtopologies if group.topology else None) or ()}
     members = tuple(
         member._replace(
-            assignment=_read(member.streams.tasks, parts, counts), target=_read(member.streams.target, parts, counts)
+            assignment=_partitions_read(member.streams.tasks, parts, counts),
+            target=_partitions_read(member.streams.target, parts, counts),
         )
         if member.streams
         else member
@@ -49,7 +49,7 @@ def with_partitions_read(group: Group, counts: Mapping[str, int]) -> Group:
 
 
 def topics_of_tasks(group: Group) -> set[str]:
-    """The topics that active tasks of a group read: their partitions have to be counted."""
+    """Return the topics that active tasks of a group read, whose numbers of partitions are needed."""
     if not any(member.streams for member in group.members or ()) or not group.topology:
         return set()
     return {name for part in group.topology.subtopologies or () for name in _topics_read(part)}
@@ -61,12 +61,14 @@ def _topics_read(part: Subtopology) -> Iterator[str]:
         yield topic.name
 
 
-def _read(assigned: AssignedTasks, parts: Mapping[str, Subtopology], counts: Mapping[str, int]) -> Assignment:
+def _partitions_read(
+    assigned: AssignedTasks, parts: Mapping[str, Subtopology], counts: Mapping[str, int]
+) -> Assignment:
     read: list[tuple[str, list[int]]] = []
     for entry in assigned.active.subtopologies:
         for topic in _topics_read(parts[entry.subtopology]) if entry.subtopology in parts else ():
             count = counts.get(topic)
-            there = [partition for partition in entry.partitions if count is None or partition < count]
-            if there:
-                read.append((topic, there))
+            existing = [partition for partition in entry.partitions if count is None or partition < count]
+            if existing:
+                read.append((topic, existing))
     return assignment_of(read)

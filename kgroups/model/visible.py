@@ -1,8 +1,8 @@
-"""Untrusted text made visible: what a terminal would obey, or not show, is spelled out.
+"""Escape untrusted text, so that no character controls the terminal or is invisible.
 
-Two different texts stay different: a backslash that would read as the beginning of an escape is doubled, so that a name
-with the four characters ``\\x1b`` is not taken for one with the control character. Python's ``unicode_escape`` codec
-spells the characters, and reads them back.
+Different texts stay different: a backslash that would look like the start of an escape is doubled, so that a name with
+the four characters ``\\x1b`` differs from one with the control character. Escapes are those of Python's
+``unicode_escape`` codec, which decodes them.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ from __future__ import annotations
 import re
 
 MOST_MARKS = 8
-"""Combining marks in a row that are shown: more of them paint over the lines above and below."""
+"""The number of combining marks in a row that are shown; more would paint over the lines above and below."""
 
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U0001d159"
     "\U000e0000-\U000e0fff]"
 )
-"""Default_Ignorable_Code_Points that Python counts as printable, and signs that are blank."""
+"""Default_Ignorable_Code_Points that Python considers printable, and blank characters."""
 
 _ESCAPING = "\\xuUntr "
-"""What follows a backslash that is doubled: an escape, or a blank, which at the rim of a cell becomes one."""
+"""A backslash before one of these is doubled: an escape, or a blank, which at the edge of a cell is escaped."""
 
 
 def escape(text: str) -> str:
-    """The text with every control, bidi, invisible or otherwise unprintable character as ``\\x1b``, ``\\u202e``, ...,
-    and doubled each backslash that would read as the beginning of one."""
+    """Escape every control, bidi, invisible, or otherwise unprintable character, as in ``\\x1b`` or ``\\u202e``.
+
+    Also double each backslash that would look like the start of an escape.
+    """
     if is_plain(text):
         return text
-    shown = _spelled(text)
+    shown = _escaped_characters(text)
     for at, part in enumerate(shown):
         following = shown[at + 1] if at + 1 < len(shown) else ""
         if part == "\\" and (not following or following[0] in _ESCAPING):
@@ -36,21 +38,21 @@ def escape(text: str) -> str:
 
 
 def escape_message(text: str) -> str:
-    """The same with backslashes as they are: for sentences of ours, which may quote with ``repr``."""
-    return text if is_plain(text) else "".join(_spelled(text))
+    """Escape unprintable characters, but keep backslashes: for messages of kgroups, which may quote with ``repr``."""
+    return text if is_plain(text) else "".join(_escaped_characters(text))
 
 
 def one_line(text: str) -> str:
-    """Return the words of somebody else on one line, so that none of them looks like a line of ours."""
+    """Return untrusted text on one line, so that no part of it looks like a line of kgroups' output."""
     return text if text.isprintable() else " ".join(text.split())
 
 
 def is_plain(text: str) -> bool:
-    """Whether :func:`escape` leaves a text as it is, for all that can be told quickly."""
+    """Return whether a quick test shows that :func:`escape` leaves the text as it is."""
     return text.isascii() and text.isprintable() and "\\" not in text
 
 
-def _spelled(text: str) -> list[str]:
+def _escaped_characters(text: str) -> list[str]:
     from unicodedata import category
 
     shown, marks = [], 0
