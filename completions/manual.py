@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from kgroups.cli.frame.lazy_command import Later
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.version import __version__
 
@@ -49,7 +49,7 @@ def _lines() -> Iterator[str]:
 
 def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
     for name, command in sorted(group.commands.items()):
-        loaded = command.load() if isinstance(command, Later) else command
+        loaded = command.load() if isinstance(command, LazyCommand) else command
         if isinstance(loaded, click.Group):
             yield from _commands(loaded, f"{path} {name}")
         else:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 
 def main() -> None:
-    _interrupts_end_at_once()
-    from kgroups.cli.frame.exit_status import exit_with
+    _end_on_interrupt()
+    from kgroups.cli.frame.exit_status import run_and_exit
 
-    exit_with(_run)
+    run_and_exit(_run)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -20,35 +20,35 @@ def _run(arguments: Sequence[str]) -> int:
     return run(arguments)
 
 
-def _interrupts_end_at_once() -> None:
+def _end_on_interrupt() -> None:
     """Ctrl-C while modules are imported would leave a traceback; ``cli.frame.exit_status`` handles it again."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def consumer_groups() -> None:
-    _interrupts_end_at_once()
+    _end_on_interrupt()
     from kgroups.cli.kafka.consumer_groups import main
 
     main()
 
 
 def share_groups() -> None:
-    _interrupts_end_at_once()
+    _end_on_interrupt()
     from kgroups.cli.kafka.share_groups import main
 
     main()
 
 
 def groups() -> None:
-    _interrupts_end_at_once()
+    _end_on_interrupt()
     from kgroups.cli.kafka.groups import main
 
     main()
 
 
 def streams_groups() -> None:
-    _interrupts_end_at_once()
+    _end_on_interrupt()
     from kgroups.cli.kafka.streams_groups import main
 
     main()

@@ -11,11 +11,11 @@ import click
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Act, perform
-from .frame.confirmation import Consent, consent_options
-from .frame.group_options import Chosen, group_options
-from .frame.internal_topics import all_internal_topics_option, delete_topics, own_topics
-from .frame.options import Connection, Duration, connection_options, output_options
+from .frame.apply_plan import Operation, apply_plan
+from .frame.confirmation import Confirmation, confirmation_options
+from .frame.group_options import GroupOptions, group_options
+from .frame.internal_topics import all_internal_topics_option, delete_topics, exclude_shared_topics
+from .frame.options import ConnectionOptions, Duration, connection_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
 from .frame.undo_file import UndoFile, run_source, undo_option
@@ -48,20 +48,20 @@ if TYPE_CHECKING:
     "DESCRIBE are deleted, too, and are not in the undo file.",
 )
 @safety_options
-@consent_options
+@confirmation_options
 @undo_option
 @output_options
 @connection_options
 def delete(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
-    consent: Consent,
+    confirmation: Confirmation,
     undo_file: Path | None,
     empty_for: float | None,
     all_internal: bool,
     including_hidden: bool,
     safety: Safety,
-    chosen: Chosen,
+    chosen: GroupOptions,
 ) -> int:
     """Delete groups without members, with their committed offsets.
 
@@ -73,7 +73,7 @@ def delete(
             "--empty-for: Kafka does not report how long a group has been empty; kgroups history stale finds "
             "it in the records of __consumer_offsets"
         )
-    safety.check(consent)
+    safety.check(confirmation)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
     from kgroups.model.groups import GroupType
@@ -92,7 +92,7 @@ def delete(
             if each.group.type not in GroupType.WITHOUT_COMMITS
         }
         screened = await safety.screen(
-            admin, planned, committed, lambda each: each.group.group_id, execute=consent.execute
+            admin, planned, committed, lambda each: each.group.group_id, execute=confirmation.execute
         )
         return await _with_topics(admin, screened, all_internal)
 
@@ -115,7 +115,7 @@ def delete(
         offsets = sum(len(each.commits) for each in groups)
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
-    return perform(connection, shape, consent, Act(DELETE, plan, row, question, do, undo))
+    return apply_plan(connection, shape, confirmation, Operation(DELETE, plan, row, question, do, undo))
 
 
 async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
@@ -220,7 +220,7 @@ async def _with_topics(
 
     if not all_internal:
         return whole.with_failures((), kept_remarks(groups))
-    topics = await own_topics(admin, doomed_topics(groups))
+    topics = await exclude_shared_topics(admin, doomed_topics(groups))
     items: list[GroupDeletion | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
         topics.failures, (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))

@@ -11,10 +11,10 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Act, perform
-from .frame.confirmation import Consent, consent_options
-from .frame.group_options import Chosen, complete_topic, group_options
-from .frame.options import Connection, connection_options, output_options
+from .frame.apply_plan import Operation, apply_plan
+from .frame.confirmation import Confirmation, confirmation_options
+from .frame.group_options import GroupOptions, complete_topic, group_options
+from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
 from .frame.undo_file import UndoFile, undo_option
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     shell_complete=complete_topic,
 )
 @safety_options
-@consent_options
+@confirmation_options
 @undo_option
 @output_options
 @connection_options
 def delete_offsets(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
-    consent: Consent,
+    confirmation: Confirmation,
     undo_file: Path | None,
     safety: Safety,
-    chosen: Chosen,
+    chosen: GroupOptions,
     topics: tuple[str, ...],
 ) -> int:
     """Delete committed offsets of topics.
@@ -61,7 +61,7 @@ def delete_offsets(
     if not topics:
         raise UsageError("no topic selected: use --topic TOPIC[:0,2-5]")
     scope = parse_topic_scope(topics)
-    safety.check(consent)
+    safety.check(confirmation)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
     from kgroups.admin.change.reset_plan import IDLE
@@ -74,7 +74,7 @@ def delete_offsets(
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await admin.describe(Selection(names))).items if names else ()
         members = [group.group_id for group in groups if group.state not in IDLE]
-        return await safety.screen_offsets(admin, planned, execute=consent.execute, members=members)
+        return await safety.screen_offsets(admin, planned, execute=confirmation.execute, members=members)
 
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
         applied = await write_offsets(
@@ -87,4 +87,6 @@ def delete_offsets(
         groups = len({entry.group_id for entry in planned})
         return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
-    return perform(connection, shape, consent, Act(DELETE_OFFSETS, plan, delete_offset_row, question, do, undo))
+    return apply_plan(
+        connection, shape, confirmation, Operation(DELETE_OFFSETS, plan, delete_offset_row, question, do, undo)
+    )

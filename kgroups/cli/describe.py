@@ -11,9 +11,16 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .frame.group_options import Chosen, group_and_topic_options
-from .frame.options import Connection, connection_options, deep_options, exclusive, isolation_option, output_options
-from .frame.run_query import Shape, answer
+from .frame.group_options import GroupOptions, group_and_topic_options
+from .frame.options import (
+    ConnectionOptions,
+    check_exclusive,
+    connection_options,
+    deep_options,
+    isolation_option,
+    output_options,
+)
+from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -34,28 +41,28 @@ if TYPE_CHECKING:
 @output_options
 @connection_options
 def describe(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
     offsets: bool,
     members: bool,
     state: bool,
     topology: bool,
     isolation: str,
-    chosen: Chosen,
+    chosen: GroupOptions,
     verbose: bool,
     deep: tuple[int, float] | None,
 ) -> int:
     """Describe groups: offsets and lag, members, or state."""
-    exclusive(offsets=offsets, members=members, state=state, topology=topology)
+    check_exclusive(offsets=offsets, members=members, state=state, topology=topology)
     selection = chosen.selection()
-    look = shape._replace(verbose=verbose)
+    shape = shape._replace(verbose=verbose)
 
     if deep and topology:
         raise UsageError("--deep and --topology are mutually exclusive")
     if deep and connection.settings.transport is Transport.LIBRDKAFKA:
         raise UsageError("--deep is not supported with --transport librdkafka")
 
-    async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.offsets import Isolation
         from kgroups.model.views.offset_row import OffsetRow
         from kgroups.model.views.offsets import offset_rows
@@ -63,8 +70,8 @@ def describe(
         level = Isolation[isolation.upper()]
         if deep:
             outcome = await admin.describe_offsets(selection, isolation=level)
-            remarks = _remarks(selection, outcome, [item.group for item in outcome.items])
-            return await _deepened(admin, "offsets", outcome, deep, remarks)
+            notices = _notices(selection, outcome, [item.group for item in outcome.items])
+            return await _with_deep_columns(admin, "offsets", outcome, deep, notices)
         from kgroups.render.store import RowStore
         from kgroups.render.views import OFFSETS
 
@@ -72,7 +79,7 @@ def describe(
 
         store = RowStore(OFFSETS.columns)
         groups: list[Any] = []
-        told = await take_rows(
+        streamed = await take_rows(
             admin.stream_offsets(selection, isolation=level),
             OffsetRow,
             offset_rows,
@@ -81,30 +88,34 @@ def describe(
             seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
         )
         # A store is read as a tuple of rows is.
-        return told.with_failures((), _remarks(selection, told, groups))._replace(items=store)  # type: ignore[arg-type]
+        return streamed.with_failures((), _notices(selection, streamed, groups))._replace(items=store)  # type: ignore[arg-type]
 
-    async def ask_members(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_members(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.views.member_rows import MemberRow, member_rows
 
         outcome = await admin.describe(selection)
         if deep:
-            return await _deepened(admin, "members", outcome, deep, _remarks(selection, outcome, outcome.items))
+            return await _with_deep_columns(
+                admin, "members", outcome, deep, _notices(selection, outcome, outcome.items)
+            )
         rows = chain.from_iterable(map(member_rows, outcome.items))
-        return _shown(outcome, rows, MemberRow, _remarks(selection, outcome, outcome.items))
+        return _with_refused_groups(outcome, rows, MemberRow, _notices(selection, outcome, outcome.items))
 
-    async def ask_state(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_state(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.model.views.member_rows import StateRow, state_row
 
         outcome = await admin.describe(selection)
-        remarks = [] if outcome.items else _remarks(selection, outcome, ())
+        notices = [] if outcome.items else _notices(selection, outcome, ())
         if deep:
-            return await _deepened(admin, "state", outcome, deep, remarks)
-        return _shown(outcome, map(state_row, outcome.items), StateRow, remarks)
+            return await _with_deep_columns(admin, "state", outcome, deep, notices)
+        return _with_refused_groups(outcome, map(state_row, outcome.items), StateRow, notices)
 
     if topology:
-        return _topology(connection, look, selection)
-    name, ask = ("members", ask_members) if members else ("state", ask_state) if state else ("offsets", ask_offsets)
-    return answer(connection.settings, look, _view(name, deep=bool(deep)), ask, debug=connection.debug)
+        return _topology(connection, shape, selection)
+    name, query = (
+        ("members", query_members) if members else ("state", query_state) if state else ("offsets", query_offsets)
+    )
+    return query_and_show(connection.settings, shape, _view(name, deep=bool(deep)), query, debug=connection.debug)
 
 
 def _view(name: str, *, deep: bool) -> View:
@@ -121,39 +132,41 @@ def _view(name: str, *, deep: bool) -> View:
     return MEMBERS if name == MEMBERS.name else STATE
 
 
-async def _deepened(
-    admin: GroupAdmin, which: str, outcome: Outcome[Any], bounds: tuple[int, float], remarks: list[str]
+async def _with_deep_columns(
+    admin: GroupAdmin, view: str, outcome: Outcome[Any], bounds: tuple[int, float], notices: list[str]
 ) -> Outcome[Any]:
-    from .frame.deep_columns import deepened
+    from .frame.deep_columns import with_deep_columns
 
-    return (await deepened(admin, which, outcome, *bounds)).with_failures((), remarks)
+    return (await with_deep_columns(admin, view, outcome, *bounds)).with_failures((), notices)
 
 
-def _shown(outcome: Outcome[Any], rows: Iterable[Any], kind: type[Any], remarks: list[str]) -> Outcome[Any]:
+def _with_refused_groups(
+    outcome: Outcome[Any], rows: Iterable[Any], row_type: type[Any], notices: list[str]
+) -> Outcome[Any]:
     """The rows, and one for each group that may not be seen."""
     if outcome.failures:
         from kgroups.model.views.refused_rows import refused_rows
 
-        rows = chain(rows, refused_rows(kind, outcome.failures))
-    return outcome.with_items(rows).with_failures((), remarks)
+        rows = chain(rows, refused_rows(row_type, outcome.failures))
+    return outcome.with_items(rows).with_failures((), notices)
 
 
-def _topology(connection: Connection, shape: Shape, selection: Selection) -> int:
+def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection) -> int:
     from kgroups.model.views.topology_rows import nodes_remark, topology_remark, topology_rows
     from kgroups.render.topology_views import TOPOLOGY
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         described = await admin.describe(selection)
         outcome = (await admin.describe_nodes(described.items)).after(described)
         named = [] if selection.needs_list else outcome.items
-        remarks = [remark for group in named if (remark := topology_remark(group) or nodes_remark(group))]
+        notices = [notice for group in named if (notice := topology_remark(group) or nodes_remark(group))]
         rows = chain.from_iterable(map(topology_rows, outcome.items))
-        return outcome.with_items(rows).with_failures((), remarks)
+        return outcome.with_items(rows).with_failures((), notices)
 
-    return answer(connection.settings, shape, TOPOLOGY, ask, debug=connection.debug)
+    return query_and_show(connection.settings, shape, TOPOLOGY, query, debug=connection.debug)
 
 
-def _remarks(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:
+def _notices(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:
     """The Java tool's two remarks on a group's state; of groups that were named, not of all there are."""
     from kgroups.model.groups import GroupState
 
@@ -161,10 +174,10 @@ def _remarks(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[s
         return [] if outcome.failures else ["no group matches"]
     if selection.needs_list:
         return []
-    remarks = []
+    notices = []
     for group in groups:
         if group.state == GroupState.EMPTY:
-            remarks.append(f"group '{group.group_id}' has no active members")
+            notices.append(f"group '{group.group_id}' has no active members")
         elif group.state in GroupState.REBALANCING:
-            remarks.append(f"group '{group.group_id}' is rebalancing")
-    return remarks
+            notices.append(f"group '{group.group_id}' is rebalancing")
+    return notices

@@ -10,9 +10,9 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .frame.group_options import Chosen, group_options
-from .frame.options import Connection, F, collected, connection_options, deep_options
-from .frame.run_query import complain, or_written, put
+from .frame.group_options import GroupOptions, group_options
+from .frame.options import ConnectionOptions, F, connection_options, deep_options, grouped_options
+from .frame.run_query import or_write_error, print_failures, run_query
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -71,7 +71,7 @@ async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[A
 
 def look_options(command: F) -> F:
     """The command gets ``look``, a :class:`Look`."""
-    return collected(command, _LOOK, "look", Look)
+    return grouped_options(command, _LOOK, "look", Look)
 
 
 @click.command("explain")
@@ -88,7 +88,11 @@ def look_options(command: F) -> F:
 @look_options
 @connection_options
 def explain(
-    connection: Connection, look: Look, chosen: Chosen, what_if: tuple[str, ...], deep: tuple[int, float] | None
+    connection: ConnectionOptions,
+    look: Look,
+    chosen: GroupOptions,
+    what_if: tuple[str, ...],
+    deep: tuple[int, float] | None,
 ) -> int:
     """Explain the state and the problems of groups.
 
@@ -111,7 +115,7 @@ def explain(
     if connection.settings.transport is Transport.LIBRDKAFKA:
         raise UsageError("explain is not supported with --transport librdkafka")
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.port.capabilities import FACTS
 
         outcome = await FACTS.of(admin).gather_facts(selection)
@@ -124,10 +128,10 @@ def explain(
 
         return await with_logs(admin, outcome, *deep)
 
-    told, cluster_id = or_written(
+    told, cluster_id = or_write_error(
         look.output,
         lambda empty: write_json(empty, sys.stdout, None),
-        lambda: put(connection.settings, ask, debug=connection.debug),
+        lambda: run_query(connection.settings, query, debug=connection.debug),
     )
     answered: Outcome[Explained] = told.with_items(Explained(facts, find(facts)) for facts in told.items)
     if changes:
@@ -138,7 +142,7 @@ def explain(
         tier = Tier.VERBOSE if look.verbose else Tier.BASE
         write_explained(answered.items, look.format, sys.stdout, tier, headers=not look.no_headers)
     sys.stdout.flush()
-    complain(answered)
+    print_failures(answered)
     return answered.exit_code
 
 

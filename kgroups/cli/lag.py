@@ -11,9 +11,9 @@ import click
 from kgroups.config.settings import Transport
 from kgroups.errors import UsageError
 
-from .frame.group_options import Chosen, group_and_topic_options
-from .frame.options import Connection, connection_options, isolation_option, output_options
-from .frame.run_query import Shape, answer
+from .frame.group_options import GroupOptions, group_and_topic_options
+from .frame.options import ConnectionOptions, connection_options, isolation_option, output_options
+from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -51,9 +51,9 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
 @output_options
 @connection_options
 def lag(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
-    chosen: Chosen,
+    chosen: GroupOptions,
     by: str,
     only_lagging: bool,
     least: int | None,
@@ -86,59 +86,59 @@ def lag(
     level = Isolation[isolation.upper()]
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
-    look = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
+    shape = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
     by_time = _names_time(ranked)
     if not with_time and (by_time or _names_time(shape.columns)):
         raise UsageError("the column time_lag_ms requires --time")
     if with_time and connection.settings.transport is Transport.LIBRDKAFKA:
         raise UsageError("--time is not supported with --transport librdkafka")
 
-    def first(rows: list[Any]) -> list[Any]:
+    def first_rows(rows: list[Any]) -> list[Any]:
         return rows if top is None else sort_rows(rows, view, ranked)[:top]
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        return await ask_with_time(admin) if with_time else await ask_offsets(admin)
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
+        return await query_with_time(admin) if with_time else await query_offsets(admin)
 
-    async def ask_offsets(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
         from .frame.stored import take_rows
 
-        taken = _Taken(view.columns, only_lagging, least, None if top is None else first)
-        told = await take_rows(
+        kept_rows = _RowFilter(view.columns, only_lagging, least, None if top is None else first_rows)
+        streamed = await take_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             LAG_ROWS[By(by)],
             lambda item: dict.fromkeys(share.row() for share in shares(item, By(by))),
-            taken.append,
-            insert=taken.insert,
-            seen=taken.count,
+            kept_rows.append,
+            insert=kept_rows.insert,
+            seen=kept_rows.count,
             refused_alone=True,
         )
-        remarks = _remarks(taken.unsure)
-        if not taken.groups and not told.failures and selection.needs_list:
-            remarks.append("no group matches")
-        return told.with_failures((), remarks)._replace(items=taken.items)
+        notices = _notices(kept_rows.undecided)
+        if not kept_rows.groups and not streamed.failures and selection.needs_list:
+            notices.append("no group matches")
+        return streamed.with_failures((), notices)._replace(items=kept_rows.items)
 
-    async def ask_with_time(admin: GroupAdmin) -> Outcome[Any]:
+    async def query_with_time(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
         now = int(time.time() * 1000)
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
         seen = {item.group.group_id for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
-        rows, unsure = _kept((*share_of, *refused), only_lagging, least)
-        remarks = _remarks(unsure)
+        rows, undecided = _filter((*share_of, *refused), only_lagging, least)
+        notices = _notices(undecided)
         if not outcome.items and not outcome.failures and selection.needs_list:
-            remarks.append("no group matches")
+            notices.append("no group matches")
         if not by_time:
-            rows = first(rows)
-        places = {place for row in rows if row in share_of for place in share_of[row].positions()}
-        unread, failures = await admin.find_unread(places, isolation=level)
+            rows = first_rows(rows)
+        positions = {place for row in rows if row in share_of for place in share_of[row].positions()}
+        unread, failures = await admin.find_unread(positions, isolation=level)
         ages = Ages(unread, now)
-        rows = first([share_of[row].row(ages) if row in share_of else row for row in rows])
-        return outcome.with_items(rows).with_failures(failures, remarks)
+        rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
+        return outcome.with_items(rows).with_failures(failures, notices)
 
-    return answer(connection.settings, look, view, ask, debug=connection.debug)
+    return query_and_show(connection.settings, shape, view, query, debug=connection.debug)
 
 
-class _Taken:
+class _RowFilter:
     """The rows that are wanted, taken batch by batch; of a ranking no more than the first ones."""
 
     def __init__(
@@ -146,36 +146,36 @@ class _Taken:
         columns: Iterable[Column],
         only_lagging: bool,
         least: int | None,
-        first: Callable[[list[Any]], list[Any]] | None,
+        first_rows: Callable[[list[Any]], list[Any]] | None,
     ) -> None:
         from kgroups.render.store import RowStore
 
         self._only_lagging = only_lagging
         self._least = least
-        self._first = first
+        self._first_rows = first_rows
         self._store = RowStore(columns)
         self._best: list[Any] = []
-        self.groups = self.unsure = 0
+        self.groups = self.undecided = 0
 
     @property
     def items(self) -> Any:
         """A store is read as a tuple of rows is."""
-        return tuple(self._best) if self._first else self._store
+        return tuple(self._best) if self._first_rows else self._store
 
     def append(self, rows: Iterable[Any]) -> None:
-        self._take(rows, self._store.append)
+        self._add(rows, self._store.append)
 
     def insert(self, rows: Iterable[Any]) -> None:
-        self._take(rows, self._store.insert)
+        self._add(rows, self._store.insert)
 
     def count(self, group: object) -> None:
         self.groups += 1
 
-    def _take(self, rows: Iterable[Any], add: Callable[[Iterable[Any]], None]) -> None:
-        kept, unsure = _kept(rows, self._only_lagging, self._least)
-        self.unsure += unsure
-        if self._first:
-            self._best = self._first([*self._best, *kept])
+    def _add(self, rows: Iterable[Any], add: Callable[[Iterable[Any]], None]) -> None:
+        kept, undecided = _filter(rows, self._only_lagging, self._least)
+        self.undecided += undecided
+        if self._first_rows:
+            self._best = self._first_rows([*self._best, *kept])
         else:
             add(kept)
 
@@ -186,17 +186,17 @@ def _names_time(names: str | None) -> bool:
     return any(name in _TIME_COLUMNS for name in folded)
 
 
-def _kept(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tuple[list[Any], int]:
+def _filter(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tuple[list[Any], int]:
     """The rows that are wanted; and how many others are left out that could be wanted, for all that is known."""
-    kept, unsure = [], 0
+    kept, undecided = [], 0
     for row in rows:
         enough = least is None or (row.known_lag is not None and row.known_lag >= least)
         if enough and (row.behind or not only_lagging):
             kept.append(row)
         elif row.unknown or row.unknown is None:
-            unsure += 1
-    return kept, unsure
+            undecided += 1
+    return kept, undecided
 
 
-def _remarks(unsure: int) -> list[str]:
-    return [f"omitted because their lag is partly unknown: {unsure:,}"] if unsure else []
+def _notices(undecided: int) -> list[str]:
+    return [f"omitted because their lag is partly unknown: {undecided:,}"] if undecided else []

@@ -8,8 +8,8 @@ import click
 
 from kgroups.errors import UsageError
 
-from .frame.options import Connection, connection_options, output_options, words
-from .frame.run_query import Shape, answer
+from .frame.options import ConnectionOptions, connection_options, output_options, split_values
+from .frame.run_query import Shape, query_and_show
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -48,7 +48,7 @@ _SHOW = "\x00"
 @output_options
 @connection_options
 def list_groups(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
     states: tuple[str, ...],
     types: tuple[str, ...],
@@ -61,20 +61,20 @@ def list_groups(
     from kgroups.render.views import LIST
 
     extra = (*(("type",) if types else ()), *(("state",) if states else ()))
-    look = shape._replace(extra=extra)
-    wanted = ListFilter(
+    shape = shape._replace(extra=extra)
+    group_filter = ListFilter(
         states=_canonical("--state", states, GroupState.ALL),
         types=_canonical("--type", types, GroupType.ALL),
-        protocol_types=words(protocol_types),
-        with_states=bool(states) or look.shows("state"),
-        with_types=bool(types) or look.shows("type"),
+        protocol_types=split_values(protocol_types),
+        with_states=bool(states) or shape.shows("state"),
+        with_types=bool(types) or shape.shows("type"),
     )
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
-        outcome = await admin.list_groups(wanted)
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
+        outcome = await admin.list_groups(group_filter)
         return outcome.with_items(map(list_row, outcome.items))
 
-    return answer(connection.settings, look, LIST, ask, debug=connection.debug)
+    return query_and_show(connection.settings, shape, LIST, query, debug=connection.debug)
 
 
 def _canonical(flag: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ import click
 
 from kgroups.version import __version__
 
-from .frame.exit_status import brought_to_an_end, complain_in_a_line
-from .frame.lazy_command import Later, add_later
+from .frame.exit_status import exit_code_of, print_to_stderr
+from .frame.lazy_command import LazyCommand, add_lazy_commands
 
 COMPLETE = "_KGROUPS_COMPLETE"
 """Set by the scripts in ``completions/``."""
@@ -26,23 +26,25 @@ def cli() -> None:
     """
 
 
-add_later(
+add_lazy_commands(
     cli,
-    Later("list", "list:list_groups", "List the groups of a cluster, of every type."),
-    Later("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
-    Later("lag", "lag:lag", "Show the lag of groups, in records and in time."),
-    Later("watch", "watch.command:watch", "Watch groups live: state, members, lag, and rates."),
-    Later("exporter", "exporter.command:exporter", "Serve metrics of groups to Prometheus."),
-    Later("check", "check.command:check", "Check groups against rules, for CI and monitoring."),
-    Later("explain", "explain:explain", "Explain the state and the problems of groups."),
-    Later("reset-offsets", "reset_offsets:reset_offsets", "Reset the committed offsets of groups without members."),
-    Later("delete-offsets", "delete_offsets:delete_offsets", "Delete committed offsets of topics."),
-    Later("delete", "delete:delete", "Delete groups without members, with their committed offsets."),
-    Later("remove-members", "remove_members:remove_members", "Remove members from groups."),
-    Later("config", "config:config", "Show and test the connection settings."),
-    Later("history", "history:history", "Collect the history of groups, and query it."),
-    Later("profile", "profile:profile", "List, show, and choose profiles of clusters."),
-    Later("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
+    LazyCommand("list", "list:list_groups", "List the groups of a cluster, of every type."),
+    LazyCommand("describe", "describe:describe", "Describe groups: offsets and lag, members, or state."),
+    LazyCommand("lag", "lag:lag", "Show the lag of groups, in records and in time."),
+    LazyCommand("watch", "watch.command:watch", "Watch groups live: state, members, lag, and rates."),
+    LazyCommand("exporter", "exporter.command:exporter", "Serve metrics of groups to Prometheus."),
+    LazyCommand("check", "check.command:check", "Check groups against rules, for CI and monitoring."),
+    LazyCommand("explain", "explain:explain", "Explain the state and the problems of groups."),
+    LazyCommand(
+        "reset-offsets", "reset_offsets:reset_offsets", "Reset the committed offsets of groups without members."
+    ),
+    LazyCommand("delete-offsets", "delete_offsets:delete_offsets", "Delete committed offsets of topics."),
+    LazyCommand("delete", "delete:delete", "Delete groups without members, with their committed offsets."),
+    LazyCommand("remove-members", "remove_members:remove_members", "Remove members from groups."),
+    LazyCommand("config", "config:config", "Show and test the connection settings."),
+    LazyCommand("history", "history:history", "Collect the history of groups, and query it."),
+    LazyCommand("profile", "profile:profile", "List, show, and choose profiles of clusters."),
+    LazyCommand("sandbox", "sandbox:sandbox", "Run a local Kafka cluster for experiments."),
 )
 
 
@@ -52,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
         from .frame.completion import complete
 
         return complete(cli, COMPLETE, instruction)
-    return brought_to_an_end(lambda: _run(arguments), _complain)
+    return exit_code_of(lambda: _run(arguments), _print_error)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -68,11 +70,11 @@ def _run(arguments: Sequence[str]) -> int:
         return error.exit_code
     except click.ClickException as error:
         path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "kgroups"
-        complain_in_a_line(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
+        print_to_stderr(f"{path}: error: {error.format_message().rstrip('.')}; see {path} --help")
         return error.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
 
 
-def _complain(text: str) -> None:
-    complain_in_a_line(f"kgroups: error: {text}")
+def _print_error(text: str) -> None:
+    print_to_stderr(f"kgroups: error: {text}")

@@ -10,10 +10,10 @@ import click
 from kgroups.errors import KgroupsError, UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Act, perform
-from .frame.confirmation import Consent, consent_options
-from .frame.group_options import Chosen, group_options
-from .frame.options import Connection, connection_options, output_options
+from .frame.apply_plan import Operation, apply_plan
+from .frame.confirmation import Confirmation, confirmation_options
+from .frame.group_options import GroupOptions, group_options
+from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.run_query import Shape
 from .frame.write_offsets import chunks, unchecked
 
@@ -39,18 +39,18 @@ MEMBERS_AT_ONCE = 500
 @click.option(
     "--reason", default="removed by kgroups", show_default=True, help="Reason, for the broker's log (since Kafka 3.2)."
 )
-@consent_options
+@confirmation_options
 @output_options
 @connection_options
 def remove_members(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
-    consent: Consent,
+    confirmation: Confirmation,
     members: tuple[str, ...],
     instances: tuple[str, ...],
     all_members: bool,
     reason: str,
-    chosen: Chosen,
+    chosen: GroupOptions,
 ) -> int:
     """Remove members from groups.
 
@@ -105,7 +105,9 @@ def remove_members(
         groups = len({leaver.group_id for leaver in planned})
         return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
-    return perform(connection, shape, consent, Act(REMOVE_MEMBERS, plan, remove_member_row, question, do, stop=stop))
+    return apply_plan(
+        connection, shape, confirmation, Operation(REMOVE_MEMBERS, plan, remove_member_row, question, do, stop=stop)
+    )
 
 
 def _so_far(journal: RemovalJournal, leavers: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:

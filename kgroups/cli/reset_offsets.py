@@ -12,12 +12,17 @@ import click
 from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
-from .frame.apply_plan import Act, perform
-from .frame.confirmation import Consent, consent_options
-from .frame.group_options import Chosen, group_options
-from .frame.internal_topics import all_internal_topics_option, delete_topics, internal_topic_option, own_topics
-from .frame.options import Connection, connection_options, output_options
-from .frame.run_query import Shape, complain, put
+from .frame.apply_plan import Operation, apply_plan
+from .frame.confirmation import Confirmation, confirmation_options
+from .frame.group_options import GroupOptions, group_options
+from .frame.internal_topics import (
+    all_internal_topics_option,
+    delete_topics,
+    exclude_shared_topics,
+    internal_topic_option,
+)
+from .frame.options import ConnectionOptions, connection_options, output_options
+from .frame.run_query import Shape, print_failures, run_query
 from .frame.safety import Safety, safety_options
 from .frame.undo_file import UndoFile, run_source, undo_option
 from .frame.write_offsets import write_offsets
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
 @internal_topic_option
 @all_internal_topics_option
 @safety_options
-@consent_options
+@confirmation_options
 @undo_option
 @click.option(
     "--accept-mismatch",
@@ -58,15 +63,15 @@ if TYPE_CHECKING:
 @output_options
 @connection_options
 def reset_offsets(
-    connection: Connection,
+    connection: ConnectionOptions,
     shape: Shape,
-    consent: Consent,
+    confirmation: Confirmation,
     undo_file: Path | None,
     accepted: tuple[str, ...],
     export: bool,
     create_group: bool,
     safety: Safety,
-    chosen: Chosen,
+    chosen: GroupOptions,
     topics: tuple[str, ...],
     all_topics: bool,
     internal: tuple[str, ...],
@@ -81,9 +86,9 @@ def reset_offsets(
     """
     request, remarks = _request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
-    safety.check(consent)
+    safety.check(confirmation)
     if export:
-        if consent.execute:
+        if confirmation.execute:
             raise UsageError("--export and --execute are mutually exclusive")
         if internal or all_internal:
             raise UsageError("--export cannot be combined with the deletion of internal topics")
@@ -101,7 +106,7 @@ def reset_offsets(
         planned = planned.with_failures((), remarks)
         # An undo is watched, too: an offset that is still the one that was written proves no end of commits, because a
         # client with nothing to read commits the same offset again, and an undo file has no times of writing.
-        planned = await safety.screen_offsets(admin, planned, execute=consent.execute)
+        planned = await safety.screen_offsets(admin, planned, execute=confirmation.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
@@ -126,7 +131,7 @@ def reset_offsets(
         groups = len({entry.group_id for entry in offsets})
         return f"Write {count(len(offsets), 'offset')} of {count(groups, 'group')}{more}"
 
-    return perform(connection, shape, consent, Act(RESET_OFFSETS, plan, row, question, do, undo))
+    return apply_plan(connection, shape, confirmation, Operation(RESET_OFFSETS, plan, row, question, do, undo))
 
 
 async def _with_topics(
@@ -140,7 +145,7 @@ async def _with_topics(
     if not names:
         return planned.with_items(planned.items)
     groups = await admin.describe(Selection(names))
-    topics = await own_topics(admin, doomed_topics(groups.items, named))
+    topics = await exclude_shared_topics(admin, doomed_topics(groups.items, named))
     items: list[PlannedOffset | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(
         (*groups.failures, *topics.failures), (*topics.notices, *((NO_WAY_BACK,) if topics.items else ()))
@@ -148,7 +153,11 @@ async def _with_topics(
 
 
 def _request(
-    chosen: Chosen, topics: tuple[str, ...], all_topics: bool, scenarios: dict[str, Any], accepted: tuple[str, ...]
+    chosen: GroupOptions,
+    topics: tuple[str, ...],
+    all_topics: bool,
+    scenarios: dict[str, Any],
+    accepted: tuple[str, ...],
 ) -> tuple[ResetRequest, tuple[str, ...]]:
     """What the flags ask for, and what is to be said about it.
 
@@ -164,7 +173,7 @@ def _request(
     if flag == "from_file":
         from .frame.plan_source import plan_for, read_plan
 
-        named = chosen.selection() if chosen.anything else None
+        named = chosen.selection() if chosen.any_given else None
         scenario, selection, remarks = plan_for(read_plan(value), value, named, accepted)
         return ResetRequest(selection, scenario, scope), remarks
     if accepted:
@@ -175,7 +184,7 @@ def _request(
 
 
 def _export(
-    connection: Connection, shape: Shape, request: ResetRequest, remarks: tuple[str, ...], *, with_group: bool
+    connection: ConnectionOptions, shape: Shape, request: ResetRequest, remarks: tuple[str, ...], *, with_group: bool
 ) -> int:
     """The plan on standard output, to be read by ``--from-file``."""
     from kgroups.model.operations.plan_file import java_csv, json_plan
@@ -193,7 +202,7 @@ def _export(
             sources.append(await run_source(admin, connection, planned.items))
         return planned
 
-    outcome, _ = put(connection.settings, plan, debug=connection.debug)
+    outcome, _ = run_query(connection.settings, plan, debug=connection.debug)
     lines = json_plan(outcome.items, *sources) if as_json else java_csv(outcome.items, with_group=with_group)
     show = escape if sys.stdout.isatty() and not as_json else str
     sys.stdout.writelines(show(line) + "\n" for line in lines)
@@ -201,5 +210,5 @@ def _export(
     if not as_json and (lost := sum(entry.after is None for entry in outcome.items)):
         removed = count(lost, "offset is removed", "offsets are removed")
         outcome = outcome.with_failures((), [f"{removed}, which CSV cannot express: use -o json"])
-    complain(outcome)
+    print_failures(outcome)
     return outcome.exit_code

@@ -29,7 +29,7 @@ PROGRAM = f"""#!/bin/sh
 exec {sys.executable} -c '
 import kgroups.cli.frame.completion
 from kgroups.__main__ import main
-kgroups.cli.frame.completion.PATIENCE = 60
+kgroups.cli.frame.completion.TIMEOUT = 60
 main()
 ' "$@"
 """

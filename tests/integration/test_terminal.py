@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kgroups.cli.frame.progress import PATIENCE
+from kgroups.cli.frame.progress import DELAY
 from kgroups.sandbox.seed_data import STRANGE_NAME
 from tests.integration.asking import visible
 from tests.integration.known_world import World
@@ -54,10 +54,10 @@ def test_what_cannot_fit_is_plain_and_unbroken(world: World) -> None:
 def test_piped_output_is_plain_whatever_stderr_is(world: World) -> None:
     shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW, piped=True)
     assert (shown.code, shown.screen, shown.out) == (0, [], world.ask("list", "--state").out)
-    assert not shown.raw or shown.seconds > PATIENCE
+    assert not shown.raw or shown.seconds > DELAY
 
 
 def test_quick_command_shows_no_progress(world: World) -> None:
     shown = on_terminal("describe", "payments-empty", bootstrap=world.sandbox.bootstrap, columns=NARROW, piped=True)
     assert shown.lines == ["kgroups: note: group 'payments-empty' has no active members"]
-    assert not shown.progress or shown.seconds > PATIENCE
+    assert not shown.progress or shown.seconds > DELAY

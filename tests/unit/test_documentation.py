@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from kgroups.cli.frame.lazy_command import Later
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.config.profiles import read_profiles
 from kgroups.model.health.rules import parse_rules
@@ -34,7 +34,7 @@ DISCOURAGED = re.compile(
 
 def commands(group: click.Group, path: str) -> Iterator[str]:
     for name, command in sorted(group.commands.items()):
-        command = command.load() if isinstance(command, Later) else command
+        command = command.load() if isinstance(command, LazyCommand) else command
         yield f"{path} {name}"
         if isinstance(command, click.Group):
             yield from commands(command, f"{path} {name}")
@@ -129,7 +129,7 @@ def _kgroups_commands(command: str) -> Iterator[list[str]]:
 def _parse(command: click.Command, words: list[str]) -> None:
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.commands[words[0]]
-        command, words = found.load() if isinstance(found, Later) else found, words[1:]
+        command, words = found.load() if isinstance(found, LazyCommand) else found, words[1:]
     if words not in (["--version"], ["--help"]):
         command.make_context(str(command.name), list(words))
 

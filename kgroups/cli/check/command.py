@@ -13,9 +13,9 @@ import click
 
 from kgroups.errors import ClusterUnreachable, ConfigError, DeadlineExceeded
 
-from ..frame.exit_status import stay
-from ..frame.group_options import Chosen, group_and_topic_options
-from ..frame.options import Connection, Duration, connection_options, isolation_option
+from ..frame.exit_status import enable_gc
+from ..frame.group_options import GroupOptions, group_and_topic_options
+from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 from .expectations import expectation_options
 from .plugin import Plugin
 
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 @isolation_option
 @connection_options
 def check(
-    connection: Connection,
-    chosen: Chosen,
+    connection: ConnectionOptions,
+    chosen: GroupOptions,
     limits: Limits,
     rules: Path | None,
     window: float,
@@ -86,10 +86,10 @@ def check(
     from kgroups.model.offsets import Isolation
 
     if wait is not None:
-        stay()
+        enable_gc()
     more = _read(rules)
     sampling = partial(Sampling, limits, more, window, samples)
-    judged = Judged(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
+    judged = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
     until = time.monotonic() + (wait or 0)
     while True:
         over = time.monotonic() + interval > until
@@ -108,11 +108,15 @@ def check(
     return int(report.severity)
 
 
-class Judged:
+class Checker:
     """The groups that are meant, and what is expected of each."""
 
     def __init__(
-        self, connection: Connection, selection: Selection, isolation: Isolation, sampling: Callable[[], Sampling]
+        self,
+        connection: ConnectionOptions,
+        selection: Selection,
+        isolation: Isolation,
+        sampling: Callable[[], Sampling],
     ) -> None:
         self._connection = connection
         self._selection = selection
@@ -143,24 +147,24 @@ class Judged:
         from kgroups.admin.observe import observe_in_batches
         from kgroups.model.outcome import Outcome
 
-        from ..frame.run_query import put
+        from ..frame.run_query import run_query
 
-        async def ask(admin: GroupAdmin) -> Outcome[Seen]:
+        async def query(admin: GroupAdmin) -> Outcome[Seen]:
             async for batch in observe_in_batches(admin, self._selection, isolation=self._isolation):
                 sampling.judge(batch)
             return Outcome()
 
-        _, self.cluster_id = put(self._connection.settings, ask, debug=self._connection.debug)
+        _, self.cluster_id = run_query(self._connection.settings, query, debug=self._connection.debug)
 
     def _proofs(self, positions: Collection[Position]) -> dict[Position, Proof]:
         """Whether a record is unread at each; unknown where the cluster does not answer any more."""
         from kgroups.admin.observe import find_proofs
         from kgroups.model.health.findings import Proof
 
-        from ..frame.run_query import put
+        from ..frame.run_query import run_query
 
         try:
-            outcome, _ = put(
+            outcome, _ = run_query(
                 self._connection.settings,
                 lambda admin: find_proofs(admin, positions, isolation=self._isolation),
                 debug=self._connection.debug,
@@ -172,9 +176,9 @@ class Judged:
     def _look(self, wanted: Sample) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
-        from ..frame.run_query import put
+        from ..frame.run_query import run_query
 
-        outcome, self.cluster_id = put(
+        outcome, self.cluster_id = run_query(
             self._connection.settings,
             lambda admin: observe(
                 admin,
@@ -203,12 +207,12 @@ def _read(path: Path | None) -> tuple[Rule, ...]:
     return parse_rules(text, str(path))
 
 
-def _selection(chosen: Chosen, rules: tuple[Rule, ...]) -> Selection:
+def _selection(chosen: GroupOptions, rules: tuple[Rule, ...]) -> Selection:
     """The chosen groups; where none is, those that the rules are about."""
     import re
     from fnmatch import translate
 
-    if chosen.anything or not rules:
+    if chosen.any_given or not rules:
         return chosen.selection()
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.health.rules import is_glob

@@ -12,7 +12,7 @@ from kgroups.model.health.check import Check
 from kgroups.model.health.judge import CHECKS
 from kgroups.model.health.limits import Limits
 
-from ..frame.options import collected, words
+from ..frame.options import grouped_options, split_values
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,13 +30,13 @@ def _option(check: Check) -> Callable[[F], F]:
 
 def expectation_options(command: F) -> F:
     """The command gets ``limits``, a :class:`kgroups.model.health.limits.Limits`."""
-    return collected(command, tuple(map(_option, CHECKS)), "limits", _limits)
+    return grouped_options(command, tuple(map(_option, CHECKS)), "limits", _limits)
 
 
 def _limits(**values: Any) -> Limits:
     if values["members"] is not None and values["min_members"] is not None:
         raise UsageError("--members and --min-members are mutually exclusive")
-    values["states"] = list(words(values["states"]))
+    values["states"] = list(split_values(values["states"]))
     given = {
         check.field: _read(check, value) for check in CHECKS if (value := values[check.field]) not in (None, (), [])
     }

@@ -10,7 +10,7 @@ import click
 
 from kgroups.errors import KgroupsError
 
-from ..frame.exit_status import complain_in_a_line
+from ..frame.exit_status import print_to_stderr
 
 EXIT_UNKNOWN = 3
 
@@ -55,4 +55,4 @@ def _no_answer(why: str, output: str) -> None:
 
     write_no_answer(why, int(time.time() * 1000), output, sys.stdout)
     if output != "text":
-        complain_in_a_line(f"kgroups: error: {why}")
+        print_to_stderr(f"kgroups: error: {why}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..frame.lazy_command import Later, add_later
+from ..frame.lazy_command import LazyCommand, add_lazy_commands
 
 
 @click.group("config")
@@ -15,8 +15,8 @@ def config() -> None:
     """
 
 
-add_later(
+add_lazy_commands(
     config,
-    Later("check", "config.check:check", "Test the connection to each broker, step by step."),
-    Later("show", "config.show:show_settings", "Show each setting, its source, and its effect."),
+    LazyCommand("check", "config.check:check", "Test the connection to each broker, step by step."),
+    LazyCommand("show", "config.show:show_settings", "Show each setting, its source, and its effect."),
 )

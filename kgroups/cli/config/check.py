@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from ..frame.options import Connection, explained_connection_options, output_options
-from ..frame.run_query import Shape, show, tell
+from ..frame.options import ConnectionOptions, explained_connection_options, output_options
+from ..frame.run_query import Shape, print_exchange, show
 
 
 @click.command("check")
 @output_options
 @explained_connection_options
-def check(connection: Connection, shape: Shape) -> int:
+def check(connection: ConnectionOptions, shape: Shape) -> int:
     """Test the connection to each broker, step by step.
 
     Shows the effective settings, with secrets masked. Then tests, for each bootstrap server and for each broker at its
@@ -31,13 +31,13 @@ def check(connection: Connection, shape: Shape) -> int:
     shape.check(CHECK)
     settings = [
         CheckRow(each.origin, each.key, Result.UNDERSTOOD, None, f"{each.value}: {each.meaning}")
-        for each in connection.understood
+        for each in connection.effective_settings
     ]
-    answers: list[Any] = []  # handed over, as in answer.put
+    results: list[Any] = []  # handed over, as in answer.put
 
-    async def ask() -> None:
-        answers.append(await check_connection(connection.settings, tell if connection.debug else None))
+    async def query() -> None:
+        results.append(await check_connection(connection.settings, print_exchange if connection.debug else None))
 
-    asyncio.run(ask())
-    ((outcome, cluster_id),) = answers
+    asyncio.run(query())
+    ((outcome, cluster_id),) = results
     return show(outcome.with_items([*settings, *outcome.items]), cluster_id, shape, CHECK)

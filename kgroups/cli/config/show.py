@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ..frame.options import Connection, explained_connection_options, output_options
+from ..frame.options import ConnectionOptions, explained_connection_options, output_options
 from ..frame.run_query import Shape, show
 
 
 @click.command("show")
 @output_options
 @explained_connection_options
-def show_settings(connection: Connection, shape: Shape) -> int:
+def show_settings(connection: ConnectionOptions, shape: Shape) -> int:
     """Show each setting, its source, and its effect.
 
     Secrets are masked. No broker is contacted.
@@ -20,4 +20,4 @@ def show_settings(connection: Connection, shape: Shape) -> int:
     from kgroups.render.check_view import SETTINGS
 
     shape.check(SETTINGS)
-    return show(Outcome(connection.understood), None, shape, SETTINGS)
+    return show(Outcome(connection.effective_settings), None, shape, SETTINGS)

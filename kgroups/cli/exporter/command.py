@@ -13,9 +13,9 @@ import click
 from kgroups.errors import KgroupsError, MissingPackage, UsageError
 from kgroups.model.outcome import EXIT_OK
 
-from ..frame.exit_status import stay
-from ..frame.group_options import Chosen, group_and_topic_options
-from ..frame.options import Connection, Duration, connection_options, isolation_option
+from ..frame.exit_status import enable_gc
+from ..frame.group_options import GroupOptions, group_and_topic_options
+from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 @isolation_option
 @connection_options
 def exporter(
-    connection: Connection,
-    chosen: Chosen,
+    connection: ConnectionOptions,
+    chosen: GroupOptions,
     listen: str,
     max_age: float,
     by: str,
@@ -71,9 +71,9 @@ def exporter(
 
     if dashboard:
         return _print_dashboard()
-    stay()
+    enable_gc()
     host, port = _address(listen)
-    looks = Looks(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], with_time, max_age)
+    looks = Poller(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], with_time, max_age)
     server = _serve(looks, host, port, by == "partition")
     click.echo(f"kgroups: serving http://{host}:{server}/metrics", err=True)
     threading.Event().wait()
@@ -84,11 +84,11 @@ MOST_MISSING = 100_000
 """Groups that are remembered without being seen."""
 
 
-class Looks:
+class Poller:
     """The cluster, looked at when it is scraped; scrapes that come together share a look."""
 
     def __init__(
-        self, connection: Connection, selection: Selection, isolation: Isolation, with_time: bool, max_age: float
+        self, connection: ConnectionOptions, selection: Selection, isolation: Isolation, with_time: bool, max_age: float
     ) -> None:
         from kgroups.model.watch.rebalances import Rebalances
 
@@ -137,9 +137,9 @@ class Looks:
     def _ask(self) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
-        from ..frame.run_query import put
+        from ..frame.run_query import run_query
 
-        outcome, _ = put(
+        outcome, _ = run_query(
             self._connection.settings,
             lambda admin: observe(admin, self._selection, isolation=self._isolation, with_ages=self._with_time),
             debug=self._connection.debug,
@@ -177,7 +177,7 @@ def _partitions(offsets: GroupOffsets) -> int:
 class Collector:
     """What Prometheus's client asks at each scrape."""
 
-    def __init__(self, looks: Looks, partitions: bool) -> None:
+    def __init__(self, looks: Poller, partitions: bool) -> None:
         self._looks = looks
         self._partitions = partitions
 
@@ -191,7 +191,7 @@ class Collector:
         return families(self._looks.newest(), partitions=self._partitions)
 
 
-def _serve(looks: Looks, host: str, port: int, partitions: bool) -> int:
+def _serve(looks: Poller, host: str, port: int, partitions: bool) -> int:
     """Serves on threads of their own; gives the port.
 
     :raises MissingPackage: without the extra.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kgroups.config.settings import ClientSettings
     from kgroups.model.outcome import Outcome
 
-PATIENCE = 1.5
+TIMEOUT = 1.5
 """Seconds for the cluster's answer; with the start of Python that is under two."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@%-]*")
@@ -33,27 +33,27 @@ def complete(command: click.Command, variable: str, instruction: str) -> int:
     """
     from click.shell_completion import shell_complete
 
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
+    with Path(os.devnull).open("w", encoding="utf-8") as devnull, redirect_stderr(devnull):
         try:
             return shell_complete(command, {}, "kgroups", variable, instruction)
         except Exception:
             return 1
 
 
-def group_names(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
+def group_names(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
     """Groups of the cluster that the rest of the command line names."""
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.query.list_groups import EVERY_GROUP
 
         listed = await admin.list_groups(EVERY_GROUP)
         return listed.with_items(group.group_id for group in listed.items)
 
-    named = context.params.get("names") or ()
-    return [name for name in _asked(context, ask, begun) if name not in named]
+    given = context.params.get("names") or ()
+    return [name for name in _query_names(context, query, prefix) if name not in given]
 
 
-def topic_names(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
+def topic_names(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
     """Topics of that cluster; internal ones when their underscores are typed."""
     import asyncio
 
@@ -64,33 +64,33 @@ def topic_names(context: click.Context, _: click.Parameter, begun: str) -> list[
         topics = asyncio.run(list_topics(_settings(context)))
     except (KgroupsError, OSError):
         return []
-    return offered((name for name in topics if begun.startswith("__") or not name.startswith("__")), begun)
+    return completions_of((name for name in topics if prefix.startswith("__") or not name.startswith("__")), prefix)
 
 
-def _asked(context: click.Context, ask: Callable[[GroupAdmin], Any], begun: str) -> list[str]:
+def _query_names(context: click.Context, query: Callable[[GroupAdmin], Any], prefix: str) -> list[str]:
     from kgroups.errors import KgroupsError
 
-    from .run_query import put
+    from .run_query import run_query
 
     try:
-        outcome, _ = put(_settings(context), ask, debug=False, quiet=True)
+        outcome, _ = run_query(_settings(context), query, debug=False, quiet=True)
     except (KgroupsError, OSError):
         return []
-    return offered(outcome.items, begun)
+    return completions_of(outcome.items, prefix)
 
 
-def offered(names: Iterable[str], begun: str) -> list[str]:
+def completions_of(names: Iterable[str], prefix: str) -> list[str]:
     """Those that begin so and are safe on a command line."""
-    return sorted(name for name in names if name.startswith(begun) and _PLAIN.fullmatch(name))
+    return sorted(name for name in names if name.startswith(prefix) and _PLAIN.fullmatch(name))
 
 
-def profile_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+def profile_names(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
     """The named clusters of the user's config file."""
     from kgroups.config.profiles import read_profiles
     from kgroups.errors import KgroupsError
 
     try:
-        return offered(read_profiles(os.environ).tables, begun)
+        return completions_of(read_profiles(os.environ).tables, prefix)
     except KgroupsError:
         return []
 
@@ -100,13 +100,13 @@ def _settings(context: click.Context) -> ClientSettings:
     from kgroups.config.flags import Flags
     from kgroups.config.load import load_settings
 
-    said = context.params
+    params = context.params
     flags = Flags(
-        said.get("bootstrap_server"),
-        said.get("command_config"),
-        tuple(said.get("overrides") or ()),
-        said.get("profile"),
-        timeout=PATIENCE,
-        broker_timeout=PATIENCE,
+        params.get("bootstrap_server"),
+        params.get("command_config"),
+        tuple(params.get("overrides") or ()),
+        params.get("profile"),
+        timeout=TIMEOUT,
+        broker_timeout=TIMEOUT,
     )
     return load_settings(flags, os.environ).settings

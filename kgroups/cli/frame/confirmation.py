@@ -14,7 +14,7 @@ from kgroups.errors import UsageError
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Consent(NamedTuple):
+class Confirmation(NamedTuple):
     """What the flags of an act say: ``execute`` it, and ``yes`` without asking."""
 
     execute: bool
@@ -25,13 +25,13 @@ class Consent(NamedTuple):
         if self.execute and not self.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError("--execute requires confirmation, and standard input is not a terminal; add --yes")
 
-    def given(self, question: str) -> bool:
+    def confirm(self, question: str) -> bool:
         """Asks on the terminal, unless ``--yes`` has said so already."""
         return self.yes or click.confirm(question, err=True)
 
 
-def consent_options(command: F) -> F:
-    """Dry run or not. The command gets ``consent``, a :class:`Consent`."""
+def confirmation_options(command: F) -> F:
+    """Dry run or not. The command gets ``consent``, a :class:`Confirmation`."""
 
     @click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.  [default]")
     @click.option("--execute", is_flag=True, help="Apply the changes, after a confirmation.")
@@ -40,8 +40,8 @@ def consent_options(command: F) -> F:
     def outer(dry_run: bool, execute: bool, yes: bool, **values: Any) -> Any:
         if dry_run and execute:
             raise UsageError("--dry-run and --execute are mutually exclusive")
-        consent = Consent(execute, yes)
-        consent.check()
-        return command(consent=consent, **values)
+        confirmation = Confirmation(execute, yes)
+        confirmation.check()
+        return command(confirmation=confirmation, **values)
 
     return outer  # type: ignore[return-value]

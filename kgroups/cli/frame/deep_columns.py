@@ -18,7 +18,9 @@ def deep_view(which: str) -> View:
     return {"state": DEEP_STATE, "members": DEEP_MEMBERS, "offsets": DEEP_OFFSETS}[which]
 
 
-async def deepened(admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: int, seconds: float) -> Outcome[Any]:
+async def with_deep_columns(
+    admin: GroupAdmin, which: str, outcome: Outcome[Any], mib: int, seconds: float
+) -> Outcome[Any]:
     """The rows of a view, deepened, of described groups; of groups beside their commits where the view is offsets.
     One of each group that may not be seen: of it the log is not read."""
     from kgroups.model.group_log import ReadBudget, keys_of

@@ -9,7 +9,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from .options import collected, words
+from .options import grouped_options, split_values
 
 if TYPE_CHECKING:
     from kgroups.admin.query.pattern import Pattern
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def complete_group(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
+def complete_group(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
     from .completion import group_names
 
-    return group_names(context, param, begun)
+    return group_names(context, param, prefix)
 
 
-def complete_topic(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
+def complete_topic(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
     from .completion import topic_names
 
-    return topic_names(context, param, begun)
+    return topic_names(context, param, prefix)
 
 
 _GROUPS = (
@@ -53,7 +53,7 @@ _TOPICS = click.option(
 )
 
 
-class Chosen(NamedTuple):
+class GroupOptions(NamedTuple):
     """What the options say, before any of it is checked. ``topics``: ``None`` where they do not choose groups."""
 
     positional: tuple[str, ...]
@@ -68,7 +68,7 @@ class Chosen(NamedTuple):
         return tuple(dict.fromkeys((*self.positional, *self.groups)))
 
     @property
-    def anything(self) -> bool:
+    def any_given(self) -> bool:
         return bool(self.names or self.regex is not None or self.all_groups or self.topics)
 
     def selection(self, *, all_by_default: bool = False) -> Selection:
@@ -78,29 +78,29 @@ class Chosen(NamedTuple):
         """
         from kgroups.admin.query.select_groups import Selection
 
-        if not (self.anything or all_by_default):
+        if not (self.any_given or all_by_default):
             ways = "--regex or --all-groups" if self.topics is None else "--regex, --topic or --all-groups"
             raise UsageError(f"no groups selected; use GROUP, --group, {ways}")
         for name in self.names:
             check_name(name)
         if self.all_groups and (self.names or self.regex is not None):
             raise UsageError("--all-groups cannot be combined with --group or --regex")
-        everything = self.all_groups or not self.anything
-        return Selection(self.names, _pattern_of(self.regex), everything, frozenset(words(self.topics or ())))
+        everything = self.all_groups or not self.any_given
+        return Selection(self.names, _pattern_of(self.regex), everything, frozenset(split_values(self.topics or ())))
 
 
 def group_options(command: F) -> F:
-    """Which groups. The command gets ``chosen``, a :class:`Chosen`."""
-    return collected(command, _GROUPS, "chosen", _chosen)
+    """Which groups. The command gets ``chosen``, a :class:`GroupOptions`."""
+    return grouped_options(command, _GROUPS, "chosen", _chosen)
 
 
 def group_and_topic_options(command: F) -> F:
     """The same, with topics whose groups are meant."""
-    return collected(command, (*_GROUPS, _TOPICS), "chosen", _chosen)
+    return grouped_options(command, (*_GROUPS, _TOPICS), "chosen", _chosen)
 
 
-def _chosen(names: tuple[str, ...], **options: Any) -> Chosen:
-    return Chosen(names, **options)
+def _chosen(names: tuple[str, ...], **options: Any) -> GroupOptions:
+    return GroupOptions(names, **options)
 
 
 def _pattern_of(regex: str | None) -> Pattern | None:

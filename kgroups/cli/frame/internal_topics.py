@@ -35,7 +35,7 @@ internal_topic_option = click.option(
 )
 
 
-async def own_topics(admin: GroupAdmin, doomed: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
+async def exclude_shared_topics(admin: GroupAdmin, doomed: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
     """The topics without those that may belong to another existing group; asks which groups exist."""
     if not doomed.items:
         return doomed

@@ -7,21 +7,21 @@ from typing import Any
 import click
 
 
-class Later(click.Command):
+class LazyCommand(click.Command):
     """Stands in a group for a command that is not imported yet; knows its name and the first line of its help.
 
     ``where`` is ``module:attribute``, the module's name as under :mod:`kgroups.cli`.
     """
 
-    def __init__(self, name: str, where: str, help: str) -> None:
+    def __init__(self, name: str, location: str, help: str) -> None:
         super().__init__(name, help=help)
-        self._where = where
+        self._location = location
 
     def load(self) -> click.Command:
         """The command itself."""
         from importlib import import_module
 
-        module, _, attribute = self._where.partition(":")
+        module, _, attribute = self._location.partition(":")
         command: click.Command = getattr(import_module(f"kgroups.cli.{module}"), attribute)
         return command
 
@@ -38,6 +38,6 @@ class Later(click.Command):
             raise
 
 
-def add_later(group: click.Group, *commands: Later) -> None:
+def add_lazy_commands(group: click.Group, *commands: LazyCommand) -> None:
     for command in commands:
         group.add_command(command)

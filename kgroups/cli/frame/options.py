@@ -37,14 +37,14 @@ class Duration(click.ParamType[float]):
         return seconds
 
 
-class Connection(NamedTuple):
+class ConnectionOptions(NamedTuple):
     """What the connection options say."""
 
     settings: ClientSettings
     debug: bool
-    understood: tuple[EffectiveSetting, ...] = ()
+    effective_settings: tuple[EffectiveSetting, ...] = ()
     """Every setting that was given, for who asked for it."""
-    given: Callable[[], tuple[str, ...]] = tuple
+    as_words: Callable[[], tuple[str, ...]] = tuple
     """Returns the connection options as words for a suggested command. No secrets."""
 
     def cluster(self, cluster_id: str | None) -> str:
@@ -53,10 +53,10 @@ class Connection(NamedTuple):
         return f"cluster {cluster_id} ({servers})" if cluster_id else f"the cluster at {servers}"
 
 
-def complete_profile(context: click.Context, param: click.Parameter, begun: str) -> list[str]:
+def complete_profile(context: click.Context, param: click.Parameter, prefix: str) -> list[str]:
     from .completion import profile_names
 
-    return profile_names(context, param, begun)
+    return profile_names(context, param, prefix)
 
 
 _CONNECTION = (
@@ -122,7 +122,7 @@ _OUTPUT = (
 
 
 def connection_options(command: F, *, explain: bool = False) -> F:
-    """How to reach the cluster. The command gets ``connection``, a :class:`Connection`.
+    """How to reach the cluster. The command gets ``connection``, a :class:`ConnectionOptions`.
 
     What cannot be right among them is a :class:`UsageError`, raised before the command's own body runs.
     """
@@ -137,7 +137,7 @@ def connection_options(command: F, *, explain: bool = False) -> F:
         transport: str | None,
         max_requests_per_second: float | None,
         debug: bool,
-    ) -> Connection:
+    ) -> ConnectionOptions:
         flags = Flags(
             bootstrap_server,
             command_config,
@@ -149,11 +149,11 @@ def connection_options(command: F, *, explain: bool = False) -> F:
             max_requests_per_second=max_requests_per_second,
         )
         loaded = load_settings(flags, os.environ, explain=explain)
-        for remark in loaded.remarks:
-            _warn(remark)
-        return Connection(loaded.settings, debug, loaded.understood if explain else (), lambda: _repeated(flags))
+        for note in loaded.remarks:
+            _print_note(note)
+        return ConnectionOptions(loaded.settings, debug, loaded.understood if explain else (), lambda: _repeated(flags))
 
-    return collected(command, _CONNECTION, "connection", collect)
+    return grouped_options(command, _CONNECTION, "connection", collect)
 
 
 explained_connection_options = functools.partial(connection_options, explain=True)
@@ -166,18 +166,18 @@ def _repeated(flags: Flags) -> tuple[str, ...]:
     return repeated(flags)
 
 
-def _warn(remark: str) -> None:
-    from .exit_status import complain_in_a_line
+def _print_note(note: str) -> None:
+    from .exit_status import print_to_stderr
 
-    complain_in_a_line(f"kgroups: note: {remark}")
+    print_to_stderr(f"kgroups: note: {note}")
 
 
 def output_options(command: F) -> F:
     """How to show the answer. The command gets ``shape``, a :class:`kgroups.cli.frame.run_query.Shape`."""
-    return collected(command, _OUTPUT, "shape", Shape)
+    return grouped_options(command, _OUTPUT, "shape", Shape)
 
 
-def collected(command: F, options: tuple[Callable[[F], F], ...], name: str, collect: Callable[..., Any]) -> F:
+def grouped_options(command: F, options: tuple[Callable[[F], F], ...], name: str, collect: Callable[..., Any]) -> F:
     """The command with these options, which reach it as the one value that ``collect`` makes of them."""
     for option in reversed(options):
         command = option(command)
@@ -234,15 +234,15 @@ def deep_options(command: F) -> F:
             raise UsageError("--deep-mib and --deep-time require --deep")
         return (deep_mib or _DEEP_MIB, deep_time or _DEEP_SECONDS) if deep else None
 
-    return collected(command, _DEEP, "deep", bounds)
+    return grouped_options(command, _DEEP, "deep", bounds)
 
 
-def words(values: tuple[str, ...]) -> tuple[str, ...]:
+def split_values(values: tuple[str, ...]) -> tuple[str, ...]:
     """Every word of options that may be repeated and may hold comma lists."""
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
 
 
-def exclusive(**flags: bool) -> None:
+def check_exclusive(**flags: bool) -> None:
     """:raises UsageError: when more than one of these flags is given."""
     given = [f"--{name.replace('_', '-')}" for name, value in flags.items() if value]
     if len(given) > 1:

@@ -8,8 +8,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-PATIENCE = 1.0
-EVERY = 0.2
+DELAY = 1.0
+INTERVAL = 0.2
 
 
 _shown = False
@@ -28,7 +28,7 @@ def wipe() -> None:
 class ProgressLine:
     """What the line says: ``str(what)``, looked at anew each time. The body sets it as it gets on."""
 
-    what: object = "connecting"
+    status: object = "connecting"
 
 
 @asynccontextmanager
@@ -49,15 +49,15 @@ async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
 
 async def _show(progress: ProgressLine) -> None:
     global _shown
-    await asyncio.sleep(PATIENCE)
+    await asyncio.sleep(DELAY)
     import shutil  # it loads every kind of compression: too much for a command that has already ended
 
     try:
         while True:
-            line = f"kgroups: {progress.what}"[: shutil.get_terminal_size().columns - 1]
+            line = f"kgroups: {progress.status}"[: shutil.get_terminal_size().columns - 1]
             sys.stderr.write(f"\r{line}\x1b[K")
             sys.stderr.flush()
             _shown = True
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(INTERVAL)
     finally:
         wipe()

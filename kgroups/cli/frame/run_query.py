@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kgroups.render.views import Tier, View
 
 T = TypeVar("T")
-Ask = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
+Query = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
 
 
 class Shape(NamedTuple):
@@ -71,24 +71,24 @@ class Shape(NamedTuple):
         return self.wide or named or (self.columns is None and self.output in ("json", "jsonl", "csv"))
 
 
-def answer(settings: ClientSettings, shape: Shape, view: View, ask: Ask, *, debug: bool) -> int:
+def query_and_show(settings: ClientSettings, shape: Shape, view: View, query: Query, *, debug: bool) -> int:
     """Asks, shows what came back on stdout and what failed on stderr; gives the exit code."""
     shape.check(view)
-    return show(*or_envelope(shape, view, lambda: put(settings, ask, debug=debug)), shape, view)
+    return show(*or_error_envelope(shape, view, lambda: run_query(settings, query, debug=debug)), shape, view)
 
 
-def or_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:
-    """What ``run`` returns, or the error that it raises; see :func:`or_written`."""
+def or_error_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:
+    """What ``run`` returns, or the error that it raises; see :func:`or_write_error`."""
 
     def write(empty: Outcome[Any]) -> None:
         from kgroups.render.output import write_outcome
 
         write_outcome(empty, view, fmt="json", stream=sys.stdout, columns=shape.columns)
 
-    return or_written(shape.output, write, run)
+    return or_write_error(shape.output, write, run)
 
 
-def or_written(output: str, write: Callable[[Outcome[Any]], None], run: Callable[[], T]) -> T:
+def or_write_error(output: str, write: Callable[[Outcome[Any]], None], run: Callable[[], T]) -> T:
     """What ``run`` returns. If it fails as a whole, as when no broker answers, ``-o json`` still gets its envelope: no
     items, and the reason as a failure of the cluster. The error is raised all the same."""
     try:
@@ -102,19 +102,21 @@ def or_written(output: str, write: Callable[[Outcome[Any]], None], run: Callable
         raise
 
 
-def put(settings: ClientSettings, ask: Ask, *, debug: bool, quiet: bool = False) -> tuple[Outcome[Any], str | None]:
+def run_query(
+    settings: ClientSettings, query: Query, *, debug: bool, quiet: bool = False
+) -> tuple[Outcome[Any], str | None]:
     """What a cluster answers to one question, and the cluster's id.
 
     :param quiet: without a line of progress, where something else is shown on the terminal.
     """
     import asyncio
 
-    answers: list[tuple[Outcome[Any], str | None]] = []
+    results: list[tuple[Outcome[Any], str | None]] = []
     # Handed over, not returned: where asyncio.run puts the SIGINT handler back, enum writes the main task into an
     # error that nobody reads, result and all. For 90,000 rows that costs seconds and 200 MB.
-    asyncio.run(_ask(settings, ask, debug, quiet, answers.append))
-    (answered,) = answers
-    return answered
+    asyncio.run(_query(settings, query, debug, quiet, results.append))
+    (result,) = results
+    return result
 
 
 def show(
@@ -144,11 +146,11 @@ def show(
         more=undo_file,
     )
     sys.stdout.flush()
-    complain(outcome)
+    print_failures(outcome)
     return outcome.exit_code
 
 
-def complain(outcome: Outcome[Any]) -> None:
+def print_failures(outcome: Outcome[Any]) -> None:
     """Notices and failures, on stderr."""
     from kgroups.render.failures import failure_lines, hint_lines, notice_lines
 
@@ -157,9 +159,9 @@ def complain(outcome: Outcome[Any]) -> None:
         click.echo(line, err=True)
 
 
-async def _ask(
+async def _query(
     settings: ClientSettings,
-    ask: Ask,
+    query: Query,
     debug: bool,
     quiet: bool,
     hand_over: Callable[[tuple[Outcome[Any], str | None]], None],
@@ -169,21 +171,21 @@ async def _ask(
     from .progress import progress_line
 
     async with progress_line(quiet) as line:
-        admin, line.what = await open_admin(settings, tell if debug else None, _note)
+        admin, line.status = await open_admin(settings, print_exchange if debug else None, _print_notice)
         try:
-            hand_over((await ask(admin), admin.cluster_id))
+            hand_over((await query(admin), admin.cluster_id))
         finally:
             await admin.close()
 
 
-def _note(text: str) -> None:
+def _print_notice(text: str) -> None:
     from kgroups.render.failures import notice_lines
 
     for line in notice_lines((text,)):
         click.echo(line, err=True)
 
 
-def tell(exchange: Exchange) -> None:
+def print_exchange(exchange: Exchange) -> None:
     """The line that ``--debug`` shows for a request."""
     from kgroups.model.visible import escape_message
 

@@ -9,8 +9,8 @@ import click
 
 from kgroups.errors import UsageError
 
-from .confirmation import Consent
-from .options import Duration, collected
+from .confirmation import Confirmation
+from .options import Duration, grouped_options
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -54,9 +54,9 @@ class Safety(NamedTuple):
     window: float = _WINDOW
     when_empty: float | None = None
 
-    def check(self, consent: Consent) -> None:
+    def check(self, confirmation: Confirmation) -> None:
         """:raises UsageError: if it would have to wait, and then to ask."""
-        if self.when_empty is not None and not (consent.execute and consent.yes):
+        if self.when_empty is not None and not (confirmation.execute and confirmation.yes):
             raise UsageError(
                 "--when-empty requires --execute --yes: it applies the changes as soon as the members have left"
             )
@@ -131,7 +131,7 @@ def _note(text: str) -> None:
 
 def safety_options(command: F) -> F:
     """The command gets ``safety``, a :class:`Safety`."""
-    return collected(command, _OPTIONS, "safety", _safety)
+    return grouped_options(command, _OPTIONS, "safety", _safety)
 
 
 def _safety(force: bool, commit_window: float | None, when_empty: float | None) -> Safety:

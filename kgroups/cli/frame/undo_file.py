@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import AppliedOffset
     from kgroups.model.outcome import Result
 
-    from .options import Connection
+    from .options import ConnectionOptions
 
 _LONGEST = 60
 """Characters of a group's name in a file's."""
@@ -45,7 +45,7 @@ def undo_option(command: click.decorators.FC) -> click.decorators.FC:
 class UndoFile:
     """The undo file of one run: where it is written, and the command that restores from it."""
 
-    def __init__(self, path: Path | None, connection: Connection) -> None:
+    def __init__(self, path: Path | None, connection: ConnectionOptions) -> None:
         """Check the path before the cluster is contacted.
 
         :param path: ``None``: a new name in the current directory.
@@ -68,7 +68,7 @@ class UndoFile:
         """The command that restores the old offsets, quoted for a shell. Contains no secrets."""
         from .repeat_options import command_line
 
-        words = ("--from-file", str(self.written), "--execute", *self.connection.given())
+        words = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
         return command_line(("kgroups", "reset-offsets", *words))
 
     def write(self, planned: Sequence[PlannedOffset], source: Source) -> None:
@@ -143,7 +143,7 @@ def _write_whole(file: FileIO, data: bytes) -> None:
         view = view[file.write(view) :]
 
 
-async def run_source(admin: GroupAdmin, connection: Connection, planned: Iterable[PlannedOffset]) -> Source:
+async def run_source(admin: GroupAdmin, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
     """Return what a file says about the run that writes it. Asks for the IDs of the topics."""
     from kgroups.model.operations.origin import Source
     from kgroups.version import __version__

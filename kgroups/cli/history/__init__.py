@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..frame.lazy_command import Later, add_later
+from ..frame.lazy_command import LazyCommand, add_lazy_commands
 
 
 @click.group("history")
@@ -18,17 +18,17 @@ def history() -> None:
     """
 
 
-add_later(
+add_lazy_commands(
     history,
-    Later("collect", "history.collect:collect", "Collect new records into the store, once or continuously."),
-    Later("show", "history.show:show", "Show a table of the store."),
-    Later("rebalances", "history.show:rebalances", "Show rebalances."),
-    Later("lag", "history.show:lag", "Show lag at each sample of the log end offsets."),
-    Later("stale", "history.show:stale", "Show groups by the time of their last activity."),
-    Later("sql", "history.show:sql", "Query the store with SQL."),
-    Later("report", "history.report:report", "Write a report in HTML."),
-    Later("land", "history.land:land", "Import records from Parquet files."),
-    Later("dump", "history.dump:dump", "Write the log to Parquet or JSON lines, without Spark."),
-    Later("compact", "history.upkeep:compact", "Merge the store's small files."),
-    Later("expire", "history.upkeep:expire", "Delete old records from the store."),
+    LazyCommand("collect", "history.collect:collect", "Collect new records into the store, once or continuously."),
+    LazyCommand("show", "history.show:show", "Show a table of the store."),
+    LazyCommand("rebalances", "history.show:rebalances", "Show rebalances."),
+    LazyCommand("lag", "history.show:lag", "Show lag at each sample of the log end offsets."),
+    LazyCommand("stale", "history.show:stale", "Show groups by the time of their last activity."),
+    LazyCommand("sql", "history.show:sql", "Query the store with SQL."),
+    LazyCommand("report", "history.report:report", "Write a report in HTML."),
+    LazyCommand("land", "history.land:land", "Import records from Parquet files."),
+    LazyCommand("dump", "history.dump:dump", "Write the log to Parquet or JSON lines, without Spark."),
+    LazyCommand("compact", "history.upkeep:compact", "Merge the store's small files."),
+    LazyCommand("expire", "history.upkeep:expire", "Delete old records from the store."),
 )

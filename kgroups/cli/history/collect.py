@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..frame.options import Connection, Duration, connection_options
+from ..frame.options import ConnectionOptions, Duration, connection_options
 from .options import Engine, engine_options, store_option, topic_option
 
 
@@ -33,7 +33,7 @@ from .options import Engine, engine_options, store_option, topic_option
 @engine_options
 @connection_options
 def collect(
-    connection: Connection,
+    connection: ConnectionOptions,
     engine: Engine,
     store: str,
     interval: float | None,

@@ -12,7 +12,7 @@ import click
 
 from kgroups.errors import UsageError
 
-from ..frame.options import Connection, connection_options
+from ..frame.options import ConnectionOptions, connection_options
 from .options import need_pipeline, since_option, topic_option, until_option
 
 _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
@@ -37,7 +37,7 @@ _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assign
 @until_option
 @connection_options
 def dump(
-    connection: Connection,
+    connection: ConnectionOptions,
     table: str,
     parquet: Path | None,
     processes: int | None,

@@ -16,7 +16,7 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome, Scope
 
 from .command import names_on, settings_of, tell
-from .joptsimple import Given, OptionError
+from .joptsimple import OptionError, ParsedOptions
 from .which import selection_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 
-def reset(given: Given) -> int:
+def reset(given: ParsedOptions) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
     from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.render.kafka.operations import fallback_text, plan_csv, plan_text, remark_lines
@@ -35,7 +35,7 @@ def reset(given: Given) -> int:
     scenario = scenario_of(given)
     request = ResetRequest(selection, scenario, _topics(given), create=True)
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
         if "execute" not in given:
             return planned
@@ -57,7 +57,7 @@ def reset(given: Given) -> int:
         sys.stdout.flush()
         say_not_in_file(scenario, selection.names)
 
-    return tell(settings_of(given), ask, write, failed=lambda _: bool(not_in_file(scenario, selection.names)))
+    return tell(settings_of(given), query, write, failed=lambda _: bool(not_in_file(scenario, selection.names)))
 
 
 def say_not_in_file(scenario: Scenario, names: Iterable[str]) -> None:
@@ -75,7 +75,7 @@ def not_in_file(scenario: Scenario, names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in planned]
 
 
-def scenario_of(given: Given) -> Scenario:
+def scenario_of(given: ParsedOptions) -> Scenario:
     """:raises OptionError: for a value that is none.
     :raises UsageError: for a time that is none, or a file that cannot be read or holds no plan.
     """
@@ -112,7 +112,7 @@ def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
     return parse_plan(text, path).scenario(groups[0] if len(groups) == 1 else None)
 
 
-def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
+def _topics(given: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None:
     """The scope; ``None`` is what each group has committed, or what the file says."""
     return None if given.any_of("all-topics", "from-file") else topics_of(given.all("topic"))
 
@@ -143,13 +143,13 @@ def _is_utf_8(text: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def delete(given: Given) -> int:
+def delete(given: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
     selection = selection_of(given)
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         names = selection.names
         listed: Outcome[Any] = Outcome()
         if "all-groups" in given:
@@ -163,10 +163,10 @@ def delete(given: Given) -> int:
         sys.stdout.flush()
         sys.stderr.writelines(undeleted_text(outcome.items, names_on(sys.stderr)))
 
-    return tell(settings_of(given), ask, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
-def delete_offsets(given: Given) -> int:
+def delete_offsets(given: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
@@ -175,7 +175,7 @@ def delete_offsets(given: Given) -> int:
     check_name(group)
     topics = topics_of(given.all("topic"))
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         return await OFFSET_DELETION.of(admin).forget_offsets(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
@@ -183,4 +183,4 @@ def delete_offsets(given: Given) -> int:
         sys.stderr.flush()
         sys.stdout.writelines(forgotten_text(group, outcome.items, show=names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))

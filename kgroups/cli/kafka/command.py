@@ -10,10 +10,10 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
 from . import VERSION
-from .joptsimple import Given, Option, OptionError, parse
+from .joptsimple import Option, OptionError, ParsedOptions, parse
 
 if TYPE_CHECKING:
-    from kgroups.cli.frame.run_query import Ask
+    from kgroups.cli.frame.run_query import Query
     from kgroups.config.settings import ClientSettings
     from kgroups.model.outcome import Outcome
 
@@ -29,8 +29,8 @@ class Tool:
         name: str,
         about: str,
         options: Iterable[Option],
-        check: Callable[[Given], None],
-        act: Callable[[Given], int],
+        check: Callable[[ParsedOptions], None],
+        act: Callable[[ParsedOptions], int],
     ) -> None:
         self._name = name
         self._about = about
@@ -40,9 +40,9 @@ class Tool:
 
     def main(self, arguments: Sequence[str]) -> int:
         """Runs it; gives its exit code, which for whatever goes wrong is 1, as it is with the Java tools."""
-        from kgroups.cli.frame.exit_status import brought_to_an_end, complain_in_a_line
+        from kgroups.cli.frame.exit_status import exit_code_of, print_to_stderr
 
-        code = brought_to_an_end(lambda: self._run(arguments), lambda text: complain_in_a_line(f"Error: {text}"))
+        code = exit_code_of(lambda: self._run(arguments), lambda text: print_to_stderr(f"Error: {text}"))
         return EXIT_FAILED if code == UsageError.exit_code else code
 
     def _run(self, arguments: Sequence[str]) -> int:
@@ -56,9 +56,9 @@ class Tool:
             self._check(given)
             return self._act(given)
         except OptionError as error:
-            from kgroups.cli.frame.exit_status import complain_in_a_line
+            from kgroups.cli.frame.exit_status import print_to_stderr
 
-            complain_in_a_line(str(error))
+            print_to_stderr(str(error))
             sys.stderr.write(self.usage())
             return EXIT_FAILED
 
@@ -69,7 +69,7 @@ class Tool:
         return Path(__file__).with_name(f"{self._name}.usage").read_text(encoding="utf-8")
 
 
-def settings_of(given: Given) -> ClientSettings:
+def settings_of(given: ParsedOptions) -> ClientSettings:
     """Where the cluster is. What the properties file says that is not understood stands on stderr.
 
     :raises OptionError: when ``--timeout`` is no time, or an option that is to be there once is there twice.
@@ -78,7 +78,7 @@ def settings_of(given: Given) -> ClientSettings:
     """
     import os
 
-    from kgroups.cli.frame.exit_status import complain_in_a_line
+    from kgroups.cli.frame.exit_status import print_to_stderr
     from kgroups.config.flags import Flags
     from kgroups.config.load import load_settings
 
@@ -89,13 +89,13 @@ def settings_of(given: Given) -> ClientSettings:
     flags = Flags(given.one("bootstrap-server"), given.one("command-config"), timeout=milliseconds / 1000)
     loaded = load_settings(flags, os.environ, own=False)
     for text in loaded.remarks:
-        complain_in_a_line(f"kgroups: note: {text}")
+        print_to_stderr(f"kgroups: note: {text}")
     return loaded.settings
 
 
 def tell(
     settings: ClientSettings,
-    ask: Ask,
+    query: Query,
     write: Callable[[Outcome[Any]], None],
     *,
     failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
@@ -104,10 +104,10 @@ def tell(
 
     :param failed: whether there is a failure in the items themselves, which ``write`` has shown.
     """
-    from kgroups.cli.frame.run_query import put
+    from kgroups.cli.frame.run_query import run_query
     from kgroups.render.failures import failure_lines, notice_lines
 
-    outcome, _ = put(settings, ask, debug=False)
+    outcome, _ = run_query(settings, query, debug=False)
     write(outcome)
     sys.stdout.flush()
     for line in (*notice_lines(outcome.notices), *failure_lines(outcome.failures, "Error")):

@@ -10,7 +10,7 @@ from kgroups.model.outcome import EXIT_OK, Failure, Outcome, Scope
 
 from .command import Tool, names_on, settings_of, tell
 from .consumer_options import OPTIONS, check
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 from .rules import spelled
 from .which import selection_of
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from kgroups.cli.frame.exit_status import exit_with
+    from kgroups.cli.frame.exit_status import run_and_exit
 
-    exit_with(TOOL.main)
+    run_and_exit(TOOL.main)
 
 
-def act(given: Given) -> int:
+def act(given: ParsedOptions) -> int:
     """Does what the one action of a checked command line says."""
     if "validate-regex" in given:
         return _validate(given)
@@ -40,14 +40,14 @@ def act(given: Given) -> int:
     return acts.delete(given) if "delete" in given else acts.delete_offsets(given)
 
 
-def _validate(given: Given) -> int:
+def _validate(given: ParsedOptions) -> int:
     from .regex import verdict
 
     print(verdict(given.one("validate-regex") or ""))
     return EXIT_OK
 
 
-def _list(given: Given) -> int:
+def _list(given: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.render.kafka.lists import list_text
@@ -60,23 +60,23 @@ def _list(given: Given) -> int:
         with_types=types,
     )
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         return await admin.list_groups(wanted)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
-def _describe(given: Given) -> int:
+def _describe(given: ParsedOptions) -> int:
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.consumer import members_text, offsets_text, remark, state_text
 
     selection = selection_of(given)
     verbose = "verbose" in given
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         if not given.any_of("members", "state"):
             offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
             return _only_consumers(offsets, [item.group for item in offsets.items])
@@ -97,7 +97,7 @@ def _describe(given: Given) -> int:
                 print(f"\n{said}", file=sys.stderr)
             sys.stdout.writelines(lines)
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
 def _other_kind(group: Group) -> str:

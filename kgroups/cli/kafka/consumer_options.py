@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .joptsimple import Given, Option, OptionError, Takes
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
 from .rules import bracketed, check_actions, check_view, exclude, need_groups, need_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
@@ -51,7 +51,7 @@ NO_EXECUTE = (
 """For stderr, when a reset says neither ``--dry-run`` nor ``--execute``."""
 
 
-def check(given: Given) -> None:
+def check(given: ParsedOptions) -> None:
     """Warns of a reset that will not be executed.
 
     :raises OptionError: when something is missing, or does not go with something else.
@@ -68,7 +68,7 @@ def check(given: Given) -> None:
     _check_what_to_reset(given)
 
 
-def _check_delete(given: Given) -> None:
+def _check_delete(given: ParsedOptions) -> None:
     if "delete" in given:
         need_groups(given, "delete")
         if "topic" in given:
@@ -77,7 +77,7 @@ def _check_delete(given: Given) -> None:
         raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
-def _check_reset(given: Given) -> None:
+def _check_reset(given: ParsedOptions) -> None:
     if "reset-offsets" not in given:
         return
     if "dry-run" in given and "execute" in given:
@@ -89,7 +89,7 @@ def _check_reset(given: Given) -> None:
         exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
 
 
-def _check_what_to_reset(given: Given) -> None:
+def _check_what_to_reset(given: ParsedOptions) -> None:
     """The Java tool finds these out after it has described the groups; here nothing is asked for nothing."""
     if "reset-offsets" not in given:
         return

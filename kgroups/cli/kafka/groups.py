@@ -9,7 +9,7 @@ from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome
 
 from .command import Tool, names_on, settings_of, tell
-from .joptsimple import Given, Option, OptionError, Takes
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -33,12 +33,12 @@ _EXCLUDED = ("consumer", "group-type", "protocol", "share", "streams")
 
 
 def main() -> None:
-    from kgroups.cli.frame.exit_status import exit_with
+    from kgroups.cli.frame.exit_status import run_and_exit
 
-    exit_with(TOOL.main)
+    run_and_exit(TOOL.main)
 
 
-def check(given: Given) -> None:
+def check(given: ParsedOptions) -> None:
     """:raises OptionError: when there is no action, or filters that are mutually exclusive.
     :raises UsageError: for a group type that does not exist; the Java tool shows no usage for it either.
     """
@@ -52,21 +52,21 @@ def check(given: Given) -> None:
                 raise OptionError(f'Option "[{kind}]" can\'t be used with option "[{other}]"')
 
 
-def act(given: Given) -> int:
+def act(given: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.render.kafka.lists import groups_text
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         listed = await admin.list_groups(ListFilter(with_types=True))
         return listed.with_items(group for group in listed.items if wanted(given, group))
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(groups_text(outcome.items, names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
-def wanted(given: Given, group: ListedGroup) -> bool:
+def wanted(given: ParsedOptions, group: ListedGroup) -> bool:
     """Whether the filters let a group pass; one whose type is not told is of no type."""
     from kgroups.model.groups import CONSUMER_GROUPS, GroupType
 
@@ -81,7 +81,7 @@ def wanted(given: Given, group: ListedGroup) -> bool:
     return "streams" not in given or group.type == GroupType.STREAMS
 
 
-def _group_type(given: Given) -> str | None:
+def _group_type(given: ParsedOptions) -> str | None:
     from kgroups.model.groups import GroupType
 
     folded = (given.one("group-type") or "").casefold()

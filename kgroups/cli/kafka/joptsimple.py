@@ -39,7 +39,7 @@ class Option(NamedTuple):
     """Where it is given, neither ``required`` nor ``only_with`` of any option is looked at."""
 
 
-class Given:
+class ParsedOptions:
     """What a command line says: option -> its values, in their order; one without a value is there with none."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
@@ -84,7 +84,7 @@ def _long(name: str, value: str) -> int:
     return int(value)
 
 
-def parse(options: Iterable[Option], words: Sequence[str]) -> Given:
+def parse(options: Iterable[Option], words: Sequence[str]) -> ParsedOptions:
     """:raises OptionError: for an option that is not there, one without its value, or one in wrong company."""
     known = {option.name: option for option in options}
     found: dict[str, list[str]] = {}
@@ -97,7 +97,7 @@ def parse(options: Iterable[Option], words: Sequence[str]) -> Given:
             name, _, value = word.removeprefix("--" if word.startswith("--") else "-").partition("=")
             _take(_known(known, name, word), value, pending, found)
     _check_company(known, found)
-    return Given(found)
+    return ParsedOptions(found)
 
 
 def _looks_like_option(word: str) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .joptsimple import Given, OptionError
+from .joptsimple import OptionError, ParsedOptions
 
 VIEWS = ("members", "offsets", "state")
 WHICH_GROUPS = ("group", "all-groups")
 
 
-def check_view(given: Given) -> None:
+def check_view(given: ParsedOptions) -> None:
     """:raises OptionError: when ``--describe`` has no groups, several views, or states to choose from."""
     if "describe" not in given:
         return
@@ -21,7 +21,7 @@ def check_view(given: Given) -> None:
         raise OptionError("Option [describe] does not take a value for [state]")
 
 
-def check_actions(given: Given, actions: Iterable[str], end: str = "") -> None:
+def check_actions(given: ParsedOptions, actions: Iterable[str], end: str = "") -> None:
     """:param end: of the sentence, a full stop or none.
     :raises OptionError: when there is not exactly one.
     """
@@ -30,18 +30,18 @@ def check_actions(given: Given, actions: Iterable[str], end: str = "") -> None:
         raise OptionError(f"Command must include exactly one action: {names}{end}")
 
 
-def need_groups(given: Given, action: str) -> None:
+def need_groups(given: ParsedOptions, action: str) -> None:
     if not given.any_of(*WHICH_GROUPS):
         raise OptionError(f"Option [{action}] takes one of these options: {bracketed(WHICH_GROUPS)}")
 
 
-def exclude(given: Given, name: str, others: Iterable[str]) -> None:
+def exclude(given: ParsedOptions, name: str, others: Iterable[str]) -> None:
     for other in others:
         if name in given and other in given:
             raise OptionError(f'Option "[{name}]" can\'t be used with option "[{other}]"')
 
 
-def need_server(given: Given) -> None:
+def need_server(given: ParsedOptions) -> None:
     if "bootstrap-server" not in given:
         raise OptionError('Missing required argument "[bootstrap-server]"')
 
@@ -50,7 +50,7 @@ def bracketed(options: Iterable[str]) -> str:
     return ", ".join(f"[{name}]" for name in options)
 
 
-def spelled(given: Given, option: str, nouns: tuple[str, str], known: tuple[str, ...]) -> tuple[str, ...]:
+def spelled(given: ParsedOptions, option: str, nouns: tuple[str, str], known: tuple[str, ...]) -> tuple[str, ...]:
     """The words of ``--state`` or ``--type`` as brokers spell them.
 
     :raises OptionError: when one is not known.

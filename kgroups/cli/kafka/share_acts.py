@@ -12,7 +12,7 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .acts import topics_of
 from .command import names_on, settings_of, tell
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 
 if TYPE_CHECKING:
     from kgroups.admin.port import GroupAdmin
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import DeletedGroup
 
 
-def reset(given: Given) -> int:
+def reset(given: ParsedOptions) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
     from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.admin.query.select_groups import Selection
@@ -33,7 +33,7 @@ def reset(given: Given) -> int:
     topics = topics_of(given.all("topic")) if "topic" in given else None
     request = ResetRequest(Selection((name,)), _scenario(given), topics, kind=GroupType.SHARE, create=True)
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
         others = [entry for entry in planned.items if entry.kind != GroupType.SHARE]
         if others:
@@ -54,10 +54,10 @@ def reset(given: Given) -> int:
         if not any(failure.scope is Scope.GROUP for failure in outcome.failures):
             sys.stdout.writelines(plan_text(outcome.items, (name,), show=show))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
-def _scenario(given: Given) -> Scenario:
+def _scenario(given: ParsedOptions) -> Scenario:
     """:raises UsageError: for a time that is none."""
     from kgroups.model.moments import parse_moment
     from kgroups.model.operations import reset
@@ -69,7 +69,7 @@ def _scenario(given: Given) -> Scenario:
     return reset.ToTime(parse_moment(given.all("to-datetime")[0]))
 
 
-def delete(given: Given) -> int:
+def delete(given: ParsedOptions) -> int:
     """Only what the list calls an empty share group is asked to be deleted."""
     from kgroups.admin.query.list_groups import SHARERS
     from kgroups.cli.frame.group_options import check_name
@@ -79,7 +79,7 @@ def delete(given: Given) -> int:
     for name in named:
         check_name(name)
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         listed = await admin.list_groups(SHARERS._replace(with_states=True))
         there = {group.group_id: group for group in listed.items}
         vain = [refused for name in named or there if (refused := _refused(name, there.get(name)))]
@@ -93,7 +93,7 @@ def delete(given: Given) -> int:
         sys.stdout.flush()
         sys.stderr.writelines(undeleted_text(outcome.items, names_on(sys.stderr), kind="share"))
 
-    return tell(settings_of(given), ask, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
 def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
@@ -114,7 +114,7 @@ def _refused(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
     return DeletedGroup(name, Result.FAILED, Failure(Scope.GROUP, name, message))
 
 
-def delete_offsets(given: Given) -> int:
+def delete_offsets(given: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import SHARE_OFFSET_DELETION
     from kgroups.model.names import check_sendable
     from kgroups.render.kafka.share import forgotten_text, unforgotten_text
@@ -124,7 +124,7 @@ def delete_offsets(given: Given) -> int:
     for topic in topics:
         check_sendable(topic, "--topic")
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         return await SHARE_OFFSET_DELETION.of(admin).forget_topics(name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
@@ -132,10 +132,10 @@ def delete_offsets(given: Given) -> int:
         sys.stderr.flush()
         sys.stdout.writelines(forgotten_text(outcome.items, show=names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
-def _one_group(given: Given) -> str:
+def _one_group(given: ParsedOptions) -> str:
     """:raises OptionError: when there are several.
     :raises UsageError: for a name that cannot be.
     """

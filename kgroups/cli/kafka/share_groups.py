@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .command import Tool, names_on, settings_of, tell
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 from .rules import spelled
 from .share_options import OPTIONS, check
 from .which import selection_of
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from kgroups.cli.frame.exit_status import exit_with
+    from kgroups.cli.frame.exit_status import run_and_exit
 
-    exit_with(TOOL.main)
+    run_and_exit(TOOL.main)
 
 
-def act(given: Given) -> int:
+def act(given: ParsedOptions) -> int:
     """Does what the one action of a checked command line says."""
     if "list" in given:
         return _list(given)
@@ -38,7 +38,7 @@ def act(given: Given) -> int:
     return share_acts.delete(given) if "delete" in given else share_acts.delete_offsets(given)
 
 
-def _list(given: Given) -> int:
+def _list(given: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import SHARERS
     from kgroups.model.groups import GroupState
     from kgroups.render.kafka.lists import short_list_text
@@ -48,16 +48,16 @@ def _list(given: Given) -> int:
         states=spelled(given, "state", ("state", "states"), GroupState.OF_SHARERS), with_states=states
     )
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         return await admin.list_groups(wanted)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(short_list_text(outcome.items, states=states, show=names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
-def _describe(given: Given) -> int:
+def _describe(given: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import SHARERS
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.share import members_text, offsets_text, remark, state_text
@@ -66,7 +66,7 @@ def _describe(given: Given) -> int:
     verbose = "verbose" in given
     by_group = given.any_of("members", "state")
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         if by_group:
             groups = await admin.describe(selection)
             return only_sharers(groups, groups.items)
@@ -85,7 +85,7 @@ def _describe(given: Given) -> int:
             else:
                 sys.stdout.writelines(offsets_text(item, verbose=verbose, show=show))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
 def only_sharers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .joptsimple import Given, Option, OptionError, Takes
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
 from .rules import bracketed, check_actions, check_view, exclude, need_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
@@ -32,7 +32,7 @@ OPTIONS = (
 )
 
 
-def check(given: Given) -> None:
+def check(given: ParsedOptions) -> None:
     """:raises OptionError: when something is missing, or does not go with something else."""
     need_server(given)
     check_view(given)
@@ -44,7 +44,7 @@ def check(given: Given) -> None:
     check_actions(given, ACTIONS, end=".")
 
 
-def _check_delete(given: Given) -> None:
+def _check_delete(given: ParsedOptions) -> None:
     if "delete" in given:
         if not given.any_of("group", "all-groups"):
             raise OptionError("Option [delete] takes the options [group] or [all-groups]")
@@ -56,7 +56,7 @@ def _check_delete(given: Given) -> None:
         raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
-def _check_reset(given: Given) -> None:
+def _check_reset(given: ParsedOptions) -> None:
     if "reset-offsets" not in given:
         return
     if "dry-run" in given and "execute" in given:

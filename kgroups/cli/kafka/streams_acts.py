@@ -14,7 +14,7 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .acts import not_in_file, say_not_in_file, scenario_of, topics_of
 from .command import names_on, settings_of, tell
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 from .streams_kind import only_streams, streams_selection
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kgroups.model.operations.results import DeletedGroup, DeletedTopic
 
 
-def reset(given: Given) -> int:
+def reset(given: ParsedOptions) -> int:
     """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
     from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.admin.query.select_groups import Selection
@@ -35,7 +35,7 @@ def reset(given: Given) -> int:
     scenario, topics = scenario_of(given), _topics(given)
     asked: list[str] = []
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         described = await admin.describe(selection)
         groups = only_streams(described, described.items)
         asked.extend(group.group_id for group in groups.items)
@@ -59,11 +59,11 @@ def reset(given: Given) -> int:
         sys.stdout.flush()
         say_not_in_file(scenario, given.all("group"))
 
-    return tell(settings_of(given), ask, write, failed=lambda _: bool(not_in_file(scenario, given.all("group"))))
+    return tell(settings_of(given), query, write, failed=lambda _: bool(not_in_file(scenario, given.all("group"))))
 
 
 async def _execute(
-    admin: GroupAdmin, given: Given, groups: Sequence[Group], planned: Outcome[PlannedOffset]
+    admin: GroupAdmin, given: ParsedOptions, groups: Sequence[Group], planned: Outcome[PlannedOffset]
 ) -> Outcome[PlannedOffset]:
     """Writes the plan, and then deletes the internal topics of the groups that are written; what was written."""
     from kgroups.admin.port.capabilities import TOPIC_DELETION
@@ -95,12 +95,12 @@ def _committed_only(planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
     return planned.with_items(entry for entry in planned.items if entry.group_id not in strange).with_failures(failures)
 
 
-def _topics(given: Given) -> Mapping[str, frozenset[int] | None] | None:
+def _topics(given: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None:
     """The scope; ``None`` is what each group has committed on its input topics, or what the file says."""
     return None if given.any_of("all-input-topics", "from-file") else topics_of(given.all("input-topic"))
 
 
-def delete(given: Given) -> int:
+def delete(given: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedGroup
     from kgroups.model.outcome import Result
@@ -109,7 +109,7 @@ def delete(given: Given) -> int:
     selection = streams_selection(given)
     topics: list[DeletedTopic] = []
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         described = await admin.describe(selection)
         groups = only_streams(described, described.items)
         refused = [_not_deleted(failure) for failure in groups.failures if failure.scope is Scope.GROUP]
@@ -134,7 +134,7 @@ def delete(given: Given) -> int:
     def failed(outcome: Outcome[Any]) -> bool:
         return any(each.failure for each in (*outcome.items, *topics))
 
-    return tell(settings_of(given), ask, write, failed=failed)
+    return tell(settings_of(given), query, write, failed=failed)
 
 
 def _idle(group: Group) -> Group:
@@ -144,7 +144,7 @@ def _idle(group: Group) -> Group:
     return group._replace(state=GroupState.EMPTY)
 
 
-def delete_offsets(given: Given) -> int:
+def delete_offsets(given: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.model.offsets import Isolation
@@ -157,7 +157,7 @@ def delete_offsets(given: Given) -> int:
     if "all-input-topics" not in given:
         topics = topics_of(given.all("input-topic"))
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         if "all-input-topics" not in given:
             return await OFFSET_DELETION.of(admin).forget_offsets(group, topics)
         offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
@@ -170,7 +170,7 @@ def delete_offsets(given: Given) -> int:
         if outcome.items or not outcome.failures:
             sys.stdout.writelines(forgotten_text(group, outcome.items, show=names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
 
 
 def _committed(offsets: Iterable[Any]) -> dict[str, frozenset[int] | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.outcome import Outcome
 
 from .command import Tool, names_on, settings_of, tell
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 from .streams_options import OPTIONS, check
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    from kgroups.cli.frame.exit_status import exit_with
+    from kgroups.cli.frame.exit_status import run_and_exit
 
-    exit_with(TOOL.main)
+    run_and_exit(TOOL.main)
 
 
-def act(given: Given) -> int:
+def act(given: ParsedOptions) -> int:
     """Does what the one action of a checked command line says."""
     if "list" in given:
         return _list(given)
@@ -34,7 +34,7 @@ def act(given: Given) -> int:
     return streams_acts.delete(given) if "delete" in given else streams_acts.delete_offsets(given)
 
 
-def _list(given: Given) -> int:
+def _list(given: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import STREAMERS
     from kgroups.model.groups import GroupState
     from kgroups.render.kafka.lists import short_list_text
@@ -45,16 +45,16 @@ def _list(given: Given) -> int:
     chosen = spelled(given, "state", ("state", "states"), GroupState.OF_STREAMS)
     wanted = STREAMERS._replace(states=chosen, with_states=states)
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         return await admin.list_groups(wanted)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stdout.writelines(short_list_text(outcome.items, states=states, show=names_on(sys.stdout)))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
-def _describe(given: Given) -> int:
+def _describe(given: ParsedOptions) -> int:
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.streams import members_text, offsets_text, state_text
 
@@ -63,7 +63,7 @@ def _describe(given: Given) -> int:
     selection = streams_selection(given)
     verbose = "verbose" in given
 
-    async def ask(admin: GroupAdmin) -> Outcome[Any]:
+    async def query(admin: GroupAdmin) -> Outcome[Any]:
         if not given.any_of("members", "state"):
             offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
             return only_streams(offsets, [item.group for item in offsets.items])
@@ -76,7 +76,7 @@ def _describe(given: Given) -> int:
         for item in outcome.items:
             sys.stdout.writelines(text(item, verbose=verbose, show=show))
 
-    return tell(settings_of(given), ask, write)
+    return tell(settings_of(given), query, write)
 
 
 TOOL = Tool("kafka-streams-groups", "This tool helps to list, or describe streams groups.", OPTIONS, check, act)

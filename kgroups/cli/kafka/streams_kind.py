@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from kgroups.model.groups import Group, GroupType
 from kgroups.model.outcome import Failure, Outcome, Scope
 
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
 
 
-def streams_selection(given: Given) -> Selection:
+def streams_selection(given: ParsedOptions) -> Selection:
     """The named ones, or with ``--all-groups`` all streams groups.
 
     :raises UsageError: for a name that cannot be.

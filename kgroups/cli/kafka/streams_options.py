@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .consumer_options import SCENARIOS
-from .joptsimple import Given, Option, OptionError, Takes
+from .joptsimple import Option, OptionError, ParsedOptions, Takes
 from .rules import bracketed, check_view, exclude, need_groups, need_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
@@ -34,7 +34,7 @@ OPTIONS = (
 )
 
 
-def check(given: Given) -> None:
+def check(given: ParsedOptions) -> None:
     """:raises OptionError: when something is missing, or does not go with something else."""
     need_server(given)
     check_view(given)
@@ -54,14 +54,14 @@ def check(given: Given) -> None:
     _check_what_to_reset(given)
 
 
-def _check_delete(given: Given) -> None:
+def _check_delete(given: ParsedOptions) -> None:
     if "delete" in given:
         need_groups(given, "delete")
         if given.any_of(*_WHICH_TOPICS):
             raise OptionError("Kafka Streams does not support topic-specific offset deletion from a streams group.")
 
 
-def _check_delete_offsets(given: Given) -> None:
+def _check_delete_offsets(given: ParsedOptions) -> None:
     if "delete-offsets" not in given:
         return
     if not (given.any_of(*_WHICH_TOPICS) and "group" in given):
@@ -72,7 +72,7 @@ def _check_delete_offsets(given: Given) -> None:
         raise OptionError(f"Option [delete-offsets] supports only one [group] at a time, but found: [{found}]")
 
 
-def _check_reset(given: Given) -> None:
+def _check_reset(given: ParsedOptions) -> None:
     if "reset-offsets" not in given:
         return
     if "dry-run" in given and "execute" in given:
@@ -84,7 +84,7 @@ def _check_reset(given: Given) -> None:
         exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
 
 
-def _check_internal_topics(given: Given) -> None:
+def _check_internal_topics(given: ParsedOptions) -> None:
     executed = "reset-offsets" in given and "execute" in given
     if "delete-all-internal-topics" in given:
         if not given.any_of("delete", "reset-offsets"):
@@ -96,7 +96,7 @@ def _check_internal_topics(given: Given) -> None:
         raise OptionError("Option [delete-internal-topic] takes [reset-offsets] when [execute] is used.")
 
 
-def _check_what_to_reset(given: Given) -> None:
+def _check_what_to_reset(given: ParsedOptions) -> None:
     """The Java tool finds these out after it has described the groups; here nothing is asked for nothing."""
     if "reset-offsets" not in given:
         return

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .joptsimple import Given
+from .joptsimple import ParsedOptions
 
 if TYPE_CHECKING:
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.admin.query.select_groups import Selection
 
 
-def selection_of(given: Given, among: ListFilter | None = None) -> Selection:
+def selection_of(given: ParsedOptions, among: ListFilter | None = None) -> Selection:
     """The named ones, or with ``--all-groups`` all that pass; where nothing is said, all groups of consumers.
 
     :raises UsageError: for a name that cannot be.

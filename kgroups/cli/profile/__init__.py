@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..frame.lazy_command import Later, add_later
+from ..frame.lazy_command import LazyCommand, add_lazy_commands
 
 
 @click.group("profile")
@@ -17,9 +17,9 @@ def profile() -> None:
     """
 
 
-add_later(
+add_lazy_commands(
     profile,
-    Later("list", "profile.show:list_profiles", "List the profiles."),
-    Later("show", "profile.show:show_profile", "Show a profile, with secrets masked."),
-    Later("use", "profile.use:use", "Make a profile the default."),
+    LazyCommand("list", "profile.show:list_profiles", "List the profiles."),
+    LazyCommand("show", "profile.show:show_profile", "Show a profile, with secrets masked."),
+    LazyCommand("use", "profile.use:use", "Make a profile the default."),
 )

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from ..frame.exit_status import complain_in_a_line
+from ..frame.exit_status import print_to_stderr
 from ..frame.options import complete_profile
 
 
@@ -23,5 +23,5 @@ def use(name: str) -> int:
     profiles = read_profiles(os.environ)
     profiles.profile(name, "profile use")
     choose_default(profiles, name)
-    complain_in_a_line(f"{name} is now the default profile")
+    print_to_stderr(f"{name} is now the default profile")
     return 0

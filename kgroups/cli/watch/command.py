@@ -16,9 +16,9 @@ import click
 from kgroups.errors import KgroupsError
 from kgroups.model.outcome import EXIT_FAILED, EXIT_OK
 
-from ..frame.exit_status import stay
-from ..frame.group_options import Chosen, group_and_topic_options
-from ..frame.options import Connection, Duration, connection_options, isolation_option
+from ..frame.exit_status import enable_gc
+from ..frame.group_options import GroupOptions, group_and_topic_options
+from ..frame.options import ConnectionOptions, Duration, connection_options, isolation_option
 
 if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
@@ -59,7 +59,9 @@ News = Tick | BaseException | End
 @click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after N refreshes.")
 @isolation_option
 @connection_options
-def watch(connection: Connection, chosen: Chosen, interval: float, count: int | None, isolation: str) -> int:
+def watch(
+    connection: ConnectionOptions, chosen: GroupOptions, interval: float, count: int | None, isolation: str
+) -> int:
     """Watch groups live: state, members, lag, and rates.
 
     Shows the selected groups; by default all groups.
@@ -70,7 +72,7 @@ def watch(connection: Connection, chosen: Chosen, interval: float, count: int | 
     """
     from kgroups.model.offsets import Isolation
 
-    stay()
+    enable_gc()
     ticks = Ticks(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], interval, count)
     if sys.stdout.isatty():
         return _on_screen(ticks, connection.settings.bootstrap_servers)
@@ -81,7 +83,12 @@ class Ticks:
     """Looks at the groups, one after the other, each begun an interval after the one before."""
 
     def __init__(
-        self, connection: Connection, selection: Selection, isolation: Isolation, interval: float, count: int | None
+        self,
+        connection: ConnectionOptions,
+        selection: Selection,
+        isolation: Isolation,
+        interval: float,
+        count: int | None,
     ) -> None:
         self._connection = connection
         self._selection = selection
@@ -113,10 +120,10 @@ class Ticks:
     def _look(self, *, first: bool) -> Outcome[GroupOffsets]:
         from kgroups.model.outcome import Failure, Outcome, Scope
 
-        from ..frame.run_query import put
+        from ..frame.run_query import run_query
 
         try:
-            outcome, _ = put(
+            outcome, _ = run_query(
                 self._connection.settings,
                 lambda admin: admin.describe_offsets(self._selection, isolation=self._isolation, whole_topics=True),
                 debug=self._connection.debug,

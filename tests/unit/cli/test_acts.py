@@ -174,7 +174,7 @@ def test_execute_without_terminal_requires_yes(ask: Run, served: Any) -> None:
 def test_execute_on_terminal_asks_for_confirmation(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, said: str, code: int, result: object
 ) -> None:
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: said)
     found, out, err = ask("reset-offsets", "a", "--topic", "t:0", "--to-latest", "--execute")
     assert found == code
@@ -399,7 +399,7 @@ def test_group_changed_during_confirmation_is_not_written(
         served.world.groups[kept].members, served.world.groups[kept].state = (MEMBER,), "Stable"
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", joins_and_says_yes)
     before = commits(served, kept)
     code, out, err = ask(*words, "--execute", "-o", "json")
@@ -422,7 +422,7 @@ def test_member_that_rejoined_or_left_during_confirmation_is_kept(
         group.members = (back, stays)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", restarts_and_says_yes)
     code, out, err = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and group.members == (back,)
@@ -445,7 +445,7 @@ def test_members_of_group_that_cannot_be_rechecked_are_kept(
         served.world.fail("DescribeGroups", "busy", ErrorCode.group_authorization_failed)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", breaks_and_says_yes)
     code, out, _ = ask("remove-members", "busy", "--all-members", "--execute", "-o", "json")
     assert code == 1 and served.world.groups["busy"].members == (MEMBER,) and not written(served)
@@ -468,7 +468,7 @@ def test_offsets_committed_during_confirmation_are_kept(
         served.world.groups["b"].commits = dict(meanwhile)
         return "y"
 
-    monkeypatch.setattr("kgroups.cli.frame.confirmation.Consent.check", lambda self: None)
+    monkeypatch.setattr("kgroups.cli.frame.confirmation.Confirmation.check", lambda self: None)
     monkeypatch.setattr("click.termui.visible_prompt_func", commits_and_says_yes)
     code, out, err = ask(*words, "--execute", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err

@@ -192,11 +192,11 @@ def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
 
 
 def test_out_of_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    from kgroups.cli.frame.exit_status import brought_to_an_end, complain_in_a_line
+    from kgroups.cli.frame.exit_status import exit_code_of, print_to_stderr
 
     def run() -> int:
         raise MemoryError
 
-    assert brought_to_an_end(run, complain_in_a_line) == 1
+    assert exit_code_of(run, print_to_stderr) == 1
     found = capsys.readouterr()
     assert found.out == "" and found.err.startswith("out of memory; ") and found.err.count("\n") == 1

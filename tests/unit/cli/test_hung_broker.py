@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kgroups.admin.query.select_groups import Selection
-from kgroups.cli.exporter.command import Looks
-from kgroups.cli.frame.options import Connection
+from kgroups.cli.exporter.command import Poller
+from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster
@@ -92,7 +92,9 @@ def test_watch_hung_broker_keeps_rows_of_other_brokers(
 def test_exporter_hung_broker_keeps_other_groups(serve: Callable, world: Callable[[FakeCluster], None]) -> None:
     served = serve(brokers=3, world=world)
     settings = ClientSettings(parse_bootstrap(served.bootstrap), timeout=TIMEOUT)
-    looks = Looks(Connection(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, 0.0)
+    looks = Poller(
+        ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, 0.0
+    )
     assert [each.offsets.group.group_id for each in looks.newest().seen] == ANSWERING
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 import pytest
 
-from kgroups.cli.frame.lazy_command import Later
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli, main
 
 
 def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
     for name, command in sorted(group.commands.items()):
-        command = command.load() if isinstance(command, Later) else command
+        command = command.load() if isinstance(command, LazyCommand) else command
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
             yield from commands(command, f"{path} {name}")
@@ -32,9 +32,9 @@ def test_every_command_has_help_with_short_first_line(path: str, command: click.
     assert len(first) <= 60, first
 
 
-def later(group: click.Group) -> Iterator[Later]:
+def later(group: click.Group) -> Iterator[LazyCommand]:
     for command in group.commands.values():
-        if isinstance(command, Later):
+        if isinstance(command, LazyCommand):
             yield command
             loaded = command.load()
             if isinstance(loaded, click.Group):
@@ -42,7 +42,7 @@ def later(group: click.Group) -> Iterator[Later]:
 
 
 @pytest.mark.parametrize("command", list(later(cli)), ids=lambda command: command.name)
-def test_group_help_matches_command_help(command: Later) -> None:
+def test_group_help_matches_command_help(command: LazyCommand) -> None:
     loaded = command.load()
     assert loaded.help
     assert (command.name, command.help) == (loaded.name, loaded.help.splitlines()[0])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.cli.frame.lazy_command import Later
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import cli
 from kgroups.sandbox.demo import STEPS, Step, shown
 
@@ -16,7 +16,7 @@ def test_every_command_is_one_that_kgroups_takes(step: Step) -> None:
     command: Any = cli
     while words and words[0] in getattr(command, "commands", {}):
         command = command.commands[words.pop(0)]
-        if isinstance(command, Later):
+        if isinstance(command, LazyCommand):
             command = command.load()
     with command.make_context("kgroups", words) as context:
         assert context.params

@@ -235,7 +235,7 @@ def test_check_internal_error_exits_3(run_cli: Run, serve: Callable, monkeypatch
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret words")
 
-    monkeypatch.setattr("kgroups.cli.check.command.Judged.report", fail)
+    monkeypatch.setattr("kgroups.cli.check.command.Checker.report", fail)
     for fmt in ("text", "json", "junit", "openmetrics"):
         code, out, err = run_cli("check", "a", "-b", served.bootstrap, "--max-lag", "1", "-o", fmt)
         assert code == 3 and "ZeroDivisionError" in out + err and "secret words" not in out + err

@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families as classic
 
 from kgroups.admin.query.select_groups import Selection
 from kgroups.cli.exporter import command as exporter
-from kgroups.cli.exporter.command import Looks, _serve
-from kgroups.cli.frame.options import Connection
+from kgroups.cli.exporter.command import Poller, _serve
+from kgroups.cli.frame.options import ConnectionOptions
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.offsets import Isolation
 from tests.fakes.broker import FakeCluster, close
@@ -45,9 +45,11 @@ def samples(families: Any) -> Samples:
     return {(each.name, *(value for _, value in sorted(each.labels.items()))): each.value for each in every}
 
 
-def looks_at(bootstrap: str, max_age: float = 0.0) -> Looks:
+def looks_at(bootstrap: str, max_age: float = 0.0) -> Poller:
     settings = ClientSettings(parse_bootstrap(bootstrap))
-    return Looks(Connection(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, max_age)
+    return Poller(
+        ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, max_age
+    )
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from kgroups.cli.frame.completion import PATIENCE, offered
-from kgroups.cli.frame.lazy_command import Later
+from kgroups.cli.frame.completion import TIMEOUT, completions_of
+from kgroups.cli.frame.lazy_command import LazyCommand
 from kgroups.cli.main import COMPLETE, cli, main
 from tests.fakes.broker import FakeCluster, silence
 
@@ -28,7 +28,7 @@ def shop(fake: FakeCluster) -> None:
 
 @pytest.fixture
 def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
-    monkeypatch.setattr("kgroups.cli.frame.completion.PATIENCE", 60.0)  # a busy machine's; a shell's is less
+    monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", 60.0)  # a busy machine's; a shell's is less
 
     def press(line: str) -> list[str]:
         words = line.split(" ")
@@ -81,7 +81,7 @@ def test_completion_offers_profiles(
 
 
 def parameters(command: click.Command, path: str = "kgroups") -> Iterator[tuple[str, click.Parameter]]:
-    command = command.load() if isinstance(command, Later) else command
+    command = command.load() if isinstance(command, LazyCommand) else command
     for name, inner in sorted(command.commands.items()) if isinstance(command, click.Group) else ():
         yield from parameters(inner, f"{path} {name}")
     yield from ((f"{path} {parameter.opts[-1]}", parameter) for parameter in command.params)
@@ -108,17 +108,17 @@ def test_completion_of_hung_cluster_stops_after_its_timeout(
     tab: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a cluster that hangs; other commands would wait for half a minute."""
-    monkeypatch.setattr("kgroups.cli.frame.completion.PATIENCE", PATIENCE)  # the other tests are given more
+    monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", TIMEOUT)  # the other tests are given more
     served = serve(world=shop)
     served.fake.brokers[0].fault("ListGroups", silence)
     began = time.monotonic()
     assert tab(f"kgroups describe -b {served.bootstrap} o") == []
-    assert PATIENCE < 2
-    assert PATIENCE <= time.monotonic() - began < PATIENCE + 10
+    assert TIMEOUT < 2
+    assert TIMEOUT <= time.monotonic() - began < TIMEOUT + 10
 
 
 def test_completion_offers_only_names_safe_for_a_shell() -> None:
-    assert offered(["a", "a b", "a$b", "a`b`", "a\nb", "a'b", "-a", "a*", "a.b-c_1"], "a") == ["a", "a.b-c_1"]
+    assert completions_of(["a", "a b", "a$b", "a`b`", "a\nb", "a'b", "-a", "a*", "a.b-c_1"], "a") == ["a", "a.b-c_1"]
 
 
 def test_completion_scripts_and_man_page_match_the_command_tree() -> None:

@@ -30,7 +30,7 @@ def test_progress_line_is_shown_on_terminals_only_and_cleared(
     stderr: type[io.StringIO], term: str, quiet: bool, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", term)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
     monkeypatch.setattr(sys, "stderr", written := stderr())
 
     async def work() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.cli.kafka.joptsimple import Given, OptionError
+from kgroups.cli.kafka.joptsimple import OptionError, ParsedOptions
 from kgroups.cli.kafka.streams_groups import TOOL
 from kgroups.cli.kafka.streams_options import check
 from tests.fakes.streams_shop import IDLE, OTHER, RUNNING, open_shop
@@ -121,4 +121,4 @@ def test_streams_delete_offsets_keeps_internal_topics(ask: Ask, served: Served) 
 
 def test_internal_topic_options_need_delete_or_reset() -> None:
     with pytest.raises(OptionError, match=r"takes one of these options: \[delete\], \[reset-offsets\]"):
-        check(Given({"bootstrap-server": ["b"], "list": [], "delete-all-internal-topics": []}))
+        check(ParsedOptions({"bootstrap-server": ["b"], "list": [], "delete-all-internal-topics": []}))
