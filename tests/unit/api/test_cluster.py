@@ -34,7 +34,7 @@ def bootstrap() -> Iterator[str]:
         yield ",".join(f"127.0.0.1:{broker.port}" for broker in fake.brokers.values())
 
 
-def test_questions(bootstrap: str) -> None:
+def test_questions_return_items(bootstrap: str) -> None:
     cluster = Cluster(bootstrap)
     assert [(each.group_id, each.state) for each in cluster.list().items] == [
         ("orders-range", "Stable"),
@@ -50,12 +50,12 @@ def test_questions(bootstrap: str) -> None:
     assert [row.total_lag for row in cluster.lag("orders-range", by="partition").items] == [50, 0]
 
 
-def test_check(bootstrap: str) -> None:
+def test_check_judges_limits(bootstrap: str) -> None:
     report = Cluster(bootstrap).check("orders-range", limits=Limits(lag=Threshold(critical=40)))
     assert report.severity is Severity.CRITICAL and [each.message for each in report.bad] == ["lag 50 is above 40"]
 
 
-def test_check_of_a_trend(bootstrap: str) -> None:
+def test_check_trend_takes_samples(bootstrap: str) -> None:
     cluster = Cluster(bootstrap)
     report = cluster.check("orders-range", limits=Limits(trend=True), window=0.02, samples=2)
     (found,) = report.bad
@@ -64,7 +64,7 @@ def test_check_of_a_trend(bootstrap: str) -> None:
         cluster.check("orders-range", limits=Limits(trend=True), samples=1)
 
 
-def test_a_reset_is_planned_then_applied(bootstrap: str) -> None:
+def test_reset_is_planned_then_applied(bootstrap: str) -> None:
     cluster = Cluster(bootstrap)
     plan = cluster.plan_reset("payments-empty", to=ToEarliest(), topics=["orders:0"])
     assert [(each.before and each.before.offset, each.after and each.after.offset) for each in plan.items] == [(60, 5)]
@@ -167,7 +167,7 @@ def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.Monke
             client.join()
 
 
-def test_awaited_and_in_a_notebook(bootstrap: str) -> None:
+def test_async_api_and_running_event_loop_work(bootstrap: str) -> None:
     async def main() -> None:
         awaited = await AsyncCluster(bootstrap).list()
         assert awaited == Cluster(bootstrap).list()  # which a loop that runs does not hinder
@@ -175,7 +175,7 @@ def test_awaited_and_in_a_notebook(bootstrap: str) -> None:
     asyncio.run(main())
 
 
-def test_what_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_servers_and_names_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGROUPS_CONFIG", "")
     with pytest.raises(UsageError):
         Cluster("host:nix")
@@ -187,7 +187,7 @@ def test_what_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
         kgroups.Nothing  # noqa: B018
 
 
-def test_examples_of_the_documentation(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documentation_examples_run(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> None:
     examples = [block.text for block in blocks_of("docs/python.md") if block.language == "python"]
     assert len(examples) == 2
     for example in examples:

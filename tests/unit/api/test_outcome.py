@@ -84,7 +84,7 @@ def test_to_dicts_of_described_groups_nests_members(bootstrap: str, capsys: pyte
             assert item == json.loads(json.dumps({key: ours[key] for key in item}))
 
 
-def test_to_dicts_of_results(bootstrap: str) -> None:
+def test_to_dicts_of_results_have_old_and_new_offsets(bootstrap: str) -> None:
     with Cluster(bootstrap) as cluster:
         done = cluster.apply(cluster.plan_reset("payments-empty", to=ToEarliest()).items)
         (record,) = done.to_dicts()

@@ -30,7 +30,7 @@ def _accepted(fake: FakeCluster) -> int:
     return sum(broker.connections for broker in fake.brokers.values())
 
 
-def test_with_keeps_connections(fake: FakeCluster) -> None:
+def test_session_keeps_connections(fake: FakeCluster) -> None:
     with Cluster(_bootstrap(fake)) as cluster:
         first = cluster.list()
         connections = _accepted(fake)
@@ -41,7 +41,7 @@ def test_with_keeps_connections(fake: FakeCluster) -> None:
     assert _accepted(fake) > connections
 
 
-def test_async_with_keeps_connections_also_for_concurrent_questions(fake: FakeCluster) -> None:
+def test_async_session_keeps_connections_for_concurrent_calls(fake: FakeCluster) -> None:
     async def ask() -> None:
         async with AsyncCluster(_bootstrap(fake)) as cluster:
             first = await cluster.lag("a", "b")
@@ -51,14 +51,14 @@ def test_async_with_keeps_connections_also_for_concurrent_questions(fake: FakeCl
     asyncio.run(ask())
 
 
-def test_kept_connections_show_new_groups(fake: FakeCluster) -> None:
+def test_session_sees_new_groups(fake: FakeCluster) -> None:
     with Cluster(_bootstrap(fake)) as cluster:
         assert [each.group for each in cluster.list()] == ["a", "b"]
         fake.world.group("c", 1, commits={("orders", 0): 60})
         assert [each.group for each in cluster.list()] == ["a", "b", "c"]
 
 
-def test_question_after_lost_connections_opens_new_ones(fake: FakeCluster) -> None:
+def test_session_reconnects_after_lost_connections(fake: FakeCluster) -> None:
     with Cluster(_bootstrap(fake)) as cluster:
         first = cluster.list()
         for broker in fake.brokers.values():
@@ -66,7 +66,7 @@ def test_question_after_lost_connections_opens_new_ones(fake: FakeCluster) -> No
         assert cluster.list() == first
 
 
-def test_question_after_a_failed_one_starts_over(fake: FakeCluster) -> None:
+def test_session_starts_over_after_a_failure(fake: FakeCluster) -> None:
     with Cluster("127.0.0.1:1") as cluster:
         for _ in range(2):
             with pytest.raises(ClusterUnreachable):

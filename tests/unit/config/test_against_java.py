@@ -14,7 +14,7 @@ def _hex(text: str) -> str:
     return text.encode("utf-16-be").hex() + "."
 
 
-def test_properties_files_are_read_as_java_reads_them(keys: Keys) -> None:
+def test_properties_files_are_read_like_java(keys: Keys) -> None:
     files = sorted(keys.folder.glob("*.properties"))
     assert len(files) == CASES
     errors = 0
@@ -28,7 +28,7 @@ def test_properties_files_are_read_as_java_reads_them(keys: Keys) -> None:
     assert 0 < errors < 150
 
 
-def test_jaas_lines_are_cut_into_the_same_words(keys: Keys) -> None:
+def test_jaas_lines_are_tokenized_like_java(keys: Keys) -> None:
     """Where they are written as Java wants them: paths and numbers, in quotes."""
     files = sorted(keys.folder.glob("*.jaas"))
     assert len(files) == CASES

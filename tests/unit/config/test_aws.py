@@ -26,7 +26,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         ("b-1.mine.abc.c2.kafka.cn-north-1.amazonaws.com.cn", "cn-north-1"),
     ],
 )
-def test_the_region_is_in_a_brokers_name(host: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aws_region_is_read_from_the_broker_name(host: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert region_of(AwsIam(), host) == region
     monkeypatch.setenv("AWS_REGION", "elsewhere-1")
     assert region_of(AwsIam("of-sts-1"), host) == region, "the broker lets nobody in by another"
@@ -35,7 +35,9 @@ def test_the_region_is_in_a_brokers_name(host: str, region: str, monkeypatch: py
 @pytest.mark.parametrize(
     "host", ["broker.example", "10.0.0.1", f"{HERE}.evil.example", "kafka.eu-central-1.amazonaws.com"]
 )
-def test_where_it_is_not_the_settings_or_the_environment_say_it(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aws_region_of_other_hosts_comes_from_settings_or_environment(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(AuthenticationFailed, match="does not contain its region; set AWS_REGION"):
         region_of(AwsIam(), host)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "default-1")

@@ -31,7 +31,7 @@ def credentials_of(load: Load, text: str, **flags: object) -> object:
 
 
 @pytest.mark.parametrize("after", [" ", "\t", " \r"])
-def test_blanks_behind_a_value_are_not_part_of_it(keys: Keys, load: Load, after: str) -> None:
+def test_trailing_blanks_of_values_are_ignored(keys: Keys, load: Load, after: str) -> None:
     store = keys.folder / "trust.JKS"
     text = f"security.protocol=SSL{after}\nssl.truststore.location={store}{after}\n"
     text += f"ssl.truststore.password={STORE_PASSWORD}{after}\n"
@@ -39,24 +39,24 @@ def test_blanks_behind_a_value_are_not_part_of_it(keys: Keys, load: Load, after:
     assert security and security.tls and security.tls.authorities
 
 
-def test_nor_is_the_end_of_a_secret_s_file(keys: Keys, load: Load, tmp_path: Path) -> None:
+def test_trailing_newline_of_secret_file_is_ignored(keys: Keys, load: Load, tmp_path: Path) -> None:
     (tmp_path / "word").write_text(f"{STORE_PASSWORD}\n")
     text = f"security.protocol=SSL\nssl.truststore.location={keys.folder / 'trust.JKS'}\n"
     security = load(f"{text}ssl.truststore.password=${{directory:{tmp_path}:word}}").settings.security
     assert security and security.tls and security.tls.authorities
 
 
-def test_librdkafka_s_password_may_end_in_a_blank(load: Load) -> None:
+def test_librdkafka_password_may_end_in_a_blank(load: Load) -> None:
     found = credentials_of(load, f"{PLAIN}sasl.username=u\nsasl.password=hush \n")
     assert found == Password("u", Secret("hush "))
 
 
-def test_a_character_beyond_the_first_plane_is_two_escapes(load: Load) -> None:
+def test_surrogate_pair_escapes_are_one_character(load: Load) -> None:
     line = r'sasl.jaas.config=x.PlainLoginModule required username="u" password="\ud83d\ude00";'
     assert credentials_of(load, PLAIN + line) == Password("u", Secret("\N{GRINNING FACE}"))
 
 
-def test_a_mark_of_utf_8_is_no_part_of_the_first_key(tmp_path: Path) -> None:
+def test_utf_8_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_bytes(b"\xef\xbb\xbfbootstrap.servers=f:1\r\n")
     loaded = load_settings(Flags(command_config=str(path)), {})
@@ -64,7 +64,7 @@ def test_a_mark_of_utf_8_is_no_part_of_the_first_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-def test_utf_16_is_named(tmp_path: Path, codec: str) -> None:
+def test_utf_16_file_is_named(tmp_path: Path, codec: str) -> None:
     path = tmp_path / "client.properties"
     path.write_bytes(
         "\ufeffbootstrap.servers=f:1\n".encode(codec).removeprefix(b"\xff\xfe" if codec == "utf-16" else b"")
@@ -74,13 +74,13 @@ def test_utf_16_is_named(tmp_path: Path, codec: str) -> None:
 
 
 @pytest.mark.parametrize("flag", ["bootstrap", "command_config", "profile"])
-def test_a_flag_from_an_unset_variable_asks_no_other_cluster(flag: str) -> None:
+def test_empty_flag_is_an_error_and_uses_no_other_cluster(flag: str) -> None:
     given = {"bootstrap": "h:1", flag: ""}
     with pytest.raises(UsageError, match=f"--{flag.replace('_', '-')}.* is empty"):
         load_settings(Flags(**given), {"KGROUPS_BOOTSTRAP_SERVER": "e:1"})
 
 
-def test_a_variable_that_takes_a_file_s_place_is_named(load: Load) -> None:
+def test_environment_variable_that_overrides_a_file_is_noted(load: Load) -> None:
     environ = {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}
     loaded = load("# mine\nbootstrap.servers=f:1", environ, bootstrap=None)
     assert loaded.settings.bootstrap == (("e", 1),)
@@ -91,19 +91,19 @@ def test_a_variable_that_takes_a_file_s_place_is_named(load: Load) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://[x/", "file://[x", "http://x:99999/", "https://:443/", "http://x:y/"])
-def test_an_address_that_is_none_has_its_line(load: Load, url: str) -> None:
+def test_invalid_url_is_reported_with_its_line(load: Load, url: str) -> None:
     with pytest.raises(ConfigError, match=r"client.properties, line 5: sasl.oauthbearer.token.endpoint.url must be"):
         load(f"{OAUTH}{URL}{url}")
 
 
-def test_a_keytab_s_address_that_is_none_has_its_line(load: Load) -> None:
+def test_invalid_keytab_url_is_reported_with_its_line(load: Load) -> None:
     line = 'sasl.jaas.config=x.Krb5LoginModule required keyTab="file://[x" serviceName=kafka;'
     with pytest.raises(ConfigError, match=r"client.properties, line 2: keyTab must be a file URL"):
         load(f"security.protocol=SASL_PLAINTEXT\n{line}")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-1e300"])
-def test_numbers_beyond_all_bounds(load: Load, number: str) -> None:
+def test_lifetime_out_of_range_is_rejected(load: Load, number: str) -> None:
     line = f'required unsecuredLoginStringClaim_sub="a" unsecuredLoginLifetimeSeconds="{number}";'
     with pytest.raises(ConfigError, match="unsecuredLoginLifetimeSeconds must be a number"):
         load(
@@ -112,7 +112,7 @@ def test_numbers_beyond_all_bounds(load: Load, number: str) -> None:
         )
 
 
-def test_a_name_that_no_request_can_hold(load: Load) -> None:
+def test_client_id_that_cannot_be_encoded_is_rejected(load: Load) -> None:
     with pytest.raises(ConfigError, match=r"client.properties, line 1: client.id is not valid UTF-8"):
         load("client.id=\\ud83d")
     with pytest.raises(ConfigError, match=r"client.properties, line 1: client.id has 40,000 bytes"):
@@ -120,12 +120,12 @@ def test_a_name_that_no_request_can_hold(load: Load) -> None:
 
 
 @pytest.mark.parametrize("encode", [True, False])
-def test_url_encoding_of_a_client_is_followed(load: Load, encode: bool) -> None:
+def test_oauth_header_urlencode_is_followed(load: Load, encode: bool) -> None:
     found = credentials_of(load, f"{OAUTH}{URL}https://x/\nsasl.oauthbearer.header.urlencode={str(encode).lower()}")
     assert isinstance(found, ClientCredentials) and found.url_encode is encode
 
 
-def test_strimzi_s_truststore_is_the_endpoint_s(load: Load, keys: Keys) -> None:
+def test_strimzi_truststore_is_used_for_the_token_endpoint(load: Load, keys: Keys) -> None:
     store = keys.folder / "trust.JKS"
     loaded = load(
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
@@ -140,13 +140,13 @@ def test_strimzi_s_truststore_is_the_endpoint_s(load: Load, keys: Keys) -> None:
     assert STORE_PASSWORD not in str(loaded)
 
 
-def test_secrets_in_an_address_are_masked(load: Load) -> None:
+def test_secrets_in_urls_are_masked(load: Load) -> None:
     loaded = load(f"{OAUTH}{URL}https://me:hush@sso.example/token?key=hush")
     (shown,) = (each.value for each in loaded.understood if each.key.endswith("endpoint.url"))
     assert "hush" not in shown and shown.startswith("https://****@sso.example/token")
 
 
-def test_later_layers_go_before_other_spellings(load: Load) -> None:
+def test_later_layers_override_other_spellings(load: Load) -> None:
     assert load("request.timeout.ms=5000", overrides=("socket.timeout.ms=1000",)).settings.broker_timeout == 1
     token = f"{OAUTH}sasl.oauthbearer.token=hush"
     assert isinstance(credentials_of(load, token), StaticToken)
@@ -155,7 +155,7 @@ def test_later_layers_go_before_other_spellings(load: Load) -> None:
     assert isinstance(credentials_of(load, endpoint, overrides=("sasl.oauthbearer.token=t",)), StaticToken)
 
 
-def test_which_type_is_wrong(keys: Keys, tmp_path: Path) -> None:
+def test_wrong_store_type_is_named(keys: Keys, tmp_path: Path) -> None:
     folder = tmp_path / "truststore"
     folder.mkdir()
     pem = folder / "own.pem"
@@ -166,7 +166,7 @@ def test_which_type_is_wrong(keys: Keys, tmp_path: Path) -> None:
         load_settings(Flags(bootstrap="h:1", command_config=str(path)), {})
 
 
-def test_a_program_s_values_are_taken_as_they_are() -> None:
+def test_properties_of_a_program_are_taken_literally() -> None:
     """No file is meant by their ``@``, and no list of processes shows them."""
     given = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "u"}
     loaded = load_settings(Flags("localhost:1", properties=(*given.items(), ("sasl.password", "@hush"))), {})
@@ -175,7 +175,7 @@ def test_a_program_s_values_are_taken_as_they_are() -> None:
     assert loaded.remarks == ()
 
 
-def test_a_pipe_is_read_to_its_end_and_not_waited_for_without_one(
+def test_pipe_is_read_to_its_end_and_not_waited_for_without_writer(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "pipe"
@@ -188,6 +188,6 @@ def test_a_pipe_is_read_to_its_end_and_not_waited_for_without_one(
         assert load_settings(Flags("h:1", str(path)), {}).settings.client_id == "a"
 
 
-def test_times_that_were_given_in_seconds_are_shown_with_their_unit() -> None:
+def test_timeouts_are_shown_with_their_unit() -> None:
     understood = load_settings(Flags("h:1", timeout=5), {}, explain=True).understood
     assert [each.value for each in understood if each.origin == "--timeout"] == ["5000 ms"]

@@ -25,29 +25,29 @@ def made(**rest: Any) -> str:
     return unsecured_jws(UnsecuredToken("bob", **rest), NOW).reveal()
 
 
-def test_a_token_that_nobody_signed() -> None:
+def test_unsecured_token_has_claims_and_no_signature() -> None:
     token = made(principal_claim="name", lifetime=60.0, claims={"scope": ["a"], "n": 7.0})
     assert (token.count("."), token[-1], part(token, 0)) == (2, ".", {"alg": "none"})
     assert part(token, 1) == {"scope": ["a"], "n": 7.0, "name": "bob", "iat": int(NOW), "exp": NOW + 60.0}
 
 
-def test_it_is_not_issued_in_a_brokers_future() -> None:
+def test_unsecured_token_is_not_issued_in_the_future() -> None:
     """Its clock has milliseconds, and is read less than one after ours."""
     said = part(made(), 1)
     assert said["iat"] <= 1_700_000_000.000 < said["exp"]
 
 
-def test_whom_it_names_and_when_it_ends_no_other_claim_says() -> None:
+def test_unsecured_token_claims_do_not_override_subject_and_expiry() -> None:
     """In librdkafka's words a scope may have any name; in Java's, such claims are refused where they are read."""
     said = part(made(claims={"sub": "eve", "exp": 9e14, "iat": 0.0}), 1)
     assert (said["sub"], said["iat"], said["exp"]) == ("bob", int(NOW), NOW + 3600.0)
 
 
-def test_a_life_that_is_shorter_than_a_second_is_one() -> None:
+def test_unsecured_token_may_live_less_than_a_second() -> None:
     assert end_of(made(lifetime=0.4)) == NOW + 0.4
 
 
-def test_when_a_life_is_over() -> None:
+def test_over_since_is_the_expiry_time() -> None:
     token = made(lifetime=60.0)
     assert over_since(token, NOW + 59) is None
     assert over_since(token, NOW + 60) == "2023-11-14 22:14:20 UTC"
@@ -55,5 +55,5 @@ def test_when_a_life_is_over() -> None:
 
 
 @pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c", "a.W10.c", f"a.{'[' * 100_000}.c", "a.e30.c.d"])
-def test_what_is_no_jwt_says_nothing(token: str) -> None:
+def test_other_text_than_jwt_has_no_claims(token: str) -> None:
     assert (claims_of(token), end_of(token)) == ({}, None)

@@ -42,11 +42,11 @@ def sasl(credentials: Credentials, mechanism: str = "OAUTHBEARER") -> Security:
     return Security(None, Sasl(mechanism, credentials))
 
 
-def test_a_plain_connection_says_nothing_of_it() -> None:
+def test_plaintext_options_are_minimal() -> None:
     assert set(librdkafka_options(PLAIN)) == {"bootstrap.servers", "client.id", "log_level"}
 
 
-def test_tls(keys: Keys) -> None:
+def test_tls_options_are_accepted_by_librdkafka(keys: Keys) -> None:
     tls = Tls(
         keys.authority, keys.own, Secret(keys.encrypted), Secret(KEY_PASSWORD), ciphers=("AES128-SHA", "AES256-SHA")
     )
@@ -64,13 +64,13 @@ def test_tls(keys: Keys) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_passwords(mechanism: str) -> None:
+def test_password_options_are_accepted_by_librdkafka(mechanism: str) -> None:
     options = options_of(sasl(Password("u", HUSH), mechanism))
     assert (options["sasl.mechanisms"], options["sasl.username"], options["sasl.password"]) == (mechanism, "u", "hush")
     AdminClient(options)
 
 
-def test_client_credentials(keys: Keys) -> None:
+def test_client_credentials_options(keys: Keys) -> None:
     wanted = ClientCredentials("https://127.0.0.1:1/t", "c", HUSH, "s", {"a": "b"}, Tls(keys.authority))
     options = options_of(sasl(wanted))
     assert {
@@ -93,7 +93,9 @@ def test_client_credentials(keys: Keys) -> None:
         (Password("id", HUSH, True), "SCRAM-SHA-256", r"delegation tokens .* use --transport wire"),
     ],
 )
-def test_what_it_cannot(credentials: Credentials, mechanism: str, way_out: str) -> None:
+def test_unsupported_credentials_suggest_the_wire_transport(
+    credentials: Credentials, mechanism: str, way_out: str
+) -> None:
     with pytest.raises(ConfigError, match=way_out):
         options_of(sasl(credentials, mechanism))
 
@@ -104,7 +106,7 @@ def _part(token: str, at: int) -> dict[str, object]:
     return found
 
 
-def test_tokens_that_it_is_told(tmp_path: Path) -> None:
+def test_token_callback_returns_configured_tokens(tmp_path: Path) -> None:
     unsecured = UnsecuredToken("me", lifetime=60.0, claims={"scope": ["a"]}, extensions={"x": "y"})
     token, ends, who, extensions = token_callback(unsecured)("")
     assert (_part(token, 0), token.endswith(".")) == ({"alg": "none"}, True)
@@ -124,14 +126,14 @@ def test_tokens_that_it_is_told(tmp_path: Path) -> None:
     AdminClient(options_of(sasl(StaticToken(Secret(token)))))
 
 
-def test_what_it_does_not_take() -> None:
+def test_settings_rejected_by_librdkafka_are_config_errors() -> None:
     with pytest.raises(ConfigError, match=r"librdkafka rejected these settings: .*no cipher match"):
         made_client(AdminClient, options_of(Security(Tls(ciphers=("NOPE",)))))
     with pytest.raises(ConfigError, match="cannot read /nowhere/token"):
         made_client(AdminClient, options_of(sasl(TokenFile("/nowhere/token"))))
 
 
-def test_a_token_of_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_callback_signs_for_aws(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("aws_msk_iam_sasl_signer")
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)

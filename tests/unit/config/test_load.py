@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
     return config
 
 
-def test_flags_alone() -> None:
+def test_flags_alone_are_sufficient() -> None:
     loaded = load_settings(Flags(bootstrap="h:1", timeout=5), {})
     assert loaded.settings == ClientSettings((("h", 1),), timeout=5, broker_timeout=5)
     assert (loaded.remarks, loaded.understood) == ((), ())
@@ -58,14 +58,14 @@ def test_flags_alone() -> None:
         ),
     ],
 )
-def test_flags_before_environment_before_profile_before_file(
+def test_flags_override_environment_profile_and_file(
     home: Path, flags: Flags, environ: dict[str, str], expected: tuple[object, ...]
 ) -> None:
     settings = load_settings(flags, {"KGROUPS_CONFIG": str(home), **environ}).settings
     assert (settings.bootstrap[0], settings.timeout, settings.broker_timeout, settings.client_id) == expected
 
 
-def test_the_default_profile_is_not_for_clusters_that_somebody_names(home: Path) -> None:
+def test_default_profile_is_not_used_for_a_named_cluster(home: Path) -> None:
     """Its password is for its own brokers."""
     environ = {"KGROUPS_CONFIG": str(home)}
     other = home.with_name("prod.properties")
@@ -74,17 +74,17 @@ def test_the_default_profile_is_not_for_clusters_that_somebody_names(home: Path)
     assert load_settings(Flags(command_config=str(other)), environ).settings.bootstrap == (("f", 1),)
 
 
-def test_nobody_says_where(tmp_path: Path) -> None:
+def test_missing_bootstrap_servers_are_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no bootstrap server"):
         load_settings(Flags(), {"KGROUPS_CONFIG": os.devnull})
 
 
-def test_kafkas_commands_know_no_profile(home: Path) -> None:
+def test_kafka_commands_ignore_profiles(home: Path) -> None:
     environ = {"KGROUPS_CONFIG": str(home), "KGROUPS_PROFILE": "prod", "KGROUPS_COMMAND_CONFIG": "nowhere"}
     assert load_settings(Flags(bootstrap="h:1"), environ, own=False).settings == ClientSettings((("h", 1),))
 
 
-def test_an_override_stands_instead_of_every_spelling(load: Load) -> None:
+def test_override_replaces_every_spelling(load: Load) -> None:
     text = PLAIN + JAAS
     for key in ("sasl.mechanism", "sasl.mechanisms"):
         security = load(text, overrides=(f"{key}=SCRAM-SHA-256",)).settings.security
@@ -98,7 +98,7 @@ def test_an_override_stands_instead_of_every_spelling(load: Load) -> None:
     assert two.settings.security == Security(None, Sasl("PLAIN", Password("v", Secret("hush"))))
 
 
-def test_secrets_in_an_override(load: Load, tmp_path: Path) -> None:
+def test_override_may_read_secret_from_file(load: Load, tmp_path: Path) -> None:
     (tmp_path / "pw").write_text("hush\n")
     (tmp_path / "pw").chmod(0o600)
     from_file = load(PLAIN, overrides=("sasl.username=@@me", f"sasl.password=@{tmp_path / 'pw'}"))
@@ -123,7 +123,7 @@ def test_unknown_keys_are_one_remark(load: Load) -> None:
     assert unknown.startswith("unknown and ignored: retires (") and "line 3), a key (" in unknown
 
 
-def test_what_the_protocol_does_not_need_is_one_remark(load: Load) -> None:
+def test_keys_unused_by_the_protocol_are_one_remark(load: Load) -> None:
     (remark,) = load("security.protocol=SSL\nsasl.mechanism=PLAIN\nsasl.kerberos.service.name=kafka\n" + JAAS).remarks
     assert remark.startswith("sasl.mechanism (") and "sasl.jaas.config (" in remark and "kerberos" not in remark
     assert "hush" not in remark
@@ -158,7 +158,7 @@ def test_what_the_protocol_does_not_need_is_one_remark(load: Load) -> None:
         ("bootstrap.servers=h:x", ""),
     ],
 )
-def test_what_cannot_be(load: Load, tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_values_are_reported_with_file_and_line(load: Load, tmp_path: Path, text: str, said: str) -> None:
     flags = {} if "bootstrap" not in text else {"bootstrap": None}
     with pytest.raises(ConfigError) as caught:
         load(text, **flags)
@@ -167,7 +167,7 @@ def test_what_cannot_be(load: Load, tmp_path: Path, text: str, said: str) -> Non
     assert "hush" not in str(caught.value)
 
 
-def test_values_that_stand_elsewhere(load: Load, tmp_path: Path) -> None:
+def test_values_from_providers_are_filled_in(load: Load, tmp_path: Path) -> None:
     (tmp_path / "more").write_text("user=v\npw=h\\u0075sh\n")
     (tmp_path / "token").write_text("tok")
     text = (
@@ -183,7 +183,7 @@ def test_values_that_stand_elsewhere(load: Load, tmp_path: Path) -> None:
     assert all("chmod 600" in remark for remark in loaded.remarks) and len(loaded.remarks) == 2
 
 
-def test_providers_keep_to_what_is_allowed(load: Load, tmp_path: Path) -> None:
+def test_providers_respect_allowlists(load: Load, tmp_path: Path) -> None:
     declared = "config.providers=env,file,v\nconfig.providers.v.class=com.example.Vault\n"
     for name, kind in (("env", "EnvVar"), ("file", "File")):
         declared += f"config.providers.{name}.class=org.apache.kafka.common.config.provider.{kind}ConfigProvider\n"
@@ -200,7 +200,7 @@ def test_providers_keep_to_what_is_allowed(load: Load, tmp_path: Path) -> None:
             load(f"{declared}client.id={value}", environ={"HOME": "/"})
 
 
-def test_what_was_understood_names_its_origin_and_masks_secrets(load: Load, tmp_path: Path) -> None:
+def test_understood_settings_name_their_origin_and_mask_secrets(load: Load, tmp_path: Path) -> None:
     loaded = load(PLAIN + JAAS, overrides=("client.id=me",), transport="librdkafka", timeout=2.0)
     found = {each.key: (each.value, each.origin) for each in loaded.understood}
     file = tmp_path / "client.properties"
@@ -215,7 +215,7 @@ def test_what_was_understood_names_its_origin_and_masks_secrets(load: Load, tmp_
     assert loaded.settings.transport is Transport.LIBRDKAFKA
 
 
-def test_a_file_of_secrets_is_for_its_owner(load: Load, tmp_path: Path) -> None:
+def test_readable_secrets_file_is_remarked_on(load: Load, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     assert load(PLAIN + JAAS).remarks == ()
     file.chmod(0o640)

@@ -57,12 +57,12 @@ def jaas(module: str, *options: str) -> str:
         ),
     ],
 )
-def test_passwords(load: Load, mechanism: str, text: str, expected: Password) -> None:
+def test_password_login_is_read(load: Load, mechanism: str, text: str, expected: Password) -> None:
     assert logged_in(load, mechanism, text) == Sasl(mechanism.upper(), expected)
 
 
 @pytest.mark.parametrize("package", ["oauthbearer", "oauthbearer.secured"])
-def test_client_credentials_of_java(load: Load, keys: Keys, package: str) -> None:
+def test_java_client_credentials_are_read(load: Load, keys: Keys, package: str) -> None:
     options = ("clientId=c", "clientSecret=hush", "scope='a b'", "extension_logicalCluster=lkc")
     trust = (f"ssl.truststore.location='{keys.folder}/trust.JKS'", "ssl.truststore.password=storepass")
     text = (
@@ -97,12 +97,12 @@ def test_client_credentials_of_java(load: Load, keys: Keys, package: str) -> Non
     ],
     ids=["KIP-1139", "librdkafka", "strimzi"],
 )
-def test_client_credentials_of_others(load: Load, text: str) -> None:
+def test_other_client_credentials_are_read(load: Load, text: str) -> None:
     expected = ClientCredentials("https://idp/t", "c", HUSH, "s")
     assert logged_in(load, "OAUTHBEARER", text) == Sasl("OAUTHBEARER", expected)
 
 
-def test_tokens(load: Load, tmp_path: Path) -> None:
+def test_token_sources_are_read(load: Load, tmp_path: Path) -> None:
     file = tmp_path / "to ken"
     file.write_text("abc")
     file.chmod(0o600)
@@ -115,7 +115,7 @@ def test_tokens(load: Load, tmp_path: Path) -> None:
     assert logged_in(load, "OAUTHBEARER", strimzi).credentials == StaticToken(HUSH)
 
 
-def test_unsecured_tokens(load: Load) -> None:
+def test_unsecured_tokens_are_read(load: Load) -> None:
     java = jaas(
         OAUTH,
         "unsecuredLoginStringClaim_sub=me",
@@ -134,7 +134,7 @@ def test_unsecured_tokens(load: Load) -> None:
     assert found == UnsecuredToken("me", "sub", 60.0, {"scope": ["a", "b"]}, {"x": "y"})
 
 
-def test_kerberos(load: Load, tmp_path: Path) -> None:
+def test_kerberos_login_is_read(load: Load, tmp_path: Path) -> None:
     keytab = tmp_path / "me.keytab"
     keytab.write_bytes(b"\5\2")
     keytab.chmod(0o600)
@@ -162,7 +162,7 @@ def test_kerberos(load: Load, tmp_path: Path) -> None:
             logged_in(load, "GSSAPI", wrong)
 
 
-def test_aws(load: Load) -> None:
+def test_aws_login_is_read(load: Load) -> None:
     options = ("awsProfileName=p", "awsRoleArn='arn:aws:iam::1:role/x'", "awsStsRegion=eu-west-1", "awsDebugCreds=true")
     expected = Sasl("OAUTHBEARER", AwsIam("eu-west-1", "p", "arn:aws:iam::1:role/x"))
     handler = "sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler\n"
@@ -172,7 +172,7 @@ def test_aws(load: Load) -> None:
     assert logged_in(load, "OAUTHBEARER", other) == expected
 
 
-def test_what_nobody_understands_in_a_line(load: Load) -> None:
+def test_unknown_jaas_options_are_counted_not_shown(load: Load) -> None:
     text = f"sasl.mechanism=PLAIN\n{jaas('x.PlainLoginModule', 'username=u', 'password=hush', 'hush=hush', 'user_x=y')}"
     (remark,) = load(f"security.protocol=SASL_PLAINTEXT\n{text}\n").remarks
     assert remark.endswith("line 3: sasl.jaas.config: 2 options unknown and ignored")
@@ -195,7 +195,7 @@ def test_what_nobody_understands_in_a_line(load: Load) -> None:
         ("sasl.oauthbearer.token=hush\nsasl.oauthbearer.extensions=x", "is not NAME=VALUE"),
     ],
 )
-def test_half_of_it(load: Load, text: str, said: str) -> None:
+def test_incomplete_login_is_an_error_with_its_line(load: Load, text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
         logged_in(load, "OAUTHBEARER", text)
     assert "hush" not in str(caught.value)

@@ -40,7 +40,7 @@ def written(folder: Path, text: str) -> dict[str, str]:
     return {"KGROUPS_CONFIG": str(file)}
 
 
-def test_a_profile(tmp_path: Path) -> None:
+def test_profile_sets_servers_transport_and_security(tmp_path: Path) -> None:
     loaded = load_settings(Flags(), written(tmp_path, TEXT))
     settings = loaded.settings
     assert (settings.bootstrap_servers, settings.transport, settings.client_id) == ("a:1,b:2", "librdkafka", "me")
@@ -55,7 +55,7 @@ def test_a_profile(tmp_path: Path) -> None:
     assert remark.endswith(f"chmod 600 {tmp_path}/config.toml")
 
 
-def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_file_follows_xdg_config_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert config_file({}) == tmp_path / "kgroups" / "config.toml"
     assert read_profiles({}).tables == {}
@@ -83,7 +83,7 @@ def test_where_the_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         (TEXT.replace('"SASL_PLAINTEXT"', '"SASL"'), "line 10): security.protocol is 'SASL'"),
     ],
 )
-def test_what_cannot_be(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_profiles_are_reported_with_their_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises((ConfigError, UsageError)) as caught:
         load_settings(Flags(), written(tmp_path, text))
     assert said in str(caught.value)
@@ -91,7 +91,7 @@ def test_what_cannot_be(tmp_path: Path, text: str, said: str) -> None:
     assert "hush" not in str(caught.value)
 
 
-def test_what_is_not_understood(tmp_path: Path) -> None:
+def test_unknown_profile_keys_are_remarked_on(tmp_path: Path) -> None:
     environ = written(tmp_path, 'default = "p"\n[profiles.p]\nbootstrap = "h:1"\ncolour = "red"\nbrokers = 3\n')
     (remark,) = load_settings(Flags(), environ).remarks
     assert "line 2): unknown and ignored: a key (line 4), a key (line 5); there are bootstrap" in remark
@@ -108,19 +108,19 @@ def test_what_is_not_understood(tmp_path: Path) -> None:
         ('default = """a"""\n[profiles.b]\n', None),
     ],
 )
-def test_one_line_is_written(before: str, after: str | None) -> None:
+def test_with_default_changes_one_line(before: str, after: str | None) -> None:
     assert with_default(before, "b") == after
 
 
 @pytest.mark.parametrize("name", ['q"uote', "back\\slash", "ünï", "\x7f", "a b"])
-def test_any_name(name: str) -> None:
+def test_with_default_quotes_any_name(name: str) -> None:
     text = with_default(TEXT, name)
     assert text is not None
     assert tomllib.loads(text) == {**tomllib.loads(TEXT), "default": name}
     assert text.count("# the one") == 1
 
 
-def test_the_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> None:
+def test_choose_default_keeps_mode_and_symlink(tmp_path: Path) -> None:
     environ = written(tmp_path, TEXT + "[profiles.dev]\n")
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "config.toml")
@@ -132,13 +132,13 @@ def test_the_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["1d", "500ms", "1.5h", "2w", "30"])
-def test_a_timeout_is_read_as_the_option_reads_it(tmp_path: Path, text: str) -> None:
+def test_profile_timeout_is_read_like_the_option(tmp_path: Path, text: str) -> None:
     environ = written(tmp_path, f'[profiles.p]\nbootstrap = "h:1"\ntimeout = "{text}"')
     assert load_settings(Flags(profile="p"), environ).settings.timeout == parse_seconds(text)
 
 
 @pytest.mark.parametrize("text", ['"0s"', '"1y"', "0", "-1", "true", '"0.1ms"', f'"{"9" * 400}"', "inf", "nan"])
-def test_an_impossible_timeout_is_an_error(tmp_path: Path, text: str) -> None:
+def test_profile_timeout_that_is_invalid_is_an_error(tmp_path: Path, text: str) -> None:
     environ = written(tmp_path, f'[profiles.p]\nbootstrap = "h:1"\ntimeout = {text}')
     with pytest.raises(ConfigError, match="timeout must be a positive duration"):
         load_settings(Flags(profile="p"), environ)

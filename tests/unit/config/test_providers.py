@@ -43,7 +43,9 @@ def stolen(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("way", ["env", "file", "directory", "in the middle"])
-def test_a_program_s_properties_fill_in_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+def test_program_properties_use_no_providers_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     monkeypatch.setenv("PW", PW)
     value = stolen(tmp_path)[way]
     with pytest.raises(ConfigError, match=r"^properties: client\.id uses .* requires config_providers=True$"):
@@ -55,9 +57,7 @@ def test_a_program_s_properties_fill_in_nothing(tmp_path: Path, monkeypatch: pyt
     assert Cluster("b:1", properties={"client.id": "${vault:x}"}).settings.client_id == "${vault:x}"
 
 
-def test_a_file_s_values_are_filled_in_for_a_program_unless_it_says_no(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_command_config_uses_providers_unless_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PW", PW)
     file = written(tmp_path, "client.id=${env:PW}\n")
     assert Cluster("b:1", command_config=file).settings.client_id == PW
@@ -66,7 +66,7 @@ def test_a_file_s_values_are_filled_in_for_a_program_unless_it_says_no(
 
 
 @pytest.mark.parametrize("said", ["off", "file", "file, directory"])
-def test_a_variable_turns_providers_off(tmp_path: Path, said: str) -> None:
+def test_environment_variable_disables_providers(tmp_path: Path, said: str) -> None:
     file = written(tmp_path, "client.id=${env:PW}\n")
     for own in (True, False):  # of Kafka's commands too
         with pytest.raises(ConfigError, match=f"which {PROVIDERS_ENV} does not allow"):
@@ -79,12 +79,12 @@ def test_a_variable_turns_providers_off(tmp_path: Path, said: str) -> None:
 
 
 @pytest.mark.parametrize("said", ["", " ", "on", "off,env", "env;file"])
-def test_a_variable_that_is_none_is_an_error(tmp_path: Path, said: str) -> None:
+def test_environment_variable_with_invalid_value_is_an_error(tmp_path: Path, said: str) -> None:
     with pytest.raises(UsageError, match=f"^{PROVIDERS_ENV} must be off, or a list of env, file, directory$"):
         load_settings(Flags("b:1", written(tmp_path, "acks=all\n")), {PROVIDERS_ENV: said})
 
 
-def test_what_is_declared_is_all_there_is(tmp_path: Path) -> None:
+def test_declared_providers_exclude_all_others(tmp_path: Path) -> None:
     """An allowlist of one provider would be no use beside others that nobody declared."""
     stolen(tmp_path)
     declared = (
@@ -102,7 +102,7 @@ def test_what_is_declared_is_all_there_is(tmp_path: Path) -> None:
             load_settings(Flags("b:1", written(tmp_path, f"{declared}client.id={value}")), environ)
 
 
-def test_a_token_s_file_is_followed_for_whoever_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_file_url_needs_a_trusted_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a file holds would be sent to a broker as the token."""
     token = tmp_path / "to ken"
     token.write_text("x")
@@ -134,7 +134,7 @@ def test_a_token_s_file_is_followed_for_whoever_is_trusted(tmp_path: Path, monke
 
 
 @given(st.text(st.sampled_from("${}:ab/"), max_size=40))
-def test_placeholders_are_found_as_java_finds_them(text: str) -> None:
+def test_placeholders_match_java(text: str) -> None:
     found = [(place.start, place.end, place.name, place.path, place.key) for place in _places(text)]
     assert found == [
         (match.start(), match.end(), match[1], match[3] if match[2] else None, match[4])
@@ -143,7 +143,7 @@ def test_placeholders_are_found_as_java_finds_them(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["${a:" * 200_000, "${" * 400_000, "${a:b" * 200_000 + "}", "${}" * 200_000])
-def test_a_long_value_is_read_in_one_pass(text: str) -> None:
+def test_placeholders_in_long_values_take_linear_time(text: str) -> None:
     """Java's pattern takes time that grows with the cube: days for these."""
     assert len(list(_places(text))) <= 1
 
@@ -170,7 +170,7 @@ def test_a_long_value_is_read_in_one_pass(text: str) -> None:
         ),
     ],
 )
-def test_a_secret_in_the_clear_is_remarked_on(tmp_path: Path, servers: str, lines: str, said: list[str]) -> None:
+def test_secret_without_encryption_is_remarked_on(tmp_path: Path, servers: str, lines: str, said: list[str]) -> None:
     file = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}\n")
     remarks = load_settings(Flags(servers, file), {}).remarks
     assert len(remarks) == len(said) and all(word in remark for word, remark in zip(said, remarks, strict=True))
@@ -178,7 +178,7 @@ def test_a_secret_in_the_clear_is_remarked_on(tmp_path: Path, servers: str, line
     assert not [each for each in load_settings(Flags(servers, secure), {}).remarks if "SASL_PLAINTEXT" in each]
 
 
-def test_scram_over_librdkafka_in_the_clear_is_remarked_on(tmp_path: Path) -> None:
+def test_scram_over_librdkafka_without_encryption_is_remarked_on(tmp_path: Path) -> None:
     lines = "sasl.mechanism=SCRAM-SHA-256\nsasl.username=u\nsasl.password=p\n"
     plain = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}")
     (remark,) = load_settings(Flags("b:1", plain, transport="librdkafka"), {}).remarks
@@ -189,7 +189,7 @@ def test_scram_over_librdkafka_in_the_clear_is_remarked_on(tmp_path: Path) -> No
     assert not load_settings(Flags("b:1", secure, transport="librdkafka"), {}).remarks
 
 
-def test_a_property_s_repr_does_not_show_it(tmp_path: Path) -> None:
+def test_property_repr_hides_its_value(tmp_path: Path) -> None:
     (found,) = read_properties(Path(written(tmp_path, "sasl.password=hush")))
     assert "hush" not in repr(found)
 
@@ -205,7 +205,7 @@ HOSTILE_TOML = {
 
 
 @pytest.mark.parametrize("case", HOSTILE_TOML)
-def test_toml_that_goes_too_far_is_one_line(tmp_path: Path, case: str) -> None:
+def test_toml_beyond_limits_is_a_one_line_error(tmp_path: Path, case: str) -> None:
     file = tmp_path / "config.toml"
     file.write_text('default = "p"\n[profiles.p]\nbootstrap = "h:1"\n' + HOSTILE_TOML[case])
     with pytest.raises(ConfigError, match=r"nested too deeply|number that is too long|line 4") as caught:

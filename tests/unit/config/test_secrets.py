@@ -123,7 +123,7 @@ def said(files: Path, text: str, environ: Mapping[str, str] = {}, **flags: objec
 
 
 @pytest.mark.parametrize("case", MALFORMED)
-def test_a_secret_where_it_does_not_belong(tmp_path: Path, case: str) -> None:
+def test_misplaced_secret_is_never_shown(tmp_path: Path, case: str) -> None:
     assert [line for line in said(tmp_path, MALFORMED[case]) if SECRET in line] == []
 
 
@@ -144,7 +144,7 @@ SHOWN = ("client.id=", "username=")
     cut=st.integers(0, 40),
     around=st.sampled_from(["{}", " {} ", "\n{}\n", "={}", ":{}", '"{}"', "{};", "{}=", "\\\n{}", "${{{}}}", "{{{}"]),
 )
-def test_a_secret_put_anywhere_into_a_file(tmp_path: Path, at: int, cut: int, around: str) -> None:
+def test_secret_at_any_position_is_never_shown(tmp_path: Path, at: int, cut: int, around: str) -> None:
     before, after = WHOLE[:at], WHOLE[min(len(WHOLE), at + cut) :]
     text = f"{before}{around.format(SECRET)}{after}"
     lines = [line for line in text.replace("\\\n", "").splitlines() if SECRET in line]
@@ -171,7 +171,7 @@ TOML = {
 
 
 @pytest.mark.parametrize("case", TOML)
-def test_a_secret_in_a_profile(tmp_path: Path, case: str) -> None:
+def test_secret_in_a_profile_is_never_shown(tmp_path: Path, case: str) -> None:
     file = tmp_path / "config.toml"
     body = TOML[case]
     first = "" if "bootstrap" in body else 'bootstrap = "h:1"\n'
@@ -184,7 +184,7 @@ def test_a_secret_in_a_profile(tmp_path: Path, case: str) -> None:
         assert SECRET not in repr(loaded)
 
 
-def test_reprs() -> None:
+def test_reprs_hide_secrets() -> None:
     flags = Flags("b:1", overrides=(f"sasl.password={SECRET}",), properties=(("sasl.password", SECRET),))
     shown = (flags, Property(SECRET, SECRET, 3), Setting(SECRET, SECRET, "f, line 3"), Options(a=SECRET))
     assert [each for each in shown if SECRET in repr(each) or SECRET in f"{each}"] == []
@@ -192,7 +192,7 @@ def test_reprs() -> None:
     assert SECRET not in repr(Options(a=1) | {"b": SECRET})
 
 
-def test_a_suite_that_openssl_lacks(tmp_path: Path) -> None:
+def test_unknown_cipher_suite_that_may_be_a_secret_is_not_shown(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(
         f"security.protocol=SSL\nssl.cipher.suites={SECRET}_WITH_X, TLS_A_WITH_B, TLS_RSA_WITH_AES_128_CBC_SHA"
@@ -201,7 +201,7 @@ def test_a_suite_that_openssl_lacks(tmp_path: Path) -> None:
     assert remark.endswith("not supported by OpenSSL, ignored: a word that names none, TLS_A_WITH_B")
 
 
-def test_what_librdkafka_says_of_a_secret() -> None:
+def test_librdkafka_errors_hide_secrets() -> None:
     def refuse(options: Mapping[str, object]) -> None:
         raise ValueError(options)
 
@@ -218,7 +218,7 @@ def test_what_librdkafka_says_of_a_secret() -> None:
         assert SECRET not in str(caught.value)
 
 
-def test_a_key_that_is_nearly_one_is_named() -> None:
+def test_mistyped_key_is_named_and_other_keys_are_not() -> None:
     """A mistyped key is to be found; what is like none may be anything."""
     left = [Setting(key, "", f"f, line {line}") for line, key in enumerate(("retires", "ssl.treustore", SECRET), 1)]
     (remark,) = unused.warnings_on_unused(left, "SASL_SSL")

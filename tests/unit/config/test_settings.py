@@ -20,7 +20,7 @@ from kgroups.errors import UsageError
         ("host:65535", (("host", 65535),)),
     ],
 )
-def test_servers_are_read(text: str, servers: tuple[tuple[str, int], ...]) -> None:
+def test_parse_bootstrap_accepts_server_lists(text: str, servers: tuple[tuple[str, int], ...]) -> None:
     assert parse_bootstrap(text) == servers
 
 
@@ -45,11 +45,11 @@ def test_servers_are_read(text: str, servers: tuple[tuple[str, int], ...]) -> No
         "a:1,b:x",
     ],
 )
-def test_what_cannot_be_a_server_is_a_usage_error(text: str) -> None:
+def test_parse_bootstrap_rejects_invalid_text(text: str) -> None:
     with pytest.raises(UsageError):
         parse_bootstrap(text)
 
 
-def test_settings_give_the_servers_back_as_text() -> None:
+def test_bootstrap_servers_are_formatted_as_text() -> None:
     text = "a:1,[::1]:2"
     assert ClientSettings(parse_bootstrap(text)).bootstrap_servers == text

@@ -40,7 +40,7 @@ def escaped(text: str) -> str:
 
 
 @pytest.mark.parametrize("kind", JAVA)
-def test_stores_that_java_wrote(kind: str, keys: Keys, load: Load, tmp_path: Path) -> None:
+def test_stores_written_by_java_are_read(kind: str, keys: Keys, load: Load, tmp_path: Path) -> None:
     word = KEY_PASSWORD if kind == "JKS" else STORE_PASSWORD
     tls = tls_of(
         load(
@@ -59,7 +59,7 @@ def test_stores_that_java_wrote(kind: str, keys: Keys, load: Load, tmp_path: Pat
 
 @pytest.mark.parametrize("encrypted", [False, True])
 @pytest.mark.parametrize("where", ["java-file", "java-inline", "librdkafka", "librdkafka-inline", "librdkafka-p12"])
-def test_pem_in_java_s_words_and_librdkafka_s(
+def test_pem_stores_of_java_and_librdkafka_are_read(
     where: str, encrypted: bool, keys: Keys, load: Load, tmp_path: Path
 ) -> None:
     key = keys.encrypted if encrypted else keys.key
@@ -96,7 +96,7 @@ print(bool(tls.authorities), *sorted(sys.modules.keys() & {"cryptography", "toml
 """
 
 
-def test_authorities_in_pem_take_no_library(keys: Keys, tmp_path: Path) -> None:
+def test_pem_authorities_import_no_tls_library(keys: Keys, tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text(keys.authority)
     file = tmp_path / "client.properties"
     file.write_text(f"security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location={tmp_path}/ca.pem\n")
@@ -107,7 +107,7 @@ def test_authorities_in_pem_take_no_library(keys: Keys, tmp_path: Path) -> None:
     assert not {"cryptography", "ssl"} & set(told.stdout.split())
 
 
-def test_a_key_that_anybody_may_read(keys: Keys, load: Load, tmp_path: Path) -> None:
+def test_readable_private_key_is_remarked_on(keys: Keys, load: Load, tmp_path: Path) -> None:
     (tmp_path / "own.pem").write_text(keys.own + keys.key)
     (tmp_path / "own.pem").chmod(0o644)
     text = f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/own.pem\n"
@@ -160,7 +160,9 @@ def test_a_key_that_anybody_may_read(keys: Keys, load: Load, tmp_path: Path) -> 
         ("keystore", "type=PEM\nkey=x", "ssl.keystore.key is set, but not the certificate to it"),
     ],
 )
-def test_what_cannot_be(store: str, settings: str, said: str, keys: Keys, load: Load, tmp_path: Path) -> None:
+def test_invalid_stores_are_errors_without_secrets(
+    store: str, settings: str, said: str, keys: Keys, load: Load, tmp_path: Path
+) -> None:
     certificate = keys.authority
     for name, text in {
         "ca.pem": certificate,
@@ -203,7 +205,9 @@ def test_what_cannot_be(store: str, settings: str, said: str, keys: Keys, load: 
         ("ssl.cipher.suites=HIGH:!aNULL", (), ("HIGH:!aNULL",)),
     ],
 )
-def test_versions_and_ciphers(load: Load, text: str, versions: tuple[str, ...], ciphers: tuple[str, ...]) -> None:
+def test_tls_versions_and_ciphers_are_read(
+    load: Load, text: str, versions: tuple[str, ...], ciphers: tuple[str, ...]
+) -> None:
     tls = tls_of(load(f"security.protocol=SSL\n{text}\n"))
     assert (tls.versions, tls.ciphers) == (versions, ciphers)
 
@@ -214,7 +218,7 @@ def test_low_security_level_is_remarked_on(load: Load, suites: str, weak: bool) 
     assert [("@SECLEVEL below 2" in each, "line 2" in each) for each in remarks] == ([(True, True)] if weak else [])
 
 
-def test_openssl_knows_the_names_that_we_make() -> None:
+def test_openssl_name_matches_the_suite_number() -> None:
     """Each suite's number is the same by both names: Python tells it of OpenSSL's, IANA of its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -240,7 +244,7 @@ def test_openssl_knows_the_names_that_we_make() -> None:
 @pytest.mark.parametrize(
     "text", ["ssl.protocol=SSLv3", "ssl.enabled.protocols=TLSv9", "ssl.cipher.suites=TLS_A_WITH_B"]
 )
-def test_words_that_cannot_be(load: Load, text: str) -> None:
+def test_invalid_tls_words_are_rejected(load: Load, text: str) -> None:
     with pytest.raises(ConfigError, match=r"line 2: ssl\."):
         load(f"security.protocol=SSL\n{text}\n")
 
@@ -253,7 +257,7 @@ def test_words_that_cannot_be(load: Load, text: str) -> None:
         ("enable.ssl.certificate.verification=false", False, True, "brokers are not verified, and an attacker"),
     ],
 )
-def test_who_turns_checks_off_is_warned(load: Load, text: str, verify: bool, check_name: bool, said: str) -> None:
+def test_disabled_checks_are_remarked_on(load: Load, text: str, verify: bool, check_name: bool, said: str) -> None:
     loaded = load(f"security.protocol=SSL\n{text}\n")
     assert (tls_of(loaded).verify, tls_of(loaded).check_name) == (verify, check_name)
     (remark,) = loaded.remarks
@@ -261,7 +265,7 @@ def test_who_turns_checks_off_is_warned(load: Load, text: str, verify: bool, che
     assert load("security.protocol=SSL\nssl.endpoint.identification.algorithm=https").remarks == ()
 
 
-def test_a_folder_of_authorities(keys: Keys, load: Load, tmp_path: Path) -> None:
+def test_directory_of_authorities_is_read(keys: Keys, load: Load, tmp_path: Path) -> None:
     folder = tmp_path / "certs"
     folder.mkdir()
     (folder / "a.pem").write_text(keys.authority)

@@ -28,11 +28,11 @@ from kgroups.model.duration import Milliseconds, parse_age, parse_seconds
         (3_650 * 86_400_000, "3650d"),
     ],
 )
-def test_its_two_largest_units(milliseconds: int, text: str) -> None:
+def test_duration_text_has_two_largest_units(milliseconds: int, text: str) -> None:
     assert str(Milliseconds(milliseconds)) == text
 
 
-def test_as_data_it_is_a_number() -> None:
+def test_duration_is_a_number_in_json() -> None:
     assert json.dumps(Milliseconds(61_000)) == "61000"
     assert Milliseconds(5) == 5 and hash(Milliseconds(5)) == hash(5)
 
@@ -41,14 +41,14 @@ def test_as_data_it_is_a_number() -> None:
     ("text", "seconds"),
     [("30", 30), ("500ms", 0.5), (" 10 s ", 10), ("2m", 120), ("1.5h", 5_400), ("1d", 86_400), ("2w", 1_209_600)],
 )
-def test_durations_are_read(text: str, seconds: float) -> None:
+def test_parse_seconds_accepts_durations(text: str, seconds: float) -> None:
     assert parse_seconds(text) == parse_age(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-1s", "1y", "1e3", "1d2h", "\u0661s", "."])
-def test_other_text_is_not_a_duration(text: str) -> None:
+def test_parse_seconds_rejects_other_text(text: str) -> None:
     assert parse_seconds(text) is None and parse_age(text) is None
 
 
-def test_only_an_age_may_be_zero() -> None:
+def test_parse_age_accepts_zero() -> None:
     assert parse_seconds("0s") is None and parse_age("0s") == 0

@@ -26,13 +26,13 @@ def group(state: str = "Empty", protocol_type: str = "consumer", kind: str = Gro
         (group("Stable"), CommitTimes(10, 77), 77),
     ],
 )
-def test_when_offsets_expire(described: Group, commit: CommitTimes, expected: int | None) -> None:
+def test_expires_at_depends_on_group_state(described: Group, commit: CommitTimes, expected: int | None) -> None:
     log = NOT_READ._replace(state_since=500)
     assert expires_at(described, commit, log, HOUR) == expected
     assert expires_at(described, commit, log, None) == commit.expires
 
 
-def test_what_is_looked_for() -> None:
+def test_keys_of_depend_on_view_and_group_type() -> None:
     commits = [("t", 0), ("t", 1)]
     of_commits = {(1, "g", "t", 0), (1, "g", "t", 1)}
     assert keys_of(group("Stable"), LogQuery.OFFSETS, commits) == of_commits
@@ -42,6 +42,6 @@ def test_what_is_looked_for() -> None:
     assert keys_of(group(kind=GroupType.CONSUMER), LogQuery.MEMBERS) == {(5, "g", "m")}
 
 
-def test_times_are_shown_in_utc() -> None:
+def test_moment_text_is_utc() -> None:
     assert moment_text(1_760_000_000_123) == "2025-10-09T08:53:20.123Z"
     assert moment_text(2**62) == str(2**62)

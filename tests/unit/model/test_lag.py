@@ -10,9 +10,7 @@ from kgroups.model.offsets import LogOffsets
     ("committed", "end", "lag"),
     [(3, 10, 7), (10, 10, 0), (12, 10, -2), (None, 10, None), (3, None, None), (None, None, None), (0, 0, 0)],
 )
-def test_lag_is_end_less_commit_and_unknown_without_either(
-    committed: int | None, end: int | None, lag: int | None
-) -> None:
+def test_lag_is_end_minus_commit_or_unknown(committed: int | None, end: int | None, lag: int | None) -> None:
     assert compute_lag(committed, end) == lag
 
 
@@ -28,7 +26,7 @@ def test_lag_is_end_less_commit_and_unknown_without_either(
         (None, 5, 10, None),
     ],
 )
-def test_remark_says_what_is_wrong_with_a_commit(
+def test_remark_explains_an_abnormal_commit(
     committed: int | None, start: int | None, end: int | None, text: str | None
 ) -> None:
     assert remark(committed, LogOffsets(start, end)) == text

@@ -25,7 +25,7 @@ NOON = 1769860800_000
         ("1969-12-31T23:59:59.5Z", -500),
     ],
 )
-def test_moments(text: str, ms: int) -> None:
+def test_parse_moment_accepts_iso_times(text: str, ms: int) -> None:
     assert parse_moment(text) == ms
 
 
@@ -39,7 +39,7 @@ def test_moments(text: str, ms: int) -> None:
         "0001-01-01T00:00+14:00",
     ],
 )
-def test_no_moments(text: str) -> None:
+def test_parse_moment_rejects_other_text(text: str) -> None:
     with pytest.raises(UsageError, match="is not a time such as"):
         parse_moment(text)
 
@@ -56,11 +56,11 @@ def test_no_moments(text: str) -> None:
         ("PT0S", 0),
     ],
 )
-def test_durations(text: str, ms: int) -> None:
+def test_parse_duration_accepts_iso_durations(text: str, ms: int) -> None:
     assert parse_duration(text) == ms
 
 
 @pytest.mark.parametrize("text", ["", "P", "PT", "P1DT", "1h", "P1H", "PT1D", "P1Y", "P1M", "-PT1H", "PT-1H", "PT1.5H"])
-def test_no_durations(text: str) -> None:
+def test_parse_duration_rejects_other_text(text: str) -> None:
     with pytest.raises(UsageError, match="is not a duration such as"):
         parse_duration(text)

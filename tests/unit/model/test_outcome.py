@@ -5,25 +5,25 @@ from kgroups.model.outcome import Failure, Outcome, Scope, merge
 FAILURE = Failure(Scope.GROUP, "g", "no")
 
 
-def test_exit_code_is_about_failures_not_about_items_or_notices() -> None:
+def test_exit_code_depends_only_on_failures() -> None:
     assert Outcome().exit_code == 0
     assert Outcome(("a",), notices=("by the way",)).exit_code == 0
     assert Outcome(("a",), (FAILURE,)).exit_code == 1
 
 
-def test_merge_keeps_items_and_failures_in_order_and_notices_once() -> None:
+def test_merge_keeps_order_and_unique_notices() -> None:
     merged = merge([Outcome(("a",), (FAILURE,), ("n",)), Outcome(("b",), (FAILURE,), ("n", "m"))])
     assert merged == Outcome(("a", "b"), (FAILURE, FAILURE), ("n", "m"))
     assert merge([]) == Outcome()
 
 
-def test_with_items_and_with_failures_lose_nothing() -> None:
+def test_with_items_and_with_failures_keep_everything() -> None:
     outcome = Outcome(("a",), (FAILURE,), ("n",))
     other = Failure(Scope.TOPIC, "t", "no")
     assert outcome.with_items([1]) == Outcome((1,), (FAILURE,), ("n",))
     assert outcome.with_failures([other], ["m"]) == Outcome(("a",), (FAILURE, other), ("n", "m"))
 
 
-def test_failures_have_an_order_even_with_things_unknown() -> None:
+def test_failures_sort_with_unknown_fields() -> None:
     some = [Failure(Scope.GROUP, "b", "x", broker=1), Failure(Scope.GROUP, "b", "x"), Failure(Scope.BROKER, "z", "x")]
     assert sorted(some, key=Failure.sort_key) == [some[2], some[1], some[0]]

@@ -29,15 +29,15 @@ GROUP, TOPIC, CLUSTER = (f"{kind}_AUTHORIZATION_FAILED" for kind in ("GROUP", "T
         (CLUSTER, "ListGroups", "DESCRIBE on CLUSTER"),
     ],
 )
-def test_the_acl_that_each_api_needs(error: str, api: str, sentence: str) -> None:
+def test_missing_acl_names_what_each_api_needs(error: str, api: str, sentence: str) -> None:
     assert str(missing_acl(error, api, group="g", topic="t")) == sentence
 
 
-def test_other_errors_need_none() -> None:
+def test_missing_acl_of_other_errors_is_none() -> None:
     assert missing_acl("GROUP_ID_NOT_FOUND", "DescribeGroups", group="g") is None
 
 
-def test_a_topic_that_the_broker_does_not_name() -> None:
+def test_missing_acl_of_unnamed_topic_is_each_topic() -> None:
     acl = missing_acl(TOPIC, "ConsumerGroupDescribe", group="g")
     assert acl == Acl("DESCRIBE", "TOPIC", None)
     assert str(acl) == "DESCRIBE on each TOPIC of its members"
@@ -47,7 +47,7 @@ def refused(name: str) -> Failure:
     return Failure(Scope.GROUP, name, "no", GROUP, 30, "DescribeGroups", acl=Acl("DESCRIBE", "GROUP", name))
 
 
-def test_missing_acls_are_those_of_failures_and_of_silence_each_once() -> None:
+def test_missing_acls_are_unique_and_include_hidden_ones() -> None:
     hidden = Outcome[int]((1,), hidden_by=(DESCRIBE_CLUSTER,))
     whole = merge([hidden, hidden, Outcome(failures=(refused("b"), refused("a"), refused("b")))])
     assert list(map(str, whole.missing_acls())) == ["DESCRIBE on CLUSTER", "DESCRIBE on GROUP a", "DESCRIBE on GROUP b"]
@@ -56,7 +56,7 @@ def test_missing_acls_are_those_of_failures_and_of_silence_each_once() -> None:
 
 
 @pytest.mark.parametrize("kind", [StateRow, MemberRow, OffsetRow])
-def test_a_refused_group_is_one_row_with_the_reason(kind: type) -> None:
+def test_refused_rows_has_one_row_per_group_with_reason(kind: type) -> None:
     others = (Failure(Scope.GROUP, "gone", "not there", "GROUP_ID_NOT_FOUND", 69), Failure(Scope.BROKER, "1", "down"))
     rows = refused_rows(kind, (refused("b"), *others, refused("a"), refused("a")))
     assert [(row.group, row.note) for row in rows] == [("a", "no"), ("b", "no")]

@@ -15,7 +15,7 @@ NODE = Node(1, "h", 1)
     [(3, (0,), (0,), False), (3, (0,), (0, 1), True), (2, (0,), (0,), True), (None, (0,), (0,), None)],
     ids=["settled", "to have more", "an epoch behind", "of a classic group"],
 )
-def test_who_is_reconciling(
+def test_reconciling_depends_on_epoch_and_target(
     epoch: int | None, held: tuple[int, ...], target: tuple[int, ...], expected: bool | None
 ) -> None:
     one = Member(
@@ -27,7 +27,7 @@ def test_who_is_reconciling(
 
 
 @pytest.mark.parametrize(("epoch", "expected"), [(3, False), (2, True)])
-def test_members_of_share_groups_have_no_target(epoch: int, expected: bool) -> None:
+def test_reconciling_share_member_depends_on_epoch(epoch: int, expected: bool) -> None:
     one = Member("m", "c", "/h", assignment_of([("t", (0,))]), member_epoch=epoch)
     (row,) = member_rows(Group("g", "Share", "Stable", "share", "", NODE, (one,), target_assignment_epoch=3))
     assert row.reconciling is expected

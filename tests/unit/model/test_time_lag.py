@@ -20,7 +20,9 @@ NOW = 1_700_000_000_000
         (5, 0, None, None),
     ],
 )
-def test_where_to_look(committed: int | None, start: int | None, end: int | None, offset: int | None) -> None:
+def test_position_is_the_first_unread_offset(
+    committed: int | None, start: int | None, end: int | None, offset: int | None
+) -> None:
     expected = None if offset is None else Position("t", 1, offset)
     assert position("t", 1, committed, LogOffsets(start, end)) == expected
 
@@ -40,7 +42,7 @@ def test_where_to_look(committed: int | None, start: int | None, end: int | None
         (None, None, None, None),
     ],
 )
-def test_zero_means_that_nothing_is_unread(
+def test_time_lag_is_zero_only_if_nothing_is_unread(
     lag: int | None, unread: FirstUnread | None, age: int | None, remark: str | None
 ) -> None:
     assert time_lag(lag, unread, NOW) == TimeLag(age, remark)  # type: ignore[arg-type]  # a number equals its like

@@ -6,11 +6,11 @@ from kgroups.errors import UsageError
 from kgroups.model.topic_scope import in_scope, parse_topic_scope
 
 
-def test_topics_and_partitions() -> None:
+def test_topic_scope_parses_topics_and_partitions() -> None:
     assert parse_topic_scope(["t", "u:0,2-4", "u: 7"]) == {"t": None, "u": frozenset({0, 2, 3, 4, 7})}
 
 
-def test_a_whole_topic_swallows_its_partitions_in_either_order() -> None:
+def test_topic_scope_whole_topic_includes_its_partitions() -> None:
     assert parse_topic_scope(["t:1", "t"]) == parse_topic_scope(["t", "t:1"]) == {"t": None}
 
 
@@ -33,13 +33,13 @@ def test_a_whole_topic_swallows_its_partitions_in_either_order() -> None:
         ("t:2147483648", "the number is too large"),
     ],
 )
-def test_what_is_none_is_named(word: str, reason: str) -> None:
+def test_topic_scope_rejects_invalid_text(word: str, reason: str) -> None:
     with pytest.raises(UsageError, match="--topic: ") as caught:
         parse_topic_scope([word])
     assert reason in str(caught.value)
 
 
-def test_in_scope() -> None:
+def test_in_scope_matches_topics_and_partitions() -> None:
     scope = parse_topic_scope(["t", "u:1"])
     asked = [("t", 9), ("u", 1), ("u", 0), ("v", 0)]
     assert [in_scope(scope, *pair) for pair in asked] == [True, True, False, False]

@@ -76,7 +76,7 @@ def scram_server(**rest: Any) -> sasl.FakeSasl:
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.8.2", "4.3.1"])
-def test_each_connection_signs_in_once_in_kafkas_order(version: str) -> None:
+def test_connection_authenticates_once_before_other_requests(version: str) -> None:
     fake = asking_for(plain_server(), version=version)
     with_cluster(fake, PLAIN)
     for broker in fake.brokers.values():
@@ -87,18 +87,18 @@ def test_each_connection_signs_in_once_in_kafkas_order(version: str) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_scram(mechanism: str) -> None:
+def test_scram_authenticates(mechanism: str) -> None:
     fake = asking_for(sasl.FakeSasl({mechanism: sasl.scram(USERS, mechanism)}))
     with_cluster(fake, Sasl(mechanism, ANN))
 
 
-def test_scram_over_tls(certificates: Certificates) -> None:
+def test_scram_over_tls_authenticates(certificates: Certificates) -> None:
     fake = FakeCluster(2)
     fake.secure(certificates.server(), scram_server())
     with_cluster(fake, SCRAM, security=Security(certificates.trusting, SCRAM))
 
 
-def test_oauthbearer_with_a_token_and_extensions() -> None:
+def test_oauthbearer_sends_token_and_extensions() -> None:
     told: list[str] = []
     fake = asking_for(sasl.FakeSasl({"OAUTHBEARER": sasl.bearer("abc.def".__eq__, told)}))
     with_cluster(fake, Sasl("OAUTHBEARER", StaticToken(Secret("abc.def"), {"logicalCluster": "lkc-1"})))
@@ -146,13 +146,13 @@ WRONG = Password("ann", Secret("wrong"))
     ],
     ids=["PLAIN", "SCRAM", "OAUTHBEARER"],
 )
-def test_a_wrong_password_is_tried_on_two_brokers_at_most(server: sasl.FakeSasl, by: Sasl, words: str) -> None:
+def test_wrong_password_is_tried_on_at_most_two_brokers(server: sasl.FakeSasl, by: Sasl, words: str) -> None:
     server.refused = 0
     failing(asking_for(server, brokers=6), by, words)
     assert 1 <= server.refused <= 2
 
 
-def test_a_broker_that_hangs_in_the_sign_in_does_not_hide_a_good_one() -> None:
+def test_broker_that_hangs_in_authentication_does_not_hide_a_good_one() -> None:
     server = plain_server()
     fake = asking_for(server, brokers=3)
     fake.brokers[0].fault("SaslAuthenticate", faults.silence)
@@ -164,7 +164,7 @@ def test_a_broker_that_hangs_in_the_sign_in_does_not_hide_a_good_one() -> None:
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_while_two_hang_no_third_sees_the_password() -> None:
+def test_password_is_not_sent_to_third_broker_while_two_hang() -> None:
     fake = asking_for(plain_server(), brokers=4)
     for at in (0, 1):
         fake.brokers[at].fault("SaslAuthenticate", faults.silence)
@@ -176,7 +176,7 @@ def test_while_two_hang_no_third_sees_the_password() -> None:
     assert [request.broker for request in fake.asked("SaslAuthenticate")][:3] == [0, 1, 2]
 
 
-def test_a_broker_that_does_not_believe_us_later_is_condemned_and_the_others_serve() -> None:
+def test_broker_that_rejects_later_authentication_is_marked_down() -> None:
     fake = asking_for(plain_server(), brokers=2)
     fake.brokers[1].sasl = sasl.FakeSasl({"PLAIN": sasl.plain({})})
 
@@ -192,14 +192,14 @@ def test_a_broker_that_does_not_believe_us_later_is_condemned_and_the_others_ser
     assert fake.brokers[1].sasl.refused == 1
 
 
-def test_another_mechanism_is_never_taken() -> None:
+def test_disabled_mechanism_is_not_replaced_by_another() -> None:
     """Nor the one that the broker has, which may be weaker: it might be another who answers in its place."""
     fake = asking_for(plain_server())
     failing(fake, SCRAM, "SCRAM-SHA-256 is not enabled on this port; the broker offers PLAIN$")
     assert not fake.asked("SaslAuthenticate")
 
 
-def test_a_mechanism_that_is_none_of_ours_is_left_to_another_transport() -> None:
+def test_unknown_mechanism_is_unsupported_and_sends_nothing() -> None:
     fake = asking_for(plain_server())
     with pytest.raises(
         UnsupportedMechanism, match="does not support SASL mechanism CROSSED-FINGERS; it supports PLAIN, SCRAM"
@@ -208,21 +208,21 @@ def test_a_mechanism_that_is_none_of_ours_is_left_to_another_transport() -> None
     assert not fake.requests
 
 
-def test_credentials_of_another_mechanism() -> None:
+def test_credentials_of_another_mechanism_are_a_config_error() -> None:
     with pytest.raises(ConfigError, match=r"sasl\.jaas\.config has no credentials for PLAIN"):
         with_cluster(asking_for(plain_server()), Sasl("PLAIN", StaticToken(Secret("abc.def"))))
 
 
-def test_a_sign_in_on_a_port_that_wants_none() -> None:
+def test_sasl_on_listener_without_sasl_is_named() -> None:
     fake = asking_for(sasl.FakeSasl({}, wanted=False))
     failing(fake, PLAIN, "the listener on this port does not use SASL$")
 
 
-def test_a_broker_without_sasl() -> None:
+def test_sasl_on_broker_without_sasl_support_is_named() -> None:
     failing(FakeCluster(1), PLAIN, "127.0.0.1:[0-9]+: does not support SASL: the broker does not support SaslHandshake")
 
 
-def test_no_sign_in_on_a_port_that_wants_one() -> None:
+def test_plaintext_on_sasl_listener_hints_at_security_protocol() -> None:
     fake = asking_for(plain_server(), brokers=1)
     with pytest.raises(ClusterUnreachable, match="closed the connection") as caught:
         with_cluster(fake, PLAIN, security=None)
@@ -267,17 +267,17 @@ def own_nonce(text: str) -> str:
         ({"first": lambda text: re.sub("s=[^,]*", "s=AAAA", text)}, "first message is not SCRAM's"),
     ],
 )
-def test_a_scram_server_that_does_not_know_the_password(bent: dict[str, Any], words: str) -> None:
+def test_scram_server_with_wrong_signature_is_rejected(bent: dict[str, Any], words: str) -> None:
     failing(asking_for(scram_server(**bent)), SCRAM, rf"SCRAM-SHA-256 as ann: .*{words}")
 
 
-def test_a_server_that_ends_scram_before_it_has_proved_anything() -> None:
+def test_scram_success_without_server_proof_is_rejected() -> None:
     """Success at the first message would let anybody be the broker."""
     fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.always(b"")}))
     failing(fake, SCRAM, "first message is not SCRAM's")
 
 
-def test_a_server_that_never_comes_to_an_end() -> None:
+def test_plain_server_with_extra_messages_is_rejected() -> None:
     """SCRAM and PLAIN have an end of their own; where there is none, something is wrong."""
     server = sasl.FakeSasl({"PLAIN": sasl.always(b"more", b"and more")})
     failing(asking_for(server), PLAIN, "responds to PLAIN with 4 bytes")
@@ -297,7 +297,7 @@ def test_a_server_that_never_comes_to_an_end() -> None:
     ],
     ids=["silence", "close", "cut", "truncated", "trailing", "absurd"],
 )
-def test_a_broker_that_fails_at_a_step_of_the_sign_in(api: str, fault: faults.Fault, words: str) -> None:
+def test_broker_fault_during_authentication_is_reported(api: str, fault: faults.Fault, words: str) -> None:
     fake = asking_for(scram_server(), brokers=1)
     fake.brokers[0].fault(api, fault)
     began = time.monotonic()
@@ -306,7 +306,7 @@ def test_a_broker_that_fails_at_a_step_of_the_sign_in(api: str, fault: faults.Fa
     assert len(fake.asked("SaslAuthenticate")) <= 1
 
 
-def test_a_broker_that_tells_the_password_back() -> None:
+def test_password_in_broker_error_is_masked() -> None:
     def indiscreet() -> sasl.Mechanism:
         message = yield b""
         raise sasl.Refused("no " + message.decode().rpartition("\0")[2])
@@ -315,7 +315,7 @@ def test_a_broker_that_tells_the_password_back() -> None:
     assert said.endswith("no ****")
 
 
-def test_a_broker_that_has_much_to_say() -> None:
+def test_long_broker_error_is_truncated() -> None:
     def talkative() -> sasl.Mechanism:
         yield b""
         raise sasl.Refused("x" * 20_000)
@@ -336,7 +336,7 @@ def test_a_broker_that_has_much_to_say() -> None:
         (Sasl("OAUTHBEARER", StaticToken(Secret("t"), {"a": "\1auth=x"})), "the SASL extension 'a' is invalid"),
     ],
 )
-def test_credentials_that_cannot_be_said_are_not_sent(by: Sasl, words: str) -> None:
+def test_credentials_that_cannot_be_encoded_are_not_sent(by: Sasl, words: str) -> None:
     server = sasl.FakeSasl({name: sasl.always(b"") for name in Mechanism})
     fake = asking_for(server)
     failing(fake, by, words)
@@ -358,7 +358,7 @@ def renewed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("renewed_soon")
-def test_a_sign_in_is_renewed_while_others_ask() -> None:
+def test_authentication_is_renewed_during_requests() -> None:
     """The fake crashes when anything is asked in the middle of one, and closes what has not renewed in time."""
     server = sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS)}, lifetime=LONG)
     fake = asking_for(server, brokers=1)
@@ -377,7 +377,7 @@ def test_a_sign_in_is_renewed_while_others_ask() -> None:
 
 
 @pytest.mark.usefixtures("virtual_time")
-def test_what_ends_too_soon_to_be_renewed_gets_a_new_connection() -> None:
+def test_short_session_gets_a_new_connection() -> None:
     """A broker takes no second sign-in on a connection within a second."""
     server = plain_server(lifetime=0.9)
     fake = asking_for(server, brokers=1)
@@ -392,7 +392,7 @@ def test_what_ends_too_soon_to_be_renewed_gets_a_new_connection() -> None:
 
 
 @pytest.mark.usefixtures("renewed_soon")
-def test_a_renewal_that_is_refused_ends_the_sign_ins() -> None:
+def test_rejected_renewal_marks_the_broker_down() -> None:
     users = dict(USERS)
     server = sasl.FakeSasl({"PLAIN": sasl.plain(users)}, lifetime=LONG)
     fake = asking_for(server, brokers=1)
@@ -411,7 +411,7 @@ def test_a_renewal_that_is_refused_ends_the_sign_ins() -> None:
 
 
 @pytest.mark.usefixtures("renewed_soon")
-def test_a_renewal_that_is_not_answered_frees_those_who_wait() -> None:
+def test_renewal_without_response_fails_waiting_requests() -> None:
     fake = asking_for(plain_server(lifetime=LONG), brokers=1)
 
     async def work(cluster: Cluster) -> None:
@@ -428,7 +428,7 @@ def test_a_renewal_that_is_not_answered_frees_those_who_wait() -> None:
 @pytest.mark.parametrize("fault", [faults.close, faults.cut_frame])
 @pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
 @pytest.mark.usefixtures("renewed_soon")
-def test_a_connection_that_is_lost_over_a_renewal_is_made_again(
+def test_connection_lost_during_renewal_is_reopened(
     api: str, fault: faults.Fault, over_tls: bool, certificates: Certificates
 ) -> None:
     """What had waited goes by the new one, changes too: nothing of them was sent."""
@@ -461,7 +461,7 @@ def test_a_connection_that_is_lost_over_a_renewal_is_made_again(
 
 
 @pytest.mark.usefixtures("renewed_soon")
-def test_a_broker_that_loses_us_over_the_renewal_and_again_over_the_sign_in_is_condemned() -> None:
+def test_broker_that_closes_renewal_and_reconnect_is_marked_down() -> None:
     fake = asking_for(plain_server(lifetime=LONG), brokers=1)
 
     async def work(cluster: Cluster) -> None:
@@ -479,7 +479,7 @@ def test_a_broker_that_loses_us_over_the_renewal_and_again_over_the_sign_in_is_c
 
 
 @pytest.mark.usefixtures("renewed_soon")
-def test_unsecured_tokens_are_made_anew_when_they_near_their_end() -> None:
+def test_unsecured_token_is_renewed_before_it_expires() -> None:
     shown: list[str] = []
     renewed = asyncio.Event()
 
@@ -505,7 +505,7 @@ def test_kerberos_without_its_library_names_the_extra(monkeypatch: pytest.Monkey
     assert caught.value.exit_code == 2
 
 
-def test_a_ticket_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_kerberos_library_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library asks a key distribution center, which may be silent."""
     held = threading.Event()
 
@@ -520,14 +520,14 @@ def test_a_ticket_that_does_not_come_is_not_waited_for(monkeypatch: pytest.Monke
     held.set()
 
 
-def test_scram_with_a_delegation_token_says_so() -> None:
+def test_scram_with_delegation_token_sends_tokenauth() -> None:
     told: list[str] = []
     fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS, told=told)}))
     with_cluster(fake, Sasl("SCRAM-SHA-256", ANN._replace(token_auth=True)))
     assert told[0].startswith("n,,n=ann,r=") and told[0].endswith(",tokenauth=true")
 
 
-def test_lines_that_a_broker_forges_are_one_line() -> None:
+def test_line_breaks_in_broker_error_are_removed() -> None:
     def forging() -> sasl.Mechanism:
         yield b""
         raise sasl.Refused("no\nkgroups: note: all is well\r\n\u2028kgroups: error: call 555")

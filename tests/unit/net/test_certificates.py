@@ -36,7 +36,7 @@ def chain(certificates: Certificates) -> list[bytes]:
     ]
 
 
-def test_what_was_verified_and_what_was_sent_are_told_apart(chain: list[bytes]) -> None:
+def test_verified_and_presented_chains_are_separate(chain: list[bytes]) -> None:
     session = Session(chain[:1], chain)
     assert [each.subject for each in chain_of(session)] == ["CN=localhost", "CN=kgroups sandbox"]
     (own,) = shown_by(session)
@@ -44,7 +44,7 @@ def test_what_was_verified_and_what_was_sent_are_told_apart(chain: list[bytes]) 
     assert (own.since.year, own.until.year, own.expired) == (2020, 2049, False)
 
 
-def test_what_cannot_be_read_is_left_out(chain: list[bytes]) -> None:
+def test_undecodable_certificates_are_skipped(chain: list[bytes]) -> None:
     own, authority = chain
     twice = authority.replace(b"\x55\x1d\x13", b"\x55\x1d\x0e", 1)  # an extension that is there already
     assert twice != authority and b"\x55\x1d\x0e" in authority
@@ -53,7 +53,7 @@ def test_what_cannot_be_read_is_left_out(chain: list[bytes]) -> None:
     assert shown_by(Session([], [])) == []
 
 
-def test_a_chain_without_an_end_has_one(chain: list[bytes]) -> None:
+def test_long_chain_is_truncated(chain: list[bytes]) -> None:
     assert len(shown_by(Session(chain[:1] * 1_000, []))) == DEEPEST
 
 
@@ -69,7 +69,7 @@ def error(code: int) -> ssl.SSLCertVerificationError:
     return found
 
 
-def test_an_authority_that_has_expired_is_told_from_the_brokers_own_certificate() -> None:
+def test_expired_authority_is_distinguished_from_expired_certificate() -> None:
     good, over = certificate("CN=b1", "CN=between", -5, 5), certificate("CN=between", "CN=top", -9, -2)
     said = untrusted(error(EXPIRED), "b1", [good, over])
     assert said.text == "its certificate is signed by CN=between, which expired at 2026-01-08 00:00:00 UTC"
@@ -78,6 +78,6 @@ def test_an_authority_that_has_expired_is_told_from_the_brokers_own_certificate(
     assert untrusted(error(EXPIRED), "b1", []).text == "its certificate has expired"
 
 
-def test_a_certificate_of_the_future() -> None:
+def test_certificate_not_yet_valid_names_its_start() -> None:
     said = untrusted(error(NOT_YET), "b1", [certificate("CN=b1", "CN=top", 3, 9)])
     assert said.text == "its certificate is not valid before 2026-01-13 00:00:00 UTC"

@@ -45,7 +45,7 @@ async def nothing(cluster: Cluster) -> None:
     return None
 
 
-def test_connecting_tells_the_brokers_and_the_cluster() -> None:
+def test_connect_reads_brokers_and_cluster_id() -> None:
     async def work(cluster: Cluster) -> None:
         assert cluster.cluster_id == "fake-cluster"
         assert list(cluster.nodes) == [0, 1]
@@ -57,7 +57,7 @@ def test_connecting_tells_the_brokers_and_the_cluster() -> None:
     assert [broker.connections for broker in fake.brokers.values()] == [1, 1]
 
 
-def test_the_second_bootstrap_server_is_tried_beside_a_silent_first() -> None:
+def test_silent_first_bootstrap_server_does_not_delay_the_second() -> None:
     fake = FakeCluster(2)
     fake.brokers[0].fault("*", faults.silence)
     with Stopwatch() as watch:
@@ -68,7 +68,7 @@ def test_the_second_bootstrap_server_is_tried_beside_a_silent_first() -> None:
 @pytest.mark.parametrize(
     ("fault", "told"), [(faults.late(0.5), "no response to ListGroups"), (faults.silence, "no response to ApiVersions")]
 )
-def test_what_was_begun_with_an_address_ends_with_the_brokers_name(fault: faults.Fault, told: str) -> None:
+def test_request_started_by_address_fails_with_broker_name(fault: faults.Fault, told: str) -> None:
     """The first bootstrap server is slow; its name is learned from the second meanwhile."""
 
     async def work(cluster: Cluster) -> None:
@@ -81,20 +81,20 @@ def test_what_was_begun_with_an_address_ends_with_the_brokers_name(fault: faults
     with_cluster(fake, work, via=(0, 1), broker_timeout=1)
 
 
-def test_a_dead_first_bootstrap_server_is_passed_over() -> None:
+def test_stopped_first_bootstrap_server_is_skipped() -> None:
     fake = FakeCluster(2)
     fake.brokers[0].alive = False
     with_cluster(fake, nothing, via=(0, 1))
 
 
-def test_bootstrap_servers_that_fail_and_answer_at_the_same_time() -> None:
+def test_bootstrap_servers_that_fail_and_respond_together() -> None:
     fake = FakeCluster(3)
     fake.brokers[0].fault("ApiVersions", faults.late(0.5))
     fake.brokers[1].fault("ApiVersions", faults.raw(b"HTTP/1.1 400 Bad Request"))
     with_cluster(fake, nothing, via=(1, 0, 2))
 
 
-def test_no_bootstrap_server_answers_and_each_reason_is_told() -> None:
+def test_unreachable_bootstrap_servers_are_each_reported() -> None:
     fake = FakeCluster(3)
     fake.brokers[0].alive = False
     fake.brokers[1].fault("*", faults.raw(b"HTTP/1.1 400 Bad Request\r\n"))
@@ -105,7 +105,7 @@ def test_no_bootstrap_server_answers_and_each_reason_is_told() -> None:
         assert words in str(told.value)
 
 
-def test_the_whole_deadline_bounds_the_bootstrap() -> None:
+def test_bootstrap_is_bounded_by_the_deadline() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].fault("*", faults.silence)
     with Stopwatch() as watch, pytest.raises(ClusterUnreachable):
@@ -113,7 +113,7 @@ def test_the_whole_deadline_bounds_the_bootstrap() -> None:
     assert watch.seconds == pytest.approx(0.1)
 
 
-def test_versions_are_negotiated_down_to_what_an_old_broker_speaks() -> None:
+def test_versions_are_negotiated_with_old_broker() -> None:
     fake = FakeCluster(1, "1.1.1")
 
     async def work(cluster: Cluster) -> None:
@@ -131,7 +131,7 @@ def test_versions_are_negotiated_down_to_what_an_old_broker_speaks() -> None:
     ]
 
 
-def test_a_broker_that_hung_is_not_asked_again() -> None:
+def test_hung_broker_is_not_asked_again() -> None:
     fake = FakeCluster(2)
 
     async def work(cluster: Cluster) -> None:
@@ -149,7 +149,7 @@ def test_a_broker_that_hung_is_not_asked_again() -> None:
     assert len(fake.asked("ListGroups")) == 1
 
 
-def test_a_connection_that_was_dropped_is_made_again() -> None:
+def test_dropped_connection_is_reopened() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].fault("ListGroups", faults.close, times=1)
 
@@ -162,7 +162,7 @@ def test_a_connection_that_was_dropped_is_made_again() -> None:
     assert fake.brokers[0].connections == 2
 
 
-def test_any_broker_will_do_when_one_is_gone_or_lies() -> None:
+def test_call_any_skips_stopped_and_lying_brokers() -> None:
     fake = FakeCluster(3)
 
     async def work(cluster: Cluster) -> None:
@@ -176,7 +176,7 @@ def test_any_broker_will_do_when_one_is_gone_or_lies() -> None:
     with_cluster(fake, work)
 
 
-def test_any_broker_that_speaks_the_version_is_found() -> None:
+def test_call_any_finds_broker_with_required_version() -> None:
     fake = FakeCluster(2, {0: "2.8.2", 1: "3.9.1"})
 
     async def work(cluster: Cluster) -> None:
@@ -188,7 +188,7 @@ def test_any_broker_that_speaks_the_version_is_found() -> None:
     assert [request.broker for request in fake.asked("FindCoordinator")] == [1]
 
 
-def test_when_the_deadline_is_over_that_is_the_reason() -> None:
+def test_expired_deadline_is_the_reported_reason() -> None:
     fake = FakeCluster(1)
 
     async def work(cluster: Cluster) -> None:
@@ -200,7 +200,7 @@ def test_when_the_deadline_is_over_that_is_the_reason() -> None:
     with_cluster(fake, work, timeout=PATIENCE, broker_timeout=30)
 
 
-def test_one_caller_that_gives_up_does_not_break_the_connection_of_the_others() -> None:
+def test_cancelled_caller_keeps_the_shared_connection_open() -> None:
     fake = FakeCluster(2)
     fake.brokers[1].fault("ApiVersions", faults.late(0.1), times=1)
 
@@ -214,14 +214,14 @@ def test_one_caller_that_gives_up_does_not_break_the_connection_of_the_others() 
     with_cluster(fake, work, via=(0,))
 
 
-def test_an_answer_to_apiversions_that_cannot_be_read_names_the_broker() -> None:
+def test_invalid_api_versions_response_names_the_broker() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].fault("ApiVersions", faults.truncated(-3))
     with pytest.raises(ClusterUnreachable, match=r"127\.0\.0\.1:\d+: not a valid ApiVersions response"):
         with_cluster(fake, nothing)
 
 
-def test_a_change_goes_by_a_connection_that_is_free() -> None:
+def test_change_uses_an_idle_connection() -> None:
     async def work(cluster: Cluster) -> None:
         node = cluster.nodes[0]
         for _ in range(3):
@@ -235,7 +235,7 @@ def test_a_change_goes_by_a_connection_that_is_free() -> None:
 
 
 @pytest.mark.parametrize("fault", [faults.silence, faults.close, faults.truncated(6), faults.wrong_id])
-def test_a_change_whose_answer_does_not_come_may_be_made(fault: faults.Fault) -> None:
+def test_change_without_response_has_unknown_outcome(fault: faults.Fault) -> None:
     async def work(cluster: Cluster) -> None:
         with pytest.raises(OutcomeUnknown, match="its outcome is unknown"):
             await cluster.change(cluster.nodes[0], ListGroups())
@@ -245,7 +245,7 @@ def test_a_change_whose_answer_does_not_come_may_be_made(fault: faults.Fault) ->
     with_cluster(fake, work, broker_timeout=PATIENCE)
 
 
-def test_a_change_that_was_never_sent_is_not_made() -> None:
+def test_change_that_was_never_sent_has_a_known_outcome() -> None:
     async def work(cluster: Cluster) -> None:
         await fake.brokers[1].stop()
         with pytest.raises(BrokerUnavailable):
@@ -259,7 +259,7 @@ def test_a_change_that_was_never_sent_is_not_made() -> None:
     with_cluster(fake, work, via=(0,))
 
 
-def test_a_plaintext_broker_that_ends_is_not_taken_for_a_tls_listener() -> None:
+def test_closed_plaintext_broker_is_not_mistaken_for_tls() -> None:
     """It has answered before; the connection after that is closed at its first request."""
 
     async def work(cluster: Cluster) -> None:

@@ -59,20 +59,20 @@ def test_calls_are_pipelined_on_one_connection(fake: FakeCluster) -> None:
     assert fake.brokers[0].connections == 1
 
 
-def test_an_answer_that_comes_byte_by_byte_is_an_answer(fake: FakeCluster) -> None:
+def test_response_sent_byte_by_byte_is_read(fake: FakeCluster) -> None:
     fake.world.group("g")
     fake.brokers[0].fault("ListGroups", faults.dribble)
     answer = with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
     assert [entry.group_id for entry in answer.entries] == ["g"]
 
 
-def test_silence_is_unavailable_after_the_timeout_and_names_the_api(fake: FakeCluster) -> None:
+def test_silent_broker_is_unavailable_after_timeout_and_names_the_api(fake: FakeCluster) -> None:
     fake.brokers[0].fault("ListGroups", faults.silence)
     with pytest.raises(BrokerUnavailable, match=r"b0: no response to ListGroups within 0\.05 s"):
         with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 0.05))
 
 
-def test_an_answer_that_comes_after_its_caller_left_disturbs_nobody(fake: FakeCluster) -> None:
+def test_late_response_does_not_disturb_other_calls(fake: FakeCluster) -> None:
     fake.brokers[0].fault("ListGroups", faults.late(0.15), times=1)
 
     async def work(connection: Connection) -> object:
@@ -87,7 +87,7 @@ def test_an_answer_that_comes_after_its_caller_left_disturbs_nobody(fake: FakeCl
     ("fault", "words"),
     [(faults.close, "b0: closed the connection$"), (faults.cut_frame, r"closed the connection, \d+ bytes into")],
 )
-def test_a_closed_connection_is_lost_for_all_that_wait(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
+def test_closed_connection_fails_all_waiting_calls(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
     fake.brokers[0].fault("ListGroups", fault)
 
     async def work(connection: Connection) -> list[object]:
@@ -115,14 +115,14 @@ def test_a_closed_connection_is_lost_for_all_that_wait(fake: FakeCluster, fault:
         (faults.trailing, "3 bytes after the end of ListGroupsResponse"),
     ],
 )
-def test_what_is_not_an_answer_is_the_peers_fault(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
+def test_invalid_response_is_a_remote_protocol_error(fake: FakeCluster, fault: faults.Fault, words: str) -> None:
     fake.world.group("g")
     fake.brokers[0].fault("ListGroups", fault)
     with pytest.raises(RemoteProtocolError, match=words):
         with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
 
 
-def test_an_answer_that_nobody_asked_for_breaks_the_connection(fake: FakeCluster) -> None:
+def test_unrequested_response_breaks_the_connection(fake: FakeCluster) -> None:
     fake.brokers[0].fault("ListGroups", faults.raw(faults.framed(b"\0\0\0\1\0\0") * 2), times=1)
 
     async def work(connection: Connection) -> None:
@@ -134,14 +134,14 @@ def test_an_answer_that_nobody_asked_for_breaks_the_connection(fake: FakeCluster
     with_connection(fake, work)
 
 
-def test_nobody_listening_is_unavailable() -> None:
+def test_closed_port_is_unavailable() -> None:
     fake = FakeCluster(1)
     fake.brokers[0].alive = False
     with pytest.raises(BrokerUnavailable, match="b0: connection refused"):
         with_connection(fake, lambda connection: connection.call(ListGroups(), 5, 3))
 
 
-def test_a_name_that_does_not_resolve_is_unavailable() -> None:
+def test_unresolvable_host_is_unavailable() -> None:
     with pytest.raises(BrokerUnavailable, match="nowhere: "):
         asyncio.run(dial("no-such-host.invalid", 1, name="nowhere", client_id="t", timeout=3))
 
@@ -149,12 +149,12 @@ def test_a_name_that_does_not_resolve_is_unavailable() -> None:
 @pytest.mark.parametrize(
     ("host", "port"), [("a..b", 1), ("x" * 70, 1), ("\udcff", 1), ("a\0b", 1), ("127.0.0.1", 99_999)]
 )
-def test_an_address_that_cannot_be_is_unavailable(host: str, port: int) -> None:
+def test_invalid_address_is_unavailable(host: str, port: int) -> None:
     with pytest.raises(BrokerUnavailable, match="odd: "):
         asyncio.run(dial(host, port, name="odd", client_id="t", timeout=3))
 
 
-def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_name_server_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     late = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: late.wait(30) and [])
     began = time.monotonic()
@@ -164,7 +164,7 @@ def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.Monkey
     late.set()
 
 
-def test_all_addresses_of_a_name_are_tried(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dial_tries_all_addresses_of_a_host(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     told = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 1)) for address in ("127.0.0.9", "127.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: told)
 
@@ -176,7 +176,7 @@ def test_all_addresses_of_a_name_are_tried(fake: FakeCluster, monkeypatch: pytes
     asyncio.run(run())
 
 
-def test_the_observer_sees_each_exchange_and_each_failure(fake: FakeCluster) -> None:
+def test_observer_sees_each_exchange_and_failure(fake: FakeCluster) -> None:
     seen: list[Exchange] = []
     fake.brokers[0].fault("ListGroups", faults.close)
 
@@ -201,6 +201,6 @@ def test_the_observer_sees_each_exchange_and_each_failure(fake: FakeCluster) -> 
         (OSError("odd"), "odd"),
     ],
 )
-def test_a_reason_is_the_systems(error: OSError, told: str) -> None:
+def test_reason_of_os_error_is_the_system_message(error: OSError, told: str) -> None:
     """Not asyncio's words, which repeat the address."""
     assert reason_of(error) == told

@@ -13,7 +13,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_bound_is_no_more_than_what_is_left(clock: list[float]) -> None:
+def test_bound_is_at_most_the_remaining_time(clock: list[float]) -> None:
     deadline = Deadline(10)
     assert (deadline.bound(3), deadline.bound(30)) == (3, 10)
     clock[0] += 8
@@ -24,7 +24,7 @@ def test_a_bound_is_no_more_than_what_is_left(clock: list[float]) -> None:
         deadline.bound(1)
 
 
-def test_waits_that_overlap_extend_it_once(clock: list[float]) -> None:
+def test_overlapping_waits_extend_deadline_once(clock: list[float]) -> None:
     deadline = Deadline(10)
     deadline.extend_by_wait(6)
     clock[0] += 2

@@ -21,14 +21,14 @@ async def fail(error: Exception) -> int:
     raise error
 
 
-def test_answers_and_errors_come_back_under_their_keys() -> None:
+def test_fan_out_returns_results_and_errors_by_key() -> None:
     down = BrokerUnavailable("down")
     found = asyncio.run(fan_out([("a", answer(1)), ("b", fail(down)), ("c", answer(3))]))
     assert found == [("a", 1), ("b", down), ("c", 3)]
     assert asyncio.run(fan_out([])) == []
 
 
-def test_a_bug_is_raised_and_the_other_jobs_are_cancelled() -> None:
+def test_fan_out_raises_bugs_and_cancels_other_jobs() -> None:
     cancelled: list[bool] = []
 
     async def forever() -> int:
@@ -48,7 +48,7 @@ def test_a_bug_is_raised_and_the_other_jobs_are_cancelled() -> None:
     assert cancelled == [True]
 
 
-def test_answers_are_yielded_as_they_arrive() -> None:
+def test_fan_out_yields_results_on_arrival() -> None:
     down = BrokerUnavailable("down")
 
     async def run() -> None:
@@ -71,7 +71,7 @@ def test_answers_are_yielded_as_they_arrive() -> None:
 
 
 @pytest.mark.parametrize("bug", [True, False])
-def test_jobs_are_cancelled_when_nobody_waits_for_them(bug: bool) -> None:
+def test_fan_out_cancels_jobs_if_abandoned(bug: bool) -> None:
     cancelled: list[bool] = []
 
     async def forever() -> int:
@@ -96,7 +96,7 @@ def test_jobs_are_cancelled_when_nobody_waits_for_them(bug: bool) -> None:
     assert cancelled == [True]
 
 
-def test_progress_adds_up_and_keeps_the_order_of_beginning() -> None:
+def test_progress_sums_totals_in_order_of_first_use() -> None:
     progress = Progress()
     progress.begin("coordinators", 1000)
     progress.begin("offsets", 5)

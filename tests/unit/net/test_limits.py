@@ -63,7 +63,7 @@ def many(brokers: int) -> FakeCluster:
     return fake
 
 
-def test_so_many_brokers_are_connected_to_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_connection_attempts_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     level, link = Level(), Connector.link
 
     async def counted(self: Connector, *rest: Any) -> Any:
@@ -82,7 +82,7 @@ def test_so_many_brokers_are_connected_to_at_a_time(monkeypatch: pytest.MonkeyPa
     assert level.most == 3
 
 
-def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch, sockets: Level) -> None:
+def test_idle_connections_are_closed_for_new_ones(monkeypatch: pytest.MonkeyPatch, sockets: Level) -> None:
     monkeypatch.setattr(pool, "MOST_OPEN", 4)
     monkeypatch.setattr(pool, "DIALS", 2)
     fake = many(12)
@@ -91,7 +91,7 @@ def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch, 
     assert sockets.most <= 4 + 2
 
 
-def test_brokers_that_wait_for_room_are_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_brokers_waiting_for_a_connection_slot_are_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "DIALS", 1)
     fake = many(3)
 
@@ -109,13 +109,13 @@ def test_brokers_that_wait_for_room_are_not_blamed(monkeypatch: pytest.MonkeyPat
     assert len([each for each in (first, second) if "not contacted" in str(each)]) == 1
 
 
-def test_metadata_with_absurdly_many_brokers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metadata_with_too_many_brokers_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "MOST_BROKERS", 4)
     with pytest.raises(ClusterUnreachable, match="names 5 brokers; kgroups accepts at most 4"):
         list_groups(many(5))
 
 
-def test_so_many_names_are_looked_up_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_name_lookups_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     level, held, full = Level(), threading.Event(), threading.Event()
     lock = threading.Lock()
 
@@ -145,7 +145,7 @@ def dialled(host: str) -> None:
     asyncio.run(dial(host, 1, name="b0", client_id="t", timeout=5))
 
 
-def test_machine_without_threads_is_a_broker_that_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thread_exhaustion_makes_the_broker_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -154,7 +154,7 @@ def test_machine_without_threads_is_a_broker_that_is_unavailable(monkeypatch: py
         dialled("b.example")
 
 
-def test_machine_without_descriptors_is_a_broker_that_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_descriptor_exhaustion_makes_the_broker_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     async def connect(*_: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 

@@ -59,7 +59,7 @@ async def two_lists(cluster: Cluster) -> None:
         await cluster.call(node, ListGroups())
 
 
-def test_request_waits_until_the_broker_stops_throttling() -> None:
+def test_request_waits_until_throttling_ends() -> None:
     fake = FakeCluster(1)
     answered = throttling(fake, 0.3)
     seen = with_cluster(fake, two_lists)
@@ -68,7 +68,7 @@ def test_request_waits_until_the_broker_stops_throttling() -> None:
     assert [exchange.pause for exchange in seen if exchange.api == "ListGroups"] == [0.3, 0.3]
 
 
-def test_requests_sent_before_a_pause_are_waited_for_through_it() -> None:
+def test_requests_sent_before_throttling_are_waited_for() -> None:
     """A broker that throttles reads the second of two requests only after the pause."""
     fake = FakeCluster(1)
     throttling(fake, 20)
@@ -82,13 +82,13 @@ def test_requests_sent_before_a_pause_are_waited_for_through_it() -> None:
     with_cluster(fake, work, broker_timeout=2)
 
 
-def test_pause_of_brokers_before_kafka_2_0_is_over_when_they_answer() -> None:
+def test_throttling_before_kafka_2_0_needs_no_wait() -> None:
     fake = FakeCluster(1, "1.1.1")
     throttling(fake, 3600)
     with_cluster(fake, two_lists)
 
 
-def test_pause_beyond_the_deadline_is_reported_as_not_requested() -> None:
+def test_throttling_beyond_the_deadline_is_not_requested() -> None:
     fake = FakeCluster(1)
     answered = throttling(fake, 3600)
     over = r"not requested: the broker throttles this client \(quota\) for 3600\.0 s more, .* --timeout \(20 s\)"
@@ -97,7 +97,7 @@ def test_pause_beyond_the_deadline_is_reported_as_not_requested() -> None:
     assert len(answered) == 1
 
 
-def test_all_brokers_share_the_rate() -> None:
+def test_request_rate_is_shared_by_all_brokers() -> None:
     fake = FakeCluster(2)
     arrived: list[float] = []
 
@@ -116,7 +116,7 @@ def test_all_brokers_share_the_rate() -> None:
     assert arrived[-1] - arrived[0] >= (len(arrived) - 1) * 0.05 - 0.04  # the first may have been slow to arrive
 
 
-def test_turns_are_as_far_apart_as_the_rate_says() -> None:
+def test_turns_are_spaced_by_the_rate() -> None:
     async def run() -> list[float]:
         pace = Pace(Deadline(30), 20.0)
         turns: list[float] = []
@@ -133,7 +133,7 @@ def test_turns_are_as_far_apart_as_the_rate_says() -> None:
     assert all(at >= number * 0.05 - 0.002 for number, at in enumerate(turns))
 
 
-def test_no_turn_before_the_deadline_is_reported_with_its_option() -> None:
+def test_turn_after_the_deadline_names_the_rate_option() -> None:
     async def run() -> None:
         pace = Pace(Deadline(5), 0.01)
         await pace.turn("broker 1", 0.0)
@@ -158,7 +158,7 @@ def probed(pause: float, **settings: Any) -> list[StepResult]:
     return asyncio.run(run())
 
 
-def test_config_check_waits_until_the_broker_stops_throttling() -> None:
+def test_config_check_waits_until_throttling_ends() -> None:
     began = time.monotonic()
     steps = probed(20, broker_timeout=2, timeout=60)
     assert time.monotonic() - began >= 20
@@ -166,6 +166,6 @@ def test_config_check_waits_until_the_broker_stops_throttling() -> None:
     assert steps[-1].seconds is not None and steps[-1].seconds < 20, "the pause is no time of the step"
 
 
-def test_config_check_reports_a_pause_beyond_the_deadline() -> None:
+def test_config_check_reports_throttling_beyond_the_deadline() -> None:
     *_, metadata = probed(3600, timeout=5)
     assert isinstance(metadata.error, NotRequested) and "the broker throttles this client" in str(metadata.error)

@@ -52,18 +52,18 @@ def refused(fake: FakeCluster, tls: Tls | None, words: str, *reasons: Reason, **
     assert caught.value.reason in reasons
 
 
-def test_brokers_are_reached_over_tls(certificates: Certificates) -> None:
+def test_tls_connects_to_trusted_broker(certificates: Certificates) -> None:
     connects(secure(certificates.server()), certificates.trusting)
 
 
-def test_and_by_name_which_must_be_the_certificates(certificates: Certificates) -> None:
+def test_tls_connects_by_certificate_host_name(certificates: Certificates) -> None:
     fake = secure(certificates.server())
     fake.host = "localhost"
     connects(fake, certificates.trusting)
 
 
 @pytest.mark.parametrize("key", ["client.key", "encrypted.key", "encrypted-pbes2.key"])
-def test_a_client_shows_its_certificate(certificates: Certificates, key: str) -> None:
+def test_tls_sends_client_certificate(certificates: Certificates, key: str) -> None:
     made = certificates.made
     tls = certificates.known._replace(
         key=Secret((made.folder / key).read_text()), key_password=Secret(made.key_password)
@@ -71,7 +71,7 @@ def test_a_client_shows_its_certificate(certificates: Certificates, key: str) ->
     connects(secure(certificates.server(client=True)), tls)
 
 
-def test_an_old_name_in_the_truststore_is_no_other_authority(certificates: Certificates) -> None:
+def test_tls_trusts_broker_certificate_without_its_authority(certificates: Certificates) -> None:
     """A broker's own certificate may be what is trusted, as in Java."""
     leaf = certificates.made.server.certificate.read_text().partition("-----END")[0] + "-----END CERTIFICATE-----\n"
     connects(secure(certificates.server()), Tls(authorities=leaf))
@@ -97,7 +97,7 @@ def test_an_old_name_in_the_truststore_is_no_other_authority(certificates: Certi
         ),
     ],
 )
-def test_a_certificate_that_cannot_be_is_refused_with_the_reason(
+def test_tls_rejects_invalid_certificate_with_reason(
     certificates: Certificates, shown: str, words: str, reason: Reason
 ) -> None:
     fake = secure(certificates.server(getattr(certificates.made, shown)))
@@ -105,7 +105,7 @@ def test_a_certificate_that_cannot_be_is_refused_with_the_reason(
     assert not fake.requests
 
 
-def test_an_authority_that_nobody_knows(certificates: Certificates) -> None:
+def test_tls_rejects_unknown_authority(certificates: Certificates) -> None:
     words = r"signed by an authority \(CN=kgroups sandbox\) that is not trusted; .*ssl\.truststore\.location"
     stranger = certificates.made.self_signed.certificate.read_text()
     refused(secure(certificates.server()), Tls(authorities=stranger), words, Reason.CERTIFICATE_UNTRUSTED)
@@ -115,13 +115,15 @@ def test_an_authority_that_nobody_knows(certificates: Certificates) -> None:
     ("shown", "change"),
     [("wrong_name", {"check_name": False}), ("expired", {"verify": False}), ("self_signed", {"verify": False})],
 )
-def test_checks_are_turned_off_by_name(certificates: Certificates, shown: str, change: dict[str, Any]) -> None:
+def test_tls_verification_is_disabled_by_setting(
+    certificates: Certificates, shown: str, change: dict[str, Any]
+) -> None:
     tls = certificates.trusting._replace(**change)
     connects(secure(certificates.server(getattr(certificates.made, shown))), tls)
 
 
 @pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
-def test_a_certificate_of_ours_that_is_missing(certificates: Certificates, version: str) -> None:
+def test_tls_missing_client_certificate_is_named(certificates: Certificates, version: str) -> None:
     tls = certificates.trusting._replace(versions=(version,))
     context = certificates.server(client=True)
     with listening(shaking_hands(context)) as port:
@@ -132,7 +134,7 @@ def test_a_certificate_of_ours_that_is_missing(certificates: Certificates, versi
 
 
 @pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
-def test_a_certificate_of_ours_that_is_not_trusted(certificates: Certificates, version: str) -> None:
+def test_tls_untrusted_client_certificate_is_named(certificates: Certificates, version: str) -> None:
     tls = certificates.showing(certificates.made.self_signed)._replace(versions=(version,))
     with listening(shaking_hands(certificates.server(client=True))) as port:
         refused(
@@ -143,7 +145,7 @@ def test_a_certificate_of_ours_that_is_not_trusted(certificates: Certificates, v
         )
 
 
-def test_no_common_version(certificates: Certificates) -> None:
+def test_tls_without_common_version_is_incompatible(certificates: Certificates) -> None:
     context = certificates.server()
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     tls = certificates.trusting._replace(versions=("TLSv1.3",))
@@ -151,7 +153,7 @@ def test_no_common_version(certificates: Certificates) -> None:
         refused(at(port), tls, r"no TLS version in common.*ssl\.enabled\.protocols", Reason.TLS_INCOMPATIBLE)
 
 
-def test_no_common_cipher(certificates: Certificates) -> None:
+def test_tls_without_common_cipher_fails(certificates: Certificates) -> None:
     context = certificates.server()
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
@@ -161,7 +163,7 @@ def test_no_common_cipher(certificates: Certificates) -> None:
 
 
 @pytest.mark.parametrize("ciphers", ["ALL:@SECLEVEL=0", "ALL:COMPLEMENTOFALL:@SECLEVEL=0", "DEFAULT:aNULL:@SECLEVEL=0"])
-def test_server_without_a_certificate_is_refused(certificates: Certificates, ciphers: str) -> None:
+def test_tls_server_without_certificate_is_rejected(certificates: Certificates, ciphers: str) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers("aNULL:@SECLEVEL=0")
@@ -172,36 +174,38 @@ def test_server_without_a_certificate_is_refused(certificates: Certificates, cip
 
 
 @pytest.mark.parametrize("ciphers", ["aNULL", "eNULL:@SECLEVEL=0"])
-def test_suites_that_prove_nothing_alone_are_a_config_error(ciphers: str) -> None:
+def test_cipher_suites_without_authentication_are_a_config_error(ciphers: str) -> None:
     with pytest.raises(ConfigError, match="none that authenticates and encrypts"):
         tls_context(Tls(ciphers=(ciphers,)))
 
 
-def test_tls_to_a_port_without_it(certificates: Certificates) -> None:
+def test_tls_to_plaintext_port_is_named(certificates: Certificates) -> None:
     """To a plain broker a handshake is the announcement of a huge request: it closes the connection."""
     words = r"closed the connection during the TLS handshake; if the listener is PLAINTEXT"
     with listening(lambda sock: sock.recv(100)) as port:
         refused(at(port), certificates.trusting, words, Reason.TLS_FAILED)
 
 
-def test_tls_to_a_port_that_answers_something_else(certificates: Certificates) -> None:
+def test_tls_to_other_protocol_is_named(certificates: Certificates) -> None:
     with listening(lambda sock: sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
         refused(at(port), certificates.trusting, "does not speak TLS on this port", Reason.NOT_TLS)
 
 
-def test_plain_to_a_tls_port(certificates: Certificates) -> None:
+def test_plaintext_to_tls_port_hints_at_ssl(certificates: Certificates) -> None:
     words = r"set security\.protocol to SSL or SASL_SSL"
     refused(secure(certificates.server()), None, words, Reason.TLS_REQUIRED, Reason.CONNECTION_CLOSED)
 
 
-def test_a_handshake_that_hangs_costs_no_more_than_a_broker_may(certificates: Certificates) -> None:
+def test_tls_handshake_that_hangs_times_out(certificates: Certificates) -> None:
     held = threading.Event()
     with listening(lambda _: held.wait(30)) as port:
         refused(at(port), certificates.trusting, r"no connection within 0\.3 s", Reason.NO_RESPONSE, broker_timeout=0.3)
         held.set()
 
 
-def test_a_look_at_the_certificate_is_bounded_too(certificates: Certificates, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificate_inspection_that_hangs_times_out(
+    certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The broker shows a bad certificate once, and is silent when it is asked for it again."""
     monkeypatch.setattr("kgroups.net.tls_handshake.LOOK", 0.1)
     held = threading.Event()
@@ -265,7 +269,7 @@ def listening(serve: Callable[[socket.socket], object]) -> Iterator[int]:
         server.shutdown(socket.SHUT_RDWR)
 
 
-def test_a_broker_that_ends_the_connection_over_tls_is_lost(certificates: Certificates) -> None:
+def test_tls_connection_closed_by_broker_is_lost(certificates: Certificates) -> None:
     fake = FakeCluster(1)
     fake.secure(certificates.server())
     fake.brokers[0].fault("ListGroups", faults.cut_frame)
@@ -273,9 +277,7 @@ def test_a_broker_that_ends_the_connection_over_tls_is_lost(certificates: Certif
         connects(fake, certificates.trusting)
 
 
-def test_the_name_that_is_checked_is_the_one_that_was_asked(
-    certificates: Certificates, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_checks_the_requested_host_name(certificates: Certificates, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the address that it resolves to; a dot at its end is no part of it."""
     here = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 1))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [here])
@@ -313,12 +315,12 @@ def test_the_name_that_is_checked_is_the_one_that_was_asked(
         ({"ciphers": ("NOTHING",)}, r"ssl\.cipher\.suites: OpenSSL supports none of NOTHING"),
     ],
 )
-def test_settings_that_cannot_be(certificates: Certificates, change: dict[str, Any], words: str) -> None:
+def test_invalid_tls_settings_are_config_errors(certificates: Certificates, change: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         tls_context(certificates.known._replace(**change))
 
 
-def test_an_encrypted_key_asks_nobody_for_its_password(certificates: Certificates) -> None:
+def test_encrypted_key_without_password_is_an_error_without_prompt(certificates: Certificates) -> None:
     made = certificates.made
     encrypted = certificates.known._replace(key=Secret(made.encrypted_key.read_text()))
     with pytest.raises(ConfigError, match=r"is encrypted: set ssl\.key\.password"):
@@ -328,14 +330,14 @@ def test_an_encrypted_key_asks_nobody_for_its_password(certificates: Certificate
     assert "wrong-as-can-be" not in str(caught.value)
 
 
-def test_a_key_of_another_certificate(certificates: Certificates) -> None:
+def test_key_of_another_certificate_is_a_config_error(certificates: Certificates) -> None:
     other = Secret(certificates.made.server.key.read_text())
     with pytest.raises(ConfigError, match="the private key does not match the certificate"):
         tls_context(certificates.known._replace(key=other))
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
-def test_a_key_leaves_no_file_behind(
+def test_private_key_leaves_no_file(
     certificates: Certificates, in_memory: bool, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -351,7 +353,7 @@ def test_a_key_leaves_no_file_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_versions_and_ciphers_are_those_that_were_asked_for(certificates: Certificates) -> None:
+def test_tls_context_uses_configured_versions_and_ciphers(certificates: Certificates) -> None:
     def context(**change: Any) -> ssl.SSLContext:
         return tls_context(certificates.trusting._replace(**change))
 
@@ -363,13 +365,13 @@ def test_versions_and_ciphers_are_those_that_were_asked_for(certificates: Certif
     assert "ECDHE-RSA-AES256-GCM-SHA384" in {cipher["name"] for cipher in old.get_ciphers()}
 
 
-def test_verification_is_on_unless_somebody_says_otherwise() -> None:
+def test_tls_verification_is_on_by_default() -> None:
     context = tls_context(Tls())
     assert context.check_hostname and context.verify_mode == ssl.CERT_REQUIRED
 
 
 @pytest.mark.parametrize(("ours", "told"), [(False, "requires a client certificate"), (True, "TLS failed: ")])
-def test_an_end_by_bad_record_mac_may_mean_that_a_certificate_is_missing(ours: bool, told: str) -> None:
+def test_bad_record_mac_suggests_missing_client_certificate(ours: bool, told: str) -> None:
     """As Kafka 2.8 now and then ends a TLS 1.3 in which we show none."""
     error = ssl.SSLError(1, "decryption failed or bad record mac")
     error.reason = "DECRYPTION_FAILED_OR_BAD_RECORD_MAC"

@@ -90,7 +90,7 @@ def fetched(
     return asyncio.run(run())
 
 
-def test_an_endpoint_gives_a_token_for_id_and_secret() -> None:
+def test_token_endpoint_returns_token_for_client_credentials() -> None:
     requests: list[bytes] = []
     serve = answering('{"access_token": "abc.def", "token_type": "Bearer", "expires_in": 3600}')
     token = fetched(serve, requests, scope="kafka read")
@@ -103,7 +103,7 @@ def test_an_endpoint_gives_a_token_for_id_and_secret() -> None:
     assert body == b"grant_type=client_credentials&scope=kafka+read"
 
 
-def test_id_and_secret_are_encoded_as_the_standard_has_it_where_that_is_asked_for() -> None:
+def test_client_credentials_are_url_encoded_on_request() -> None:
     requests: list[bytes] = []
     fetched(answering('{"access_token": "t"}'), requests, url_encode=True)
     basic = base64.b64encode(b"my+client:s3cret%2B%2F%26%3D%3A%C3%A9")
@@ -124,7 +124,7 @@ def test_id_and_secret_are_encoded_as_the_standard_has_it_where_that_is_asked_fo
         ('"x"', None),
     ],
 )
-def test_how_long_a_token_is_good_for(said: str, lifetime: float | None) -> None:
+def test_token_lifetime_is_read_from_expires_in(said: str, lifetime: float | None) -> None:
     assert fetched(answering(f'{{"access_token": "t", "expires_in": {said}}}')).lifetime == lifetime
 
 
@@ -134,7 +134,7 @@ def jwt(**claims: Any) -> str:
 
 
 @pytest.mark.parametrize("rest", [{}, {"expires_in": 60}, {"expires_in": 86_400}])
-def test_a_token_that_says_itself_how_long_it_is_good_for_is_believed_first(rest: dict[str, Any]) -> None:
+def test_token_lifetime_of_jwt_overrides_expires_in(rest: dict[str, Any]) -> None:
     """As Java's client has it, and the brokers, which end a sign-in with its token."""
     token = jwt(exp=time.time() + 1800)
     lifetime = fetched(answering(json.dumps({"access_token": token, **rest}))).lifetime
@@ -157,13 +157,13 @@ def test_a_token_that_says_itself_how_long_it_is_good_for_is_believed_first(rest
     ],
     ids=range(10),
 )
-def test_and_of_one_that_does_not_its_endpoint_is(token: str) -> None:
+def test_token_lifetime_without_jwt_expiry_is_expires_in(token: str) -> None:
     assert fetched(answering(json.dumps({"access_token": token, "expires_in": 600}))).lifetime == 600.0
     assert fetched(answering(json.dumps({"access_token": token}))).lifetime is None
 
 
 @pytest.mark.parametrize(("token", "shown_again"), [(jwt(exp=time.time() + 7200), True), ("opaque", False)])
-def test_who_stays_gets_a_new_one_after_a_minute_only_where_nobody_says_how_long(
+def test_token_without_lifetime_is_refetched_after_a_minute(
     token: str, shown_again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     got: list[int] = []
@@ -208,7 +208,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     ],
     ids=["to the end", "chunked", "continue", "byte by byte"],
 )
-def test_answers_come_in_many_forms(serve: Serve) -> None:
+def test_token_endpoint_responses_in_valid_http_forms_are_read(serve: Serve) -> None:
     assert fetched(serve).value.reveal() == "t"
 
 
@@ -259,7 +259,7 @@ def failing(serve: Serve, words: str, **change: Any) -> None:
         (sending(), "closed the connection before the response was complete"),
     ],
 )
-def test_an_endpoint_that_gives_none(serve: Serve, words: str) -> None:
+def test_token_endpoint_errors_are_reported(serve: Serve, words: str) -> None:
     failing(serve, words)
 
 
@@ -273,11 +273,11 @@ def test_an_endpoint_that_gives_none(serve: Serve, words: str) -> None:
     ],
     ids=["hangs", "hangs in the body", "drips its head", "drips its body"],
 )
-def test_an_endpoint_that_takes_its_time_has_no_more_than_was_given(serve: Serve) -> None:
+def test_token_endpoint_that_is_slow_times_out(serve: Serve) -> None:
     failing(serve, r"no complete response within 0\.3 s", timeout=0.3)
 
 
-def test_no_thread_is_left_waiting_for_an_endpoint() -> None:
+def test_token_endpoint_timeout_leaves_no_thread() -> None:
     """The socket is shut down: an endpoint that drips would hold the thread for as long as it likes."""
     over = threading.Event()
 
@@ -302,13 +302,13 @@ def test_no_thread_is_left_waiting_for_an_endpoint() -> None:
     assert not left
 
 
-def test_an_address_is_sent_as_ascii() -> None:
+def test_token_endpoint_path_is_percent_encoded() -> None:
     requests: list[bytes] = []
     fetched(answering('{"access_token": "t"}'), requests, path="/töken%20a b")
     assert requests[0].startswith(b"POST /t%C3%B6ken%20a%20b HTTP/1.1\r\n")
 
 
-def test_an_endpoint_over_tls_must_be_who_it_says(certificates: Certificates) -> None:
+def test_token_endpoint_tls_is_verified(certificates: Certificates) -> None:
     made, serve = certificates.made, answering('{"access_token": "t"}')
     assert fetched(serve, context=certificates.server(), tls=certificates.trusting).value.reveal() == "t"
     failing(serve, "certificate is not accepted", context=certificates.server())
@@ -319,7 +319,7 @@ def test_an_endpoint_over_tls_must_be_who_it_says(certificates: Certificates) ->
 
 
 @pytest.mark.parametrize("url", ["ftp://h/", "https://", "nonsense", "http://h:port/", "https://[::1/"])
-def test_an_address_that_cannot_be(url: str) -> None:
+def test_token_endpoint_url_that_is_invalid_is_a_config_error(url: str) -> None:
     with pytest.raises(ConfigError, match=r"sasl\.oauthbearer\.token\.endpoint\.url"):
         TokenEndpoint(ClientCredentials(url, "c", Secret("s")))
 
@@ -327,7 +327,7 @@ def test_an_address_that_cannot_be(url: str) -> None:
 # One token for all, until it nears its end.
 
 
-def test_who_asks_at_the_same_time_gets_the_same() -> None:
+def test_concurrent_token_requests_share_one_fetch() -> None:
     got: list[int] = []
 
     async def get() -> Token:
@@ -344,7 +344,7 @@ def test_who_asks_at_the_same_time_gets_the_same() -> None:
     asyncio.run(run())
 
 
-def test_a_token_near_its_end_is_not_shown_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_near_expiry_is_refetched(monkeypatch: pytest.MonkeyPatch) -> None:
     got: list[int] = []
 
     async def get() -> Token:
@@ -361,7 +361,7 @@ def test_a_token_near_its_end_is_not_shown_again(monkeypatch: pytest.MonkeyPatch
     asyncio.run(run())
 
 
-def test_a_failure_is_not_asked_for_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_failure_is_cached_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
 
     async def get() -> Token:
@@ -393,7 +393,7 @@ def ask(credentials: Credentials) -> str:
     return asyncio.run(run())
 
 
-def test_a_file_is_read_anew_each_time(tmp_path: Path) -> None:
+def test_token_file_is_read_each_time(tmp_path: Path) -> None:
     path = tmp_path / "token"
 
     async def run() -> None:
@@ -415,7 +415,7 @@ def test_a_file_is_read_anew_each_time(tmp_path: Path) -> None:
         (b"\xff", "characters that are not allowed in a token"),
     ],
 )
-def test_a_file_without_a_token(tmp_path: Path, content: bytes | None, words: str) -> None:
+def test_token_file_without_token_is_an_error(tmp_path: Path, content: bytes | None, words: str) -> None:
     path = tmp_path / "token"
     if content is not None:
         path.write_bytes(content)
@@ -423,7 +423,7 @@ def test_a_file_without_a_token(tmp_path: Path, content: bytes | None, words: st
         ask(TokenFile(str(path)))
 
 
-def test_an_unsecured_token_is_a_jws_of_algorithm_none() -> None:
+def test_unsecured_token_is_a_jws_without_algorithm() -> None:
     made = ask(UnsecuredToken("bob", "name", 60.0, {"scope": ["a"]}))
     head, claims, signature = made.split(".")
     assert signature == "" and json.loads(base64.urlsafe_b64decode(head + "==")) == {"alg": "none"}
@@ -444,7 +444,7 @@ def signed(wanted: AwsIam) -> Token:
     return asyncio.run(run())
 
 
-def test_aws_signs_a_request_of_which_the_secret_is_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_aws_token_is_a_signed_url_without_the_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("aws_msk_iam_sasl_signer")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
@@ -454,7 +454,7 @@ def test_aws_signs_a_request_of_which_the_secret_is_no_part(monkeypatch: pytest.
     assert "wJalrXUtnFEMI" not in url and lifetime and 600 < lifetime <= 900
 
 
-def test_aws_without_credentials_or_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_aws_token_without_credentials_or_library_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("aws_msk_iam_sasl_signer")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)

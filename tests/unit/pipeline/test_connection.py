@@ -26,7 +26,7 @@ OPTIONS = {"bootstrap.servers": "h:1,i:2"}
 
 
 @pytest.mark.parametrize("source", [OffsetsSource, LiveSource])
-def test_settings_travel_inside_the_source(source: Any) -> None:
+def test_settings_are_pickled_with_the_source(source: Any) -> None:
     packed = cloudpickle.dumps(carrying(source, SECURED))
     arrived = pickle.loads(packed)
     assert arrived is not source
@@ -39,17 +39,17 @@ def test_settings_travel_inside_the_source(source: Any) -> None:
         assert HUSH not in repr(seen) + str(seen)
 
 
-def test_they_are_for_their_own_servers_only() -> None:
+def test_settings_apply_only_to_their_own_servers() -> None:
     assert connection("s", OPTIONS, SECURED) is SECURED
     assert connection("s", {"bootstrap.servers": "elsewhere:1"}, SECURED).security is None
 
 
-def test_a_source_without_any_stays_itself() -> None:
+def test_source_without_security_is_unchanged() -> None:
     assert carrying(OffsetsSource, None) is OffsetsSource
     assert carrying(OffsetsSource, ClientSettings((("h", 1),))) is OffsetsSource
 
 
-def test_a_file_on_the_driver(tmp_path: Path) -> None:
+def test_source_reads_config_file_on_the_driver(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
@@ -63,18 +63,18 @@ def test_a_file_on_the_driver(tmp_path: Path) -> None:
         LiveSource(options | {"command.config": str(tmp_path / "none")})
 
 
-def test_a_server_is_needed() -> None:
+def test_source_without_servers_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"kgroups-live: option bootstrap\.servers is needed"):
         LiveSource({})
 
 
-def test_servers_are_the_same_however_they_are_written() -> None:
+def test_servers_are_compared_after_parsing() -> None:
     settings = ClientSettings((("a", 1), ("b", 9092)), security=Security(Tls()))
     assert connection("x", {"bootstrap.servers": " a:1, b,"}, settings) is settings
     assert connection("x", {"bootstrap.servers": "c:1"}, settings).security is None
 
 
-def test_who_turns_a_check_off_is_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_disabled_host_name_check_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "client.properties"
     path.write_text("security.protocol=SSL\nssl.endpoint.identification.algorithm=\n")
     connection("x", {"bootstrap.servers": "a:1", "command.config": str(path)}, None)

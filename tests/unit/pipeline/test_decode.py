@@ -39,7 +39,7 @@ def odd(*pairs: Pair) -> list[bool]:
     return [bool(each) for each in found]
 
 
-def test_every_column_of_a_commit() -> None:
+def test_commit_row_has_every_column() -> None:
     [row] = decoded((commit_key("g", "t", 3), commit_value(4, metadata="m", topicId=TOPIC_ID)))
     assert row == {
         "log_partition": 3,
@@ -65,7 +65,7 @@ def test_every_column_of_a_commit() -> None:
     }
 
 
-def test_what_is_absent_is_null() -> None:
+def test_commit_row_absent_values_are_null() -> None:
     pairs = [(commit_key(), commit_value(version, leaderEpoch=-1, expireTimestamp=-1)) for version in range(5)]
     for row in decoded(*pairs, (commit_key(), commit_value(2, commitTimestamp=-1))):
         assert row["leader_epoch"] is row["expire_time"] is row["topic_id"] is None
@@ -73,7 +73,7 @@ def test_what_is_absent_is_null() -> None:
         assert (row["commit_time"] is None) == (row["log_offset"] == 5)
 
 
-def test_a_tombstone_keeps_its_key() -> None:
+def test_tombstone_row_keeps_its_key() -> None:
     [row] = decoded((commit_key("g", "t", 3), None))
     told = {name for name, value in row.items() if value is not None}
     assert row["tombstone"] is True
@@ -83,7 +83,7 @@ def test_a_tombstone_keeps_its_key() -> None:
     }  # fmt: skip
 
 
-def test_commits_of_every_shape_are_read_by_whole_columns() -> None:
+def test_commits_of_every_shape_are_decoded_in_columns() -> None:
     pairs: list[Pair] = [(commit_key("g" * size, "t" * (9 - size), size), None) for size in range(10)]
     pairs += [(commit_key(), commit_value(version, metadata="ü" * size)) for version in range(5) for size in range(9)]
     pairs += [(commit_key(), commit_value(4, metadata="m" * size)) for size in (125, 126, 127, 128, 16382)]
@@ -128,7 +128,7 @@ def test_commits_of_every_shape_are_read_by_whole_columns() -> None:
         ((b"\0\0\0\1", b"\0\0\0\0\0\0"), "transaction marker: commit"),
     ],
 )
-def test_what_is_odd_is_read_alone_between_others(pair: Pair, reason: str | None) -> None:
+def test_unusual_records_are_decoded_alone(pair: Pair, reason: str | None) -> None:
     good = (commit_key(), commit_value())
     assert odd(good, pair, good) == [False, True, False]
     first, row, last = decoded(good, pair, good)
@@ -139,7 +139,7 @@ def test_what_is_odd_is_read_alone_between_others(pair: Pair, reason: str | None
     assert {**alone, "log_offset": 1, "log_time": row["log_time"]} == row
 
 
-def test_a_text_that_is_cut_off_cannot_be_read_as_its_neighbours_bytes() -> None:
+def test_truncated_text_is_not_read_from_the_next_row() -> None:
     """Each row would be well if it might go on in the next one."""
     whole = commit_value(2, metadata="a long text that is split")
     assert odd((commit_key(), whole[:20]), (commit_key(), whole[20:])) == [True, True]
@@ -147,7 +147,7 @@ def test_a_text_that_is_cut_off_cannot_be_read_as_its_neighbours_bytes() -> None
     assert odd((key[:8], None), (key[8:], None)) == [True, True]
 
 
-def test_other_types_have_a_body() -> None:
+def test_other_record_types_have_a_json_body() -> None:
     rows = decoded((key_bytes(11, "s"), value_bytes(11, 0, EPOCH)), (key_bytes(11, "s"), None))
     assert [(row["record_type"], row["record_name"], row["group"]) for row in rows] == [
         (11, "ShareGroupMetadata", "s")
@@ -157,7 +157,7 @@ def test_other_types_have_a_body() -> None:
     assert [(row["tombstone"], row["value_version"]) for row in rows] == [(False, 0), (True, None)]
 
 
-def test_what_cannot_be_read_keeps_what_could() -> None:
+def test_undecodable_record_keeps_known_columns() -> None:
     unknown, gone, marker, cut = decoded(
         (b"\0\x63rest", b"\0\0"), (b"\0\x63rest", None), (b"\0\0\0\0", b"\0\0\0\0\0\0"), (key_bytes(11, "s"), b"\0\1")
     )
@@ -168,18 +168,18 @@ def test_what_cannot_be_read_keeps_what_could() -> None:
 
 
 @pytest.mark.parametrize("milliseconds", [-(2**63), -2, 0, 1, 253_402_300_799_999, 253_402_300_800_000, 2**63 - 1])
-def test_times_that_no_calendar_holds_are_absent(milliseconds: int) -> None:
+def test_times_out_of_range_are_null(milliseconds: int) -> None:
     value = commit_value(1, commitTimestamp=milliseconds, expireTimestamp=milliseconds)
     [row] = decoded((commit_key(), value))
     there = 0 <= milliseconds <= 253_402_300_799_999
     assert (row["commit_time"] is not None, row["expire_time"] is not None) == (there, there)
 
 
-def test_an_empty_batch() -> None:
+def test_empty_batch_is_decoded() -> None:
     assert decoded() == []
 
 
-def test_a_batch_that_is_a_piece_of_another() -> None:
+def test_sliced_batch_is_decoded() -> None:
     pairs: list[Pair] = [(commit_key(f"g{number}", partition=number), commit_value(number % 5)) for number in range(40)]
     pairs[7:9] = [(None, None), (key_bytes(11, "s"), None)]
     whole = decode_batch(record_batch(pairs))
@@ -187,7 +187,7 @@ def test_a_batch_that_is_a_piece_of_another() -> None:
         assert decode_batch(record_batch(pairs).slice(begin, size)).equals(whole.slice(begin, size))
 
 
-def test_columns_may_come_in_another_order_zone_and_width() -> None:
+def test_columns_of_other_order_zone_and_width_are_decoded() -> None:
     batch = record_batch([(commit_key(), commit_value())])
     wide = batch.schema
     for at, kind in enumerate((None, None, pa.timestamp("us", tz="Europe/Zurich"), pa.large_binary(), None)):
@@ -196,11 +196,11 @@ def test_columns_may_come_in_another_order_zone_and_width() -> None:
     assert decode_batch(other).equals(decode_batch(batch))
 
 
-def test_commits_are_a_part_of_decoded() -> None:
+def test_commit_columns_are_decoded_columns() -> None:
     assert set(COMMITS.names) <= set(DECODED.names)
 
 
-def test_no_spark_is_needed() -> None:
+def test_decode_does_not_import_spark() -> None:
     code = "import sys, kgroups.pipeline.decode; print('pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.split() == ["False"]

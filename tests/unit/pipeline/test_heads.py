@@ -36,7 +36,7 @@ def rows(store: Store) -> int:
     return sum(ds.dataset(folder).count_rows() for folder in store.folders(HEADS.name))
 
 
-def test_what_cannot_be_written_is_kept_for_the_next_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_that_cannot_be_written_are_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     sampler = HeadSampler(store, sample, 60, told.append)
     sampler.watch([("t", 0), ("t", 1)])
@@ -51,7 +51,7 @@ def test_what_cannot_be_written_is_kept_for_the_next_time(store: Store, monkeypa
     assert rows(store) == 4
 
 
-def test_a_sample_that_fails_is_told_and_left_out(store: Store) -> None:
+def test_failed_sample_is_logged_and_omitted(store: Store) -> None:
     def unreachable(wanted: dict[str, set[int]]) -> pa.RecordBatch:
         raise ClusterUnreachable("nobody answers")
 

@@ -11,7 +11,7 @@ from kgroups.pipeline.tables import COMMITS, DECODED
 SERVERS = {"bootstrap.servers": "localhost:9092"}
 
 
-def test_defaults() -> None:
+def test_source_options_have_defaults() -> None:
     options = parse_options(SERVERS)
     assert (options.table, options.start, options.stop, options.most) == (DECODED, "earliest", "latest", None)
     assert options.topic == "__consumer_offsets"
@@ -19,7 +19,7 @@ def test_defaults() -> None:
     assert options.settings.timeout == 30
 
 
-def test_all_that_can_be_said() -> None:
+def test_source_options_are_all_parsed() -> None:
     options = parse_options(
         SERVERS
         | {
@@ -52,7 +52,7 @@ def test_all_that_can_be_said() -> None:
         (SERVERS | {"timeout": "-1"}, "timeout"),
     ],
 )
-def test_what_cannot_be_right_is_named(given: dict[str, str], word: str) -> None:
+def test_source_options_that_are_invalid_are_named(given: dict[str, str], word: str) -> None:
     with pytest.raises(UsageError, match=word):
         parse_options(given)
 
@@ -61,5 +61,5 @@ def test_what_cannot_be_right_is_named(given: dict[str, str], word: str) -> None
     ("text", "expected"),
     [("12", 12), ("1970-01-01", 0), ("1970-01-01T00:00:01.5+00:00", 1500), ("1970-01-01T01:00+01:00", 0)],
 )
-def test_times(text: str, expected: int) -> None:
+def test_milliseconds_reads_numbers_and_times(text: str, expected: int) -> None:
     assert milliseconds("since", text) == expected

@@ -40,7 +40,7 @@ def record(record_type: int, value: Mapping[str, Any] | None, *key: str, version
     return key_bytes(record_type, "g", *key), data
 
 
-def test_commits() -> None:
+def test_split_commits() -> None:
     found = tables_of((commit_key(), commit_value(metadata="m")), (commit_key(), None))
     assert list(found) == ["commits"]
     commit, tombstone = found["commits"]
@@ -68,7 +68,7 @@ GROUP = {
 }
 
 
-def test_a_classic_group_with_members() -> None:
+def test_split_classic_group_with_members() -> None:
     bare = MEMBER | {"memberId": "m2", "groupInstanceId": None, "assignment": assignment_bytes({})}
     found = tables_of(record(2, GROUP | {"members": [MEMBER, bare]}, version=3))
     assert list(found) == ["group_metadata", "members", "assignments"]
@@ -103,21 +103,21 @@ def test_a_classic_group_with_members() -> None:
     ]
 
 
-def test_a_classic_group_of_the_oldest_version() -> None:
+def test_split_classic_group_of_oldest_version() -> None:
     found = tables_of(record(2, GROUP))
     assert "state_time" not in found["group_metadata"][0]
     assert not {"instance_id", "rebalance_timeout_ms"} & found["members"][0].keys()
 
 
 @pytest.mark.parametrize("embedded", [b"", b"\xca\xfe", MEMBER["subscription"]])
-def test_members_of_another_protocol_have_no_topics(embedded: bytes) -> None:
+def test_split_members_of_another_protocol_have_no_topics(embedded: bytes) -> None:
     member = MEMBER | {"subscription": embedded, "assignment": embedded}
     found = tables_of(record(2, GROUP | {"protocolType": "connect", "members": [member]}, version=3))
     assert list(found) == ["group_metadata", "members"]
     assert "topics" not in found["members"][0]
 
 
-def test_a_classic_group_that_is_empty_and_one_that_is_gone() -> None:
+def test_split_empty_and_deleted_classic_group() -> None:
     empty = GROUP | {"protocolType": "", "protocol": None, "leader": None, "currentStateTimestamp": -1, "members": []}
     found = tables_of(record(2, empty, version=3), record(2, None))
     assert found == {
@@ -141,7 +141,7 @@ CONSUMER = {
 }
 
 
-def test_members_of_a_consumer_group() -> None:
+def test_split_members_of_consumer_group() -> None:
     protocols = [{"Name": name, "Metadata": b""} for name in ("range", "sticky")]
     classic = {"SessionTimeoutMs": 9, "SupportedProtocols": protocols}
     without_classic = {name: value for name, value in CONSUMER.items() if name != "ClassicMemberMetadata"}
@@ -172,7 +172,7 @@ def test_members_of_a_consumer_group() -> None:
     }
 
 
-def test_members_of_a_share_group() -> None:
+def test_split_members_of_share_group() -> None:
     member = {"RackId": None, "ClientId": "c", "ClientHost": "/h", "SubscribedTopicNames": ["t1", "t2"]}
     found = tables_of(record(10, member, "m1"), record(10, None, "m1"))
     told = {"client_id": "c", "client_host": "/h", "topics": ["t1", "t2"]}
@@ -184,7 +184,7 @@ def test_members_of_a_share_group() -> None:
     }
 
 
-def test_members_of_a_streams_group() -> None:
+def test_split_members_of_streams_group() -> None:
     member = {
         "InstanceId": "i",
         "RackId": None,
@@ -217,7 +217,7 @@ def test_members_of_a_streams_group() -> None:
         (20, "streams", "target", {"AssignmentEpoch": 5}),
     ],
 )
-def test_epochs_of_groups(record_type: int, kind: str, subject: str, value: dict[str, Any]) -> None:
+def test_split_epochs_of_groups(record_type: int, kind: str, subject: str, value: dict[str, Any]) -> None:
     found = tables_of(record(record_type, value), record(record_type, None))
     base = {"kind": kind, "subject": subject}
     assert found == {"epochs": [base | {"epoch": 5, "tombstone": False}, base | {"tombstone": True}]}
@@ -227,7 +227,7 @@ TOPICS = [{"TopicId": ID_1, "Partitions": [2, 0]}, {"TopicId": ID_2, "Partitions
 
 
 @pytest.mark.parametrize(("record_type", "kind"), [(7, "consumer"), (13, "share")])
-def test_target_assignments(record_type: int, kind: str) -> None:
+def test_split_target_assignments(record_type: int, kind: str) -> None:
     found = tables_of(
         record(record_type, {"TopicPartitions": TOPICS}, "m"),
         record(record_type, {"TopicPartitions": []}, "m"),
@@ -244,7 +244,7 @@ def test_target_assignments(record_type: int, kind: str) -> None:
     }
 
 
-def test_current_assignments_of_a_consumer_group() -> None:
+def test_split_current_assignments_of_consumer_group() -> None:
     current = {
         "MemberEpoch": 5,
         "PreviousMemberEpoch": 4,
@@ -270,7 +270,7 @@ def test_current_assignments_of_a_consumer_group() -> None:
     }
 
 
-def test_current_assignments_of_a_share_group() -> None:
+def test_split_current_assignments_of_share_group() -> None:
     current = {"MemberEpoch": 5, "PreviousMemberEpoch": 4, "State": 0, "AssignedPartitions": TOPICS[:1]}
     found = tables_of(record(14, current, "m"))
     base = {"kind": "share", "member_id": "m", "tombstone": False}
@@ -288,7 +288,7 @@ TASKS = {
 NO_TASKS = {key: [] for key in TASKS}
 
 
-def test_tasks_of_a_streams_group() -> None:
+def test_split_tasks_of_streams_group() -> None:
     pending = {f"{name}PendingRevocation": tasks for name, tasks in reversed(TASKS.items())}
     current = {"MemberEpoch": 5, "PreviousMemberEpoch": 4, "State": 2, **TASKS, **pending}
     found = tables_of(
@@ -313,7 +313,7 @@ def test_tasks_of_a_streams_group() -> None:
     }
 
 
-def test_what_has_no_table_of_its_own() -> None:
+def test_split_records_without_table_go_to_other() -> None:
     regex = {"Topics": ["t"], "Version": 1, "Timestamp": 2}
     found = tables_of(
         record(16, regex, "t.*"),
@@ -337,7 +337,7 @@ def test_what_has_no_table_of_its_own() -> None:
     }
 
 
-def test_one_table_alone_is_the_same() -> None:
+def test_split_table_equals_split() -> None:
     pairs = [record(2, GROUP), record(3, {"Epoch": 5}), (commit_key(), commit_value()), (None, None)]
     batches = [decode_batch(record_batch(pairs)), decode_batch(record_batch(pairs[:1])), decode_batch(record_batch([]))]
     for name in STORED_FROM_RECORDS:
@@ -348,7 +348,7 @@ def test_one_table_alone_is_the_same() -> None:
         split_table("heads")
 
 
-def test_an_empty_batch_gives_every_table() -> None:
+def test_split_empty_batch_has_every_table() -> None:
     found = split(decode_batch(record_batch([])))
     assert set(found) == set(STORED_FROM_RECORDS) <= set(TABLES)
     assert {len(batch) for batch in found.values()} == {0}

@@ -30,7 +30,7 @@ def archive_of(options: str) -> Path:
     return Path(word.partition("=")[2])
 
 
-def test_the_first_makes_it_and_others_do_without_until_it_is_whole(tmp_path: Path) -> None:
+def test_archive_is_made_by_the_first_and_used_when_complete(tmp_path: Path) -> None:
     made = archive_of(java_options(tmp_path, short=True))
     assert "Archive" not in java_options(tmp_path, short=True)
     made.write_bytes(b"classes")
@@ -43,30 +43,30 @@ def test_the_first_makes_it_and_others_do_without_until_it_is_whole(tmp_path: Pa
     assert not made.exists()
 
 
-def test_one_that_never_came_is_begun_anew(tmp_path: Path) -> None:
+def test_archive_that_was_never_completed_is_started_again(tmp_path: Path) -> None:
     made = archive_of(java_options(tmp_path, short=True))
     age(made, startup.FORGOTTEN + 1)
     assert archive_of(java_options(tmp_path, short=True)) == made
 
 
-def test_another_java_has_its_own(tmp_path: Path) -> None:
+def test_archive_is_per_java_version(tmp_path: Path) -> None:
     made = archive_of(java_options(tmp_path, short=True))
     (tmp_path / "jdk" / "release").write_text("JAVA_VERSION=99")
     assert archive_of(java_options(tmp_path, short=True)) != made
 
 
-def test_it_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archive_can_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(startup.VARIABLE, "off")
     assert "Archive" not in java_options(tmp_path, short=True)
     assert list(tmp_path.glob("*.new")) == []
 
 
-def test_only_short_commands_do_without_the_second_compiler(tmp_path: Path) -> None:
+def test_second_compiler_is_disabled_for_short_commands_only(tmp_path: Path) -> None:
     assert "TieredStopAtLevel" in java_options(tmp_path, short=True)
     assert "TieredStopAtLevel" not in java_options(tmp_path, short=False)
 
 
-def test_settings_on_the_class_path_cannot_be_archived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_on_the_class_path_disable_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "conf").mkdir()
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "conf"))
     archive_of(java_options(tmp_path, short=True)).unlink()

@@ -44,7 +44,7 @@ def ends_in(store: Store) -> list[int]:
     return sorted(row["log_end"] for row in rows)
 
 
-def test_what_was_put_is_there_once_it_is_committed(store: Store) -> None:
+def test_put_is_visible_only_after_commit(store: Store) -> None:
     store.put(HEADS.name, "batch-00000000", heads(5))
     assert ends_in(store) == []
     store.commit(Entry("batch-00000000", (HEADS.name,), 1))
@@ -52,13 +52,13 @@ def test_what_was_put_is_there_once_it_is_committed(store: Store) -> None:
     assert store.folders("commits") == []
 
 
-def test_a_batch_that_comes_again_overwrites_itself(store: Store) -> None:
+def test_put_of_the_same_batch_overwrites_it(store: Store) -> None:
     put(store, "batch-00000000", 5)
     put(store, "batch-00000000", 6)
     assert ends_in(store) == [6]
 
 
-def test_an_entry_hides_those_that_it_stands_for_and_then_they_are_gone(store: Store) -> None:
+def test_entry_hides_and_then_removes_replaced_entries(store: Store) -> None:
     put(store, "batch-00000000", 1)
     put(store, "batch-00000001", 2)
     put(store, "batch-00000002", 3)
@@ -74,7 +74,7 @@ def test_an_entry_hides_those_that_it_stands_for_and_then_they_are_gone(store: S
     assert not Path(store.folder(HEADS.name, "batch-00000000")).exists()
 
 
-def test_opening_it_again_finds_it(store: Store) -> None:
+def test_store_can_be_reopened(store: Store) -> None:
     again = Store(store.location)
     assert again.create(IDENTITY._replace(created="later")) == IDENTITY
     assert again.identity() == IDENTITY
@@ -84,12 +84,12 @@ def test_opening_it_again_finds_it(store: Store) -> None:
     ("change", "word"),
     [({"cluster_id": "cluster-2"}, "cluster-2"), ({"topic": "copy"}, "copy")],
 )
-def test_another_clusters_history_is_refused(store: Store, change: dict[str, str], word: str) -> None:
+def test_store_of_another_cluster_is_rejected(store: Store, change: dict[str, str], word: str) -> None:
     with pytest.raises(HistoryError, match=word):
         store.create(IDENTITY._replace(**change))
 
 
-def test_no_store(tmp_path: Path) -> None:
+def test_store_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(HistoryError, match="holds no history"):
         Store(str(tmp_path)).identity()
 
@@ -98,39 +98,39 @@ def rewrite(store: Store, name: str, text: str) -> None:
     Path(store.location, name).write_text(text)
 
 
-def test_a_store_of_another_version_says_so(store: Store) -> None:
+def test_store_of_another_schema_is_an_error(store: Store) -> None:
     rewrite(store, "_kgroups.json", json.dumps(IDENTITY._asdict() | {"schema": 99}))
     with pytest.raises(HistoryError, match="schema 99"):
         store.identity()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1}'])
-def test_a_damaged_identity_is_named(store: Store, text: str) -> None:
+def test_store_with_damaged_identity_is_an_error(store: Store, text: str) -> None:
     rewrite(store, "_kgroups.json", text)
     with pytest.raises(HistoryError, match=r"_kgroups\.json is damaged"):
         store.identity()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"name": "x"}'])
-def test_a_damaged_entry_is_named(store: Store, text: str) -> None:
+def test_store_with_damaged_entry_is_an_error(store: Store, text: str) -> None:
     put(store, "batch-00000000", 1)
     rewrite(store, "_manifest/batch-00000000.json", text)
     with pytest.raises(HistoryError, match=r"batch-00000000\.json is damaged"):
         store.entries()
 
 
-def test_half_written_files_are_not_entries(store: Store) -> None:
+def test_store_ignores_half_written_entries(store: Store) -> None:
     rewrite(store, "_manifest/batch-00000009.json.new", "{")
     assert store.entries() == []
 
 
-def test_half_a_store_is_refused(store: Store) -> None:
+def test_store_without_identity_file_is_rejected(store: Store) -> None:
     Path(store.location, "_kgroups.json").unlink()
     with pytest.raises(HistoryError, match="half a store"):
         store.create(IDENTITY)
 
 
-def test_a_place_that_arrow_does_not_know() -> None:
+def test_store_at_unknown_file_system_is_an_error() -> None:
     with pytest.raises(HistoryError, match="nowhere://x"):
         Store("nowhere://x")
 
@@ -145,20 +145,20 @@ def test_a_place_that_arrow_does_not_know() -> None:
         ("s3://bucket/path?secret_key=SECRET", "s3://bucket/path"),
     ],
 )
-def test_a_location_is_shown_without_keys(location: str, shown: str) -> None:
+def test_shown_location_masks_keys(location: str, shown: str) -> None:
     assert shown_location(location) == shown
 
 
 @pytest.mark.parametrize(
     "location", ["mock://KEY:SECRET@x/y", "s3://KEY:SECRET@bucket?bad_option=SECRET", "x://me:SECRET@y/z"]
 )
-def test_no_error_of_a_store_shows_its_keys(location: str) -> None:
+def test_store_errors_mask_keys(location: str) -> None:
     with pytest.raises(HistoryError) as caught:
         Store(location).identity()
     assert "SECRET" not in str(caught.value) + repr(caught.value)
 
 
-def test_a_store_on_this_machine_is_for_its_owner(tmp_path: Path) -> None:
+def test_store_on_this_machine_is_private(tmp_path: Path) -> None:
     Store(str(tmp_path / "a" / "history")).create(IDENTITY)
     assert stat.S_IMODE((tmp_path / "a" / "history").stat().st_mode) == 0o700
     (tmp_path / "shared").mkdir(0o755)

@@ -42,13 +42,13 @@ def with_members(count: int, assignment: bytes) -> bytes:
     return i32(1) + i32(1) + group
 
 
-def test_turns_are_counted_whatever_their_number() -> None:
+def test_budget_turns_yields_every_index() -> None:
     budget = Budget(Patience(1_000_000))
     for count in (0, 1, EVERY - 1, EVERY, EVERY + 1, 5 * EVERY, 3):
         assert len(list(budget.turns(count))) == count
 
 
-def test_long_array_is_given_up_when_time_is_over() -> None:
+def test_budget_stops_long_array_when_time_is_over() -> None:
     call = ListGroups()
     assert len(decode_response(call, 0, listed(5 * EVERY), Budget(Patience(100))).entries) == 5 * EVERY
     with pytest.raises(DecodingTimeout):
@@ -56,7 +56,7 @@ def test_long_array_is_given_up_when_time_is_over() -> None:
     assert len(decode_response(call, 0, listed(5), Budget(Patience(0))).entries) == 5, "nobody looks at the clock"
 
 
-def test_many_short_arrays_count_together() -> None:
+def test_budget_counts_short_arrays_together() -> None:
     call = DescribeGroups(("g",))
     frame = with_members(EVERY // 10, connect_work(50))
     decode_response(call, 0, frame, Budget(Patience(1_000)))
@@ -64,14 +64,14 @@ def test_many_short_arrays_count_together() -> None:
         decode_response(call, 0, with_members(3, connect_work(EVERY)), Budget(Patience(1)))
 
 
-def test_budget_ends_with_its_response() -> None:
+def test_budget_is_reset_after_its_response() -> None:
     with spending(Budget(Patience(0))):
         pass
     current_budget().check()
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
-def test_batches_of_one_response_unpack_into_one_budget(codec: Codec) -> None:
+def test_budget_of_unpacked_bytes_is_shared_by_batches(codec: Codec) -> None:
     data = log_bytes([batch(at, [(at, 1)], codec=codec, value=bytes(30_000)) for at in range(4)])
     budget = Budget(unpacked=130_000)
     assert len(read_entries(data, 0, budget=budget).entries) == 4
@@ -82,7 +82,7 @@ def test_batches_of_one_response_unpack_into_one_budget(codec: Codec) -> None:
         first_records(data, [3], (), Budget(unpacked=29_000))
 
 
-def test_bomb_leaves_no_room_for_others(mocker: MockerFixture) -> None:
+def test_budget_is_spent_by_decompression_bomb(mocker: MockerFixture) -> None:
     mocker.patch.object(compression, "LARGEST", 10_000)
     budget = Budget(unpacked=1_000_000)
     with pytest.raises(ResponseTooLarge, match="a batch unpacks"):
@@ -91,7 +91,7 @@ def test_bomb_leaves_no_room_for_others(mocker: MockerFixture) -> None:
         decompress(Codec.ZSTD, compress(Codec.ZSTD, bytes(1)), budget)
 
 
-def test_unpacking_ends_with_the_time() -> None:
+def test_budget_stops_unpacking_when_time_is_over() -> None:
     data = log_bytes([batch(at, [(at, 1)], codec=Codec.ZSTD) for at in range(10)])
     with pytest.raises(DecodingTimeout):
         read_entries(data, 0, budget=Budget(Patience(3)))
@@ -99,13 +99,13 @@ def test_unpacking_ends_with_the_time() -> None:
         first_records(data, [9], (), Budget(Patience(3)))
 
 
-def test_memory_error_is_not_taken_for_rubbish(mocker: MockerFixture) -> None:
+def test_memory_error_is_not_reported_as_corrupt_data(mocker: MockerFixture) -> None:
     mocker.patch.dict(compression._DECOMPRESS, {Codec.ZSTD: mocker.Mock(side_effect=MemoryError)})
     with pytest.raises(MemoryError):
         decompress(Codec.ZSTD, b"x")
 
 
-def test_fetch_refuses_more_than_it_asked_for() -> None:
+def test_fetch_response_larger_than_requested_is_rejected() -> None:
     first, second = (batch(at, [(at, 1)], value=bytes(900)).data for at in (0, 1))
 
     def response(records: bytes) -> bytes:

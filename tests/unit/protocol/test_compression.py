@@ -17,18 +17,18 @@ TEXT = b"some text " * 1000
 
 @pytest.mark.parametrize("codec", Codec)
 @pytest.mark.parametrize("data", [b"", b"x", TEXT, bytes(1_000_000)], ids=["empty", "byte", "text", "zeros"])
-def test_what_was_compressed_comes_back(codec: Codec, data: bytes) -> None:
+def test_decompress_restores_compressed_data(codec: Codec, data: bytes) -> None:
     assert decompress(codec, compress(codec, data)) == data
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
-def test_a_bomb_is_not_unpacked(codec: Codec, mocker: MockerFixture) -> None:
+def test_decompress_rejects_bomb(codec: Codec, mocker: MockerFixture) -> None:
     mocker.patch.object(compression, "LARGEST", 100_000)
     with pytest.raises(RemoteProtocolError, match="more than 100,000 bytes"):
         decompress(codec, compress(codec, bytes(100_002), xerial=False))
 
 
-def test_the_blocks_of_a_bomb_count_together(mocker: MockerFixture) -> None:
+def test_decompress_counts_snappy_blocks_together(mocker: MockerFixture) -> None:
     mocker.patch.object(compression, "LARGEST", 100_000)
     with pytest.raises(RemoteProtocolError, match="more than 100,000 bytes"):
         decompress(Codec.SNAPPY, compress(Codec.SNAPPY, bytes(100_002)))
@@ -48,6 +48,6 @@ def test_the_blocks_of_a_bomb_count_together(mocker: MockerFixture) -> None:
         (7, b""),
     ],
 )
-def test_rubbish_is_refused(codec: int, data: bytes) -> None:
+def test_decompress_rejects_corrupt_data(codec: int, data: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         decompress(codec, data)

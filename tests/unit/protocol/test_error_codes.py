@@ -4,17 +4,17 @@ from kgroups.model.outcome import Failure, Scope
 from kgroups.protocol.error_codes import BACK_OFF, LEADER_MOVED, MOVED, Code, kafka_error
 
 
-def test_our_words_go_before_the_brokers_and_those_before_the_name() -> None:
+def test_error_message_prefers_ours_then_the_broker_then_the_name() -> None:
     assert kafka_error(Code.group_id_not_found, "Group g not found.").message == "the group does not exist"
     assert kafka_error(Code.unknown_server_error, "disk on fire").message == "disk on fire"
     assert kafka_error(Code.unknown_server_error).message == "unknown server error"
 
 
-def test_a_failure_carries_kafkas_name_and_number() -> None:
+def test_error_failure_has_kafka_name_and_code() -> None:
     failure = kafka_error(Code.not_coordinator).failure(Scope.GROUP, "g", api="OffsetFetch", broker=2)
     words = "not the coordinator (it keeps moving)"
     assert failure == Failure(Scope.GROUP, "g", words, "NOT_COORDINATOR", 16, "OffsetFetch", 2)
 
 
-def test_no_error_means_two_things() -> None:
+def test_error_sets_are_disjoint() -> None:
     assert not (MOVED & BACK_OFF or BACK_OFF & LEADER_MOVED or MOVED & LEADER_MOVED)

@@ -19,28 +19,28 @@ def scan(*batches: Batch, at: int = 10, aborted: tuple[Aborted, ...] = ()) -> Sc
 
 @pytest.mark.parametrize(("at", "time"), [(10, 1000), (11, 1003), (12, 1002), (3, 1000)])
 @pytest.mark.parametrize("codec", Codec)
-def test_a_batch(codec: Codec, at: int, time: int) -> None:
+def test_first_record_of_a_batch_at_or_after_the_offset(codec: Codec, at: int, time: int) -> None:
     assert scan(batch(10, THREE, codec=codec), at=at).found[at].timestamp == time
 
 
-def test_snappy_without_javas_frame() -> None:
+def test_first_record_in_snappy_without_java_framing() -> None:
     assert scan(batch(10, THREE, codec=Codec.SNAPPY, xerial=False), at=11).found == {11: Record(11, 1003)}
 
 
-def test_the_brokers_own_time() -> None:
+def test_first_record_with_log_append_time() -> None:
     assert scan(batch(10, THREE, append_time=7777), at=11).found == {11: Record(11, 7777)}
 
 
-def test_no_timestamp() -> None:
+def test_first_record_without_timestamp() -> None:
     assert scan(batch(10, [(10, -1)])).found == {10: Record(10, None)}
 
 
-def test_a_transactions_end_is_no_record() -> None:
+def test_first_record_skips_transaction_markers() -> None:
     assert scan(marker(10, 5)) == Scan({}, 11)
     assert scan(marker(10, 5), batch(11, [(11, 3)])).found == {10: Record(11, 3)}
 
 
-def test_compaction_leaves_holes() -> None:
+def test_first_record_after_compaction_gaps() -> None:
     first = batch(8, [(8, 1), (15, 2)], last=17)
     assert scan(first).found == {10: Record(15, 2)}
     assert scan(first, at=16) == Scan({}, 18)
@@ -48,7 +48,7 @@ def test_compaction_leaves_holes() -> None:
     assert scan(batch(40, [(40, 4)])).found == {10: Record(40, 4)}
 
 
-def test_aborted_transactions_are_passed_over_and_later_ones_of_the_same_producer_are_not() -> None:
+def test_first_record_skips_aborted_transactions_only() -> None:
     log = (
         batch(10, [(10, 1)], producer=5, attributes=TRANSACTIONAL),
         batch(11, [(11, 2)], producer=5, attributes=TRANSACTIONAL),
@@ -63,11 +63,11 @@ def test_aborted_transactions_are_passed_over_and_later_ones_of_the_same_produce
     assert scan(*log).found == {10: Record(10, 1)}
 
 
-def test_records_outside_of_transactions_are_not_aborted() -> None:
+def test_first_record_outside_transactions_is_not_aborted() -> None:
     assert scan(batch(10, [(10, 1)], producer=5), aborted=(Aborted(5, 9),)).found == {10: Record(10, 1)}
 
 
-def test_several_offsets_at_once() -> None:
+def test_first_records_of_several_offsets() -> None:
     data = log_bytes([batch(10, THREE), marker(13, 5), batch(20, [(20, 9), (25, 8)])])
     found, until = first_records(data, [25, 10, 13, 12, 26])
     assert (found, until) == (
@@ -77,7 +77,7 @@ def test_several_offsets_at_once() -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 8, 12, 16, 17, 40, 60, -1])
-def test_a_batch_that_is_cut_off_is_left_alone(kept: int) -> None:
+def test_first_record_ignores_truncated_batch(kept: int) -> None:
     whole = batch(10, THREE).data
     assert first_records(whole[:kept], [10]) == Scan({}, 10)
     before = batch(5, [(5, 1)]).data
@@ -85,25 +85,25 @@ def test_a_batch_that_is_cut_off_is_left_alone(kept: int) -> None:
 
 
 @pytest.mark.parametrize("at", [10, 11, 12])
-def test_messages_of_format_1(at: int) -> None:
+def test_first_record_in_format_1(at: int) -> None:
     log = [message(offset, time) for offset, time in THREE]
     assert scan(*log, at=at).found == {at: Record(*THREE[at - 10])}
 
 
-def test_messages_of_format_0_have_no_time() -> None:
+def test_first_record_in_format_0_has_no_timestamp() -> None:
     assert scan(message(9, None), message(11, None)).found == {10: Record(11, None)}
 
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4])
 @pytest.mark.parametrize("key", [None, b"key"])
-def test_message_sets_of_format_1(codec: Codec, key: bytes | None) -> None:
+def test_first_record_in_compressed_format_1(codec: Codec, key: bytes | None) -> None:
     holes = [(10, 1000), (12, 1002), (15, 1005)]
     assert scan(message_set(holes, codec, key=key), at=11).found == {11: Record(12, 1002)}
     assert scan(message_set(holes, codec, key=key), at=16) == Scan({}, 16)
     assert scan(message_set(holes, codec, append_time=5), at=11).found == {11: Record(12, 5)}
 
 
-def test_formats_change_within_a_log() -> None:
+def test_first_record_in_log_of_mixed_formats() -> None:
     log = (message(9, None), message_set([(10, 3)], Codec.GZIP), batch(11, [(11, 4)]))
     assert [scan(*log, at=at).found[at].timestamp for at in (9, 10, 11)] == [None, 3, 4]
 
@@ -130,6 +130,6 @@ def changed(made: Batch, at: int, data: bytes) -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_record_is_refused(data: bytes, said: str) -> None:
+def test_first_record_rejects_invalid_data(data: bytes, said: str) -> None:
     with pytest.raises(RemoteProtocolError, match=said):
         first_records(data, [10, 19])

@@ -26,7 +26,7 @@ def framed(*payloads: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("payloads", [(), (b"abcd",), (b"abcd", b"efghi", b"x" * 1000)])
-def test_frames_come_out_whole(payloads: tuple[bytes, ...]) -> None:
+def test_frames_are_split_from_any_chunks(payloads: tuple[bytes, ...]) -> None:
     stream = framed(*payloads)
     assert FrameReader().feed(stream) == list(payloads)
     reader = FrameReader()
@@ -53,7 +53,7 @@ def test_frames_come_out_whole(payloads: tuple[bytes, ...]) -> None:
         (struct.pack(">i", MAX_UNTRUSTED_FRAME + 1), f"frame of {MAX_UNTRUSTED_FRAME + 1} bytes"),
     ],
 )
-def test_what_is_not_kafka_is_named_at_the_fourth_byte(stream: bytes, words: str) -> None:
+def test_frame_of_another_protocol_is_named_at_the_fourth_byte(stream: bytes, words: str) -> None:
     with pytest.raises(RemoteProtocolError, match=words):
         FrameReader(MAX_UNTRUSTED_FRAME).feed(stream)
     reader = FrameReader(MAX_UNTRUSTED_FRAME)
@@ -62,13 +62,13 @@ def test_what_is_not_kafka_is_named_at_the_fourth_byte(stream: bytes, words: str
             reader.feed(bytes([byte]))
 
 
-def test_the_limit_is_allowed_and_one_more_is_not() -> None:
+def test_frame_of_the_limit_is_accepted_and_a_longer_one_rejected() -> None:
     assert FrameReader(limit=8).feed(framed(b"12345678")) == [b"12345678"]
     with pytest.raises(RemoteProtocolError):
         FrameReader(limit=8).feed(framed(b"123456789"))
 
 
-def test_cap_is_named_and_grows_with_trust() -> None:
+def test_frame_limit_is_named_and_grows_after_authentication() -> None:
     announced = struct.pack(">i", MAX_UNTRUSTED_FRAME + 1)
     with pytest.raises(ResponseTooLarge, match="at most 524,288 bytes before authentication"):
         FrameReader(MAX_UNTRUSTED_FRAME).feed(announced)
@@ -79,7 +79,7 @@ def test_cap_is_named_and_grows_with_trust() -> None:
         FrameReader(MAX_FRAME).feed(struct.pack(">i", MAX_FRAME + 1))
 
 
-def test_a_request_has_length_key_version_id_and_client() -> None:
+def test_request_has_length_key_version_id_and_client() -> None:
     frame = encode_request(FindCoordinator(("g",)), 0, 77, "me")
     assert frame == framed(b"\0\x0a\0\0\0\0\0\x4d\0\x02me\0\x01g")
     assert correlation_id_of(frame[8:]) == 77
@@ -87,14 +87,14 @@ def test_a_request_has_length_key_version_id_and_client() -> None:
     assert flexible == framed(b"\0\x0a\0\3\0\0\0\x4d\0\x02me\0" + b"\x02g\0\0")
 
 
-def test_what_kafka_cannot_carry_is_our_fault() -> None:
+def test_request_with_too_long_text_is_a_local_error() -> None:
     with pytest.raises(LocalProtocolError, match="40,000 bytes"):
         encode_request(FindCoordinator(("g" * 40_000,)), 0, 1, "me")
     with pytest.raises(LocalProtocolError, match="40,000 bytes"):
         encode_request(FindCoordinator(("g",)), 0, 1, "m" * 40_000)
 
 
-def test_bytes_behind_a_response_are_an_error() -> None:
+def test_response_with_extra_or_missing_bytes_is_an_error() -> None:
     call = FindCoordinator(("g",))
     body = b"\0\0\0\1" + b"\0\0" + b"\0\0\0\5" + b"\0\4host" + b"\0\0\x23\x84"
     assert decode_response(call, 0, body) == {"g": Node(5, "host", 9092)}
@@ -105,7 +105,7 @@ def test_bytes_behind_a_response_are_an_error() -> None:
 
 
 @pytest.mark.parametrize("tags", [b"\0", b"\2\0\1x\x7f\0"], ids=["none", "two"])
-def test_a_flexible_header_may_carry_tags(tags: bytes) -> None:
+def test_flexible_response_header_may_have_tags(tags: bytes) -> None:
     """Only that of ApiVersions has the old header in every version."""
     body = b"\0\0\0\0" + b"\0\0" + b"\0" + b"\0\0\0\5" + b"\5host" + b"\0\0\x23\x84" + b"\0"
     assert decode_response(FindCoordinator(("g",)), 3, b"\0\0\0\1" + tags + body) == {"g": Node(5, "host", 9092)}
@@ -114,5 +114,5 @@ def test_a_flexible_header_may_carry_tags(tags: bytes) -> None:
     assert decode_response(ApiVersions(), 3, b"\0\0\0\1" + b"\0\0" + b"\1" + b"\0\0\0\0" + b"\0").ranges == {}
 
 
-def test_request_types_are_of_the_version_asked_for() -> None:
+def test_request_type_has_the_requested_version() -> None:
     assert request_type(10, 4).__version__ == 4

@@ -17,5 +17,5 @@ from kgroups.protocol.versions import BrokerVersions, VersionRange
         ({}, "older than Kafka 0.11"),
     ],
 )
-def test_the_newest_mark_that_is_there_tells(newest: dict[int, int], release: str) -> None:
+def test_release_is_that_of_the_newest_known_api_version(newest: dict[int, int], release: str) -> None:
     assert release_of(BrokerVersions({key: VersionRange(0, version) for key, version in newest.items()})) == release

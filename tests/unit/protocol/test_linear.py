@@ -198,7 +198,7 @@ CASES: dict[str, tuple[Callable[[bytes], object], Callable[[int], bytes]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_decoding_takes_work_linear_in_the_bytes(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoding_takes_time_linear_in_the_bytes(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     decode, made = CASES[case]
     decode(made(1))  # imports
     little, much = made(SMALL), made(SMALL * GROWTH)

@@ -47,13 +47,13 @@ UUID_TEXT = "AAECAwQFBgcICQoLDA0ODw"
         ),
     ],
 )
-def test_a_commit_of_every_version(value: str, expected: dict[str, object]) -> None:
+def test_commit_record_of_every_version_is_decoded(value: str, expected: dict[str, object]) -> None:
     data = bytes.fromhex(value)
     version = data[1]
     assert decode(KEY, data) == Record(1, "OffsetCommit", COMMIT, expected, version)
 
 
-def test_a_tombstone_has_a_key_and_nothing_else() -> None:
+def test_tombstone_has_only_a_key() -> None:
     assert decode(KEY, None) == Record(1, "OffsetCommit", COMMIT, None, None)
 
 
@@ -80,7 +80,7 @@ def test_a_tombstone_has_a_key_and_nothing_else() -> None:
         (KEY, commit_value(4) + b"\0\0", "value: 2 bytes are left over", (1, "OffsetCommit", "g1", 4)),
     ],
 )
-def test_what_is_said_of_a_record_that_cannot_be_read(
+def test_undecodable_record_has_a_reason_and_known_fields(
     key: bytes | None, value: bytes | None, reason: str, known: tuple[object, ...]
 ) -> None:
     with pytest.raises(UndecodableRecord) as caught:
@@ -90,7 +90,7 @@ def test_what_is_said_of_a_record_that_cannot_be_read(
     assert (error.record_type, error.name, error.group, error.value_version) == known
 
 
-def test_lengths_are_not_believed() -> None:
+def test_announced_lengths_are_checked_against_the_bytes() -> None:
     regexes = key_bytes(16, "g", "r")
     with pytest.raises(UndecodableRecord, match=r"array of 4294967294 elements is announced in 1 bytes"):
         decode(regexes, b"\0\0\xff\xff\xff\xff\x0f\0")
@@ -101,14 +101,14 @@ def test_lengths_are_not_believed() -> None:
         decode(key_bytes(2, "g"), members)
 
 
-def test_a_text_may_be_as_long_as_kafka_lets_it_be() -> None:
+def test_text_is_limited_to_kafka_maximum() -> None:
     record = decode(commit_key(), commit_value(4, metadata="m" * 32767))
     assert record.value and len(record.value["metadata"]) == 32767
     with pytest.raises(UndecodableRecord, match="a text of 32768 bytes"):
         decode(commit_key(), commit_value(4, metadata="m" * 32768))
 
 
-def test_a_tagged_field_must_be_as_long_as_it_says() -> None:
+def test_tagged_field_must_fit_its_length() -> None:
     start = commit_value(4)[:-1]
     with pytest.raises(UndecodableRecord, match="tagged field 0 does not fit its length"):
         decode(KEY, start + b"\1\0\x11" + TOPIC_ID + b"\0")
@@ -126,7 +126,7 @@ GROUP = {
 }
 
 
-def test_structs_may_be_null_in_two_ways() -> None:
+def test_nullable_structs_are_decoded_in_both_forms() -> None:
     member = {
         "InstanceId": None,
         "RackId": None,
@@ -164,7 +164,7 @@ CONSUMER = {
 }
 
 
-def test_defaults_are_not_shared_by_records() -> None:
+def test_decoded_defaults_are_not_shared() -> None:
     value = struct.pack(">hiqB", 0, 1, 2, 0)
     first, second = (decode(key_bytes(17, "g"), value).value for _ in range(2))
     epochs = {"StoredDescriptionTopologyEpoch": -1, "FailedDescriptionTopologyEpoch": -1}
@@ -173,7 +173,7 @@ def test_defaults_are_not_shared_by_records() -> None:
     assert first and second and first["LastAssignmentConfigs"] is not second["LastAssignmentConfigs"]
 
 
-def test_json_has_bytes_in_base64_and_text_as_it_is() -> None:
+def test_to_json_encodes_bytes_in_base64() -> None:
     text = to_json({"a": b"\xff\xfe\xfd\xfc", "b": "Zürich", "c": [1, None]})
     assert text == '{"a":"//79/A==","b":"Zürich","c":[1,null]}'
     assert to_json(None) == "null"
@@ -182,14 +182,14 @@ def test_json_has_bytes_in_base64_and_text_as_it_is() -> None:
         to_json({"a": set()})
 
 
-def test_states_of_members_have_names() -> None:
+def test_state_name_of_member_states() -> None:
     assert [state_name(8, state) for state in (0, 1, 2, 127, 5)] == [
         "stable", "unrevoked_partitions", "unreleased_partitions", "unknown", "5",
     ]  # fmt: skip
     assert [state_name(22, state) for state in (0, 1, 2, 3)] == ["0", "stable", "unrevoked_tasks", "unreleased_tasks"]
 
 
-def test_versions_are_written_as_kafka_writes_them() -> None:
+def test_versions_are_formatted_like_kafka() -> None:
     assert [str(versions(text)) for text in ("0+", "3+", "1", "0-4")] == ["0+", "3+", "1", "0-4"]
     assert versions("none") == Versions(0, -1)
     assert [version for version in range(-2, 7) if version in versions("none")] == []
@@ -197,6 +197,6 @@ def test_versions_are_written_as_kafka_writes_them() -> None:
     assert [version for version in range(-2, 7) if version in versions("0-4")] == [0, 1, 2, 3, 4]
 
 
-def test_every_type_is_there_once() -> None:
+def test_record_types_are_complete_and_unique() -> None:
     assert set(RECORD_TYPES) == set(range(24)) - {9, 18}
     assert len({kind.name for kind in RECORD_TYPES.values()}) == 22

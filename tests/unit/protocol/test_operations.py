@@ -14,9 +14,9 @@ from kgroups.protocol.operations import UNAVAILABLE, operations_of
         (1 << 30, set()),  # an operation of a Kafka to come
     ],
 )
-def test_a_bit_for_each_operation(bits: int, operations: set[str]) -> None:
+def test_operations_are_read_from_bits(bits: int, operations: set[str]) -> None:
     assert operations_of(bits) == operations
 
 
-def test_nothing_told_is_not_nothing_allowed() -> None:
+def test_operations_that_are_unavailable_are_none() -> None:
     assert operations_of(UNAVAILABLE) is None

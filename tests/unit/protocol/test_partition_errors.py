@@ -16,7 +16,7 @@ def answer(*codes: int) -> PartitionErrors | KafkaError:
 
 
 @pytest.mark.parametrize("code", [Code.unknown_topic_or_partition, Code.kafka_storage_error, Code.leader_not_available])
-def test_one_partition_fails_and_others_do_not(code: Code) -> None:
+def test_partition_error_fails_only_that_partition(code: Code) -> None:
     told = answer(0, code, 0)
     assert not isinstance(told, KafkaError)
     assert {pair: error and error.code for pair, error in told.items()} == {
@@ -26,6 +26,6 @@ def test_one_partition_fails_and_others_do_not(code: Code) -> None:
     }
 
 
-def test_error_of_the_group() -> None:
+def test_group_error_in_each_partition_fails_the_group() -> None:
     told = answer(Code.not_coordinator, Code.not_coordinator)
     assert isinstance(told, KafkaError) and told.code == Code.not_coordinator

@@ -10,7 +10,7 @@ def words(reader: Reader) -> tuple[str, int]:
     return reader.string(), reader.int8()
 
 
-def test_what_is_repeated_is_read_once_for_each_of_a_few_kinds() -> None:
+def test_repeated_values_are_decoded_once() -> None:
     kinds = [b"\3ab" + bytes((number,)) for number in range(20)]
     read = 0
 
@@ -27,7 +27,7 @@ def test_what_is_repeated_is_read_once_for_each_of_a_few_kinds() -> None:
 
 
 @pytest.mark.parametrize("data", [b"\3ab\1\3ab", b"\3ab\1\3a", b"\3ab\1\3", b"\3ab\1", b"\3ab", b""])
-def test_what_is_repeated_in_part_ends_too_soon(data: bytes) -> None:
+def test_repeated_value_that_is_truncated_is_an_error(data: bytes) -> None:
     seen: Seen[tuple[str, int]] = []
     with pytest.raises(RemoteProtocolError, match="ends too soon"), FlexibleReader("it", data, 0) as reader:
         for _ in range(2):
@@ -40,7 +40,7 @@ def test_what_is_repeated_in_part_ends_too_soon(data: bytes) -> None:
     [(Reader, b"\0\0\0\2", b"\0\0\0\0", b"\xff\xff\xff\xff"), (FlexibleReader, b"\3", b"\1", b"\0")],
     ids=["old", "flexible"],
 )
-def test_bytes_and_numbers_of_both_forms(form: type[Reader], two: bytes, none: bytes, null: bytes) -> None:
+def test_binary_and_int32s_of_both_encodings(form: type[Reader], two: bytes, none: bytes, null: bytes) -> None:
     numbers = b"\0\0\0\1\xff\xff\xff\xff"
     with form("it", two + b"ab" + null + none + two + numbers + none, 0) as reader:
         assert (reader.binary(), reader.nullable_bytes(), reader.binary()) == (b"ab", None, b"")
@@ -51,6 +51,6 @@ def test_bytes_and_numbers_of_both_forms(form: type[Reader], two: bytes, none: b
             read(reader)
 
 
-def test_a_small_number_has_a_sign() -> None:
+def test_int8_is_signed() -> None:
     with Reader("it", b"\x7f\x80\xff", 0) as reader:
         assert [reader.int8() for _ in range(3)] == [127, -128, -1]

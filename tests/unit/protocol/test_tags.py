@@ -75,9 +75,7 @@ ANSWERS: list[tuple[Call[Any], int, Callable[[bytes], bytes]]] = [
 @pytest.mark.parametrize(
     ("call", "version", "answer"), ANSWERS, ids=[f"{call.api}-v{version}" for call, version, _ in ANSWERS]
 )
-def test_tags_that_we_do_not_know_are_stepped_over(
-    call: Call[Any], version: int, answer: Callable[[bytes], bytes]
-) -> None:
+def test_unknown_tags_are_skipped(call: Call[Any], version: int, answer: Callable[[bytes], bytes]) -> None:
     assert read_response(call.api, version, answer(NONE), 0)  # it is what brokers say
     expected = call.decode(version, answer(NONE), 0)
     assert call.decode(version, answer(TWO), 0) == expected
@@ -86,5 +84,5 @@ def test_tags_that_we_do_not_know_are_stepped_over(
             call.decode(version, answer(NONE)[:-1] + short, 0)
 
 
-def test_and_what_stands_between_them_is_read() -> None:
+def test_fields_between_tags_are_read() -> None:
     assert OffsetFetch(("g",)).decode(9, commits(TWO), 0) == {"g": GroupCommits("g", {"t": (Commit(1, 5, 1),)})}

@@ -19,25 +19,25 @@ def broker(oldest: int, newest: int) -> BrokerVersions:
 
 
 @pytest.mark.parametrize(("oldest", "newest", "picked"), [(0, 3, 3), (0, 8, 8), (0, 10, 8), (8, 10, 8), (2, 2, 2)])
-def test_the_newest_common_version_is_taken(oldest: int, newest: int, picked: int) -> None:
+def test_pick_returns_the_newest_common_version(oldest: int, newest: int, picked: int) -> None:
     assert broker(oldest, newest).pick(API) == picked
 
 
 @pytest.mark.parametrize(("oldest", "newest"), [(0, 1), (9, 10)])
-def test_no_common_version_is_an_error_that_names_both(oldest: int, newest: int) -> None:
+def test_pick_without_common_version_names_both(oldest: int, newest: int) -> None:
     with pytest.raises(UnsupportedVersion, match=f"OffsetFetch v{oldest} to v{newest}, kgroups v2 to v8"):
         broker(oldest, newest).pick(API)
     with pytest.raises(UnsupportedVersion, match="does not support OffsetFetch"):
         BrokerVersions({}).pick(API)
 
 
-def test_speaks_asks_for_a_version_or_a_newer_one() -> None:
+def test_speaks_checks_for_a_minimum_version() -> None:
     assert broker(0, 7).speaks(API) and broker(0, 7).speaks(API, 7)
     assert not broker(0, 7).speaks(API, 8) and not BrokerVersions({}).speaks(API)
 
 
 @pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(apis.__path__)])
-def test_every_version_that_we_say_we_speak_is_known_to_kio(name: str) -> None:
+def test_spoken_versions_are_known_to_kio(name: str) -> None:
     api: Api = importlib.import_module(f"kgroups.protocol.apis.{name}").API
     assert 0 <= api.oldest <= api.newest
     for version in range(api.oldest, api.newest + 1):

@@ -36,20 +36,20 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("fmt", ["plain", "table", "json", "csv", "github"])
-def test_a_reset(fmt: str, render: Render, golden: Golden) -> None:
+def test_reset_plan_matches_golden(fmt: str, render: Render, golden: Golden) -> None:
     golden(f"render/reset-offsets.{fmt}", render(Outcome(PLAN), RESET_OFFSETS, fmt=fmt))
 
 
 @pytest.mark.parametrize("fmt", ["plain", "jsonl"])
-def test_a_reset_that_was_executed(fmt: str, render: Render, golden: Golden) -> None:
+def test_reset_result_matches_golden(fmt: str, render: Render, golden: Golden) -> None:
     golden(f"render/reset-offsets-done.{fmt}", render(Outcome(DONE), RESET_OFFSETS, fmt=fmt))
 
 
 @pytest.mark.parametrize("view", OTHERS, ids=lambda view: view.name)
-def test_the_other_acts(view: View, render: Render, golden: Golden) -> None:
+def test_other_operations_match_golden(view: View, render: Render, golden: Golden) -> None:
     golden(f"render/{view.name}.plain", render(Outcome(OTHERS[view]), view, fmt="plain"))
 
 
-def test_a_dry_run_has_no_result(render: Render) -> None:
+def test_dry_run_has_no_result_column(render: Render) -> None:
     assert "RESULT" not in render(Outcome(PLAN), RESET_OFFSETS, fmt="plain")
     assert "NOTE" not in render(Outcome(PLAN[1:2]), RESET_OFFSETS, fmt="plain")

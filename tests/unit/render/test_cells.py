@@ -36,11 +36,11 @@ from kgroups.render.cells import cell_text, display_width, is_cell_text, pad, va
         ("e" + "\u0301" * 10 + "o\u0301", "e" + "\u0301" * 8 + r"\u0301\u0301" + "o\u0301"),
     ],
 )
-def test_what_cannot_be_seen_is_spelled_out(raw: str, shown: str) -> None:
+def test_escape_replaces_unprintable_characters(raw: str, shown: str) -> None:
     assert escape(raw) == shown
 
 
-def test_default_ignorable_code_points_are_spelled_out() -> None:
+def test_escape_replaces_default_ignorable_code_points() -> None:
     """Unicode's list of them: they are shown as nothing at all."""
     spans = "ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 3164 fe00-fe0f feff ffa0 fff0-fff8"
     spans += " 1bca0-1bca3 1d173-1d17a e0000-e0fff"
@@ -60,20 +60,20 @@ def _read_back(shown: str) -> str:
 
 
 @given(TRICKY | st.text(st.characters()))
-def test_what_is_shown_can_be_read_back(raw: str) -> None:
+def test_escape_is_reversible(raw: str) -> None:
     assert _read_back(escape(raw)) == raw
     assert not raw or _read_back(cell_text(raw)) == raw
 
 
 @given(TRICKY)
-def test_a_message_shows_the_same_with_its_backslashes(raw: str) -> None:
+def test_escape_message_keeps_backslashes(raw: str) -> None:
     assert escape_message(raw).isprintable()
     assert escape_message(raw) == escape_message(escape_message(raw))
     assert escape_message(raw) == escape(raw) or "\\" in raw
 
 
 @given(st.text(st.characters()))
-def test_nothing_unprintable_is_left(raw: str) -> None:
+def test_escape_leaves_nothing_unprintable(raw: str) -> None:
     assert escape(raw).isprintable()
     cell = cell_text(raw)
     assert cell.isprintable()
@@ -97,7 +97,7 @@ def test_nothing_unprintable_is_left(raw: str) -> None:
         (Assignment(), ""),
     ],
 )
-def test_values_in_words(value: object, text: str) -> None:
+def test_value_text_of_each_type(value: object, text: str) -> None:
     assert value_text(value) == text
     assert cell_text(value) == (text or "-")
 
@@ -106,15 +106,15 @@ def test_values_in_words(value: object, text: str) -> None:
     ("raw", "shown"),
     [(" a", r"\x20a"), ("a  ", r"a\x20\x20"), ("  ", r"\x20\x20"), (" a b ", r"\x20a b\x20"), ("a b", "a b")],
 )
-def test_blanks_at_the_rim_are_shown(raw: str, shown: str) -> None:
+def test_cell_text_shows_leading_and_trailing_blanks(raw: str, shown: str) -> None:
     assert cell_text(raw) == shown
 
 
 @pytest.mark.parametrize(("text", "width"), [("", 0), ("abc", 3), ("東京", 4), ("e\u0301", 1), ("ｱ", 1), ("größe", 5)])
-def test_display_width(text: str, width: int) -> None:
+def test_display_width_counts_terminal_columns(text: str, width: int) -> None:
     assert display_width(text) == width
 
 
-def test_padding_counts_columns_of_the_terminal() -> None:
+def test_pad_counts_terminal_columns() -> None:
     assert pad("東", 4) == "東  "
     assert pad("東", 4, right=True) == "  東"

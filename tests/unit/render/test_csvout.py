@@ -18,15 +18,15 @@ Render = Callable[..., str]
 Golden = Callable[[str, str], None]
 
 
-def test_offsets(offsets: Outcome[OffsetRow], render: Render, golden: Golden) -> None:
+def test_csv_offsets_match_golden(offsets: Outcome[OffsetRow], render: Render, golden: Golden) -> None:
     golden("render/offsets.csv", render(offsets, OFFSETS, fmt="csv"))
 
 
-def test_members(members: Outcome[MemberRow], render: Render, golden: Golden) -> None:
+def test_csv_members_match_golden(members: Outcome[MemberRow], render: Render, golden: Golden) -> None:
     golden("render/members.csv", render(members, MEMBERS, fmt="csv"))
 
 
-def test_the_header_does_not_depend_on_the_rows(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_csv_header_does_not_depend_on_rows(offsets: Outcome[OffsetRow], render: Render) -> None:
     keys = [column.key for column in OFFSETS.columns]
     assert sorted(keys) == sorted(OffsetRow._fields)
     header = ",".join(keys) + "\n"
@@ -35,12 +35,12 @@ def test_the_header_does_not_depend_on_the_rows(offsets: Outcome[OffsetRow], ren
     assert render(Outcome(), OFFSETS, fmt="csv", headers=False) == ""
 
 
-def test_columns_narrow_it(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_csv_columns_are_selectable(offsets: Outcome[OffsetRow], render: Render) -> None:
     assert render(offsets, OFFSETS, fmt="csv", columns="group,lag").splitlines()[:2] == ["group,lag", "billing,0"]
 
 
 @given(st.lists(st.tuples(st.text(st.characters()), st.none() | st.text(st.characters()) | st.integers())))
-def test_it_reads_back_with_what_cannot_be_printed_escaped(rows: list[tuple[str, str | int | None]]) -> None:
+def test_csv_reads_back_with_escapes(rows: list[tuple[str, str | int | None]]) -> None:
     stream = io.StringIO(newline="")
     write_csv(Table(LIST, LIST.columns[:2], rows, headers=False), stream)
     text = stream.getvalue()

@@ -7,7 +7,7 @@ def missing(name: str) -> Failure:
     return Failure(Scope.GROUP, name, "the group does not exist", "GROUP_ID_NOT_FOUND", 69)
 
 
-def test_one_failure_says_what_why_and_who() -> None:
+def test_failure_line_names_what_and_why() -> None:
     assert list(failure_lines([missing("x")])) == ["kgroups: group 'x': the group does not exist [GROUP_ID_NOT_FOUND]"]
     denied = Failure(Scope.TOPIC, "t", "not authorized", "TOPIC_AUTHORIZATION_FAILED", 29, "ListOffsets", 2)
     assert list(failure_lines([denied])) == [
@@ -15,7 +15,7 @@ def test_one_failure_says_what_why_and_who() -> None:
     ]
 
 
-def test_many_of_a_kind_are_one_line() -> None:
+def test_failure_lines_group_equal_failures() -> None:
     failures = [Failure(Scope.GROUP, f"g-{n:04}", "no answer", None, None, "ListGroups", 2) for n in range(3333)]
     assert list(failure_lines(reversed(failures))) == [
         "kgroups: 3,333 groups: no answer [ListGroups, broker 2]: g-0000, g-0001, g-0002, … and 3,330 more"
@@ -25,12 +25,12 @@ def test_many_of_a_kind_are_one_line() -> None:
     ]
 
 
-def test_the_same_name_twice_is_one_failure() -> None:
+def test_failure_lines_count_a_name_once() -> None:
     assert len(list(failure_lines([missing("x"), missing("x")]))) == 1
     assert "'x'" in next(failure_lines([missing("x"), missing("x")]))
 
 
-def test_kinds_are_kept_apart_and_the_widest_comes_first() -> None:
+def test_failure_lines_are_ordered_by_scope() -> None:
     failures = [
         missing("x"),
         Failure(Scope.BROKER, "2", "it did not answer in 5 s", None, None, "DescribeGroups", 2),
@@ -49,7 +49,7 @@ def test_kinds_are_kept_apart_and_the_widest_comes_first() -> None:
     assert list(failure_lines(failures[::-1])) == expected
 
 
-def test_nothing_from_the_cluster_reaches_the_terminal_raw() -> None:
+def test_failure_lines_have_no_raw_control_characters() -> None:
     evil = "\x1b[2J\u202e\n"
     failures = [Failure(scope, evil + name, evil, evil, 1, evil, 1) for scope in Scope for name in "ab"]
     lines = [*notice_lines((evil,)), *failure_lines((*failures, Failure(Scope.GROUP, evil, "m")))]
@@ -57,11 +57,11 @@ def test_nothing_from_the_cluster_reaches_the_terminal_raw() -> None:
     assert len(lines) == len(Scope) + 2
 
 
-def test_notices_are_notes() -> None:
+def test_notice_lines_are_notes() -> None:
     assert list(notice_lines(["read by librdkafka"])) == ["kgroups: note: read by librdkafka"]
 
 
-def test_many_that_need_the_same_acl_are_one_line() -> None:
+def test_failure_lines_group_failures_with_the_same_missing_acl() -> None:
     denied = [
         kafka_error(30).failure(Scope.GROUP, name, api="DescribeGroups", broker=1) for name in ("a", "b", "DESCRIBE")
     ]

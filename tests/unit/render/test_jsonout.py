@@ -24,20 +24,20 @@ Render = Callable[..., str]
 Golden = Callable[[str, str], None]
 
 
-def test_list(groups: Outcome[ListRow], render: Render, golden: Golden) -> None:
+def test_json_list_matches_golden(groups: Outcome[ListRow], render: Render, golden: Golden) -> None:
     outcome = Outcome(groups.items, groups.failures, ("one broker is old",))
     golden("render/list.json", render(outcome, LIST, fmt="json", cluster_id="c-1"))
 
 
-def test_members(members: Outcome[MemberRow], render: Render, golden: Golden) -> None:
+def test_json_members_match_golden(members: Outcome[MemberRow], render: Render, golden: Golden) -> None:
     golden("render/members.json", render(members, MEMBERS, fmt="json", cluster_id="c-1"))
 
 
-def test_offsets_by_line(offsets: Outcome[OffsetRow], render: Render, golden: Golden) -> None:
+def test_jsonl_offsets_match_golden(offsets: Outcome[OffsetRow], render: Render, golden: Golden) -> None:
     golden("render/offsets.jsonl", render(offsets, OFFSETS, fmt="jsonl"))
 
 
-def test_every_field_is_there_whatever_the_tier(states: Outcome[StateRow], render: Render) -> None:
+def test_json_has_every_field_in_every_tier(states: Outcome[StateRow], render: Render) -> None:
     for tier in Tier:
         answer = json.loads(render(states, STATE, fmt="json", tier=tier))
         assert answer["schema"] == "kgroups/state/v1"
@@ -45,12 +45,12 @@ def test_every_field_is_there_whatever_the_tier(states: Outcome[StateRow], rende
     assert answer["items"][0]["group_epoch"] is None
 
 
-def test_columns_narrow_it(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_json_columns_are_selectable(offsets: Outcome[OffsetRow], render: Render) -> None:
     lines = render(offsets, OFFSETS, fmt="jsonl", columns="lag,group").splitlines()
     assert lines[0] == '{"lag": 0, "group": "billing"}'
 
 
-def test_nothing_is_still_an_answer(render: Render) -> None:
+def test_json_without_items_is_an_envelope(render: Render) -> None:
     assert json.loads(render(Outcome(), OFFSETS, fmt="json")) == {
         "schema": "kgroups/offsets/v1", "cluster_id": None, "items": [], "failures": [], "notices": [],
         "missing_acls": [],
@@ -58,7 +58,7 @@ def test_nothing_is_still_an_answer(render: Render) -> None:
     assert render(Outcome(), OFFSETS, fmt="jsonl") == ""
 
 
-def test_failures_come_in_one_order(render: Render) -> None:
+def test_json_failures_are_ordered(render: Render) -> None:
     failures = [
         Failure(Scope.GROUP, name, "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "DescribeGroups", 2)
         for name in "cab"
@@ -78,14 +78,14 @@ def test_failures_come_in_one_order(render: Render) -> None:
     }
 
 
-def test_a_failure_of_kgroups_own_has_its_reason(render: Render) -> None:
+def test_json_failure_of_kgroups_has_reason_and_hint(render: Render) -> None:
     error = BrokerUnavailable("no response", peer="broker 1 (h:1)", reason=Reason.NO_RESPONSE, hint="check it")
     failure = Failure.of(error, Scope.BROKER, "broker 1 (h:1)", api="ListGroups", broker=1)
     (found,) = json.loads(render(Outcome((), (failure,)), LIST, fmt="json"))["failures"]
     assert (found["reason"], found["hint"], found["message"]) == ("no_response", "check it", "no response")
 
 
-def test_slices_are_joined_without_a_seam() -> None:
+def test_json_chunks_are_joined() -> None:
     rows = [ListRow(f"g{number}", None, "", None, Node(1, "h", 1)) for number in range(CHUNK_ROWS * 2 + 1)]
     whole, lines = io.StringIO(), io.StringIO()
     write_json(Table(LIST, LIST.columns, rows), whole)
@@ -99,7 +99,7 @@ anything = st.text(st.characters()) | st.none() | st.integers() | st.booleans()
 
 
 @given(st.lists(st.tuples(anything, anything)))
-def test_it_reads_back_as_the_same_values_and_is_ascii(rows: list[tuple[Any, Any]]) -> None:
+def test_json_reads_back_and_is_ascii(rows: list[tuple[Any, Any]]) -> None:
     stream = io.StringIO()
     write_jsonl(Table(LIST, LIST.columns[:2], rows), stream)
     text = stream.getvalue()
@@ -111,19 +111,19 @@ def test_it_reads_back_as_the_same_values_and_is_ascii(rows: list[tuple[Any, Any
 @pytest.mark.parametrize(
     "value", [object(), ("a", 1), Table(LIST, LIST.columns, ())], ids=["object", "tuple", "named tuple"]
 )
-def test_a_value_without_a_json_form_is_loud(value: object) -> None:
+def test_json_value_without_json_form_is_an_error(value: object) -> None:
     with pytest.raises(TypeError, match="no JSON form for"):
         write_jsonl(Table(LIST, LIST.columns[:1], [(value,)]), io.StringIO())
 
 
-def test_a_list_is_a_list_in_json_and_has_commas_in_text() -> None:
+def test_json_listed_is_a_list_and_text_has_commas() -> None:
 
     value = ValueList(("a", None, 3))
     assert json.loads(json.dumps(plain_data(value))) == ["a", None, 3]
     assert str(value) == "a,None,3"
 
 
-def test_missing_acls_are_those_of_the_failures_and_of_what_is_hidden(render: Render) -> None:
+def test_json_missing_acls_include_failures_and_hidden(render: Render) -> None:
     denied = Failure(Scope.GROUP, "g", "no", "GROUP_AUTHORIZATION_FAILED", 30, acl=Acl("DESCRIBE", "GROUP", "g"))
     answer = json.loads(render(Outcome(failures=(denied,), hidden_by=(DESCRIBE_CLUSTER,)), OFFSETS, fmt="json"))
     assert answer["missing_acls"] == [

@@ -18,18 +18,22 @@ Render = Callable[..., str]
 Golden = Callable[[str, str], None]
 
 
-def test_the_list_is_tabulates_own() -> None:
+def test_named_formats_are_those_of_tabulate() -> None:
     assert list(NAMED_FORMATS) == sorted(set(tabulate.tabulate_formats) - NOT_OFFERED)
 
 
 @pytest.mark.parametrize("fmt", ["github", "grid", "html", "tsv", "pretty"])
-def test_offsets(offsets: Outcome[OffsetRow], fmt: str, render: Render, golden: Golden) -> None:
+def test_named_format_offsets_match_golden(
+    offsets: Outcome[OffsetRow], fmt: str, render: Render, golden: Golden
+) -> None:
     golden(f"render/offsets-base.{fmt}", render(offsets, OFFSETS, fmt=fmt))
 
 
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("fmt", NAMED_FORMATS)
-def test_every_format_takes_rows_and_none(fmt: str, headers: bool, groups: Outcome[ListRow], render: Render) -> None:
+def test_named_formats_accept_rows_and_no_rows(
+    fmt: str, headers: bool, groups: Outcome[ListRow], render: Render
+) -> None:
     text = render(groups, LIST, fmt=fmt, tier=Tier.WIDE, headers=headers)
     assert "billing" in text
     assert ("PROTOCOL-TYPE" in text) == headers
@@ -37,12 +41,12 @@ def test_every_format_takes_rows_and_none(fmt: str, headers: bool, groups: Outco
     assert render(Outcome(), LIST, fmt=fmt, headers=headers).endswith("\n")
 
 
-def test_numbers_are_not_read_again(render: Render) -> None:
+def test_named_formats_do_not_parse_numbers(render: Render) -> None:
     rows = tuple(ListRow(name, None, "", None, NODE) for name in ("1e5", "007", "inf", "1_000"))
     assert render(Outcome(rows), LIST, fmt="tsv", headers=False).split() == ["007", "1_000", "1e5", "inf"]
 
 
-def test_names_are_not_markup(render: Render) -> None:
+def test_named_formats_escape_markup(render: Render) -> None:
     rows = (ListRow("<b>a|b</b>", None, "", None, NODE),)
     assert "&lt;b&gt;a|b&lt;/b&gt;" in render(Outcome(rows), LIST, fmt="html")
     assert r"\<b\>a\|b\</b\>" in render(Outcome(rows), LIST, fmt="github")
@@ -63,7 +67,7 @@ MARKUP = {
 
 
 @pytest.mark.parametrize("fmt", MARKUP)
-def test_names_stay_names(fmt: str, render: Render) -> None:
+def test_named_formats_keep_markup_like_names_as_text(fmt: str, render: Render) -> None:
     """No link, image, macro or HTML comes of what a client calls its group."""
     name, written = MARKUP[fmt]
     rows = (ListRow(name, None, "", None, NODE),)
@@ -71,7 +75,7 @@ def test_names_stay_names(fmt: str, render: Render) -> None:
 
 
 @pytest.mark.parametrize("fmt", sorted(set(NAMED_FORMATS) - {"tsv"}))
-def test_ordinary_names_are_written_as_they_are(fmt: str, render: Render) -> None:
+def test_named_formats_keep_ordinary_names(fmt: str, render: Render) -> None:
     for name in ("orders-range", "payments.eu-1", "Team A (eu)"):
         assert name in render(Outcome((ListRow(name, None, "", None, NODE),)), LIST, fmt=fmt)
 
@@ -82,7 +86,7 @@ def test_tsv_has_no_padding(offsets: Outcome[OffsetRow], render: Render) -> None
     assert all(cell == cell.strip() for line in table for cell in line)
 
 
-def test_an_older_tabulate_is_named(monkeypatch: pytest.MonkeyPatch, render: Render) -> None:
+def test_older_tabulate_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch, render: Render) -> None:
     monkeypatch.setattr(tabulate, "tabulate_formats", ["grid"])
     with pytest.raises(UsageError, match=r"--output colon_grid: the installed tabulate .* does not have it"):
         render(Outcome(), LIST, fmt="colon_grid")

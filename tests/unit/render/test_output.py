@@ -30,7 +30,7 @@ list_rows = st.builds(
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(list_rows, max_size=4))
-def test_no_format_lets_an_unprintable_character_through(rows: list[ListRow]) -> None:
+def test_every_format_escapes_unprintable_characters(rows: list[ListRow]) -> None:
     for fmt in FORMATS:
         stream = io.StringIO()
         write_outcome(Outcome(tuple(rows)), LIST, fmt=fmt, stream=stream, tier=Tier.WIDE)
@@ -40,7 +40,7 @@ def test_no_format_lets_an_unprintable_character_through(rows: list[ListRow]) ->
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(list_rows, max_size=4))
-def test_the_order_of_arrival_does_not_show(rows: list[ListRow]) -> None:
+def test_output_does_not_depend_on_arrival_order(rows: list[ListRow]) -> None:
     unique = list({row.group: row for row in rows}.values())
     for fmt in ("plain", "json", "csv"):
         texts = set()
@@ -51,14 +51,14 @@ def test_the_order_of_arrival_does_not_show(rows: list[ListRow]) -> None:
         assert len(texts) == 1
 
 
-def test_format_names() -> None:
+def test_format_names_are_unique() -> None:
     assert FORMATS[:5] == ("table", "plain", "json", "jsonl", "csv")
     assert len(set(FORMATS)) == len(FORMATS)
     assert "github" in FORMATS
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
-def test_a_wrong_column_or_sort_key_is_told_before_anything_is_written(fmt: str) -> None:
+def test_unknown_column_or_sort_key_is_rejected_before_output(fmt: str) -> None:
     stream = io.StringIO()
     for wrong in ({"columns": "nope"}, {"sort": "nope"}):
         with pytest.raises(UsageError):
@@ -66,17 +66,17 @@ def test_a_wrong_column_or_sort_key_is_told_before_anything_is_written(fmt: str)
     assert stream.getvalue() == ""
 
 
-def test_extra_columns(render: Render) -> None:
+def test_extra_columns_are_added(render: Render) -> None:
     rows = (ListRow("a", "Classic", "consumer", "Empty", Node(1, "h", 1)),)
     assert render(Outcome(rows), LIST, fmt="plain", extra=("state",)) == "GROUP  STATE\na      Empty\n"
 
 
-def test_sorting(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_sort_descending_puts_unknown_last(offsets: Outcome[OffsetRow], render: Render) -> None:
     text = render(offsets, OFFSETS, fmt="csv", columns="lag", sort="-lag", headers=False)
     assert text.split() == ["50", "0", "-10", '""', '""']
 
 
-def test_a_pipe_loads_nothing_heavy() -> None:
+def test_plain_output_imports_nothing_heavy() -> None:
     program = (
         "import sys\n"
         "from kgroups.model.outcome import Outcome\n"

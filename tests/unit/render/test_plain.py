@@ -24,36 +24,36 @@ TIERS = (Tier.BASE, Tier.VERBOSE, Tier.WIDE)
 
 
 @pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
-def test_offsets(offsets: Outcome[OffsetRow], tier: Tier, render: Render, golden: Golden) -> None:
+def test_plain_offsets_match_golden(offsets: Outcome[OffsetRow], tier: Tier, render: Render, golden: Golden) -> None:
     golden(f"render/offsets-{tier.name.lower()}.plain", render(offsets, OFFSETS, fmt="plain", tier=tier))
 
 
 @pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
-def test_members(members: Outcome[MemberRow], tier: Tier, render: Render, golden: Golden) -> None:
+def test_plain_members_match_golden(members: Outcome[MemberRow], tier: Tier, render: Render, golden: Golden) -> None:
     golden(f"render/members-{tier.name.lower()}.plain", render(members, MEMBERS, fmt="plain", tier=tier))
 
 
 @pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
-def test_state(states: Outcome[StateRow], tier: Tier, render: Render, golden: Golden) -> None:
+def test_plain_state_matches_golden(states: Outcome[StateRow], tier: Tier, render: Render, golden: Golden) -> None:
     golden(f"render/state-{tier.name.lower()}.plain", render(states, STATE, fmt="plain", tier=tier))
 
 
-def test_list(groups: Outcome[ListRow], render: Render, golden: Golden) -> None:
+def test_plain_list_matches_golden(groups: Outcome[ListRow], render: Render, golden: Golden) -> None:
     golden("render/list-wide.plain", render(groups, LIST, fmt="plain", tier=Tier.WIDE))
 
 
-def test_list_of_names_is_bare(groups: Outcome[ListRow], render: Render) -> None:
+def test_plain_list_has_only_names(groups: Outcome[ListRow], render: Render) -> None:
     assert render(groups, LIST, fmt="plain") == "billing\nevil\\x1b[31m\\u202egroup\norders\n東京\n"
     assert render(Outcome(), LIST, fmt="plain") == ""
 
 
-def test_a_single_column_of_another_view_keeps_its_header(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_plain_single_column_keeps_its_header(offsets: Outcome[OffsetRow], render: Render) -> None:
     assert render(offsets, OFFSETS, fmt="plain", columns="lag", sort="lag") == "LAG\n-10\n0\n50\n-\n-\n"
     assert render(offsets, OFFSETS, fmt="plain", columns="lag", headers=False).startswith("0\n")
 
 
 @pytest.mark.parametrize("view", [OFFSETS, MEMBERS, STATE], ids=lambda view: view.name)
-def test_no_items_leave_the_header_alone(view: View, render: Render) -> None:
+def test_plain_without_items_has_only_the_header(view: View, render: Render) -> None:
     assert render(Outcome(), view, fmt="plain").splitlines()[0].startswith("GROUP  ")
     assert render(Outcome(), view, fmt="plain").count("\n") == 1
     assert render(Outcome(), view, fmt="plain", headers=False) == ""
@@ -61,7 +61,7 @@ def test_no_items_leave_the_header_alone(view: View, render: Render) -> None:
 
 @pytest.mark.parametrize("headers", [True, False])
 @pytest.mark.parametrize("tier", TIERS, ids=lambda tier: tier.name.lower())
-def test_columns_stand_straight_and_no_line_ends_with_a_blank(
+def test_plain_columns_are_aligned_without_trailing_blanks(
     offsets: Outcome[OffsetRow],
     members: Outcome[MemberRow],
     states: Outcome[StateRow],
@@ -85,7 +85,7 @@ def test_columns_stand_straight_and_no_line_ends_with_a_blank(
         assert texts == [[cell_text(column.value(row)) for column in columns] for row in rows]
 
 
-def test_numbers_stand_to_the_right_in_the_last_column_too(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_plain_numbers_are_right_aligned_in_the_last_column(offsets: Outcome[OffsetRow], render: Render) -> None:
     text = render(offsets, OFFSETS, fmt="plain", columns="lag,current_offset", sort="-lag")
     assert text == (
         "LAG  CURRENT-OFFSET\n 50             100\n  0         1234567\n"
@@ -93,20 +93,20 @@ def test_numbers_stand_to_the_right_in_the_last_column_too(offsets: Outcome[Offs
     )
 
 
-def test_wide_characters_and_combining_marks_line_up(render: Render) -> None:
+def test_plain_wide_and_combining_characters_are_aligned(render: Render) -> None:
     rows = [ListRow(group, "T", "", None, NODE) for group in ("東京", "ab", "e\u0301", "größe", "東京東京東京")]
     lines = render(Outcome(tuple(rows)), LIST, fmt="plain", columns="group,type").splitlines()
     assert {display_width(line) for line in lines[1:]} == {15}
 
 
-def test_a_percent_sign_is_only_a_character(render: Render) -> None:
+def test_plain_percent_sign_is_literal(render: Render) -> None:
     rows = (OffsetRow("100%s", topic="%d", partition=1, consumer_id="%", client_id="%%"),)
     assert (
         render(Outcome(rows), OFFSETS, fmt="plain", columns="group,topic,client_id", headers=False) == "100%s  %d  %%\n"
     )
 
 
-def test_widths_hold_over_slices() -> None:
+def test_plain_widths_are_equal_in_all_chunks() -> None:
     rows = [
         ListRow("g" * (1 + number // CHUNK_ROWS), "Classic", "", None, NODE) for number in range(CHUNK_ROWS * 6 + 1)
     ]

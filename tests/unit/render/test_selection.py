@@ -22,29 +22,29 @@ def row(group: str, lag: int | None, current: int | None = None) -> OffsetRow:
     return OffsetRow(group, topic="t", partition=0, current_offset=current, lag=lag)
 
 
-def test_list_shows_names_alone_and_type_before_state_on_request() -> None:
+def test_list_columns_are_names_or_type_before_state() -> None:
     assert keys(columns_for(LIST)) == ["group"]
     assert keys(columns_for(LIST, extra=("state", "type"))) == ["group", "type", "state"]
     assert keys(columns_for(LIST, Tier.WIDE)) == ["group", "type", "protocol_type", "state", "coordinator"]
 
 
-def test_verbose_state_puts_the_epochs_before_the_members() -> None:
+def test_verbose_state_columns_have_epochs_before_members() -> None:
     assert keys(columns_for(STATE, Tier.VERBOSE)) == [
         *("group", "coordinator", "assignment_strategy", "state", "group_epoch", "target_assignment_epoch", "members")
     ]
 
 
-def test_verbose_offsets_have_the_leader_epoch_after_the_partition() -> None:
+def test_verbose_offsets_columns_have_leader_epoch_after_partition() -> None:
     assert keys(columns_for(OFFSETS, Tier.VERBOSE))[:4] == ["group", "topic", "partition", "leader_epoch"]
 
 
-def test_a_note_is_shown_as_soon_as_some_row_has_one(offsets: Outcome[OffsetRow]) -> None:
+def test_note_column_is_shown_if_a_row_has_one(offsets: Outcome[OffsetRow]) -> None:
     assert "note" not in keys(columns_for(OFFSETS, rows=[row("g", 1)]))
     assert "note" in keys(columns_for(OFFSETS, rows=offsets.items))
     assert "group_instance_id" not in keys(columns_for(OFFSETS, rows=offsets.items))
 
 
-def test_members_show_instance_ids_and_upgrades_only_where_they_tell_something(members: Outcome[MemberRow]) -> None:
+def test_instance_id_and_upgraded_columns_are_shown_only_if_informative(members: Outcome[MemberRow]) -> None:
     nobody = [item._replace(group_instance_id=None, upgraded=True) for item in members.items]
     assert "group_instance_id" in keys(columns_for(MEMBERS, rows=members.items))
     assert "group_instance_id" not in keys(columns_for(MEMBERS, rows=nobody))
@@ -54,14 +54,14 @@ def test_members_show_instance_ids_and_upgrades_only_where_they_tell_something(m
     assert columns_for(MEMBERS, Tier.WIDE) == tuple(each for each in MEMBERS.columns if each.tier <= Tier.WIDE)
 
 
-def test_what_only_some_kinds_of_groups_have_is_shown_where_there_are_any(members: Outcome[MemberRow]) -> None:
+def test_columns_of_some_group_types_are_shown_if_present(members: Outcome[MemberRow]) -> None:
     streams = [item._replace(process_id="p", client_tags=Pairs()) for item in members.items]
     for tier, shown in ((Tier.BASE, {"process_id"}), (Tier.WIDE, {"process_id", "client_tags"})):
         assert set(keys(columns_for(MEMBERS, tier, rows=streams))) - set(keys(columns_for(MEMBERS, tier))) >= shown
     assert "process_id" not in keys(columns_for(MEMBERS, Tier.WIDE, rows=members.items))
 
 
-def test_an_extra_column_that_does_not_exist_is_a_bug_of_the_caller() -> None:
+def test_unknown_extra_column_is_a_programming_error() -> None:
     with pytest.raises(ValueError, match="no such column in view list: colour"):
         columns_for(LIST, extra=("colour",))
 
@@ -69,25 +69,25 @@ def test_an_extra_column_that_does_not_exist_is_a_bug_of_the_caller() -> None:
 @pytest.mark.parametrize(
     "names", ["lag,GROUP,log_end_offset", "Lag, group ,LOG-END-OFFSET", ["LAG", "group", "log-end-offset"]]
 )
-def test_columns_are_named_by_header_or_key_in_the_order_given(names: str | list[str]) -> None:
+def test_columns_are_selected_by_header_or_key_in_order(names: str | list[str]) -> None:
     assert keys(select_columns(OFFSETS, names)) == ["lag", "group", "log_end_offset"]
 
 
-def test_headers_with_signs_in_them_can_be_named() -> None:
+def test_columns_with_signs_in_their_header_are_selectable() -> None:
     assert keys(select_columns(STATE, "#members,coordinator (id)")) == ["members", "coordinator"]
 
 
-def test_a_column_named_twice_is_shown_once() -> None:
+def test_column_selected_twice_is_shown_once() -> None:
     assert keys(select_columns(OFFSETS, "lag,LAG,lag")) == ["lag"]
 
 
 @pytest.mark.parametrize("names", ["lags", "", "group,,lag", "group,lags"])
-def test_an_unknown_column_is_named_with_the_option_and_the_known_ones(names: str) -> None:
+def test_unknown_column_error_names_option_and_columns(names: str) -> None:
     with pytest.raises(UsageError, match=r"^--columns: there is no column '(lags)?' .*the columns are group, type"):
         select_columns(LIST, names)
 
 
-def test_rows_come_by_group_and_keep_their_order_within_it() -> None:
+def test_rows_are_sorted_by_group_and_keep_their_order() -> None:
     rows = [row("b", 1), row("a", 9), row("b", 0), row("a", 3)]
     assert [(item.group, item.lag) for item in sort_rows(rows, OFFSETS, None)] == [
         ("a", 9), ("a", 3), ("b", 1), ("b", 0)
@@ -95,7 +95,7 @@ def test_rows_come_by_group_and_keep_their_order_within_it() -> None:
 
 
 @pytest.mark.parametrize(("spec", "lags"), [("lag", [-1, 2, 2, 5, None, None]), ("-lag", [5, 2, 2, -1, None, None])])
-def test_unknown_comes_last_in_both_directions(spec: str, lags: list[int | None]) -> None:
+def test_unknown_values_sort_last_in_both_directions(spec: str, lags: list[int | None]) -> None:
     rows = [row("a", None), row("b", 5), row("c", 2), row("d", -1), row("e", None), row("f", 2)]
     result = sort_rows(rows, OFFSETS, spec)
     assert [item.lag for item in result] == lags
@@ -103,12 +103,12 @@ def test_unknown_comes_last_in_both_directions(spec: str, lags: list[int | None]
     assert [item.group for item in result if item.lag is None] == ["a", "e"]
 
 
-def test_the_first_sort_key_counts_most() -> None:
+def test_first_sort_key_has_precedence() -> None:
     rows = [row("a", 1, 10), row("b", 0, 30), row("c", 1, 20)]
     assert [item.group for item in sort_rows(rows, OFFSETS, "lag, -CURRENT-OFFSET")] == ["b", "c", "a"]
 
 
-def test_coordinators_sort_by_id_and_assignments_by_their_text(members: Outcome[MemberRow]) -> None:
+def test_coordinators_sort_by_id_and_assignments_by_text(members: Outcome[MemberRow]) -> None:
     rows = [ListRow(str(number), None, "", None, Node(number, "h", 1)) for number in (10, 9, 2)]
     assert [item.coordinator.id for item in sort_rows(rows, LIST, "coordinator")] == [2, 9, 10]
     by_text = sort_rows(members.items, MEMBERS, "-current_assignment")
@@ -116,6 +116,6 @@ def test_coordinators_sort_by_id_and_assignments_by_their_text(members: Outcome[
 
 
 @pytest.mark.parametrize("spec", ["lags", "-lags", "", "lag,", "--lag"])
-def test_an_unknown_sort_key_is_a_usage_error(spec: str) -> None:
+def test_unknown_sort_key_is_a_usage_error(spec: str) -> None:
     with pytest.raises(UsageError, match=r"^--sort: there is no column"):
         sort_rows([], OFFSETS, spec)

@@ -48,7 +48,7 @@ def some(count: int) -> list[Some]:
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("count", [0, 1, 20, 21, 28, 100])
-def test_rows_come_back(count: int) -> None:
+def test_store_returns_appended_rows(count: int) -> None:
     rows, kept = some(count), RowStore()
     for at in range(0, count, 9):
         kept.append(rows[at : at + 9])
@@ -60,7 +60,7 @@ def test_rows_come_back(count: int) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_witnesses_have_every_type_and_both_booleans() -> None:
+def test_store_witnesses_have_every_type_and_both_booleans() -> None:
     sooner = Sooner(Tier.BASE, some_true)
     kept = RowStore(Column(str(at), str(at), itemgetter(at), sooner=sooner) for at in (2, 3))
     kept.append(some(100))
@@ -70,7 +70,7 @@ def test_witnesses_have_every_type_and_both_booleans() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_rows_are_inserted_behind_others_of_their_group() -> None:
+def test_store_inserts_rows_after_others_of_their_group() -> None:
     kept = RowStore()
     kept.append((f"g{at:02}", "old") for at in range(50))
     kept.insert([("g99", "new"), ("g07", "new"), ("a", "new")])
@@ -103,7 +103,7 @@ def offsets(count: int, notes: bool) -> list[OffsetRow]:
 @pytest.mark.parametrize("count", [0, 64, 320, 640])
 @pytest.mark.parametrize("fmt", ["plain", "json", "jsonl", "csv", "table", "pipe"])
 @pytest.mark.parametrize("sort", [None, "-lag"])
-def test_output_is_the_same_as_of_rows_in_memory(fmt: str, count: int, sort: str | None) -> None:
+def test_store_output_equals_output_of_a_list(fmt: str, count: int, sort: str | None) -> None:
     rows = offsets(count, notes=count > 64)
     kept = RowStore(OFFSETS.columns)
     kept.append(rows)

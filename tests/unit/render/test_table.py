@@ -5,7 +5,7 @@ from kgroups.render.views import LIST
 
 
 @pytest.mark.parametrize("count", [0, 1, CHUNK_ROWS, CHUNK_ROWS + 1, 3 * CHUNK_ROWS])
-def test_slices_hold_every_row_once(count: int) -> None:
+def test_chunks_contain_every_row_once(count: int) -> None:
     rows = [(number, "Classic", "", None, -number) for number in range(count)]
     chunks = list(Table(LIST, (LIST.columns[4], LIST.columns[0]), rows).chunks())
     assert [pair for last, first in chunks for pair in zip(last, first, strict=True)] == [(-n, n) for n in range(count)]

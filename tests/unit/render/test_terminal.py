@@ -39,20 +39,20 @@ def shown(outcome: Outcome[Any], view: View, width: int | None = 200, tier: Tier
     return stream.getvalue()
 
 
-def test_offsets_in_colour(offsets: Outcome[OffsetRow], golden: Golden) -> None:
+def test_table_offsets_match_golden_in_color(offsets: Outcome[OffsetRow], golden: Golden) -> None:
     golden("render/offsets-base.table", shown(offsets, OFFSETS))
 
 
-def test_a_narrow_terminal_folds_names(offsets: Outcome[OffsetRow], golden: Golden) -> None:
+def test_table_on_narrow_terminal_folds_names(offsets: Outcome[OffsetRow], golden: Golden) -> None:
     golden("render/offsets-base-120.table", shown(offsets, OFFSETS, width=120))
 
 
-def test_list_wide(groups: Outcome[ListRow], golden: Golden) -> None:
+def test_table_wide_list_matches_golden(groups: Outcome[ListRow], golden: Golden) -> None:
     golden("render/list-wide.table", shown(groups, LIST, tier=Tier.WIDE))
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
-def test_a_table_that_cannot_be_folded_readably_is_plain_and_whole(offsets: Outcome[OffsetRow], width: int) -> None:
+def test_table_too_wide_to_fold_is_plain_and_complete(offsets: Outcome[OffsetRow], width: int) -> None:
     text = shown(offsets, OFFSETS, width=width)
     assert "\x1b" not in text
     assert "committed beyond the end of the log" in text
@@ -61,7 +61,7 @@ def test_a_table_that_cannot_be_folded_readably_is_plain_and_whole(offsets: Outc
 
 
 @pytest.mark.parametrize("width", range(30, 220, 5))
-def test_no_width_loses_a_character(states: Outcome[StateRow], width: int) -> None:
+def test_table_of_any_width_loses_no_character(states: Outcome[StateRow], width: int) -> None:
     rows = tuple(row._replace(group=row.group + "-" + "x" * 40) for row in states.items)
     raw = shown(Outcome(rows), STATE, width=width)
     text = re.sub(r"\x1b\[[0-9;]*m", "", raw)
@@ -72,7 +72,7 @@ def test_no_width_loses_a_character(states: Outcome[StateRow], width: int) -> No
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
-def test_no_colour_where_none_is_wanted(
+def test_table_has_no_color_if_disabled(
     groups: Outcome[ListRow], monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     coloured = shown(groups, LIST, tier=Tier.WIDE)
@@ -82,27 +82,25 @@ def test_no_colour_where_none_is_wanted(
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", shown(groups, LIST, tier=Tier.WIDE))
 
 
-def test_no_colour_and_no_folding_in_a_file(offsets: Outcome[OffsetRow], render: Render) -> None:
+def test_table_in_a_file_has_no_color_and_no_folding(offsets: Outcome[OffsetRow], render: Render) -> None:
     text = render(offsets, OFFSETS, fmt="table")
     assert "\x1b" not in text
     assert len(text.splitlines()) == 1 + len(offsets.items)
 
 
-def test_the_terminals_own_width_is_used_when_none_is_given(
-    groups: Outcome[ListRow], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_table_uses_the_terminal_width_by_default(groups: Outcome[ListRow], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     assert "\x1b" not in shown(groups, LIST, width=None, tier=Tier.WIDE)
     monkeypatch.setenv("COLUMNS", "200")
     assert "\x1b" in shown(groups, LIST, width=None, tier=Tier.WIDE)
 
 
-def test_markup_in_names_is_text(render: Render) -> None:
+def test_table_markup_in_names_is_literal(render: Render) -> None:
     rows = (ListRow("[bold red]x[/] :smile:", None, "", None, NODE),)
     assert "[bold red]x[/] :smile:" in shown(Outcome(rows), LIST)
 
 
-def test_many_rows_are_plain(states: Outcome[StateRow]) -> None:
+def test_table_of_many_rows_is_plain(states: Outcome[StateRow]) -> None:
     row = states.items[1]
     few = shown(Outcome((row,) * MAX_ROWS), STATE)
     many = shown(Outcome((row,) * (MAX_ROWS + 1)), STATE)
@@ -111,14 +109,14 @@ def test_many_rows_are_plain(states: Outcome[StateRow]) -> None:
     assert len(many.splitlines()) == MAX_ROWS + 2
 
 
-def test_no_items_leave_the_header_alone() -> None:
+def test_table_without_items_has_only_the_header() -> None:
     assert shown(Outcome(), STATE).count("\n") == 1
     stream = Terminal()
     write_terminal(Table(STATE, STATE.columns, (), headers=False), stream, 80)
     assert stream.getvalue().strip() == ""
 
 
-def test_the_widest_column_gives_way_first() -> None:
+def test_fit_shrinks_the_widest_column_first() -> None:
     assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 100) == [10, 50, 30]
     assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 80) == [10, 40, 30]
     assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 60) == [10, 25, 25]

@@ -31,7 +31,7 @@ ROWS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_a_view_shows_every_field_of_its_row_once_and_under_its_own_name(view: View) -> None:
+def test_view_has_every_field_of_its_row_once(view: View) -> None:
     row = ROWS[view.name]
     assert sorted(column.key for column in view.columns) == sorted(row._fields)
     sample = row(*row._fields)
@@ -39,13 +39,13 @@ def test_a_view_shows_every_field_of_its_row_once_and_under_its_own_name(view: V
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_headers_are_unique_and_upper_case(view: View) -> None:
+def test_view_headers_are_unique_and_upper_case(view: View) -> None:
     headers = [column.header for column in view.columns]
     assert len(set(headers)) == len(headers)
     assert [header.upper() for header in headers] == headers
 
 
-def test_headers_are_the_java_tools() -> None:
+def test_view_headers_match_the_java_tools() -> None:
     assert [column.header for column in OFFSETS.columns if column.tier == 0] == (
         ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]
     )
@@ -58,35 +58,35 @@ def test_headers_are_the_java_tools() -> None:
     assert [column.header for column in LIST.columns if column.tier == 0] == ["GROUP"]
 
 
-def test_some_value() -> None:
+def test_some_value_ignores_none() -> None:
     assert some_value([None, 0])
     assert some_value([""])
     assert not some_value([None, None])
     assert not some_value([])
 
 
-def test_both_true_and_false() -> None:
+def test_both_true_and_false_ignores_none() -> None:
     assert both_true_and_false([True, None, False])
     assert not both_true_and_false([True, True, None])
     assert not both_true_and_false([None])
 
 
-def test_some_above_zero() -> None:
+def test_some_above_zero_ignores_none() -> None:
     assert some_above_zero([0, None, 2])
     assert not some_above_zero([0, None, -2])
     assert not some_above_zero([])
 
 
-def test_there_is_a_lag_view_for_each_way_to_sum_up() -> None:
+def test_lag_views_exist_for_each_grouping() -> None:
     assert set(LAG_VIEWS) == set(By)
 
 
 @pytest.mark.parametrize("row", [GroupLagRow, TopicLagRow, MemberLagRow])
-def test_lag_rows_end_in_a_tally(row: type[tuple[object, ...]]) -> None:
+def test_lag_rows_end_with_the_tally_fields(row: type[tuple[object, ...]]) -> None:
     assert row._fields[-len(Tally._fields) :] == Tally._fields  # type: ignore[attr-defined]  # a NamedTuple has them
 
 
 @pytest.mark.parametrize("view", LAG_VIEWS.values(), ids=lambda view: view.name)
-def test_no_tier_shows_what_costs_requests(view: View) -> None:
+def test_lag_time_column_is_in_no_tier(view: View) -> None:
     (column,) = [column for column in view.columns if column.key == "time_lag_ms"]
     assert column.tier > Tier.WIDE and column.sooner is None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kgroups.sandbox.assignors import range_assignment
 
 
-def test_first_members_get_the_remainder_of_every_topic() -> None:
+def test_range_gives_first_members_the_remainder_of_every_topic() -> None:
     assert range_assignment(["b", "a", "c"], {"t": 5, "s": 2}) == {
         "a": {"s": [0], "t": [0, 1]},
         "b": {"s": [1], "t": [2, 3]},
@@ -14,7 +14,7 @@ def test_first_members_get_the_remainder_of_every_topic() -> None:
     }
 
 
-def test_one_member_takes_all() -> None:
+def test_range_gives_one_member_everything() -> None:
     assert range_assignment(["a"], {"t": 3}) == {"a": {"t": [0, 1, 2]}}
 
 
@@ -22,9 +22,7 @@ def test_one_member_takes_all() -> None:
     st.lists(st.text(max_size=3), min_size=1, max_size=7, unique=True),
     st.dictionaries(st.text(max_size=3), st.integers(0, 20), max_size=4),
 )
-def test_every_partition_goes_to_one_member_and_neighbours_stay_together(
-    members: list[str], topics: dict[str, int]
-) -> None:
+def test_range_assigns_every_partition_once_and_contiguously(members: list[str], topics: dict[str, int]) -> None:
     assigned = range_assignment(members, topics)
     assert sorted(assigned) == sorted(members)
     for topic, partitions in topics.items():

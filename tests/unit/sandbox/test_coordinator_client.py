@@ -46,21 +46,21 @@ def answers(monkeypatch: pytest.MonkeyPatch, by_node: dict[int, Any], coordinato
     return asyncio.run(ask())
 
 
-def test_follows_a_group_that_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_follows_moved_group(monkeypatch: pytest.MonkeyPatch) -> None:
     moved = kafka_error(Code.not_coordinator)
     assert answers(monkeypatch, {1: moved, 2: "beaten"}, [ONE, TWO]) == "beaten"
 
 
-def test_follows_a_group_whose_broker_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_follows_group_of_stopped_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers(monkeypatch, {1: BrokerUnavailable("gone"), 2: "beaten"}, [ONE, TWO]) == "beaten"
 
 
-def test_other_errors_are_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_returns_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten = kafka_error(Code.unknown_member_id)
     assert answers(monkeypatch, {1: forgotten}, [ONE]) == forgotten
 
 
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_gives_up_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SandboxError, match="group g: gone"):
         answers(monkeypatch, {1: BrokerUnavailable("gone")}, [ONE] * 9)
     with pytest.raises(SandboxError, match="group g: the coordinator is not available"):

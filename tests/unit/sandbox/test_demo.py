@@ -11,7 +11,7 @@ from kgroups.sandbox.demo import STEPS, Step, shown
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.command)
-def test_every_command_is_one_that_kgroups_takes(step: Step) -> None:
+def test_demo_commands_are_valid(step: Step) -> None:
     words = shlex.split(step.command)
     command: Any = cli
     while words and words[0] in getattr(command, "commands", {}):
@@ -23,7 +23,7 @@ def test_every_command_is_one_that_kgroups_takes(step: Step) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.command)
-def test_fits_a_hundred_columns_and_can_be_typed_as_it_is_shown(step: Step) -> None:
+def test_demo_commands_fit_100_columns_and_can_be_pasted(step: Step) -> None:
     assert max(map(len, (*f"# {step.why}".splitlines(), *shown(step.command).splitlines()))) <= 100
     typed = shown(step.command).replace("\\\n", "")
     assert shlex.split(typed)[1:] == ["kgroups", *shlex.split(step.command)]

@@ -46,22 +46,22 @@ def missing(known: KnownGroup, found: GroupOffsets) -> list[str]:
     return unmet_expectations([known], {known.name: found})
 
 
-def test_nothing_is_missing_when_all_is_as_promised() -> None:
+def test_expectations_are_met_by_the_promised_state() -> None:
     assert unmet_expectations(GROUPS.values(), {name: as_promised(known) for name, known in GROUPS.items()}) == []
 
 
-def test_a_group_that_is_not_there() -> None:
+def test_expectations_name_missing_group() -> None:
     assert unmet_expectations([AHEAD], {}) == ["ahead: does not exist"]
 
 
-def test_members_are_looked_at() -> None:
+def test_expectations_name_wrong_members() -> None:
     found = as_promised(STATIC)
     first = found.group.members[:1] if found.group.members else ()
     half = missing(STATIC, found._replace(group=found.group._replace(members=first, state="PreparingRebalance")))
     assert [line.split()[1] for line in half] == ["state", "members", "instances", "assigned"]
 
 
-def test_offsets_are_looked_at() -> None:
+def test_expectations_name_wrong_offsets() -> None:
     found = as_promised(AHEAD)
     nothing = found._replace(commits=GroupCommits("ahead", {}))
     assert missing(AHEAD, nothing) == ["ahead: committed {}, not {'clicks': {0: 150}}"]

@@ -20,7 +20,7 @@ def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert state_root() == tmp_path / ".local" / "state" / "kgroups" / "sandbox"
 
 
-def test_second_holder_is_told(tmp_path: Path) -> None:
+def test_locked_folder_reports_second_holder(tmp_path: Path) -> None:
     path = tmp_path / "new" / "lock"
     with locked(path), pytest.raises(SandboxError, match="busy now"), locked(path, busy="busy now"):
         pass
@@ -28,7 +28,7 @@ def test_second_holder_is_told(tmp_path: Path) -> None:
         pass
 
 
-def test_deleting_a_lock_lets_two_waiters_in_one_after_the_other(tmp_path: Path) -> None:
+def test_deleted_lock_admits_waiters_one_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     inside: list[int] = []
     most: list[int] = []

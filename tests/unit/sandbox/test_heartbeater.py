@@ -6,7 +6,7 @@ from kgroups.sandbox.heartbeater import read_roster, write_roster
 from kgroups.sandbox.member import Member, consumer
 
 
-def test_roster_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_roster_round_trips(tmp_path: Path) -> None:
     members = [
         consumer("g", {"t": 3})._replace(member_id="m", generation=4),
         Member("blanks, a\nline end, \u2028 and \x1b", "connect", "opaque", b"\x00\xff", b""),
@@ -15,6 +15,6 @@ def test_roster_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_roster(tmp_path / "roster") == members
 
 
-def test_empty_roster(tmp_path: Path) -> None:
+def test_roster_may_be_empty(tmp_path: Path) -> None:
     write_roster(tmp_path / "roster", [])
     assert read_roster(tmp_path / "roster") == []

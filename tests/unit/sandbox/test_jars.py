@@ -74,7 +74,7 @@ def runs(maven: Path) -> int:
     return len(Path(f"{maven}.runs").read_text().splitlines())
 
 
-def test_fetches_once(cache: Path, maven: Path) -> None:
+def test_jars_are_fetched_once(cache: Path, maven: Path) -> None:
     said: list[str] = []
     assert not jars_at_hand(KAFKA)
     assert ensure_jars(KAFKA, said.append) == cache
@@ -88,7 +88,7 @@ def test_fetches_once(cache: Path, maven: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["change", "remove"])
-def test_fetches_again_what_was_damaged(cache: Path, maven: Path, harm: str) -> None:
+def test_jars_that_were_damaged_are_fetched_again(cache: Path, maven: Path, harm: str) -> None:
     jar = ensure_jars(KAFKA) / "kafka-clients-2.8.2.jar"
     if harm == "change":
         jar.write_text("CLIENT\n")
@@ -107,7 +107,7 @@ def test_fetches_again_what_was_damaged(cache: Path, maven: Path, harm: str) -> 
         ("more.jar", "more", r"is missing \(expected \w{64}, found nothing\)"),
     ],
 )
-def test_fetch_of_jars_that_differ_from_the_pinned_set_is_rejected(
+def test_jars_that_differ_from_pinned_checksums_are_rejected(
     cache: Path, maven: Path, jar: str, text: str | None, reason: str
 ) -> None:
     wanted = JARS["2.8.2"] | ({jar: text} if text else {})
@@ -117,7 +117,7 @@ def test_fetch_of_jars_that_differ_from_the_pinned_set_is_rejected(
     assert not cache.exists()
 
 
-def test_every_set_has_pinned_checksums_with_its_broker_or_program() -> None:
+def test_jar_checksums_are_pinned_for_every_version() -> None:
     for version in VERSIONS.values():
         sets = [version.name]
         sets += [f"{version.name}-streams"] if version.streams and not version.tools else []
@@ -128,7 +128,7 @@ def test_every_set_has_pinned_checksums_with_its_broker_or_program() -> None:
             assert any(version.name in line for line in lines)
 
 
-def test_leftovers_of_a_killed_run_do_no_harm(cache: Path, maven: Path) -> None:
+def test_jars_of_a_killed_fetch_are_discarded(cache: Path, maven: Path) -> None:
     part = cache.with_name("2.8.2.part")
     part.mkdir(parents=True)
     (part / "half-1.0.jar").write_text("ha")
@@ -136,7 +136,7 @@ def test_leftovers_of_a_killed_run_do_no_harm(cache: Path, maven: Path) -> None:
     assert not part.exists()
 
 
-def test_given_jars_are_used_as_they_are(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jars_in_given_folder_are_used(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = tmp_path / "given" / "2.8.2"
     given.mkdir(parents=True)
     (given / "any.jar").touch()
@@ -145,7 +145,7 @@ def test_given_jars_are_used_as_they_are(cache: Path, tmp_path: Path, monkeypatc
     assert not cache.exists()
 
 
-def test_kafka_streams_comes_alone_into_a_folder_of_its_own(
+def test_jars_of_kafka_streams_have_their_own_folder(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     maven = script(tmp_path / "bin" / "mvn", STREAMS_MAVEN, monkeypatch)
@@ -157,12 +157,12 @@ def test_kafka_streams_comes_alone_into_a_folder_of_its_own(
     assert "<version>4.3.1</version><exclusions><exclusion><groupId>*</groupId>" in pom
 
 
-def test_the_sandbox_runs_no_old_streams(cache: Path, maven: Path) -> None:
+def test_jars_of_old_kafka_streams_are_unsupported(cache: Path, maven: Path) -> None:
     with pytest.raises(SandboxError, match=r"does not support Kafka Streams 2\.8\.2"):
         ensure_streams_jars(KAFKA)
 
 
-def test_what_maven_said_is_told(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jars_maven_error_is_reported(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "bin" / "mvn", "#!/bin/sh\necho '[ERROR] no route'\nexit 1\n", monkeypatch)
     with pytest.raises(
         SandboxError, match=r"Maven could not fetch Kafka's jars; the end of its output:\n\[ERROR\] no route"
@@ -172,21 +172,21 @@ def test_what_maven_said_is_told(cache: Path, tmp_path: Path, monkeypatch: pytes
     assert not cache.with_name("2.8.2.part").exists()
 
 
-def test_a_fetch_without_a_broker_is_refused(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jars_without_the_broker_are_rejected(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script(tmp_path / "bin" / "mvn", "#!/bin/sh\n", monkeypatch)
     with pytest.raises(SandboxError, match=r"the 0 jars fetched for .* do not include the broker"):
         ensure_jars(KAFKA)
     assert not cache.exists()
 
 
-def test_nothing_to_fetch_with_names_the_ways_out(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jars_without_maven_or_ivy_names_the_alternatives(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jars, "find_maven", lambda: None)
     monkeypatch.setattr(jars, "find_ivy", lambda: None)
     with pytest.raises(SandboxError, match=r"Maven.*pip install 'kgroups\[pipeline\]'.*KGROUPS_KAFKA_JARS.*2\.8\.2/"):
         ensure_jars(KAFKA)
 
 
-def test_ivy_gets_every_coordinate_and_where_to_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ivy_receives_every_coordinate_and_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     java = script(tmp_path / "bin" / "java", '#!/bin/sh\necho "$@" > "$0.args"\ncp "$4" "$0.xml"\n', monkeypatch)
     fetch_by_ivy(str(java), Path("ivy.jar"), KAFKA.coordinates, tmp_path / "out")
     assert f"-retrieve {tmp_path}/out/[artifact]-[revision](-[classifier]).[ext]" in Path(f"{java}.args").read_text()
@@ -195,7 +195,7 @@ def test_ivy_gets_every_coordinate_and_where_to_put_them(tmp_path: Path, monkeyp
     assert 'name="slf4j-log4j12" rev="1.7.30"' in module
 
 
-def test_ivy_brings_what_comes_alone_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ivy_fetches_single_jar_without_dependencies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     java = script(tmp_path / "bin" / "java", '#!/bin/sh\ncp "$4" "$0.xml"\n', monkeypatch)
     streams = kafka_version("4.3.1").streams
     assert streams

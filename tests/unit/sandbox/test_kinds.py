@@ -15,14 +15,14 @@ from kgroups.sandbox.kinds import KINDS, seed_kinds
 from kgroups.sandbox.versions import VERSIONS, kafka_version
 
 
-def test_the_command_takes_all_kinds() -> None:
+def test_seed_option_accepts_all_kinds() -> None:
     (option,) = (each for each in seed.params if each.name == "kinds")
     assert isinstance(option.type, click.Choice)
     assert tuple(option.type.choices) == tuple(KINDS)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_an_old_kafka_says_what_it_has_not_before_anything_is_made(version: str) -> None:
+def test_seed_unsupported_kind_is_rejected_before_anything_is_created(version: str) -> None:
     sandbox = cast(Sandbox, SimpleNamespace(version=kafka_version(version)))
     lacking = [name for name, kind in KINDS.items() if not kind.runs_on(sandbox.version)]
     assert bool(lacking) == (version not in ("4.3.1", "4.4.0"))
@@ -31,13 +31,13 @@ def test_an_old_kafka_says_what_it_has_not_before_anything_is_made(version: str)
             seed_kinds(sandbox, tuple(KINDS))
 
 
-def test_who_has_no_members_is_empty() -> None:
+def test_seed_groups_without_members_are_empty() -> None:
     states = {group.name: group.state for kind in KINDS.values() for group in kind.groups}
     assert states["parcels-audit"] == GroupState.EMPTY
     assert states["connect-a"] == GroupState.STABLE
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--groups", "10"), ("--partitions", "3")])
-def test_a_shape_is_of_many_groups_only(capsys: Any, flag: str, value: str) -> None:
+def test_seed_kind_conflicts_with_load_options(capsys: Any, flag: str, value: str) -> None:
     assert main(["sandbox", "seed", "--kind", "share", flag, value]) == 2
     assert f"{flag} cannot be combined with --kind" in capsys.readouterr().err

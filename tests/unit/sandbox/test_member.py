@@ -48,20 +48,20 @@ def error(code: Code) -> KafkaError:
     return kafka_error(code)
 
 
-def test_newcomer_comes_back_with_the_id_that_it_was_given() -> None:
+def test_join_repeats_with_assigned_member_id() -> None:
     script = Script(MemberIdRequired("m"), JOINED, MEMBER.assignment)
     assert joined(script) == MEMBER._replace(member_id="m", generation=1)
     assert [call.member_id for call in script.asked if isinstance(call, JoinGroup)] == ["", "m"]
 
 
-def test_leader_assigns_to_itself() -> None:
+def test_join_as_leader_assigns_to_itself() -> None:
     script = Script(JOINED, MEMBER.assignment)
     joined(script)
     assert script.asked[1] == SyncGroup("g", "m", 1, "consumer", "range", {"m": MEMBER.assignment})
 
 
 @pytest.mark.parametrize(("code", "second"), [(Code.rebalance_in_progress, "m"), (Code.unknown_member_id, "")])
-def test_joins_again_when_the_group_has_moved_on(code: Code, second: str) -> None:
+def test_join_repeats_after_rebalance_or_lost_id(code: Code, second: str) -> None:
     script = Script(JOINED, error(code), JOINED._replace(generation=2), MEMBER.assignment)
     assert joined(script).generation == 2
     assert [call.member_id for call in script.asked if isinstance(call, JoinGroup)] == ["", second]
@@ -70,12 +70,12 @@ def test_joins_again_when_the_group_has_moved_on(code: Code, second: str) -> Non
 @pytest.mark.parametrize(
     "answers", [(error(Code.group_authorization_failed),), (JOINED, error(Code.group_authorization_failed))]
 )
-def test_not_let_in(answers: tuple[Any, ...]) -> None:
+def test_join_refused_is_an_error(answers: tuple[Any, ...]) -> None:
     with pytest.raises(SandboxError, match=r"group g: .*Group: GROUP_AUTHORIZATION_FAILED"):
         joined(Script(*answers))
 
 
-def test_a_heartbeat_that_is_taken_changes_nothing() -> None:
+def test_heartbeat_accepted_changes_nothing() -> None:
     member = MEMBER._replace(member_id="m", generation=1)
     script = Script(None)
     assert beaten(script, member) == member
@@ -83,12 +83,12 @@ def test_a_heartbeat_that_is_taken_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("code", [Code.rebalance_in_progress, Code.unknown_member_id, Code.illegal_generation])
-def test_a_member_that_is_asked_to_or_forgotten_joins_again(code: Code) -> None:
+def test_heartbeat_rejected_by_rebalance_joins_again(code: Code) -> None:
     script = Script(error(code), JOINED._replace(member_id="n"), MEMBER.assignment)
     assert beaten(script, MEMBER._replace(member_id="m", generation=1)).member_id == "n"
     assert script.kinds == [Heartbeat, JoinGroup, SyncGroup]
 
 
-def test_a_heartbeat_that_is_refused() -> None:
+def test_heartbeat_refused_is_an_error() -> None:
     with pytest.raises(SandboxError, match="Heartbeat: GROUP_AUTHORIZATION_FAILED"):
         beaten(Script(error(Code.group_authorization_failed)), MEMBER)

@@ -35,7 +35,7 @@ def given(count: int) -> set[int]:
     return set(reserved.numbers)
 
 
-def test_a_port_is_not_given_twice_within_the_hour(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_port_is_not_reused_within_an_hour(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its server may not have started yet, or be down."""
     monkeypatch.setattr(ports, "_RANGE", range(20_000, 20_040))
     first = given(4)
@@ -47,7 +47,7 @@ def test_a_port_is_not_given_twice_within_the_hour(cache: Path, monkeypatch: pyt
     assert len(given(4)) == 4
 
 
-def test_where_nothing_can_be_noted_there_are_ports_all_the_same(cache: Path) -> None:
+def test_ports_without_notes_folder_are_still_given(cache: Path) -> None:
     cache.parent.mkdir()
     cache.touch()
     assert len(given(3)) == 3

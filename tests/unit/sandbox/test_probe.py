@@ -90,7 +90,7 @@ def missing(**changed: bytes | None) -> str | None:
     return found and found.partition(f"{port}: ")[2]
 
 
-def test_ready() -> None:
+def test_ready_broker_has_nothing_missing() -> None:
     assert missing() is None
 
 
@@ -111,11 +111,11 @@ def test_ready() -> None:
         ({"groups": None}, "the broker closed the connection"),
     ],
 )
-def test_not_ready(changed: dict[str, bytes | None], told: str) -> None:
+def test_unready_broker_names_what_is_missing(changed: dict[str, bytes | None], told: str) -> None:
     assert missing(**changed) == told
 
 
-def test_nobody_there() -> None:
+def test_closed_port_is_not_ready() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         found = why_not_ready({1: ("127.0.0.1", held.getsockname()[1])})
@@ -123,6 +123,6 @@ def test_nobody_there() -> None:
     assert "refused" in found
 
 
-def test_api_versions() -> None:
+def test_api_versions_returns_newest_versions() -> None:
     with broker(READY) as port:
         assert api_versions("127.0.0.1", port) == {10: 4, 16: 5}

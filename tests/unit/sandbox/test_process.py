@@ -44,7 +44,7 @@ def wait_for(condition: object) -> None:
         time.sleep(0.01)
 
 
-def test_states(tmp_path: Path) -> None:
+def test_process_states_are_reported(tmp_path: Path) -> None:
     pid, mark = start(SLEEP, tmp_path)
     assert state_of(pid, mark) == "running"
     assert os.getsid(pid) == pid  # Ctrl-C in our terminal does not reach it
@@ -55,7 +55,7 @@ def test_states(tmp_path: Path) -> None:
     assert not send_signal(pid, mark, signal.SIGTERM)
 
 
-def test_descriptors_of_the_caller_are_not_kept_open(tmp_path: Path) -> None:
+def test_child_does_not_keep_descriptors_open(tmp_path: Path) -> None:
     """A shell's lock, say, under which a sandbox was started."""
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
@@ -66,13 +66,13 @@ def test_descriptors_of_the_caller_are_not_kept_open(tmp_path: Path) -> None:
     kill_now(pid, mark)
 
 
-def test_one_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+def test_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     pid, mark = start(DEAF, tmp_path)
     stop_all([pid], mark, grace=0.1)
     assert state_of(pid, mark) == "gone"
 
 
-def test_killed_at_once(tmp_path: Path) -> None:
+def test_kill_now_ends_process_and_may_be_repeated(tmp_path: Path) -> None:
     pid, mark = start(DEAF, tmp_path)
     kill_now(pid, mark)
     assert state_of(pid, mark) == "gone"
@@ -80,7 +80,7 @@ def test_killed_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="other systems do not tell of threads")
-def test_one_has_ended_when_its_last_thread_has(tmp_path: Path) -> None:
+def test_process_has_ended_only_with_its_last_thread(tmp_path: Path) -> None:
     """It may be a zombie already, and hold its ports for a while."""
     pid, mark = start(HEADLESS, tmp_path)
     wait_for(lambda: state_of(pid, mark) == "gone")
@@ -91,7 +91,7 @@ def test_one_has_ended_when_its_last_thread_has(tmp_path: Path) -> None:
     assert not threads.exists()
 
 
-def test_a_strangers_process_is_left_alone(tmp_path: Path) -> None:
+def test_process_of_another_command_is_left_alone(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
         stop_all([stranger.pid], f"{tmp_path}/", grace=0)
         assert stranger.poll() is None
@@ -100,11 +100,11 @@ def test_a_strangers_process_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pid", [0, -1])
-def test_numbers_that_are_no_process(pid: int) -> None:
+def test_invalid_pid_is_gone(pid: int) -> None:
     assert state_of(pid, "") == "gone"
 
 
-def test_log_of_the_run_before_is_kept_aside(tmp_path: Path) -> None:
+def test_log_of_previous_run_is_kept(tmp_path: Path) -> None:
     for _ in range(2):
         pid, mark = start(SLEEP, tmp_path)
         stop_all([pid], mark, grace=60)
@@ -112,6 +112,6 @@ def test_log_of_the_run_before_is_kept_aside(tmp_path: Path) -> None:
     assert (tmp_path / "it.old.log").read_text() == "ready\n"
 
 
-def test_what_cannot_be_executed(tmp_path: Path) -> None:
+def test_spawn_of_missing_program_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=r"cannot start .*/none: No such file"):
         spawn([str(tmp_path / "none")], tmp_path / "it.log")

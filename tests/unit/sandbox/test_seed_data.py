@@ -18,7 +18,7 @@ from kgroups.sandbox.versions import VERSIONS, kafka_version
 NEWEST = known_groups(kafka_version("4.3.1"))
 
 
-def test_the_newest_kafka_has_the_whole_world() -> None:
+def test_newest_kafka_has_all_known_groups() -> None:
     assert lacking_groups(kafka_version("4.3.1")) == {}
     assert len({group.name for group in NEWEST}) == len(NEWEST) == 15
 
@@ -32,13 +32,13 @@ def test_the_newest_kafka_has_the_whole_world() -> None:
         ("3.9.1", set()),
     ],
 )
-def test_older_ones_lack_what_came_later(version: str, lacking: set[str]) -> None:
+def test_older_kafka_lacks_newer_groups(version: str, lacking: set[str]) -> None:
     names = {group.name for group in known_groups(kafka_version(version))}
     assert set(lacking_groups(kafka_version(version))) == lacking
     assert names == {group.name for group in NEWEST} - lacking
 
 
-def test_who_plays_the_new_protocol() -> None:
+def test_consumer_protocol_groups_use_librdkafka() -> None:
     players = {
         version: {group.player for group in known_groups(kafka) if group.type == "Consumer"}
         for version, kafka in VERSIONS.items()
@@ -54,7 +54,7 @@ def test_who_plays_the_new_protocol() -> None:
 
 
 @pytest.mark.parametrize("known", NEWEST, ids=lambda known: ascii(known.name))
-def test_everything_happens_on_partitions_that_exist(known: KnownGroup) -> None:
+def test_known_groups_refer_to_existing_partitions(known: KnownGroup) -> None:
     for topic, offsets in known.committed.items():
         assert set(offsets) <= set(RECORDS[topic])
     assert set(known.topics) <= set(RECORDS)
@@ -66,11 +66,11 @@ def test_everything_happens_on_partitions_that_exist(known: KnownGroup) -> None:
 
 
 @pytest.mark.parametrize("known", [each for each in NEWEST if each.player == Player.JAVA], ids=lambda known: known.name)
-def test_a_console_consumer_commits_all_that_it_reads(known: KnownGroup) -> None:
+def test_console_consumer_commits_all_its_records(known: KnownGroup) -> None:
     assert known.commits == {topic: RECORDS[topic] for topic in known.topics}
 
 
-def test_oddities_are_odd() -> None:
+def test_known_groups_include_the_unusual_cases() -> None:
     groups = {group.name: group for group in NEWEST}
     assert groups["ahead"].commits["clicks"][0] > RECORDS["clicks"][0]
     assert groups["data-lost"].commits["clicks"][0] < LOG_STARTS["clicks"][0]

@@ -22,20 +22,20 @@ def make() -> None:
     MADE.append("once")
 
 
-def test_the_same_again_is_no_error_and_makes_nothing(sandbox: Sandbox) -> None:
+def test_seed_once_repeated_does_nothing(sandbox: Sandbox) -> None:
     assert seed_once(sandbox, "load", {"groups": 2}, make)
     assert not seed_once(sandbox, "load", {"groups": 2}, make)
     assert MADE == ["once"]
 
 
-def test_other_numbers_are_refused_with_the_way_out(sandbox: Sandbox) -> None:
+def test_seed_once_with_other_numbers_is_refused(sandbox: Sandbox) -> None:
     seed_once(sandbox, "load", {"groups": 2}, make)
     with pytest.raises(SandboxError, match=r"already has other load groups.*kgroups sandbox down --name a"):
         seed_once(sandbox, "load", {"groups": 3}, make)
     assert seed_once(sandbox, "known", [], make)
 
 
-def test_what_was_not_finished_is_not_gone_on_with(sandbox: Sandbox) -> None:
+def test_seed_once_after_interruption_is_refused(sandbox: Sandbox) -> None:
     def fail() -> None:
         raise KeyboardInterrupt
 

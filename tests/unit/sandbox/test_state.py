@@ -25,49 +25,49 @@ STATE = State(
 )
 
 
-def test_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_state_round_trips(tmp_path: Path) -> None:
     write_state(tmp_path, STATE)
     assert read_state(tmp_path) == STATE
     assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
 
 
-def test_pids_are_of_what_was_started() -> None:
+def test_state_pids_are_those_started() -> None:
     assert STATE.pids == [11, 12, 13]
     assert STATE.with_pid(2, 14).pids == [11, 14, 12, 13]
     assert replace(STATE, zookeeper_pid=0).pids == [11, 13]
 
 
-def test_none_written(tmp_path: Path) -> None:
+def test_state_that_was_not_written_is_none(tmp_path: Path) -> None:
     assert read_state(tmp_path) is None
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"brokers": [{"id": 1}], "helpers": []}'])
-def test_damaged(text: str, tmp_path: Path) -> None:
+def test_state_that_is_damaged_is_an_error(text: str, tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(text)
     with pytest.raises(SandboxError, match=r"state\.json is invalid"):
         read_state(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "-rf", ".hidden", "x" * 65])
-def test_names_that_are_no_folder(name: str) -> None:
+def test_sandbox_name_that_is_no_folder_name_is_rejected(name: str) -> None:
     with pytest.raises(SandboxError, match="is not a valid sandbox name"):
         Sandbox.load(name)
 
 
-def test_one_that_never_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sandbox_that_does_not_exist_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with pytest.raises(SandboxError, match="no sandbox named nobody; start one with: kgroups sandbox up --name nobody"):
         Sandbox.load("nobody")
     assert Sandbox.names() == []
 
 
-def test_versions() -> None:
+def test_kafka_version_lists_group_types_and_rejects_others() -> None:
     assert kafka_version("4.3.1").group_types == ("classic", "consumer", "share", "streams")
     with pytest.raises(SandboxError, match=r"the sandbox does not support Kafka 9\.9; choose from 1\.1\.1, "):
         kafka_version("9.9")
 
 
 @pytest.mark.parametrize("count", [0, 4])
-def test_number_of_brokers(count: int) -> None:
+def test_broker_count_out_of_range_is_rejected(count: int) -> None:
     with pytest.raises(SandboxError, match="1 to 3 brokers"):
         Sandbox.up(brokers=count)

@@ -19,7 +19,7 @@ class OneListener:
         return "localhost:1,localhost:2"
 
 
-def test_mechanisms_of_a_user_are_added_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scram_mechanisms_of_a_user_are_added_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     under_way: set[str] = set()
     lock = threading.Lock()
     at_once: list[str] = []

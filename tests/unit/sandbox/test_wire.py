@@ -48,22 +48,22 @@ def answered(call: Call[Any], version: int, **values: Any) -> Any:
 
 
 @pytest.mark.parametrize(("call", "version"), SPOKEN)
-def test_request_is_read_as_it_was_written(call: Call[Any], version: int) -> None:
+def test_request_round_trips_in_every_version(call: Call[Any], version: int) -> None:
     assert write(asked(call, version)) == call.encode(version)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.api.name)
-def test_oldest_and_newest_broker_understand_us(call: Call[Any]) -> None:
+def test_calls_cover_oldest_and_newest_broker(call: Call[Any]) -> None:
     assert call.api.oldest <= OLDEST_BROKER[call.api.name]
     assert call.api.newest >= NEWEST_BROKER[call.api.name]
 
 
-def test_what_a_request_asks_about_is_counted() -> None:
+def test_call_keys_count_the_requested_items() -> None:
     assert [call.keys for call in CALLS] == [2, 1, 1, 1, 2]
 
 
 @pytest.mark.parametrize("version", range(JOIN.api.oldest, JOIN.api.newest + 1))
-def test_join_group(version: int) -> None:
+def test_join_group_responses_are_read(version: int) -> None:
     member = nested(response_type(JOIN.api.key, version), "JoinGroupResponseMember")
     values = {"protocol_name": "range", "leader": "m", "member_id": "m", "generation_id": 4}
     others = {"members": (build(member, member_id="m", metadata=b"asks"),)}
@@ -75,20 +75,20 @@ def test_join_group(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(SYNC.api.oldest, SYNC.api.newest + 1))
-def test_sync_group(version: int) -> None:
+def test_sync_group_responses_are_read(version: int) -> None:
     assert answered(SYNC, version, error_code=ErrorCode.none, assignment=b"gets") == b"gets"
     refused = answered(SYNC, version, error_code=ErrorCode.rebalance_in_progress, assignment=b"")
     assert refused.code == ErrorCode.rebalance_in_progress
 
 
 @pytest.mark.parametrize("version", range(BEAT.api.oldest, BEAT.api.newest + 1))
-def test_heartbeat(version: int) -> None:
+def test_heartbeat_responses_are_read(version: int) -> None:
     assert answered(BEAT, version, error_code=ErrorCode.none) is None
     assert answered(BEAT, version, error_code=ErrorCode.unknown_member_id).code == ErrorCode.unknown_member_id
 
 
 @pytest.mark.parametrize("version", range(COMMIT.api.oldest, COMMIT.api.newest + 1))
-def test_offset_commit_tells_the_first_error(version: int) -> None:
+def test_offset_commit_response_has_the_first_error(version: int) -> None:
     kind = response_type(COMMIT.api.key, version)
 
     def topics(*codes: ErrorCode) -> Any:
@@ -102,7 +102,7 @@ def test_offset_commit_tells_the_first_error(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(CREATE.api.oldest, CREATE.api.newest + 1))
-def test_create_topics(version: int) -> None:
+def test_create_topics_responses_are_read(version: int) -> None:
     topic = nested(response_type(CREATE.api.key, version), "CreatableTopicResult")
     values = {"error_message": None, "topic_id": None, "configs": ()}
     codes = {"a": ErrorCode.none, "b": ErrorCode.topic_already_exists}
@@ -117,7 +117,7 @@ PARTITIONS = st.dictionaries(
 
 
 @given(PARTITIONS, st.integers(0, NEWEST))
-def test_consumers_protocol_is_read_as_it_was_written(partitions: dict[str, list[int]], version: int) -> None:
+def test_consumer_protocol_round_trips(partitions: dict[str, list[int]], version: int) -> None:
     expected = assignment_of(partitions.items())
     held = decode_assignment(encode_assignment(partitions, version=version))
     assert (held.topics, held.version, held.note) == (expected.topics, version, None)

@@ -39,7 +39,7 @@ def ids(group: Imagined) -> list[str]:
         ("partitions=a:b:1", ("partitions", "a:b", 1, False)),
     ],
 )
-def test_forms(text: str, change: tuple[str, str, int, bool]) -> None:
+def test_parse_change_accepts_every_form(text: str, change: tuple[str, str, int, bool]) -> None:
     assert parse_change(text) == Change(text, *change)
 
 
@@ -51,18 +51,18 @@ def test_forms(text: str, change: tuple[str, str, int, bool]) -> None:
         *("partitions=t", "partitions=:+1", "partitions=t:"),
     ],
 )
-def test_no_form(text: str) -> None:
+def test_parse_change_rejects_other_text(text: str) -> None:
     with pytest.raises(InvalidChange, match=r"use one of members=|there is no assignor"):
         parse_change(text)
 
 
-def test_a_new_member_asks_for_what_most_ask_for_and_comes_last() -> None:
+def test_added_member_has_the_most_common_subscription_and_comes_last() -> None:
     group = changed("members=+2")
     assert ids(group) == ["b-2", "a-1", "a-2", "~new-1", "~new-2"]
     assert group.members[-1].topics == ("t", "u") and not group.left
 
 
-def test_those_leave_that_come_last_and_static_ones_come_first() -> None:
+def test_removed_members_are_the_last_and_static_members_come_first() -> None:
     group = changed("members=1")
     assert ids(group) == ["a-2"]
     assert [member.member_id for member in group.left] == ["a-1", "b-2"]
@@ -70,17 +70,17 @@ def test_those_leave_that_come_last_and_static_ones_come_first() -> None:
 
 
 @pytest.mark.parametrize("name", ["a-2", "static"])
-def test_a_member_leaves_by_either_id(name: str) -> None:
+def test_member_is_removed_by_member_or_instance_id(name: str) -> None:
     assert ids(changed(f"member=-{name}")) == ["b-2", "a-1"]
 
 
-def test_a_member_leaves_by_the_beginning_of_its_id() -> None:
+def test_member_is_removed_by_unique_id_prefix() -> None:
     assert ids(changed("member=-b")) == ["a-1", "a-2"]
     with pytest.raises(InvalidChange, match="the ids of 2 members begin so"):
         changed("member=-a")
 
 
-def test_changes_follow_one_another() -> None:
+def test_changes_are_applied_in_order() -> None:
     group = changed(
         "members=+1", "member=-~new-1", "members=+1", "partitions=t:+1", "partitions=t:9", "assignor=sticky"
     )
@@ -100,12 +100,12 @@ def test_changes_follow_one_another() -> None:
         ("partitions=t:+999999999", "up to 200,000 are worked out"),
     ],
 )
-def test_changes_that_make_no_sense(text: str, why: str) -> None:
+def test_invalid_changes_are_rejected_with_reason(text: str, why: str) -> None:
     with pytest.raises(InvalidChange, match=why) as refused:
         changed(text)
     assert str(refused.value).startswith(f"{text}: ")
 
 
-def test_the_last_member_cannot_leave() -> None:
+def test_last_member_cannot_be_removed() -> None:
     with pytest.raises(InvalidChange, match="it is the last member"):
         changed("members=1", "member=-a-2")

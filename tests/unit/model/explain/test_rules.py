@@ -30,7 +30,7 @@ def notable(given: GroupFacts) -> dict[str, Severity]:
 WELL = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}))
 
 
-def test_a_group_without_faults() -> None:
+def test_healthy_group_has_only_informational_findings() -> None:
     assert found(WELL).keys() == QUIET
     assert notable(WELL) == {}
     assert "2 partitions each" in found(WELL)["as-assigned"].text
@@ -38,7 +38,7 @@ def test_a_group_without_faults() -> None:
     assert "'range': all 2 members offer it" in found(WELL)["protocol"].text
 
 
-def test_group_without_members_that_is_still_committed_for() -> None:
+def test_group_without_members_but_with_commits_is_a_warning() -> None:
     empty = facts()
     assert "not-stopped" not in found(empty)
     busy = found(empty._replace(outsiders="3 commits of t-0, at most 1.0 s apart"))["not-stopped"]
@@ -47,14 +47,14 @@ def test_group_without_members_that_is_still_committed_for() -> None:
     )
 
 
-def test_a_coordinator_that_does_not_lead_its_partition() -> None:
+def test_coordinator_that_does_not_lead_its_partition_is_a_warning() -> None:
     moving = WELL._replace(placement=Placement("ListGroups v5", 7, 50, 2))
     assert notable(moving) == {"coordinator": Severity.WARNING}
     assert "led by broker 2 now" in found(moving)["coordinator"].text
     assert found(WELL._replace(placement=Placement("ListGroups v5")))["coordinator"].text.endswith("by ListGroups v5")
 
 
-def test_idle_members_and_why() -> None:
+def test_idle_members_are_a_warning_with_reason() -> None:
     few = facts(member("a", {"t": (0,)}), member("b"), partitions=1)
     assert notable(few) == {"idle-members": Severity.WARNING}
     assert found(few)["idle-members"].subjects == ("b",)
@@ -67,7 +67,7 @@ def test_idle_members_and_why() -> None:
     assert "range hands out each topic by itself" in found(ranged)["idle-members"].text
 
 
-def test_assignments_that_cannot_be_decoded() -> None:
+def test_undecodable_assignments_are_a_warning_and_hide_other_findings() -> None:
     """Nobody knows what their members hold: neither that it is nothing, nor that partitions have no member."""
     raw = Raw(b"?", "it ends too soon")
     odd = facts(member("a")._replace(assignment=Assignment(raw=raw)), partitions=6)
@@ -80,7 +80,7 @@ def test_assignments_that_cannot_be_decoded() -> None:
     assert (row.note, row.partitions) == ("its assignment cannot be decoded: it ends too soon", None)
 
 
-def test_one_member_is_one() -> None:
+def test_findings_of_one_member_are_singular() -> None:
     alone = facts(member("a", {"t": (0, 1, 2, 3)}, instance_id="one"))
     assert found(alone)["static-members"].text.startswith("its only member is static: ")
     twice = facts(member("a", {"t": (0,)}, instance_id="one"), member("b"), partitions=1)
@@ -88,7 +88,7 @@ def test_one_member_is_one() -> None:
     assert found(twice)["idle-members"].text.startswith("1 of 2 members holds nothing (b): ")
 
 
-def test_partitions_without_a_member() -> None:
+def test_partitions_without_a_member_are_a_problem() -> None:
     grown = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2,)}), partitions=5)
     assert notable(grown) == {"without-member": Severity.PROBLEM, "would-move": Severity.WARNING}
     assert found(grown)["without-member"].subjects == ("t-3", "t-4")
@@ -98,7 +98,7 @@ def test_partitions_without_a_member() -> None:
     assert notable(modern) == dict.fromkeys(("state", "reconciling", "without-member"), Severity.WARNING)
 
 
-def test_who_is_to_hold_something_is_not_said_to_have_come_too_late() -> None:
+def test_partitions_in_target_assignments_are_not_without_member() -> None:
     parts = assignment_of({"t": (0, 1)}.items()), assignment_of({"t": (2, 3)}.items())
     first = member("a", {"t": (0, 1, 2, 3)}, target=parts[0], member_epoch=3)
     second = member("b", topics=("t",), target=parts[1], member_epoch=4)
@@ -106,24 +106,24 @@ def test_who_is_to_hold_something_is_not_said_to_have_come_too_late() -> None:
     assert notable(modern) == dict.fromkeys(("state", "reconciling"), Severity.WARNING)
 
 
-def test_partitions_claimed_twice() -> None:
+def test_partitions_claimed_twice_are_a_problem() -> None:
     twice = facts(member("a", {"t": (0, 1)}), member("b", {"t": (1, 2, 3)}))
     assert notable(twice)["claimed-twice"] is Severity.PROBLEM
     assert found(twice)["claimed-twice"].subjects == ("t-1",)
 
 
-def test_partitions_and_topics_that_are_gone() -> None:
+def test_missing_topics_and_partitions_are_reported() -> None:
     gone = facts(member("a", {"t": (0, 1, 2), "x": (0,)}, ("t", "x")), partitions={"t": 2}, missing=frozenset({"x"}))
     assert notable(gone) == {"missing-topics": Severity.WARNING, "held-but-gone": Severity.PROBLEM}
     assert found(gone)["held-but-gone"].subjects == ("t-2", "x-0")
 
 
-def test_topics_that_nobody_tells_of_are_not_taken_for_gone() -> None:
+def test_unreported_topics_are_not_missing() -> None:
     untold = facts(member("a", {"x": (0, 1)}, ("x",)), partitions={}, untold=frozenset({"x"}))
     assert notable(untold) == {"untold-topics": Severity.WARNING}
 
 
-def test_subscriptions_that_differ() -> None:
+def test_different_subscriptions_are_reported() -> None:
     odd = facts(
         member("a", {"t": (0, 1)}),
         member("b", {"t": (2, 3)}),
@@ -135,7 +135,7 @@ def test_subscriptions_that_differ() -> None:
     assert "2 members: t, 1 member: u" in found(odd)["subscriptions-differ"].text
 
 
-def test_clients_that_differ() -> None:
+def test_different_clients_are_a_warning() -> None:
     old = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}, subscription=Subscription(("t",), version=1)))
     assert notable(old) == {"clients-differ": Severity.WARNING}
     assert "v1, with the partitions that it owns (KIP-429)" in found(old)["clients-differ"].text
@@ -143,7 +143,7 @@ def test_clients_that_differ() -> None:
     assert notable(facts(member("a", {"t": (0, 1, 2, 3)}, subscription=raw))) == {"user-data": Severity.WARNING}
 
 
-def test_a_mixed_group_is_on_its_way() -> None:
+def test_group_with_mixed_protocols_is_being_upgraded() -> None:
     target = assignment_of({"t": (0, 1)}.items())
     new = member("a", {"t": (0, 1)}, target=target, member_epoch=3, upgraded=True)
     old = member("b", {"t": (2, 3)}, target=assignment_of({"t": (2, 3)}.items()), member_epoch=3, upgraded=False)
@@ -154,14 +154,14 @@ def test_a_mixed_group_is_on_its_way() -> None:
     assert "leader" not in found(mixed)
 
 
-def test_static_members() -> None:
+def test_static_members_are_a_warning_only_if_partial() -> None:
     both = facts(member("a", {"t": (0, 1)}, instance_id="x"), member("b", {"t": (2, 3)}, instance_id="y"))
     assert notable(both) == {} and "all 2 members are static" in found(both)["static-members"].text
     one = facts(member("a", {"t": (0, 1)}, instance_id="x"), member("b", {"t": (2, 3)}))
     assert notable(one) == {"static-members": Severity.WARNING}
 
 
-def test_an_empty_rack_is_none() -> None:
+def test_empty_rack_is_no_rack() -> None:
     def racked(rack: str | None) -> GroupFacts:
         return facts(member("a", {"t": (0, 1, 2, 3)}, subscription=Subscription(("t",), rack=rack)))
 
@@ -170,21 +170,21 @@ def test_an_empty_rack_is_none() -> None:
 
 
 @pytest.mark.parametrize("state", ["PreparingRebalance", "CompletingRebalance"])
-def test_a_classic_group_in_a_rebalance_tells_nothing(state: str) -> None:
+def test_rebalancing_classic_group_has_only_its_state(state: str) -> None:
     bare = [member(name, topics=(), metadata_bytes=0, assignment_bytes=0) for name in "ab"]
     given = facts(*bare, state=state, protocol="", partitions={})
     assert notable(given) == {"state": Severity.WARNING}
     assert [row.could_hold for row in explained_members(given)] == [None, None]
 
 
-def test_groups_without_members_and_of_other_kinds() -> None:
+def test_groups_without_members_and_share_groups_have_their_state() -> None:
     assert found(facts(state="Empty", partitions={})).keys() == {"coordinator", "state"}
     share = facts(type="Share", protocol_type="share", partitions={})
     share = share._replace(group=share.group._replace(members=None))
     assert "members are not described" in found(share)["state"].text
 
 
-def test_members_of_share_and_streams_groups() -> None:
+def test_share_and_streams_members_are_explained() -> None:
     shared = facts(member("a", {"t": (0,)}), type="Share", protocol_type="share", protocol="simple")
     assert found(shared)["protocol"].text.startswith("the broker assigns, by 'simple': several members may have")
     assert found(shared).keys() == {"coordinator", "protocol"}
@@ -205,14 +205,14 @@ def test_members_of_share_and_streams_groups() -> None:
     assert found(threads(2, 0))["idle-members"].subjects == ("1",) and "idle-members" not in told
 
 
-def test_what_brokers_do_not_tell_while_a_leader_assigns() -> None:
+def test_completing_rebalance_without_protocol_is_explained() -> None:
     told = found(facts(member("a", topics=(), metadata_bytes=None), state="CompletingRebalance", protocol=""))
     assert told["protocol"].text.startswith("all have joined, and a protocol is chosen")
     told = found(facts(member("a", topics=(), metadata_bytes=None), state="PreparingRebalance", protocol=""))
     assert told["protocol"].text.startswith("no protocol is chosen yet") and "weight" not in told
 
 
-def test_what_connect_workers_run() -> None:
+def test_connect_workers_are_balanced_by_connectors_and_tasks() -> None:
     def worker(name: str, tasks: tuple[int, ...], delay: int = 0) -> object:
         work = WorkerAssignment(2, 0, "a", "http://a:8083/", 5, (ConnectorWork("c", name == "a", tasks),), (), delay)
         raw = Subscription(raw=Raw(b"", ""))
@@ -229,7 +229,7 @@ def test_what_connect_workers_run() -> None:
     assert "uneven" in connect(worker("a", (0, 1, 2)), worker("b", ()))["balance"].text
 
 
-def test_a_group_near_the_limits() -> None:
+def test_group_near_size_limits_is_reported() -> None:
     heavy = facts(*(member(f"m{number}", {"t": (number,)}, metadata_bytes=1_000_000) for number in range(4)))
     assert notable(heavy) == {"record-size": Severity.PROBLEM}
     assert "max.message.bytes is 1,048,588 by default" in found(heavy)["record-size"].text
@@ -244,7 +244,7 @@ def test_a_group_near_the_limits() -> None:
     assert notable(roomy) == {"request-size": Severity.WARNING}
 
 
-def test_a_thousand_members() -> None:
+def test_thousand_members_are_summarized() -> None:
     many = facts(*(member(f"m{n:04}", {"t": (n,)}) for n in range(1000)), partitions=1000)
     assert notable(many) == {}
     assert "1 partition each" in found(many)["as-assigned"].text
@@ -252,12 +252,12 @@ def test_a_thousand_members() -> None:
     assert "990 of 1,000 members hold nothing (m0010, m0011, m0012, … and 987 more)" in found(idle)["idle-members"].text
 
 
-def test_the_coordinator_is_named_with_its_address() -> None:
+def test_coordinator_is_named_with_its_address() -> None:
     moved = WELL._replace(group=WELL.group._replace(coordinator=Node(1, "::1", 9)))
     assert "broker 1 ([::1]:9)" in found(moved)["coordinator"].text
 
 
-def test_a_restart_of_static_members_is_not_weighed() -> None:
+def test_restart_of_static_members_is_not_weighed() -> None:
     def told(*instances: str | None) -> str:
         each = [
             member(f"m{at}", {"t": (at,)}, instance_id=name, metadata_bytes=20) for at, name in enumerate(instances)

@@ -32,7 +32,7 @@ def shifts(what_if: WhatIf) -> dict[str, tuple[str | None, str, str]]:
     return {shift.consumer_id: (shift.status, str(shift.gets), str(shift.gives_up)) for shift in what_if.shifts}
 
 
-def test_range_hands_out_anew_and_everybody_stops() -> None:
+def test_what_if_range_pauses_all_partitions() -> None:
     what_if = told(RANGE, "members=+1")
     assert shifts(what_if) == {
         "a": (None, "", ""),
@@ -43,44 +43,44 @@ def test_range_hands_out_anew_and_everybody_stops() -> None:
     assert "1 partition of 4 would move from members that stay; stop-the-world: all members give up" in what_if.text
 
 
-def test_cooperative_stops_only_what_moves_and_takes_two_rebalances() -> None:
+def test_what_if_cooperative_pauses_only_moved_partitions() -> None:
     what_if = told(COOPERATIVE, "members=+1")
     assert (what_if.moved, what_if.paused, what_if.stop_the_world, what_if.rebalances) == (1, 1, False, 2)
     assert "incrementally, in 2 rebalances (KIP-429)" in what_if.text
 
 
-def test_what_leaves_is_taken_over_at_once() -> None:
+def test_what_if_removed_member_has_its_partitions_taken_over() -> None:
     what_if = told(STICKY, "member=-b")
     assert (what_if.moved, what_if.taken_over, what_if.members) == (0, 2, 1)
     assert shifts(what_if) == {"a": (None, "t:2,3", ""), "b": ("leaves", "", "t:2,3")}
 
 
-def test_a_topic_that_grows() -> None:
+def test_what_if_added_partitions_are_counted() -> None:
     what_if = told(STICKY, "partitions=t:+2")
     assert (what_if.moved, what_if.added, what_if.partitions) == (0, 2, 6)
     assert told(RANGE, "partitions=t:+2").moved == 1
 
 
-def test_changes_together() -> None:
+def test_what_if_combines_changes() -> None:
     what_if = told(RANGE, "members=+1", "partitions=t:6", "assignor=cooperative-sticky")
     assert what_if.changes == ("members=+1", "partitions=t:6", "assignor=cooperative-sticky")
     assert (what_if.moved, what_if.added, what_if.members) == (0, 2, 3)
     assert "restarted twice" in what_if.text
 
 
-def test_the_broker_moves_incrementally() -> None:
+def test_what_if_consumer_protocol_moves_incrementally() -> None:
     what_if = told(modern((0, 1), (2, 3)), "members=+2")
     assert (what_if.moved, what_if.paused, what_if.stop_the_world) == (2, 2, False)
     assert "(KIP-848)" in what_if.text
     assert told(modern((0, 1), (2, 3)), "assignor=range").moved == 0
 
 
-def test_a_classic_group_may_be_asked_about_its_upgrade() -> None:
+def test_what_if_classic_group_can_be_upgraded() -> None:
     what_if = told(RANGE, "assignor=uniform")
     assert what_if.moved == 0 and "restarted once with group.protocol=consumer" in what_if.text
 
 
-def test_members_by_a_regular_expression_are_taken_to_match_what_they_hold() -> None:
+def test_what_if_regex_subscription_matches_held_topics() -> None:
     regex = Subscription((), regex="^t.*")
     held = assignment_of({"t": (0, 1, 2, 3)}.items())
     given = facts(
@@ -96,7 +96,7 @@ def test_members_by_a_regular_expression_are_taken_to_match_what_they_hold() -> 
         (facts(member("a", {"t": (0,)}), protocol="mine"), "members=+1", "unknown assignor 'mine'"),
     ],
 )
-def test_assignors_that_cannot_be(given: GroupFacts, text: str, why: str) -> None:
+def test_what_if_rejects_unavailable_assignors(given: GroupFacts, text: str, why: str) -> None:
     with pytest.raises(InvalidChange, match=why):
         told(given, text)
 
@@ -121,12 +121,12 @@ def test_assignors_that_cannot_be(given: GroupFacts, text: str, why: str) -> Non
         ),
     ],
 )
-def test_not_enough_is_known(given: GroupFacts, why: str) -> None:
+def test_what_if_with_incomplete_data_cannot_be_computed(given: GroupFacts, why: str) -> None:
     with pytest.raises(NotEnoughData, match=why):
         told(given, "members=+1")
 
 
-def test_a_thousand_members_and_ten_thousand_partitions() -> None:
+def test_what_if_handles_a_thousand_members_and_ten_thousand_partitions() -> None:
     members = [member(f"m{at:04}", {"t": tuple(range(at * 10, at * 10 + 10))}) for at in range(1000)]
     what_if = told(facts(*members, partitions=10_000, protocol="cooperative-sticky"), "members=+1")
     assert (what_if.moved, what_if.members) == (9, 1001)

@@ -25,5 +25,7 @@ from kgroups.model.health.burrow import Look, Verdict, verdict
         ([], True, Verdict.UNKNOWN),
     ],
 )
-def test_verdicts(looks: list[tuple[int | None, int | None]], committing: bool, expected: Verdict) -> None:
+def test_burrow_verdict_of_each_window(
+    looks: list[tuple[int | None, int | None]], committing: bool, expected: Verdict
+) -> None:
     assert verdict([Look(*look) for look in looks], committing=committing) is expected

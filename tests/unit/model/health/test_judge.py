@@ -83,31 +83,31 @@ def one(limits: Limits, *looks: Seen) -> Finding:
         (Limits(time_lag=Threshold(1)), UNKNOWN, "t-1: time lag 0, unknown on 1 partition"),
     ],
 )
-def test_one_expectation(limits: Limits, severity: Severity, said: str) -> None:
+def test_judge_one_limit_has_severity_and_message(limits: Limits, severity: Severity, said: str) -> None:
     finding = one(limits)
     assert (finding.severity, finding.message) == (severity, said)
 
 
-def test_partitions_without_a_member_and_claimed_twice() -> None:
+def test_judge_assigned_reports_missing_and_duplicate_members() -> None:
     finding = one(Limits(assigned=True), seen(ends={0: 100, 1: 100, 2: 7}, held={"a": (0, 1), "b": (1,)}))
     assert finding.severity is CRITICAL
     assert finding.message == "1 partition without a member: t-2; 1 partition claimed twice: t-1"
 
 
-def test_a_total_with_a_hole_is_not_called_kept() -> None:
+def test_judge_lag_with_unknown_partition_is_unknown_unless_exceeded() -> None:
     hole = seen({0: 90, 1: 5}, {0: 100})
     assert one(Limits(lag=Threshold(critical=50)), hole).severity is UNKNOWN
     assert one(Limits(lag=Threshold(critical=9)), hole).severity is CRITICAL
     assert one(Limits(partition_lag=Threshold(critical=50)), hole).severity is UNKNOWN
 
 
-def test_nothing_committed_is_no_lag() -> None:
+def test_judge_lag_without_commits_and_partitions_is_ok() -> None:
     nothing = seen({}, {}, {})
     assert one(Limits(lag=Threshold(critical=0)), nothing).severity is OK
     assert one(Limits(partition_lag=Threshold(critical=0)), nothing).severity is OK
 
 
-def test_times() -> None:
+def test_judge_time_lag_and_commit_age() -> None:
     late = seen(unread={0: NOW - 7000}, committed_at={0: NOW - 5000, 1: NOW - 1000})
     assert one(Limits(time_lag=Threshold(critical=6000)), late).message == "t-0: time lag 7s is above 6s"
     age = one(Limits(commit_age=Threshold(4000, 6000)), late)
@@ -127,13 +127,13 @@ def test_times() -> None:
         (seen({0: 10, 1: 1}, {0: 100, 1: 100}, now=NOW + 2000), "REWIND in 2s: t-0, t-1"),
     ],
 )
-def test_trend(second: Seen, said: str) -> None:
+def test_judge_trend_names_the_verdict(second: Seen, said: str) -> None:
     finding = one(Limits(trend=True), seen(), second)
     assert finding.message == said
     assert finding.severity is {"OK": OK, "WARN": WARNING}.get(said.split()[0], CRITICAL)
 
 
-def test_two_times_of_the_brokers_tell_whether_it_commits_whatever_our_clock_says() -> None:
+def test_judge_trend_compares_broker_times_only() -> None:
     first = seen({0: 90}, {0: 110}, ALONE, committed_at={0: NOW + 60_000})
     again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000, committed_at={0: NOW + 60_000})
     assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
@@ -141,7 +141,7 @@ def test_two_times_of_the_brokers_tell_whether_it_commits_whatever_our_clock_say
     assert one(Limits(trend=True), first, late).message == "STALL in 2s: t-0"
 
 
-def test_why_times_are_not_known_is_said() -> None:
+def test_judge_unread_commit_times_are_explained() -> None:
     first = seen({0: 90}, {0: 110}, ALONE)
     again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)._replace(commits_unread="no ACL")
     trend = one(Limits(trend=True), first, again)
@@ -150,7 +150,7 @@ def test_why_times_are_not_known_is_said() -> None:
     assert (age.severity, age.message) == (UNKNOWN, "commit age unknown on 1 partition: no ACL")
 
 
-def test_what_was_not_found_is_older_than_what_was_read() -> None:
+def test_judge_commit_not_found_is_at_least_as_old_as_the_records_read() -> None:
     """Behind the records that were read: an age has a least value, and the window of a trend was read whole."""
     first, again = seen({0: 90}, {0: 110}, ALONE), seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)
     again = again._replace(commits_unread="stopped at 9 bytes", commits_before=NOW - 60_000)
@@ -164,7 +164,7 @@ def test_what_was_not_found_is_older_than_what_was_read() -> None:
     assert one(Limits(trend=True), first, within).message.startswith("STALL in 2s: t-0; whether it commits is guessed")
 
 
-def test_a_time_that_is_known_goes_before_one_that_is_at_least() -> None:
+def test_judge_known_age_takes_precedence_over_lower_bound() -> None:
     found = seen({0: 90, 1: 90}, {0: 90, 1: 90}, committed_at={0: NOW - 9000})._replace(commits_before=NOW - 5000)
     assert (
         one(Limits(commit_age=Threshold(critical=4000)), found).message
@@ -174,12 +174,12 @@ def test_a_time_that_is_known_goes_before_one_that_is_at_least() -> None:
     assert one(Limits(commit_age=Threshold(critical=4000)), late).message == "t-1: commit age at least 5s is above 4s"
 
 
-def test_brokers_whose_clock_is_ahead() -> None:
+def test_judge_commit_age_in_the_future_is_zero() -> None:
     ahead = seen({0: 90}, {0: 90}, ALONE, committed_at={0: NOW + 500})
     assert one(Limits(commit_age=Threshold(critical=1)), ahead).value == 0
 
 
-def test_trend_of_a_partition_without_a_commit_is_unknown() -> None:
+def test_judge_trend_without_a_commit_is_unknown() -> None:
     """No consumer may be late without a sign: it has a member, and its log has records."""
     first, second = seen({0: 99}, {0: 99, 1: 50}), seen({0: 100}, {0: 100, 1: 50}, now=NOW + 2000)
     finding = one(Limits(trend=True), first, second)
@@ -215,7 +215,7 @@ SIX = dict.fromkeys(range(6), 500)
 
 
 @pytest.mark.parametrize(("limits", "word", "said"), RULES, ids=[word for _, word, _ in RULES])
-def test_uncommitted_partitions_of_a_group_with_members_are_unknown(limits: Limits, word: str, said: str) -> None:
+def test_judge_uncommitted_partitions_with_members_are_unknown(limits: Limits, word: str, said: str) -> None:
     held = {"a": tuple(SIX)}
     none, some = seen({}, SIX, held), seen({0: 500}, SIX, held, committed_at={0: NOW})
     finding = one(limits, none)
@@ -239,7 +239,7 @@ def test_uncommitted_partitions_of_a_group_with_members_are_unknown(limits: Limi
 
 
 @pytest.mark.parametrize(("limits", "word", "said"), RULES, ids=[word for _, word, _ in RULES])
-def test_undecoded_assignments_make_lag_unknown(limits: Limits, word: str, said: str) -> None:
+def test_judge_undecoded_assignments_make_lag_unknown(limits: Limits, word: str, said: str) -> None:
     fine = seen({0: 500}, {0: 500}, ALONE, committed_at={0: NOW})
     finding = one(limits, undecodable(fine))
     assert finding.severity is UNKNOWN
@@ -254,19 +254,19 @@ def undecodable(look: Seen) -> Seen:
     return look._replace(offsets=look.offsets._replace(group=group._replace(members=members)))
 
 
-def test_a_known_part_above_the_limit_is_critical_whatever_is_unknown() -> None:
+def test_judge_known_part_above_the_limit_is_critical() -> None:
     finding = one(Limits(lag=Threshold(critical=5)), seen({0: 90}, {0: 100, 1: 9}, {"a": (0, 1)}))
     assert (finding.severity, finding.value) == (CRITICAL, None)
     assert finding.message == "lag 10 on 1 partition is above 5, unknown on 1: no committed offset"
 
 
-def test_reasons_are_counted() -> None:
+def test_judge_unknown_reasons_are_counted() -> None:
     look = seen({0: 90, 1: 5}, {0: 100, 2: 9}, {"a": (0, 1, 2)})
     finding = one(Limits(lag=Threshold(critical=50)), look)
     assert finding.message == ("lag 10 on 1 partition, unknown on 2: no log end offset (1), no committed offset (1)")
 
 
-def test_assigned_is_unknown_where_it_cannot_be_told() -> None:
+def test_judge_assigned_with_incomplete_data_is_unknown() -> None:
     rule = Limits(assigned=True)
 
     def said(look: Seen) -> tuple[Severity, str]:
@@ -302,7 +302,7 @@ def test_assigned_is_unknown_where_it_cannot_be_told() -> None:
         (Proof(None, "no leader"), UNKNOWN, "STOP? in 2s: t-0; no leader"),
     ],
 )
-def test_trend_needs_an_unread_record(proof: Proof, severity: Severity, said: str) -> None:
+def test_judge_trend_requires_an_unread_record(proof: Proof, severity: Severity, said: str) -> None:
     first = seen({0: 90}, {0: 91}, {})
     again = seen({0: 90}, {0: 91}, {}, now=NOW + 2000)
     assert suspects([first, again]) == {("t", 0): Position("t", 0, 90)}
@@ -310,7 +310,7 @@ def test_trend_needs_an_unread_record(proof: Proof, severity: Severity, said: st
     assert (finding.severity, finding.message) == (severity, said)
 
 
-def test_trend_of_a_log_that_went_away_is_unknown() -> None:
+def test_judge_trend_without_second_log_end_is_unknown() -> None:
     first, again = seen({0: 90}, {0: 90}, ALONE), seen({0: 90}, {}, ALONE, now=NOW + 2000)
     finding = one(Limits(trend=True), first, again)
     assert (finding.severity, finding.message) == (UNKNOWN, "UNKNOWN in 2s: t-0")
@@ -333,16 +333,16 @@ def shared(start: int, lag: int, now: int = NOW, held: tuple[int, ...] = (0,)) -
         (Limits(commit_age=Threshold(critical=9)), UNKNOWN, "a share group commits nothing"),
     ],
 )
-def test_a_share_group(limits: Limits, severity: Severity, said: str) -> None:
+def test_judge_share_group_limits(limits: Limits, severity: Severity, said: str) -> None:
     finding = one(limits, shared(90, 10))
     assert (finding.severity, finding.message) == (severity, said)
 
 
-def test_a_share_group_without_a_member_on_a_partition() -> None:
+def test_judge_share_group_partition_without_member_is_critical() -> None:
     assert one(Limits(assigned=True), shared(90, 10, held=())).severity is CRITICAL
 
 
-def test_the_trend_of_a_share_group() -> None:
+def test_judge_share_group_trend() -> None:
     def trend(*looks: Seen) -> str:
         return one(Limits(trend=True), *looks).message
 
@@ -351,7 +351,7 @@ def test_the_trend_of_a_share_group() -> None:
     assert trend(shared(90, 10), shared(80, 20, NOW + 2000)) == "REWIND in 2s: t-0"
 
 
-def test_what_failed_is_a_finding() -> None:
+def test_judge_failures_become_findings() -> None:
     gone = Failure(Scope.GROUP, "g", "the group does not exist", "GROUP_ID_NOT_FOUND", 69)
     down = Failure(Scope.BROKER, "2", "connection refused")
     refused = Failure(Scope.GROUP, "h", "not authorized", "GROUP_AUTHORIZATION_FAILED", 30, "DescribeGroups")
@@ -366,12 +366,12 @@ def test_what_failed_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize("name", ["2", "broker 2"])
-def test_a_broker_that_failed_is_named_once(name: str) -> None:
+def test_judge_failed_broker_is_named_once(name: str) -> None:
     (finding,) = report_of((), [Failure(Scope.BROKER, name, "connection refused")], NOW).findings
     assert finding.message == "broker 2: connection refused"
 
 
-def test_the_worst() -> None:
+def test_judge_worst_severity_order() -> None:
     assert worst([WARNING, UNKNOWN, OK]) is UNKNOWN
     assert worst([CRITICAL, UNKNOWN]) is CRITICAL
     assert report_of((), (), NOW).severity is UNKNOWN

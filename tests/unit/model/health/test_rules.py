@@ -27,7 +27,7 @@ type = "classic"
 """
 
 
-def test_a_whole_file() -> None:
+def test_rules_file_is_read_completely() -> None:
     first, second = parse_rules(WHOLE, "f")
     assert first.groups == ("billing", "orders-*")
     assert list(first.names) == ["billing"]
@@ -42,7 +42,7 @@ def test_a_whole_file() -> None:
     assert second.limits == Limits(lag=Threshold(critical=7), type="Classic")
 
 
-def test_the_first_that_says_something_wins() -> None:
+def test_rules_first_match_takes_precedence() -> None:
     rules = parse_rules(WHOLE, "f")
     both = limits_of("orders-1", Limits(min_members=1), rules)
     assert (both.min_members, both.lag, both.type) == (1, Threshold(10, 1000), "Classic")
@@ -66,19 +66,19 @@ def test_the_first_that_says_something_wins() -> None:
         ("[[rule]]\ngroups = 'a'\nassigned = 1", "f, line 1: assigned: 1 is not true or false"),
     ],
 )
-def test_what_cannot_be(text: str, said: str) -> None:
+def test_rules_that_are_invalid_are_rejected(text: str, said: str) -> None:
     with pytest.raises(ConfigError) as error:
         parse_rules(text, "f")
     assert str(error.value) == said
 
 
 @pytest.mark.parametrize("text", ["", "1,2,3", "x", "1.5", "-1", "5,1"])
-def test_no_limits(text: str) -> None:
+def test_threshold_text_that_is_invalid_is_rejected(text: str) -> None:
     with pytest.raises(ValueError):
         parse_threshold(text)
 
 
-def test_limits() -> None:
+def test_threshold_text_is_parsed() -> None:
     assert parse_threshold("5") == Threshold(None, 5)
     assert parse_threshold("5,7") == Threshold(5, 7)
     assert parse_time_threshold("1.5h") == Threshold(None, 5_400_000)
@@ -86,6 +86,6 @@ def test_limits() -> None:
         parse_time_threshold("0")
 
 
-def test_zero_members_are_an_expectation() -> None:
+def test_rule_of_zero_members_overrides_the_file() -> None:
     (rule,) = parse_rules('[[rule]]\ngroups = ["*"]\nmembers = 5', "f")
     assert limits_of("a", Limits(members=0), [rule]).members == 0

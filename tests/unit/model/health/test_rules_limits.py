@@ -22,7 +22,7 @@ RULE = '[[rule]]\ngroups = ["a"]\n'
     ],
     ids=["arrays", "tables", "digits", "hexadecimal digits", "keys", "groups"],
 )
-def test_what_goes_too_far(text: str) -> None:
+def test_rules_beyond_limits_are_one_line_errors(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_rules(text, "rules.toml")
     assert str(caught.value).startswith("rules.toml") and len(str(caught.value)) < 300

@@ -32,13 +32,13 @@ AGE = Threshold(critical=5)
         ),
     ],
 )
-def test_what_is_looked_at_when(
+def test_sampling_reads_what_the_limits_need(
     limits: Limits, rules: tuple[Rule, ...], wanted: list[tuple[float, bool, bool]]
 ) -> None:
     assert list(Sampling(limits, rules, 30, 3).wanted()) == [Sample(*each) for each in wanted]
 
 
-def test_a_trend_takes_two_looks() -> None:
+def test_sampling_of_a_trend_needs_two_samples() -> None:
     assert [each.pause for each in Sampling(Limits(trend=True), (), 30, 2).wanted()] == [0, 30]
     with pytest.raises(UsageError, match="two samples or more, not 1"):
         Sampling(Limits(trend=True), (), 30, 1)
@@ -50,7 +50,7 @@ def named(name: str, look: Seen) -> Seen:
     return look._replace(offsets=offsets._replace(group=offsets.group._replace(group_id=name)))
 
 
-def test_a_report_is_of_the_groups_that_are_left_and_of_all_looks_at_them() -> None:
+def test_sampling_reports_all_samples_of_remaining_groups() -> None:
     sampling = Sampling(Limits(trend=True), (Rule(("slow",), Limits(members=2)),), 30, 2)
     alone = {"a": (0,)}
     slow, gone = named("slow", seen({0: 10}, held=alone)), named("gone", seen({0: 10}))

@@ -20,13 +20,13 @@ def group(name: str = "g", state: str = "Empty", *, ready: bool = True) -> Group
     return Group(name, "Streams", state, "streams", "", NODE, topology=Topology(5, (first, second) if ready else None))
 
 
-def test_only_what_bears_the_name_of_its_group_is_its_own() -> None:
+def test_internal_topics_need_the_group_name_as_prefix() -> None:
     assert internal_topics(group()) == ["g-c-changelog", "g-r-repartition"]
     assert internal_topics(group()._replace(group_id="h")) == []
     assert internal_topics(Group("g", "Classic", "Empty", "consumer", "", NODE)) == []
 
 
-def test_topics_go_with_groups_without_members() -> None:
+def test_internal_topics_are_deleted_only_of_empty_groups() -> None:
     doomed = doomed_topics([group("b"), group("a"), group("busy", "Stable")])
     assert [(each.group.group_id, each.topic) for each in doomed.items] == [
         ("a", "a-c-changelog"),
@@ -36,7 +36,7 @@ def test_topics_go_with_groups_without_members() -> None:
     ]
 
 
-def test_topics_that_may_belong_to_another_group_stay() -> None:
+def test_internal_topics_that_may_belong_to_another_group_are_kept() -> None:
     foreign = InternalTopic("g-eu-store-changelog", 1, 1)
     claims = Topology(5, (Subtopology("0", ("in",), (), (), (foreign, InternalTopic("g-c-changelog", 2, 0))),))
     doomed = doomed_topics([group()._replace(topology=claims)])
@@ -48,31 +48,31 @@ def test_topics_that_may_belong_to_another_group_stay() -> None:
     assert without_others(doomed, ["g", "other"]) == doomed
 
 
-def test_named_topics_go_alone_and_strange_ones_are_said() -> None:
+def test_internal_topics_by_name_reject_other_topics() -> None:
     doomed = doomed_topics([group()], ["g-c-changelog", "in", FOREIGN.name])
     assert [each.topic for each in doomed.items] == ["g-c-changelog"]
     assert [failure.name for failure in doomed.failures] == ["in", FOREIGN.name]
 
 
-def test_of_an_application_that_is_not_told_nothing_goes_and_that_is_a_failure() -> None:
+def test_internal_topics_of_unreported_topology_are_a_failure() -> None:
     doomed = doomed_topics([group(ready=False), group("h")._replace(topology=None), group("i")])
     assert {each.group.group_id for each in doomed.items} == {"i"}
     assert [failure.name for failure in doomed.failures] == ["g", "h"]
 
 
-def test_without_a_topology_internal_topics_are_known_by_their_names() -> None:
+def test_internal_topics_without_topology_are_known_by_name() -> None:
     kept = of_inputs([("g", "g-r-repartition", 0), ("g", "in", 0)], [group()._replace(topology=None)], None)
     assert kept.items == (("g", "in", 0),)
 
 
-def test_what_stays_is_said() -> None:
+def test_internal_topics_left_behind_are_noted() -> None:
     plain = Group("p", "Classic", "Empty", "consumer", "", NODE)
     (remark,) = kept_remarks([group(), plain])
     assert remark.startswith("group 'g' leaves its internal topics behind: g-c-changelog, g-r-repartition;")
 
 
 @pytest.mark.parametrize("ready", [True, False])
-def test_input_topics_alone_are_reset(ready: bool) -> None:
+def test_reset_includes_only_input_topics(ready: bool) -> None:
     keys = [("g", "g-r-repartition", 0), ("g", "in", 0), ("other", "g-r-repartition", 0)]
     kept = of_inputs(keys, [group(ready=ready)], None)
     assert (kept.items, kept.failures) == (tuple(keys[1:]), ())
@@ -80,7 +80,7 @@ def test_input_topics_alone_are_reset(ready: bool) -> None:
     assert (named.items, [failure.name for failure in named.failures]) == (tuple(keys[1:]), ["g-r-repartition"])
 
 
-def test_rows_of_a_topology() -> None:
+def test_topology_rows_have_role_and_partitions() -> None:
     rows = list(topology_rows(group()))
     assert [(row.subtopology, row.role, row.topic, row.partitions, row.replication) for row in rows] == [
         ("0", "source", "in", None, None),
@@ -93,13 +93,13 @@ def test_rows_of_a_topology() -> None:
     assert {row.tasks for row in rows} == {0}
 
 
-def test_why_there_is_no_topology() -> None:
+def test_topology_remark_explains_a_missing_topology() -> None:
     assert topology_remark(group()) is None
     assert "is not ready" in str(topology_remark(group(ready=False)))
     assert "not a streams group" in str(topology_remark(Group("g", "Classic", "Empty", "consumer", "", NODE)))
 
 
-def test_what_a_topic_is() -> None:
+def test_topology_role_of_each_topic() -> None:
     topology = group().topology
     assert topology
     roles = {topic: topology.role(topic) for topic in ("in", "g-r-repartition", "g-c-changelog", "nothing")}

@@ -25,13 +25,13 @@ def moves(text: str, only: str | None = None) -> FromPlan:
     return parse_plan(text, "plan.csv").scenario(only)
 
 
-def test_three_columns_are_of_the_one_group() -> None:
+def test_csv_with_three_columns_needs_one_group() -> None:
     assert moves("t,0,5\nt,1,6\n\n", "g").moves == {("g", "t", 0): Commit(0, 5), ("g", "t", 1): Commit(1, 6)}
     with pytest.raises(UsageError, match=r"plan\.csv, line 1: no group in it: three columns go with exactly"):
         moves("t,0,5\n")
 
 
-def test_four_columns_and_quotes() -> None:
+def test_csv_with_four_columns_may_be_quoted() -> None:
     text = '"a ""b"", c",t,0,5\r\n"two\nlines",t,0, 6 \n'
     assert moves(text).moves == {('a "b", c', "t", 0): Commit(0, 5), ("two\nlines", "t", 0): Commit(0, 6)}
 
@@ -69,14 +69,14 @@ def test_four_columns_and_quotes() -> None:
         (f'{{"schema": "{PLAN}", "items": [{{"group": "g", "topic": "t"}}]}}', "item 1: its partition is missing"),
     ],
 )
-def test_what_is_no_plan_is_named_with_its_line(text: str, reason: str) -> None:
+def test_csv_errors_name_the_line(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=r"plan\.csv") as caught:
         moves(text, "g")
     assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize("group", ["{a", "{", "{}", "[a]", "[", "{ a", '{"a', "{\n"])
-def test_a_group_whose_name_looks_like_json_is_read_from_csv(group: str) -> None:
+def test_csv_group_name_that_looks_like_json_is_read(group: str) -> None:
     planned = [PlannedOffset(group, "t", 0, None, Commit(0, 5))]
     assert moves("\n".join(java_csv(planned, with_group=True))).moves == {(group, "t", 0): Commit(0, 5)}
 
@@ -98,32 +98,32 @@ def test_a_group_whose_name_looks_like_json_is_read_from_csv(group: str) -> None
         ({"metadata": "é" * 16_384}, "item 1: metadata of 32,768 bytes"),
     ],
 )
-def test_what_is_no_item_is_named(change: dict[str, object], reason: str) -> None:
+def test_json_item_errors_name_the_item(change: dict[str, object], reason: str) -> None:
     item = {"group": "g", "topic": "t", "partition": 0, "offset": 5, **change}
     with pytest.raises(UsageError) as caught:
         moves(json.dumps({"schema": UNDO, "items": [item]}))
     assert reason in str(caught.value)
 
 
-def test_an_item_without_an_offset_is_no_item_that_has_none() -> None:
+def test_json_item_without_offset_field_is_rejected() -> None:
     with pytest.raises(UsageError, match="its offset is missing; use null for none"):
         moves(f'{{"schema": "{PLAN}", "items": [{{"group": "g", "topic": "t", "partition": 0}}]}}')
 
 
-def test_rows_that_contradict_each_other() -> None:
+def test_csv_contradicting_rows_are_rejected() -> None:
     assert moves("g,t,0,5\ng,t,0,5\n").moves == {("g", "t", 0): Commit(0, 5)}
     with pytest.raises(UsageError, match="line 2: t-0 of group 'g' is there twice"):
         moves("g,t,0,5\ng,t,0,6\n")
 
 
-def test_java_s_export() -> None:
+def test_csv_export_matches_java() -> None:
     assert list(java_csv(PLANNED, with_group=False)) == ["t,0,7", "t,1,0"]
     assert list(java_csv(PLANNED, with_group=True)) == ['"a, b",t,0,7', "g,t,1,0"]
     long = PlannedOffset("g" * 25, "t" * 24, 0, None, Commit(0, 1))
     assert list(java_csv([long], with_group=True)) == [f'"{"g" * 25}",{"t" * 24},0,1']
 
 
-def test_an_undo_is_short_and_always_utf_8() -> None:
+def test_undo_lines_are_short_and_valid_utf_8() -> None:
     for text in ("mé😀", "\ud800", "\x00\u2028"):
         planned = [PlannedOffset("g", "t", 0, Commit(0, 5, None, text), None)]
         _, line = undo_lines(planned, Source())
@@ -132,13 +132,13 @@ def test_an_undo_is_short_and_always_utf_8() -> None:
     assert "\n".join(json_plan([PlannedOffset("é", "t", 0, None, Commit(0, 5))])).isascii(), "for any stdout"
 
 
-def test_a_plan_and_an_undo_come_back_as_they_were() -> None:
+def test_plan_and_undo_round_trip() -> None:
     plan, undo = moves("\n".join(json_plan(PLANNED))), moves("\n".join(undo_lines(PLANNED, Source())))
     assert plan.moves == {entry.key: entry.after for entry in PLANNED} and not plan.exact
     assert undo.moves == {entry.key: entry.before for entry in PLANNED} and undo.exact
 
 
-def test_an_undo_says_what_a_group_is_made_as_that_no_commit_makes() -> None:
+def test_undo_names_group_types_that_commits_do_not_create() -> None:
     share = PlannedOffset("s", "t", 0, Commit(0, 5), None, kind="Share")
     classic = PlannedOffset("c", "t", 0, Commit(0, 5), None, kind="Classic")
     text = "\n".join(undo_lines([classic, share], Source()))
@@ -151,7 +151,7 @@ def test_an_undo_says_what_a_group_is_made_as_that_no_commit_makes() -> None:
 HERE = Path(__file__).parent
 
 
-def test_files_of_the_first_format_are_still_read() -> None:
+def test_v1_files_are_still_read() -> None:
     undo = parse_plan((HERE / "undo-v1.json").read_text(), "undo.json").scenario(None)
     assert undo.exact and undo.kinds == {"s": "Share"}
     assert undo.moves == {
@@ -177,14 +177,14 @@ SOURCE = Source(
 
 
 @pytest.mark.parametrize("lines", [undo_lines, json_plan])
-def test_a_file_knows_where_it_comes_from(lines: Any) -> None:
+def test_plan_file_keeps_its_source(lines: Any) -> None:
     text = "\n".join(lines(PLANNED, SOURCE))
     origin = parse_plan(text, "f").scenario(None, [Mismatch.TOPIC]).origin
     assert origin and origin.source == SOURCE and origin.name == "f" and origin.accepted == {Mismatch.TOPIC}
     assert '"t": "AAAAAAAAAAAAAAAAAAAABQ"' in text, "as Kafka's tools print it"
 
 
-def test_results_are_appended_and_read_back() -> None:
+def test_undo_results_are_appended_and_read_back() -> None:
     beyond = PLANNED[0]._replace(beyond_end=True)
     text = "\n".join(undo_lines([beyond, *PLANNED[1:]], SOURCE)) + "\n"
     keys = [entry.key for entry in PLANNED]

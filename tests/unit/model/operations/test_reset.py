@@ -36,7 +36,7 @@ def planned(scenario: Scenario, before: Commit | None = AT_70, at_time: int | No
     ("scenario", "new"),
     [(ToEarliest(), 40), (ToLatest(), 100), (ToOffset(55), 55), (ShiftBy(-20), 50), (ShiftBy(30), 100)],
 )
-def test_where_each_scenario_goes(scenario: Scenario, new: int) -> None:
+def test_reset_scenario_sets_offset(scenario: Scenario, new: int) -> None:
     found = planned(scenario)
     assert (found.old, found.new, found.distance, found.clamp, found.note) == (70, new, new - 70, None, None)
     assert found.after == Commit(3, new), "an offset of ours has no epoch and no metadata"
@@ -53,17 +53,17 @@ def test_where_each_scenario_goes(scenario: Scenario, new: int) -> None:
         (FromPlan({KEY: Commit(3, 3)}), 40, Clamp.BELOW_START, "below log start: 3 was asked for"),
     ],
 )
-def test_what_lies_outside_is_clamped_and_said(scenario: Scenario, new: int, clamp: Clamp, note: str) -> None:
+def test_reset_outside_the_log_is_clamped_and_noted(scenario: Scenario, new: int, clamp: Clamp, note: str) -> None:
     found = planned(scenario)
     assert (found.new, found.clamp, found.note) == (new, clamp, note)
 
 
-def test_a_time_goes_to_its_record() -> None:
+def test_reset_to_time_uses_the_record_offset() -> None:
     assert planned(ToTime(9), at_time=66)[4:7] == (Commit(3, 66), None, None)
     assert planned(ToTime(9), at_time=101).new == 100, "the log grew between the two questions"
 
 
-def test_to_current_moves_nothing() -> None:
+def test_reset_to_current_keeps_the_offset() -> None:
     assert planned(ToCurrent()).after == AT_70, "with its epoch and metadata"
     assert planned(ToCurrent(), None)[4:7] == (Commit(3, 100), None, None)
     assert planned(ToCurrent(), Commit(3, 7))[4:7] == (Commit(3, 7), None, "below log start, and left there")
@@ -71,16 +71,16 @@ def test_to_current_moves_nothing() -> None:
 
 
 @pytest.mark.parametrize("scenario", [ToOffset(70), ShiftBy(0), FromPlan({KEY: Commit(3, 70)}), ToTime(1)])
-def test_a_commit_that_stays_keeps_its_epoch_and_metadata(scenario: Scenario) -> None:
+def test_reset_to_the_same_offset_keeps_epoch_and_metadata(scenario: Scenario) -> None:
     assert planned(scenario, at_time=70).after == AT_70
 
 
-def test_a_plan_brings_its_own_epoch_and_metadata() -> None:
+def test_reset_from_plan_uses_its_epoch_and_metadata() -> None:
     theirs = Commit(3, 70, 9, "theirs")
     assert planned(FromPlan({KEY: theirs})).after == theirs
 
 
-def test_an_undo_is_exact() -> None:
+def test_undo_restores_exactly() -> None:
     assert planned(FromPlan({KEY: None}, exact=True)).after is None
     assert planned(FromPlan({KEY: Commit(3, 7)}, exact=True)).after == Commit(3, 7)
     unknown = plan_partition(FromPlan({KEY: Commit(3, 7)}, exact=True), KEY, Facts(None))
@@ -91,7 +91,7 @@ def test_an_undo_is_exact() -> None:
     assert not needs_log(FromPlan({}, exact=True)) and needs_log(FromPlan({}))
 
 
-def test_what_cannot_be_planned_is_a_failure() -> None:
+def test_reset_without_commit_or_log_is_a_failure() -> None:
     no_commit = plan_partition(ShiftBy(1), KEY, Facts(None, LOG))
     no_log = plan_partition(ToOffset(1), KEY, Facts(AT_70))
     assert isinstance(no_commit, Failure) and isinstance(no_log, Failure)

@@ -60,7 +60,7 @@ MIXED = offsets(
 """t: 10 behind, at the end, 20 ahead, 95 behind and data lost, held but not committed, neither; u: 1; gone: unknown."""
 
 
-def test_of_a_group() -> None:
+def test_summary_by_group() -> None:
     (row,) = rows(MIXED)
     assert values(row, "group", "state", "members") == ("g", "Stable", 3)
     assert values(row, "total_lag", "max_lag", "max_topic", "max_partition") == (None, 95, "t", 3)
@@ -70,7 +70,7 @@ def test_of_a_group() -> None:
     assert row.time_lag_ms is None
 
 
-def test_by_topic() -> None:
+def test_summary_by_topic() -> None:
     found = [(row.topic, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.TOPIC)]
     assert found == [
         ("gone", None, None, 1, 0, 0, 1, 0, 0),
@@ -79,7 +79,7 @@ def test_by_topic() -> None:
     ]
 
 
-def test_by_member_with_those_that_hold_nothing_and_what_nobody_holds() -> None:
+def test_summary_by_member_includes_idle_and_unassigned() -> None:
     found = [(row.consumer_id, row.total_lag, row.known_lag, *values(row, *COUNTS)) for row in rows(MIXED, By.MEMBER)]
     assert found == [
         ("a", None, 10, 2, 1, 1, 0, 0, 0),
@@ -89,7 +89,7 @@ def test_by_member_with_those_that_hold_nothing_and_what_nobody_holds() -> None:
     ]
 
 
-def test_by_partition() -> None:
+def test_summary_by_partition() -> None:
     found = [(row.topic, row.partition, row.lag, row.behind, row.unknown) for row in rows(MIXED, By.PARTITION)]
     assert found == [
         ("gone", 0, None, 0, 1),
@@ -103,7 +103,7 @@ def test_by_partition() -> None:
     ]
 
 
-def test_a_partition_that_two_members_claim_counts_once() -> None:
+def test_summary_counts_partition_claimed_twice_once() -> None:
     claimed = offsets({("t", 0): 4}, {("t", 0): (0, 10)}, {"a": [("t", 0)], "b": [("t", 0)]})
     (row,) = rows(claimed)
     assert (row.total_lag, row.partitions) == (6, 1)
@@ -111,11 +111,11 @@ def test_a_partition_that_two_members_claim_counts_once() -> None:
 
 
 @pytest.mark.parametrize("by", By)
-def test_a_group_with_nothing_has_no_lag_not_0(by: By) -> None:
+def test_summary_of_empty_group_is_unknown_not_0(by: By) -> None:
     assert [row.total_lag for row in rows(offsets({}, {}), by)] == ([None] if by is By.GROUP else [])
 
 
-def test_only_chosen_topics() -> None:
+def test_summary_includes_only_selected_topics() -> None:
     of = offsets({("t", 0): 4}, {("t", 0): (0, 9), ("u", 1): (0, 3)}, {"a": [("u", 0), ("t", 1)]})
     assert {(row.topic, row.partition) for row in rows(of._replace(topics=frozenset({"t"})), By.PARTITION)} == {
         ("t", 0),
@@ -154,20 +154,22 @@ NOTHING, BROKEN, UNDATED = FirstUnread(), FirstUnread(failed="the broker is gone
         (aged(-500), NOTHING, -500),
     ],
 )
-def test_the_oldest_and_0_only_where_nothing_is_unread(first: FirstUnread, second: FirstUnread, age: int) -> None:
+def test_summary_time_lag_is_the_largest_and_0_only_if_none_is_unread(
+    first: FirstUnread, second: FirstUnread, age: int
+) -> None:
     assert two(first, second).time_lag_ms == age
 
 
-def test_without_lag_nothing_is_unread() -> None:
+def test_summary_time_lag_is_0_without_lag() -> None:
     assert two(None, None, (0, 0)).time_lag_ms == 0
     assert two(aged(7), None, (5, 0)).time_lag_ms == 7
 
 
-def test_ahead_of_the_log_nobody_knows() -> None:
+def test_summary_time_lag_beyond_the_log_end_is_unknown() -> None:
     assert two(None, None, (0, -5)).time_lag_ms is None
 
 
-def test_why_a_time_is_unknown() -> None:
+def test_summary_notes_why_time_lag_is_unknown() -> None:
     assert two(BROKEN, BROKEN).note == "time lag unknown of 2 partitions: the broker is gone"
     assert two(BROKEN, UNDATED).note == (
         "time lag unknown of 1 partition: the broker is gone; "
@@ -179,7 +181,7 @@ def test_why_a_time_is_unknown() -> None:
     )
 
 
-def test_total_is_unknown_while_one_partition_is() -> None:
+def test_summary_total_is_unknown_if_one_partition_is() -> None:
     """What is left at the end of its log makes no total of 0: neither a log without an answer, nor no commit."""
     logs = {("t", 0): (0, 100), ("t", 1): (0, 100)}
     down = offsets({("t", 0): 100, ("t", 1): 5}, {("t", 0): (0, 100)}, {"a": [("t", 0), ("t", 1)]})
@@ -197,7 +199,7 @@ def test_total_is_unknown_while_one_partition_is() -> None:
     assert (row.total_lag, row.note) == (None, "lag at least 40")
 
 
-def test_total_is_unknown_where_an_assignment_is_not_decoded() -> None:
+def test_summary_total_is_unknown_with_undecoded_assignment() -> None:
     of = offsets({("t", 0): 60}, {("t", 0): (0, 100)}, {"a": [("t", 0)]})
     odd = Member("odd", "c", "/h", Assignment(raw=Raw(b"?", "it ends too soon")))
     of = of._replace(group=of.group._replace(members=(*(of.group.members or ()), odd)))
@@ -206,13 +208,13 @@ def test_total_is_unknown_where_an_assignment_is_not_decoded() -> None:
     assert row.note == "lag at least 40; assignments not decoded: 1"
 
 
-def test_by_partition_each_has_its_own() -> None:
+def test_summary_by_partition_has_time_lag_and_note() -> None:
     of = offsets({("t", 0): 5, ("t", 1): 9}, {("t", 0): (7, 10), ("t", 1): (0, 10)})
     first, second = rows(of, By.PARTITION, {Position("t", 0, 7): aged(40), Position("t", 1, 9): NOTHING})
     assert (first.time_lag_ms, first.note) == (40, "data lost: 2 offsets deleted before they were read")
     assert second.time_lag_ms == 0 and "only transaction markers" in second.note
 
 
-def test_it_is_looked_where_something_is_unread() -> None:
+def test_summary_positions_are_only_those_with_unread_records() -> None:
     (share,) = shares(MIXED, By.GROUP)
     assert set(share.positions()) == {Position("t", 0, 90), Position("t", 3, 20), Position("u", 0, 1)}

@@ -7,7 +7,7 @@ from kgroups.model.operations.results import GroupDeletion
 from kgroups.model.views.operation_rows import delete_row
 
 
-def test_partitions_that_nobody_has_read_yet_are_no_offsets_that_go() -> None:
+def test_delete_row_does_not_count_unread_partitions() -> None:
     group = Group("g", "Share", "Empty", "share", "", Node(1, "h", 9092))
     doomed = GroupDeletion(group, {("t", 0): Commit(0, 5), ("t", 1): None})
     assert delete_row(doomed).commits == 1

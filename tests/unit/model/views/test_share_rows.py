@@ -22,7 +22,7 @@ def offsets(commits: GroupCommits) -> GroupOffsets:
     return GroupOffsets(group, commits, LOGS)
 
 
-def test_each_partition_once_however_many_members_share_it() -> None:
+def test_share_rows_have_one_row_per_partition() -> None:
     told = GroupCommits("s", {"t": (Commit(1, 90, 3), Commit(0, 5))}, {"t": (2,)}, {("t", 0): 40, ("t", 1): 0})
     rows = offset_rows(offsets(told))
     assert [(row.partition, row.leader_epoch, row.start_offset, row.lag, row.note) for row in rows] == [
@@ -33,7 +33,7 @@ def test_each_partition_once_however_many_members_share_it() -> None:
     assert {(row.current_offset, row.consumer_id) for row in rows} == {(None, None)}
 
 
-def test_without_a_lag_that_is_told_there_is_an_upper_bound_and_it_is_said() -> None:
+def test_share_rows_without_reported_lag_have_a_noted_upper_bound() -> None:
     rows = offset_rows(offsets(GroupCommits("s", {"t": (Commit(0, 90), Commit(1, 100), Commit(3, 101))})))
     assert [(row.lag, row.note) for row in rows] == [
         (10, UPPER_BOUND),
@@ -42,7 +42,7 @@ def test_without_a_lag_that_is_told_there_is_an_upper_bound_and_it_is_said() -> 
     ]
 
 
-def test_what_is_not_known_says_why() -> None:
+def test_share_rows_note_why_values_are_unknown() -> None:
     failure = Failure(Scope.PARTITION, "t-1", "no")
     told = GroupCommits("s", {"t": (Commit(9, 1),)}, {"t": (1,)}, {}, {("t", 1): failure})
     assert [(row.partition, row.lag, row.note) for row in offset_rows(offsets(told))] == [
@@ -51,7 +51,7 @@ def test_what_is_not_known_says_why() -> None:
     ]
 
 
-def test_lag_sums_up_what_is_told_and_counts_what_nobody_has_read() -> None:
+def test_share_lag_summary_counts_partitions_not_read_yet() -> None:
     told = GroupCommits("s", {"t": (Commit(0, 5), Commit(1, 90))}, {"t": (2,)}, {("t", 0): 40, ("t", 1): 0})
     (share,) = shares(offsets(told), By.GROUP)
     row = share.row()

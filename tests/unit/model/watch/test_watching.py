@@ -26,7 +26,7 @@ def group(
     return GroupOffsets(described, GroupCommits(name, commits), logs)
 
 
-def test_rates_and_the_time_to_catch_up() -> None:
+def test_watch_computes_rates_and_catch_up_time() -> None:
     watch = Watch()
     (first,) = watch.look(0, [group(committed=0, end=100)])
     assert (first.rate_in, first.rate_out, first.catch_up_ms, first.changed) == (None, None, None, frozenset())
@@ -37,14 +37,14 @@ def test_rates_and_the_time_to_catch_up() -> None:
     assert row.lags == (100, 80)
 
 
-def test_who_is_slower_than_what_is_written_never_catches_up() -> None:
+def test_watch_group_slower_than_producers_never_catches_up() -> None:
     watch = Watch()
     watch.look(0, [group(committed=0, end=100)])
     assert watch.look(1000, [group(committed=10, end=110)])[0].catch_up_ms is None
     assert watch.look(2000, [group(committed=110, end=110)])[0].catch_up_ms == 0
 
 
-def test_a_partition_that_comes_or_goes_is_no_rate() -> None:
+def test_watch_partition_that_appears_or_vanishes_does_not_change_rates() -> None:
     watch = Watch()
     watch.look(0, [group(committed=None)])
     (row,) = watch.look(1000, [group(committed=50_000, end=60_000)])
@@ -52,7 +52,7 @@ def test_a_partition_that_comes_or_goes_is_no_rate() -> None:
     assert watch.look(2000, [group(committed=50_000, end=None)])[0].total_lag is None
 
 
-def test_rebalances() -> None:
+def test_watch_counts_rebalances() -> None:
     def count(*looks: GroupOffsets) -> int:
         watch = Watch()
         return [watch.look(at * 1000, [look]) for at, look in enumerate(looks)][-1][0].rebalances
@@ -64,7 +64,7 @@ def test_rebalances() -> None:
     assert count(group(epoch=3), group(epoch=5, members=("a", "b"))) == 2
 
 
-def test_what_was_not_answered_stays_and_what_is_gone_goes() -> None:
+def test_watch_keeps_failed_groups_as_stale_and_drops_deleted_ones() -> None:
     watch = Watch()
     watch.look(0, [group("a"), group("b"), group("c")])
     rows = watch.look(1000, [group("a")], ["b"])
@@ -84,7 +84,7 @@ def both(ends: dict[int, int], committed: tuple[int, int] = (100, 0), name: str 
 UP, DOWN = {0: 100, 1: 1000}, {0: 100}
 
 
-def test_lag_is_unknown_while_a_leader_is_down_and_never_0() -> None:
+def test_watch_lag_is_unknown_while_a_leader_is_down() -> None:
     watch = Watch()
     (row,) = watch.look(0, [both(UP)])
     assert (row.total_lag, row.unknown_partitions, row.lag_age_ms) == (1000, 0, 0)
@@ -100,7 +100,7 @@ def test_lag_is_unknown_while_a_leader_is_down_and_never_0() -> None:
     assert row.rate_in == 200 / 6  # since the first look, which saw both logs
 
 
-def test_last_known_lag_outlasts_what_is_kept() -> None:
+def test_watch_last_known_lag_outlives_the_history() -> None:
     watch = Watch()
     watch.look(0, [both(UP)])
     for at in range(1, KEPT + 2):
@@ -113,12 +113,12 @@ def test_last_known_lag_outlasts_what_is_kept() -> None:
     assert row.last_lag is None and row.lag_age_ms is None
 
 
-def test_lag_that_was_never_known_has_no_last_value() -> None:
+def test_watch_lag_that_was_never_known_has_no_last_value() -> None:
     (row,) = Watch().look(0, [both(DOWN, committed=(60, 0))])
     assert (row.total_lag, row.known_lag, row.last_lag, row.unknown_partitions) == (None, 40, None, 1)
 
 
-def test_memory_is_bounded() -> None:
+def test_watch_history_is_bounded() -> None:
     watch = Watch()
     for at in range(3 * KEPT):
         (row,) = watch.look(at * 1000, [group(committed=at, end=1000)])

@@ -63,20 +63,20 @@ def test_sweep_has_every_commit_and_every_group_without_any() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.5.1", "3.9.1"])
-def test_sweep_of_old_brokers_knows_states_but_not_always_kinds(version: str) -> None:
+def test_sweep_of_old_brokers_has_states_but_not_always_types(version: str) -> None:
     rows = swept(live_world(version))
     assert {row["group"]: row["state"] for row in rows}["orders"] == "Stable"
     assert {row["kind"] for row in rows} == ({"classic"} if version >= "3.8" else {None})
 
 
-def test_sweep_describes_nothing_and_looks_nothing_up() -> None:
+def test_sweep_sends_no_describe_and_no_lookup() -> None:
     fake = live_world()
     swept(fake)
     asked = [request for request in fake.requests if not is_probe(request)]
     assert {request.api for request in asked} == {"ApiVersions", "Metadata", "ListGroups", "OffsetFetch"}
 
 
-def test_sweep_leaves_out_a_group_that_it_could_not_ask_about() -> None:
+def test_sweep_omits_unauthorized_group_and_is_incomplete() -> None:
     """It is not without commits: nobody knows. And so nothing that is absent means anything."""
     fake = live_world()
     fake.world.fail("OffsetFetch", "orders", ErrorCode.group_authorization_failed)
@@ -85,7 +85,7 @@ def test_sweep_leaves_out_a_group_that_it_could_not_ask_about() -> None:
     assert {row["complete"] for row in rows} == {False}
 
 
-def test_sweep_without_a_broker_is_not_complete() -> None:
+def test_sweep_with_stopped_broker_is_incomplete() -> None:
     fake = live_world()
     fake.brokers[1].alive = False
     rows = swept(fake)
@@ -93,7 +93,7 @@ def test_sweep_without_a_broker_is_not_complete() -> None:
     assert {row["complete"] for row in rows} == {False}
 
 
-def test_sweep_without_a_coordinator_is_not_complete() -> None:
+def test_sweep_with_leaderless_coordinator_is_incomplete() -> None:
     fake = live_world()
     fake.world.topic("__consumer_offsets", [0, -1])
     assert {row["complete"] for row in swept(fake)} == {False}
@@ -103,7 +103,7 @@ def test_sweep_of_an_empty_cluster_is_an_empty_batch() -> None:
     assert swept(FakeCluster(1)) == []
 
 
-def test_nobody_at_all_is_an_error() -> None:
+def test_unreachable_cluster_is_an_error() -> None:
     fake = live_world()
     with serving(fake):
         settings = fake.settings()
@@ -112,12 +112,12 @@ def test_nobody_at_all_is_an_error() -> None:
             question(settings)
 
 
-def test_cluster_id() -> None:
+def test_cluster_id_is_read() -> None:
     with serving(live_world()) as fake:
         assert cluster_id(fake.settings()) == "fake-cluster"
 
 
-def test_heads_have_both_ends_of_every_partition() -> None:
+def test_sample_heads_has_start_and_end_of_every_partition() -> None:
     assert sampled(live_world(), u={0}, t={1, 0}) == [
         {"topic": "t", "partition": 0, "log_start": 10, "log_end": 100, "error": None},
         {"topic": "t", "partition": 1, "log_start": 10, "log_end": 100, "error": None},
@@ -125,7 +125,7 @@ def test_heads_have_both_ends_of_every_partition() -> None:
     ]
 
 
-def test_heads_tell_each_hole() -> None:
+def test_sample_heads_reports_each_failed_partition() -> None:
     fake = live_world()
     fake.world.topic("t", [0, -1, 0], start=10, end=100)
     fake.world.fail("ListOffsets", "t-2", ErrorCode.topic_authorization_failed)
@@ -141,5 +141,5 @@ def test_heads_tell_each_hole() -> None:
     ]
 
 
-def test_no_heads_of_nothing() -> None:
+def test_sample_heads_of_nothing_is_empty() -> None:
     assert sampled(live_world()) == []

@@ -14,14 +14,14 @@ def parsed(**options: str) -> LiveOptions:
     return parse_options({"bootstrap.servers": "secret-host:9092", **options})
 
 
-def test_defaults() -> None:
+def test_live_options_have_defaults() -> None:
     found = parsed()
     assert found.settings.bootstrap == (("secret-host", 9092),)
     assert (found.settings.timeout, found.settings.broker_timeout) == (30, 10)
     assert found[1:] == (OFFSETS, Isolation.READ_UNCOMMITTED, True)
 
 
-def test_every_option() -> None:
+def test_live_options_are_all_parsed() -> None:
     found = parsed(
         **{"table": "groups", "timeout": "2.5", "broker.timeout": "1", "isolation": "read_committed"},
         failOnError="FALSE",
@@ -48,11 +48,11 @@ def test_every_option() -> None:
         ("pushdown", "1"),
     ],
 )
-def test_what_cannot_be_right_is_named(name: str, value: str) -> None:
+def test_live_options_that_are_invalid_are_named(name: str, value: str) -> None:
     named = rf"option {name}: '{value}' (is not|must be) "
     with pytest.raises(UsageError, match=r"bootstrap.server" if "boot" in name else named):
         parsed(**{name: value})
 
 
-def test_settings_are_not_shown() -> None:
+def test_live_options_repr_hides_settings() -> None:
     assert repr(parsed()) == "LiveOptions(offsets)"

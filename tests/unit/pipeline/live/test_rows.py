@@ -48,7 +48,7 @@ def table(of: Table, rows: Iterable[made.Row]) -> list[dict[str, Any]]:
     return found
 
 
-def test_group() -> None:
+def test_group_row_has_every_column() -> None:
     modern = group(MODERN, type=GroupType.CONSUMER, group_epoch=8, target_assignment_epoch=7)
     assert table(GROUPS, [made.group_row(modern)]) == [
         {
@@ -66,14 +66,14 @@ def test_group() -> None:
     ]
 
 
-def test_absent_is_null() -> None:
+def test_group_row_absent_values_are_null() -> None:
     [row] = table(GROUPS, [made.group_row(group(state="", protocol_type="", protocol="", type=None))])
     assert {name for name, value in row.items() if value is None} == {
         "kind", "state", "protocol", "group_epoch", "target_assignment_epoch",
     }  # fmt: skip
 
 
-def test_members() -> None:
+def test_members_rows_have_every_column() -> None:
     rows = table(MEMBERS, made.members_rows(group(CLASSIC, MODERN, OPAQUE)))
     opaque, classic, modern = rows
     assert classic == {
@@ -95,12 +95,12 @@ def test_members() -> None:
     assert (modern["partitions"], modern["topics"], modern["topic_regex"]) == (1, [], "t.*")
 
 
-def test_members_of_a_kind_that_cannot_be_described() -> None:
+def test_members_rows_of_undescribed_type_are_empty() -> None:
     undescribed = group(type=GroupType.SHARE)._replace(members=None)
     assert not list(made.members_rows(undescribed)) and not list(made.assignments_rows(undescribed))
 
 
-def test_assignments() -> None:
+def test_assignments_rows_have_current_and_target() -> None:
     rows = table(ASSIGNMENTS, made.assignments_rows(group(CLASSIC, MODERN, OPAQUE)))
     assert [tuple(row.values()) for row in rows] == [
         ("g", "m-2", "t", [0, 1], "current"),
@@ -110,7 +110,7 @@ def test_assignments() -> None:
     ]
 
 
-def test_offsets() -> None:
+def test_offsets_rows_have_every_column() -> None:
     commits = GroupCommits("g", {"t": (Commit(0, 60, 4, "note to self"), Commit(2, 7))})
     logs = Logs({"t": {0: LogOffsets(10, 100), 1: LogOffsets(0, 5)}}, {("t", 2): "no leader"})
     rows = table(OFFSETS, made.offsets_rows(GroupOffsets(group(CLASSIC, OPAQUE), commits, logs)))
@@ -142,7 +142,7 @@ def test_offsets() -> None:
     assert rows[4]["note"].startswith("assignment not decoded")
 
 
-def test_failures_are_rows_in_an_order_of_their_own() -> None:
+def test_failure_rows_are_sorted() -> None:
     failures = [
         Failure(Scope.TOPIC, "t", "no", "TOPIC_AUTHORIZATION_FAILED", 29, "Metadata", 2),
         Failure(Scope.CLUSTER, "", "nobody answered"),
@@ -155,12 +155,12 @@ def test_failures_are_rows_in_an_order_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("each", LIVE.values(), ids=LIVE)
-def test_no_rows(each: Table) -> None:
+def test_tables_may_be_empty(each: Table) -> None:
     assert table(each, []) == []
     assert list(made.batches(each, [])) == []
 
 
-def test_many_rows_come_in_several_batches() -> None:
+def test_many_rows_are_split_into_batches() -> None:
     rows = [("g", "m", f"t{at}", (at,), "current") for at in range(made.BATCH + 1)]
     first, second = made.batches(ASSIGNMENTS, rows)
     assert (first.num_rows, second.num_rows) == (made.BATCH, 1)

@@ -34,7 +34,7 @@ def rows_of(made: LiveReader) -> Rows:
     return [row for each in slices for batch in made.read(each) for row in batch.to_pylist()]
 
 
-def test_one_slice_for_each_coordinator() -> None:
+def test_live_source_has_one_partition_per_coordinator() -> None:
     with serving(live_world(brokers=3)) as fake:
         slices = reader(fake).partitions()
     assert [
@@ -46,14 +46,14 @@ def test_one_slice_for_each_coordinator() -> None:
 
 
 @pytest.mark.parametrize("table", LIVE)
-def test_groups_are_listed_once_and_looked_up_never(table: str) -> None:
+def test_live_source_lists_once_and_sends_no_lookup(table: str) -> None:
     with serving(live_world()) as fake:
         rows_of(reader(fake, table))
     assert len(fake.asked("ListGroups")) == len(fake.brokers)
     assert not fake.asked("FindCoordinator")
 
 
-def test_groups_members_and_assignments() -> None:
+def test_live_source_reads_groups_members_and_assignments() -> None:
     with serving(live_world()) as fake:
         groups = rows_of(reader(fake, "groups"))
         members = rows_of(reader(fake, "members"))
@@ -80,14 +80,14 @@ def test_groups_members_and_assignments() -> None:
     assert {row["group"] for row in assignments if row["role"] == "target"} == {"new"}
 
 
-def test_isolation() -> None:
+def test_live_source_isolation_limits_the_lag() -> None:
     for isolation, lag in (("read_uncommitted", 0), ("read_committed", -10)):
         with serving(live_world()) as fake:
             rows = rows_of(reader(fake, "offsets", isolation=isolation))
         assert {row["lag"] for row in rows if (row["group"], row["topic"]) == ("orders", "u")} == {lag}
 
 
-def test_reader_takes_no_filters() -> None:
+def test_live_source_pushes_no_filters() -> None:
     """Spark reuses a narrowed reader for scans that push nothing (tests/spark/test_live.py)."""
     with serving(live_world()) as fake:
         assert type(reader(fake, pushdown="true")).pushFilters is DataSourceReader.pushFilters
@@ -97,7 +97,7 @@ def test_reader_takes_no_filters() -> None:
 
 
 @pytest.mark.parametrize("table", ["offsets", "groups", "members", "assignments"])
-def test_a_dead_broker_fails_the_plan_or_is_passed_over(table: str) -> None:
+def test_live_source_stopped_broker_fails_or_is_skipped(table: str) -> None:
     fake = live_world()
     fake.brokers[1].alive = False
     with serving(fake):
@@ -107,7 +107,7 @@ def test_a_dead_broker_fails_the_plan_or_is_passed_over(table: str) -> None:
     assert rows and {row["group"] for row in rows} <= {"connect", "orders", "share"}
 
 
-def test_failures_are_rows_of_their_own_table() -> None:
+def test_live_source_failures_are_rows() -> None:
     fake = live_world()
     fake.brokers[1].alive = False
     fake.world.fail("DescribeGroups", "connect", ErrorCode.group_authorization_failed)
@@ -119,7 +119,7 @@ def test_failures_are_rows_of_their_own_table() -> None:
     assert {"t-1", "u-0"} == {row["name"] for row in rows if row["scope"] == "partition"}
 
 
-def test_groups_that_were_listed_and_cannot_be_asked_about() -> None:
+def test_live_source_groups_that_fail_after_listing_are_failures() -> None:
     with serving(live_world()) as fake:
         wanted = [reader(fake, table, **more) for table, more in (("failures", {}), ("offsets", {}))]
         lenient = reader(fake, "offsets", failOnError="false")
@@ -134,7 +134,7 @@ def test_groups_that_were_listed_and_cannot_be_asked_about() -> None:
         assert list(lenient.read(slices[1])) == []
 
 
-def test_a_task_that_reaches_nobody() -> None:
+def test_live_source_task_without_broker_fails_or_is_empty() -> None:
     with serving(live_world()) as fake:
         slices = reader(fake).partitions()
         readers = {table: reader(fake, table) for table in ("failures", "offsets")}
@@ -148,7 +148,7 @@ def test_a_task_that_reaches_nobody() -> None:
     assert list(lenient.read(slices[0])) == []
 
 
-def test_a_driver_that_reaches_nobody() -> None:
+def test_live_source_driver_without_broker_fails() -> None:
     with serving(live_world()) as fake:
         pass
     assert [row["scope"] for row in rows_of(reader(fake, "failures"))] == ["cluster"]
@@ -156,7 +156,7 @@ def test_a_driver_that_reaches_nobody() -> None:
         rows_of(reader(fake, "groups"))
 
 
-def test_many_failures_are_one_line_whatever_groups_are_called() -> None:
+def test_live_source_error_is_one_escaped_line() -> None:
     fake = FakeCluster(1)
     for name in ("a\nkgroups.errors.HistoryError: b", "c", "d", "e", "f"):
         fake.world.group(name)
@@ -168,7 +168,7 @@ def test_many_failures_are_one_line_whatever_groups_are_called() -> None:
     assert r"group 'a\nkgroups" in text and "'d'" in text and "'e'" not in text and "; and 2 more " in text
 
 
-def test_nothing_shows_how_the_cluster_is_reached() -> None:
+def test_live_source_repr_hides_addresses() -> None:
     with serving(live_world()) as fake:
         made = reader(fake)
         shown = [repr(made), *map(repr, made.partitions())]

@@ -157,7 +157,7 @@ ACTS = """
 """
 
 
-def test_what_can_be_pressed_does_what_it_says(chromium: str, tmp_path: Path, busy: str) -> None:
+def test_buttons_do_what_their_labels_say(chromium: str, tmp_path: Path, busy: str) -> None:
     seen = Seen(chromium, tmp_path, asking(busy, ACTS), "--window-size=1280,900")
     assert seen.console == []
     found = seen.answer()
@@ -190,7 +190,7 @@ NARROW = """
 """
 
 
-def test_four_hundred_pixels_are_enough(chromium: str, tmp_path: Path, busy: str) -> None:
+def test_page_fits_400_pixels(chromium: str, tmp_path: Path, busy: str) -> None:
     """In a frame: a window has a smallest width."""
     quoted = json.dumps(busy).replace("</", "<\\/").replace("<!--", "<\\!--")
     script = NARROW.replace("PAGE", quoted)
@@ -202,7 +202,7 @@ def test_four_hundred_pixels_are_enough(chromium: str, tmp_path: Path, busy: str
     assert found["plots"] == found["drawn"]
 
 
-def test_a_page_about_nothing_has_a_quiet_console_too(chromium: str, tmp_path: Path) -> None:
+def test_empty_page_has_an_empty_console(chromium: str, tmp_path: Path) -> None:
     seen = Seen(chromium, tmp_path, page(nothing()))
     assert seen.console == []
     assert "No history found" in seen.dom

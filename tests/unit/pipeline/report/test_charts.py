@@ -16,18 +16,18 @@ def made() -> dict[str, Chart]:
     return {chart.name: chart for chart in charts(busy_day())}
 
 
-def test_of_nothing_there_is_no_chart() -> None:
+def test_charts_of_no_data_are_none() -> None:
     assert charts(nothing()) == []
 
 
-def test_lines_break_where_nobody_sampled(made: dict[str, Chart]) -> None:
+def test_lines_break_at_missing_samples(made: dict[str, Chart]) -> None:
     first = made["lag"].figure["data"][0]
     gaps = [time for time, value in zip(first["x"], first["y"], strict=True) if value is None]
     assert gaps == ["2026-02-28 21:00:00.000"]
     assert first["connectgaps"] is False
 
 
-def test_a_group_has_one_colour_on_all_charts(made: dict[str, Chart]) -> None:
+def test_group_has_the_same_color_on_all_charts(made: dict[str, Chart]) -> None:
     colours = palette(busy_day())
     assert list(colours.values()) == list(LINES)
     lag = {entry.name: entry.colour for entry in made["lag"].legend}
@@ -36,14 +36,14 @@ def test_a_group_has_one_colour_on_all_charts(made: dict[str, Chart]) -> None:
     assert lag["audit"] == rate["all others"] == REST
 
 
-def test_busy_groups_that_do_not_lag_have_colours_left() -> None:
+def test_busy_groups_without_lag_get_remaining_colors() -> None:
     day = busy_day()
     busy = tuple(series._replace(group=f"busy-{number}") for number, series in enumerate(day.rate.series.rows[:3]))
     colours = palette(day._replace(rate=day.rate._replace(series=Kept(busy, 3))))
     assert [name for name in colours if name.startswith("busy")] == ["busy-0", "busy-1"]
 
 
-def test_every_colour_has_its_twin(made: dict[str, Chart]) -> None:
+def test_every_color_has_a_dark_variant(made: dict[str, Chart]) -> None:
     def colours(value: Any, key: str = "") -> set[str]:
         if isinstance(value, dict):
             return set().union(*(colours(each, name) for name, each in value.items()))
@@ -54,7 +54,7 @@ def test_every_colour_has_its_twin(made: dict[str, Chart]) -> None:
     assert set().union(*(colours(chart.figure) for chart in made.values())) <= set(DARK)
 
 
-def test_time_lag_is_in_units_that_one_can_read(made: dict[str, Chart]) -> None:
+def test_time_lag_axis_uses_readable_units(made: dict[str, Chart]) -> None:
     assert made["behind"].figure["layout"]["annotations"][0]["text"] == "minutes"
     day = busy_day()
     one = day.lag.series.rows[0]
@@ -67,7 +67,7 @@ def test_time_lag_is_in_units_that_one_can_read(made: dict[str, Chart]) -> None:
     assert chart.figure["data"][0]["customdata"][0] == "2 d 12 h"
 
 
-def test_the_unknown_time_is_shaded(made: dict[str, Chart]) -> None:
+def test_unknown_time_is_shaded(made: dict[str, Chart]) -> None:
     field = made["lag"].figure["layout"]["shapes"][0]
     assert (field["x0"], field["x1"]) == ("2026-02-28 12:00:00.000", "2026-02-28 14:30:00.000")
     day = busy_day()
@@ -77,7 +77,7 @@ def test_the_unknown_time_is_shaded(made: dict[str, Chart]) -> None:
     assert "shapes" not in whole.figure["layout"] or not whole.figure["layout"]["shapes"]
 
 
-def test_marks_say_what_happened(made: dict[str, Chart]) -> None:
+def test_marks_explain_the_rebalance(made: dict[str, Chart]) -> None:
     chart = made["rebalances"]
     assert [entry.name for entry in chart.legend] == [
         "Members joined", "Members left", "Joined and left", "Neither, or unknown",
@@ -90,7 +90,7 @@ def test_marks_say_what_happened(made: dict[str, Chart]) -> None:
     assert not any(HOSTILE in text or "<img" in text for text in told)
 
 
-def test_of_a_rebalance_whose_past_is_unknown_it_is_said() -> None:
+def test_marks_of_rebalance_without_history_say_unknown() -> None:
     day = busy_day()
     first = day.rebalances.marks.rows[0]._replace(joined=None, left=None, joined_names=(), left_names=())
     alone = day.rebalances._replace(marks=Kept((first,), 1))
@@ -98,7 +98,7 @@ def test_of_a_rebalance_whose_past_is_unknown_it_is_said() -> None:
     assert "who joined or left is unknown" in chart.figure["data"][0]["customdata"][0]
 
 
-def test_names_are_no_categories(made: dict[str, Chart]) -> None:
+def test_group_names_are_not_axis_categories(made: dict[str, Chart]) -> None:
     """An axis of categories would take a group named 7 for a number, and one named 2026-01-01 for a time."""
     assert all(isinstance(value, int) for trace in made["rebalances"].figure["data"] for value in trace["y"])
     lanes = made["rebalances"].figure["layout"]["annotations"]

@@ -14,7 +14,7 @@ from kgroups.pipeline.report.page import page
 from tests.fakes.report import nothing
 
 
-def test_a_report_is_replaced_and_nothing_else_left(tmp_path: Path) -> None:
+def test_write_replaces_a_report_and_leaves_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write(path, page(nothing()))
     write(path, f"<!DOCTYPE html>\n{MARK}\nnewer")
@@ -23,7 +23,7 @@ def test_a_report_is_replaced_and_nothing_else_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "<html>mine</html>", "x" * 500 + MARK])
-def test_another_file_is_left_alone_but_for_force(tmp_path: Path, content: str) -> None:
+def test_write_rejects_other_file_unless_forced(tmp_path: Path, content: str) -> None:
     path = tmp_path / "report.html"
     path.write_text(content)
     with pytest.raises(UsageError, match="is not a kgroups report"):
@@ -33,14 +33,14 @@ def test_another_file_is_left_alone_but_for_force(tmp_path: Path, content: str) 
     assert path.read_text() == "new"
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_check_target_rejects_a_directory(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder"):
         check_target(tmp_path, True)
     with pytest.raises(UsageError, match="is not a directory"):
         check_target(tmp_path / "none" / "report.html", True)
 
 
-def test_a_page_is_for_its_owner_and_goes_through_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_is_private_and_follows_no_symlink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its temporary file has a name that cannot be foretold, and is made anew: no link is followed."""
     victim = tmp_path / "victim.txt"
     victim.write_text("mine")

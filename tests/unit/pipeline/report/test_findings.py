@@ -18,7 +18,7 @@ def said(data: ReportData) -> list[tuple[str, str]]:
     return [(each.level, unescape(re.sub(r"<[^>]*>", "", each.text))) for each in findings(data)]
 
 
-def test_what_is_wrong_worst_first() -> None:
+def test_findings_are_ordered_by_severity() -> None:
     found = said(busy_day())
     assert [level for level, _ in found] == [CRITICAL] * 3 + [WARNING] * 7 + [NOTE] * 2
     assert found[0][1] == (
@@ -34,7 +34,7 @@ def tallied(*tallies: Tally) -> ReportData:
     return nothing()._replace(groups=Groups(Kept((), sum(each.groups for each in tallies)), tallies))
 
 
-def test_groups_are_counted_where_their_names_are_left_out() -> None:
+def test_findings_count_groups_without_names() -> None:
     assert said(tallied(Tally("LIVE", "Stable", "WARN", 5))) == [(WARNING, "5 groups fall behind – lag never shrank.")]  # noqa: RUF001
     day = busy_day()
     many = day.groups._replace(tallies=(Tally("LIVE", "Stable", "WARN", 9),))
@@ -42,7 +42,7 @@ def test_groups_are_counted_where_their_names_are_left_out() -> None:
     assert any(text.startswith("9 groups fall behind: ") and " and 6 more" in text for text in texts)
 
 
-def test_headlines() -> None:
+def test_headline_summarizes_findings() -> None:
     def line(*tallies: Tally) -> str:
         data = tallied(*tallies)
         return headline(data, findings(data))
@@ -59,7 +59,7 @@ def test_headlines() -> None:
     assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 2)) == "3 of 5 groups keep up, the others cannot be judged"
 
 
-def test_whole_history_is_no_finding() -> None:
+def test_complete_history_is_no_finding() -> None:
     day = nothing()
     assert said(day) == []
     compacted = day._replace(completeness=day.completeness._replace(unknown=2))
@@ -72,7 +72,7 @@ def lagging(*lags: int, behind_ms: int | None = 120_000) -> ReportData:
     return tallied(Tally("LIVE", "Stable", "OK", 1))._replace(lag=Lag(Kept((series,), 1), timedelta(hours=1)))
 
 
-def test_lag_that_grows_and_grows_is_told_though_the_verdict_is_ok() -> None:
+def test_steadily_growing_lag_is_a_finding() -> None:
     data = lagging(1, 2, 1, 9, 8, 7, 20, 15, 30, 40, 35, 50)
     assert said(data) == [
         (
@@ -95,18 +95,18 @@ def test_lag_that_grows_and_grows_is_told_though_the_verdict_is_ok() -> None:
     ],
     ids=["few", "level", "wave", "slow", "new"],
 )
-def test_lag_that_does_not_is_not(data: ReportData) -> None:
+def test_fluctuating_lag_is_no_finding(data: ReportData) -> None:
     assert said(data) == []
 
 
-def test_a_group_is_blamed_once() -> None:
+def test_group_has_one_finding_for_its_lag() -> None:
     day = busy_day()
     assert "billing" not in {series.group for series in growing(day)}
     unblamed = day._replace(groups=day.groups._replace(rows=Kept((), 38)))
     assert "billing" in {series.group for series in growing(unblamed)}
 
 
-def test_where_rows_are_left_out_numbers_are_the_least() -> None:
+def test_counts_of_truncated_rows_are_minimums() -> None:
     day = busy_day()
     texts = [text for _, text in said(day._replace(expiring=Kept(day.expiring.rows, 300)))]
     assert any(text.startswith("Offsets of at least 2 groups expire soon: ") for text in texts)

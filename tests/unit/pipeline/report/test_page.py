@@ -58,7 +58,7 @@ def busy() -> Outline:
     return Outline(page(busy_day(), bundle="/* plotly */"))
 
 
-def test_sections_with_headings_captions_and_words_for_charts(busy: Outline) -> None:
+def test_page_has_headings_captions_and_chart_descriptions(busy: Outline) -> None:
     assert [text for text in busy.text("h2") if text in SECTIONS] == SECTIONS
     assert len(busy.text("h1")) == 1
     assert len(busy.all("caption")) == len(busy.all("table")) == 6
@@ -72,7 +72,7 @@ def test_sections_with_headings_captions_and_words_for_charts(busy: Outline) -> 
     assert {each["aria-labelledby"] for _, each in busy.elements if "aria-labelledby" in each} <= set(ids)
 
 
-def test_numbers_have_all_their_digits_in_the_title(busy: Outline) -> None:
+def test_page_numbers_have_exact_values_in_titles(busy: Outline) -> None:
     titles = {each.get("title") for each in busy.all("span")}
     assert {"1,261,000 records", "25,200,000 ms"} <= titles
     times = busy.all("time")
@@ -81,7 +81,7 @@ def test_numbers_have_all_their_digits_in_the_title(busy: Outline) -> None:
     )
 
 
-def test_names_of_the_cluster_are_text_and_nothing_else(busy: Outline) -> None:
+def test_page_shows_cluster_names_as_text(busy: Outline) -> None:
     assert not busy.all("img")
     assert HOSTILE in busy.text("bdi")
     assert "evil\\u202egpj.exe\\x1b[31m" in busy.text("bdi")
@@ -89,7 +89,7 @@ def test_names_of_the_cluster_are_text_and_nothing_else(busy: Outline) -> None:
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "<!--", "]]>", "&lt;b&gt;", "\u2028", BIDI, "'\"`", "\ud800", "x" * 32_767])
-def test_no_name_breaks_out_of_the_json(name: str) -> None:
+def test_page_json_is_safe_for_any_name(name: str) -> None:
     day = busy_day()
     series = tuple(series._replace(group=name) for series in day.lag.series.rows[:1])
     text = page(day._replace(lag=day.lag._replace(series=Kept(series, 1))), bundle="")
@@ -104,7 +104,7 @@ def test_no_name_breaks_out_of_the_json(name: str) -> None:
     assert "<" not in trace["name"]
 
 
-def test_nothing_is_fetched_from_anywhere() -> None:
+def test_page_loads_nothing_from_elsewhere() -> None:
     text = page(busy_day(), bundle="")
     assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(", text)
     for tag, attributes in Outline(text).elements:
@@ -113,7 +113,7 @@ def test_nothing_is_fetched_from_anywhere() -> None:
         assert (attributes.get("href") or "#").startswith("#")
 
 
-def test_the_policy_allows_the_scripts_that_are_there_and_no_address() -> None:
+def test_page_policy_allows_only_its_own_scripts() -> None:
     text = page(busy_day(), bundle="/* a bundle */")
     policy = next(each["content"] or "" for each in Outline(text).all("meta") if each.get("http-equiv"))
     assert policy.startswith("default-src 'none';")
@@ -123,20 +123,20 @@ def test_the_policy_allows_the_scripts_that_are_there_and_no_address() -> None:
     assert pages.policy(scripts) == policy
 
 
-def test_plotly_is_there_once_where_there_are_charts_and_its_text_does_not_end_early() -> None:
+def test_page_includes_plotly_once_if_it_has_charts() -> None:
     bundle = pages.plotly()
     assert "</script" not in bundle.lower() and "\r" not in bundle and "<!--" not in bundle
     assert page(busy_day()).count(bundle) == 1
     assert len(page(nothing())) < 40_000
 
 
-def test_a_page_about_nothing_says_so() -> None:
+def test_page_without_data_says_so() -> None:
     text = page(nothing())
     assert "No history found" in text and "kgroups history collect" in text
     assert not Outline(text).all("figure")
 
 
-def test_a_page_where_some_is_missing_says_what() -> None:
+def test_page_names_empty_sections() -> None:
     day = nothing()
     only_groups = day._replace(groups=busy_day().groups)
     outline = Outline(page(only_groups))
@@ -145,7 +145,7 @@ def test_a_page_where_some_is_missing_says_what() -> None:
         assert line in said
 
 
-def test_what_is_left_out_is_said(busy: Outline) -> None:
+def test_page_names_omitted_rows(busy: Outline) -> None:
     said = " ".join(busy.text("p"))
     for line in (
         "25 of 38 groups, those with less lag, are left out.",
@@ -156,30 +156,30 @@ def test_what_is_left_out_is_said(busy: Outline) -> None:
         assert line in said
 
 
-def test_the_same_data_gives_the_same_bytes_and_a_mark() -> None:
+def test_page_is_deterministic_and_marked() -> None:
     text = page(busy_day(), bundle="")
     assert text == page(busy_day(), bundle="")
     assert text.splitlines()[:2] == ["<!DOCTYPE html>", MARK]
 
 
-def test_a_group_that_was_never_judged_or_sampled() -> None:
+def test_page_of_group_without_verdict_or_samples() -> None:
     row = GroupRow("g", None, None, None, "LIVE", None, None, None, 0, 0, None)
     day = busy_day()
     page(day._replace(groups=day.groups._replace(rows=Kept((row,), 1))), bundle="")
 
 
-def test_one_point_is_a_chart_too() -> None:
+def test_chart_of_one_point_has_a_marker() -> None:
     day = busy_day()
     series = tuple(LagSeries(each.group, 0, 0, each.points[:1]) for each in day.lag.series.rows)
     made = charts(day._replace(lag=day.lag._replace(series=Kept(series, 13))))
     assert made[0].figure["data"][0]["mode"] == "lines+markers"
 
 
-def test_body(golden: Callable[[str, str], None]) -> None:
+def test_page_body_matches_golden(golden: Callable[[str, str], None]) -> None:
     golden("report/body.html", str(body(busy_day(), charts(busy_day()))) + "\n")
 
 
-def test_figures(golden: Callable[[str, str], None]) -> None:
+def test_figures_match_golden(golden: Callable[[str, str], None]) -> None:
     day = _short(busy_day())
     figures = {chart.name: chart.figure for chart in charts(day)}
     golden("report/figures.json", json.dumps(figures, indent=1, ensure_ascii=True) + "\n")

@@ -28,7 +28,7 @@ from kgroups.pipeline.report import words
         (10.04, "10"),
     ],
 )
-def test_numbers_have_three_digits(value: float | None, shown: str) -> None:
+def test_number_has_three_digits(value: float | None, shown: str) -> None:
     assert words.number(value) == shown
 
 
@@ -47,11 +47,11 @@ def test_numbers_have_three_digits(value: float | None, shown: str) -> None:
         (-61_000, "\N{MINUS SIGN}1 min 1 s"),
     ],
 )
-def test_durations_have_two_units(ms: int | None, shown: str) -> None:
+def test_duration_has_two_units(ms: int | None, shown: str) -> None:
     assert words.duration(ms) == shown
 
 
-def test_times_are_utc_and_iso() -> None:
+def test_moment_is_utc_and_iso() -> None:
     time = datetime(2026, 3, 1, 14, 30, 5, 678_901, timezone(timedelta(hours=2)))
     assert words.moment(time) == "2026-03-01T12:30:05Z"
     assert words.exact_moment(time) == "2026-03-01T12:30:05.678Z"
@@ -59,7 +59,7 @@ def test_times_are_utc_and_iso() -> None:
     assert words.moment(datetime(2026, 3, 1, tzinfo=UTC)) == "2026-03-01T00:00:00Z"
 
 
-def test_exact_numbers_have_all_digits() -> None:
+def test_exact_number_has_all_digits() -> None:
     assert (words.exact(1_234_567), words.exact(None)) == ("1,234,567", words.ABSENT)
     assert (words.count(1, "group"), words.count(0, "group"), words.count(2, "entry", "entries")) == (
         "1 group",
@@ -80,7 +80,7 @@ def test_exact_numbers_have_all_digits() -> None:
         ("x" * 121, "x" * 120 + "…"),
     ],
 )
-def test_text_of_the_cluster_is_visible_and_short(text: str, shown: str) -> None:
+def test_visible_text_is_escaped_and_short(text: str, shown: str) -> None:
     assert words.visible(text) == shown
     shown.encode()
 
@@ -97,6 +97,6 @@ def test_text_of_the_cluster_is_visible_and_short(text: str, shown: str) -> None
         (timedelta(days=20_000), 100, 86_400, timedelta(days=200)),
     ],
 )
-def test_buckets_are_round_and_few_enough(length: timedelta, most: int, of: int, step: timedelta) -> None:
+def test_bucket_is_round_and_limits_their_count(length: timedelta, most: int, of: int, step: timedelta) -> None:
     assert words.bucket(length, most, of=timedelta(seconds=of)) == step
     assert length / step <= most

@@ -30,7 +30,7 @@ def test_describe_groups_reads_a_group_in_every_version(version: int) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 5, 6])
-def test_a_dead_group_is_not_found_in_any_version(version: int) -> None:
+def test_describe_groups_dead_group_is_not_found_in_any_version(version: int) -> None:
     values = {"group_state": "Dead", "protocol_type": "", "protocol_data": "", "error_message": None, "members": ()}
     entry = part(15, version, "DescribedGroup", error_code=OK, group_id="g", **values)
     found = heard(DescribeGroups(("g",)), reply(15, version, groups=(entry,)))["g"]

@@ -10,7 +10,7 @@ from tests.fakes.replies import OK, asked, heard, part, reply
 
 
 @pytest.mark.parametrize("version", range(1, 11))
-def test_list_offsets_asks_by_words_and_does_not_fence(version: int) -> None:
+def test_list_offsets_sends_special_timestamps_and_does_not_fence(version: int) -> None:
     call = ListOffsets({"t": (0, 3)}, Where.START, Isolation.READ_COMMITTED)
     request = asked(call, version)
     assert (request.replica_id, call.keys) == (-1, 2)

@@ -52,6 +52,6 @@ def test_metadata_creates_no_topics_and_reads_leaders(version: int) -> None:
 
 @pytest.mark.parametrize("version", range(1, 11))
 @pytest.mark.parametrize("wanted", [False, True])
-def test_what_we_may_do_to_the_cluster_is_asked_for_where_it_can_be(version: int, wanted: bool) -> None:
+def test_metadata_requests_authorized_operations_from_v8(version: int, wanted: bool) -> None:
     request = asked(Metadata(operations=wanted), version)
     assert getattr(request, "include_cluster_authorized_operations", None) == (wanted if version >= 8 else None)

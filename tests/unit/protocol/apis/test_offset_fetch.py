@@ -35,7 +35,7 @@ def test_offset_fetch_asks_for_all_topics_of_one_group_before_v8(version: int) -
 
 @pytest.mark.parametrize("version", [8, 9])
 @pytest.mark.parametrize("metadata", [None, "x"])
-def test_committed_offset_of_minus_1_is_unset(version: int, metadata: str | None) -> None:
+def test_offset_fetch_offset_of_minus_1_is_unset(version: int, metadata: str | None) -> None:
     name = "OffsetFetchResponsePartitions"
     entries = [
         committed(version, name, partition_index=at, committed_offset=offset, metadata=metadata)

@@ -16,7 +16,7 @@ def owned(subscription: Subscription) -> str:
     return str(subscription.owned)
 
 
-def test_each_version_brings_its_field() -> None:
+def test_subscription_fields_depend_on_the_version() -> None:
     v0, v1, v2, v3 = (
         decode_subscription(data)
         for data in (
@@ -32,7 +32,7 @@ def test_each_version_brings_its_field() -> None:
     assert all(each.raw is None for each in (v0, v1, v2, v3))
 
 
-def test_a_newer_version_is_read_as_the_newest_known() -> None:
+def test_newer_subscription_version_is_read_as_the_newest_known() -> None:
     found = decode_subscription(b"\0\x09" + TOPICS + OWNED + b"\0\0\0\7" + b"\xff\xff" + b"and more")
     assert (found.topics, found.generation, found.raw) == (("a", "t"), 7, None)
     assert str(decode_assignment(b"\0\x09" + OWNED + b"\xff\xff\xff\xff" + b"and more")) == "t:0,1"
@@ -50,20 +50,20 @@ def test_a_newer_version_is_read_as_the_newest_known() -> None:
         (b"\0\0\0\0" + OWNED + b"\0\0\0\1\xff\xffab", "2 bytes after its end"),
     ],
 )
-def test_what_clients_leave_out_or_add_is_noted(behind: bytes, note: str | None) -> None:
+def test_subscription_with_missing_or_extra_bytes_has_a_note(behind: bytes, note: str | None) -> None:
     found = decode_subscription(b"\0\3" + TOPICS[:-4] + behind)
     assert (found.topics, found.note, found.raw) == (("a", "t"), note, None)
 
 
-def test_a_rack_is_told() -> None:
+def test_subscription_rack_is_read() -> None:
     assert decode_subscription(b"\0\3" + TOPICS + OWNED + b"\0\0\0\7" + b"\0\2r1").rack == "r1"
 
 
-def test_no_generation_yet_is_none() -> None:
+def test_subscription_generation_of_minus_1_is_none() -> None:
     assert decode_subscription(b"\0\2" + TOPICS + OWNED + b"\xff\xff\xff\xff").generation is None
 
 
-def test_no_bytes_are_a_member_that_is_still_joining() -> None:
+def test_empty_bytes_are_a_member_that_is_joining() -> None:
     assert (decode_subscription(b""), decode_assignment(b"")) == (Subscription(), Assignment())
 
 
@@ -77,19 +77,19 @@ def test_no_bytes_are_a_member_that_is_still_joining() -> None:
         (b"\0\0\xff\xff\xff\xfe", "undecodable"),
     ],
 )
-def test_unreadable_bytes_are_kept_with_the_reason(data: bytes, reason: str) -> None:
+def test_undecodable_bytes_are_kept_with_the_reason(data: bytes, reason: str) -> None:
     for raw in (decode_subscription(data).raw, decode_assignment(data).raw):
         assert isinstance(raw, Raw)
         assert raw.data == data
         assert reason in raw.reason
 
 
-def test_a_null_list_of_topics_is_raw_or_empty_but_never_raises() -> None:
+def test_null_topic_list_does_not_raise() -> None:
     assert decode_assignment(b"\0\0\xff\xff\xff\xff\xff\xff\xff\xff").size in (None, 0)
     assert decode_subscription(b"\0\0\xff\xff\xff\xff\xff\xff\xff\xff").topics == ()
 
 
-def test_the_protocol_type_picks_the_decoder() -> None:
+def test_decode_member_depends_on_the_protocol_type() -> None:
     metadata, assignment = subscription_bytes(["t"]), assignment_bytes({"t": (2, 1)})
     subscription, held = decode_member("consumer", metadata, assignment)
     assert (subscription.topics, str(held)) == (("t",), "t:1,2")

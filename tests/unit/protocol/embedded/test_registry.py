@@ -44,7 +44,7 @@ def of(client: str, protocol: str) -> list[MemberRow]:
     return sorted(found, key=lambda row: (str(row.current_assignment), str(row.worker_url)))
 
 
-def test_nothing_that_real_clients_sent_is_raw_or_odd() -> None:
+def test_bytes_of_real_clients_are_decoded_completely() -> None:
     for sent in REAL:
         row = row_of(sent)
         assert row.note is None and not row.subscription.raw and not row.current_assignment.raw, sent.client
@@ -61,7 +61,7 @@ def test_nothing_that_real_clients_sent_is_raw_or_odd() -> None:
         ("kafka-python", "cooperative-sticky", [(None, "", "t1:0,1", 1), (None, "", "", 1)]),
     ],
 )
-def test_sticky_assignors_say_where_they_were(client: str, protocol: str, told: list[object]) -> None:
+def test_sticky_user_data_has_previous_assignment(client: str, protocol: str, told: list[object]) -> None:
     found = [
         (row.generation, str(row.previous_assignment or ""), str(row.owned_partitions), row.metadata_version)
         for row in of(client, protocol)
@@ -69,7 +69,7 @@ def test_sticky_assignors_say_where_they_were(client: str, protocol: str, told: 
     assert found == told
 
 
-def test_connect_workers() -> None:
+def test_connect_workers_are_decoded() -> None:
     second, first = of("Kafka Connect", "sessioned")
     assert (first.worker_url, second.worker_url) == ("http://127.0.0.1:29394/", "http://127.0.0.1:28473/")
     assert first.leader_url == second.leader_url == "http://127.0.0.1:28473/"
@@ -80,7 +80,7 @@ def test_connect_workers() -> None:
     assert first.user_data.running.work == (ConnectorWork("files", True, ()),)
 
 
-def test_classic_streams() -> None:
+def test_classic_streams_members_are_decoded() -> None:
     even, odd = sorted(of("Kafka Streams", "stream"), key=lambda row: str(row.active_tasks))
     assert (str(even.active_tasks), str(even.standby_tasks)) == ("0:0,2;1:0,2", "1:1,3")
     assert (str(odd.active_tasks), str(odd.standby_tasks)) == ("0:1,3;1:1,3", "1:0,2")
@@ -98,7 +98,7 @@ def test_classic_streams() -> None:
     ],
     ids=["Confluent", "Karapace"],
 )
-def test_what_real_schema_registries_told(elected: Elected, rows: list[tuple[str, bool, int]]) -> None:
+def test_real_schema_registry_identities_are_decoded(elected: Elected, rows: list[tuple[str, bool, int]]) -> None:
     found = [row_of(Sent("", "sr", "v0", told, elected.given)) for told in (elected.first, elected.second)]
     assert [(row.user_endpoint, row.leader_eligibility, row.metadata_version) for row in found] == rows
     assert {(row.leader_url, row.note) for row in found} == {(rows[0][0], None)}
@@ -126,7 +126,7 @@ def test_what_real_schema_registries_told(elected: Elected, rows: list[tuple[str
         ),
     ],
 )
-def test_what_real_schema_registries_elected_is_explained(elected: Elected, rule: str, text: str) -> None:
+def test_real_schema_registry_leader_is_explained(elected: Elected, rule: str, text: str) -> None:
     members = []
     for name, told in zip("ab", elected[:2], strict=True):
         asked, held = decode_member("sr", told, elected.given, "v0")
@@ -141,7 +141,7 @@ def test_what_real_schema_registries_elected_is_explained(elected: Elected, rule
 IDENTITY = b'{"version":1,"host":"sr-1","port":8081,"master_eligibility":true,"scheme":"https"}'
 
 
-def test_schema_registries() -> None:
+def test_schema_registry_identity_and_leader_are_decoded() -> None:
     asked = decode_identity(IDENTITY, "v0")
     assert asked.user_data == RegistryIdentity(1, "https", "sr-1", 8081, True)
     leader = b'{"version":1,"error":0,"master":"m-1","master_identity":' + IDENTITY + b"}"
@@ -169,7 +169,7 @@ def test_schema_registries() -> None:
         b" " * (LARGEST + 1),
     ],
 )
-def test_what_is_no_registry_is_raw(data: bytes) -> None:
+def test_invalid_schema_registry_bytes_are_raw(data: bytes) -> None:
     for raw in (decode_identity(data, "v0").raw, decode_leader(data, "v0").raw):
         assert raw and raw.data == data and raw.reason
 
@@ -186,13 +186,13 @@ ALLOCATION = b"\0\1" + b"\0\0" + b"\0\1l" + b"\0\1u" + bytes(8)
     ],
     ids=["nothing", "null arrays", "no revoked"],
 )
-def test_incremental_connect_may_leave_out_what_is_at_the_end(behind: bytes, work: object, delay: int) -> None:
+def test_incremental_connect_assignment_may_omit_trailing_fields(behind: bytes, work: object, delay: int) -> None:
     found = decode_work(ALLOCATION + behind, "compatible")
     assert found.user_data == WorkerAssignment(1, 0, "l", "u", 0, work, (), delay)  # type: ignore[arg-type]
     assert found.note is None
 
 
-def test_eager_connect() -> None:
+def test_eager_connect_assignment_is_decoded() -> None:
     asked = decode_worker(b"\0\0" + b"\0\1u" + (5).to_bytes(8, "big"), "default")
     assert asked.user_data == WorkerState(0, "u", 5)
     held = decode_work(b"\0\0" + ALLOCATION[2:] + b"\0\0\0\0", "default")
@@ -200,24 +200,24 @@ def test_eager_connect() -> None:
 
 
 @pytest.mark.parametrize("version", [3, 99])
-def test_a_newer_connect_is_read_as_the_newest_known(version: int) -> None:
+def test_newer_connect_version_is_read_as_the_newest_known(version: int) -> None:
     held = decode_work(version.to_bytes(2, "big") + ALLOCATION[2:] + b"\0\0\0\0" * 3 + b"more", "x")
     assert isinstance(held.user_data, WorkerAssignment)
     assert held.note == f"version {version} is newer than 2: 4 more bytes are ignored"
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\xff\xff\0\1u", b"\0\1\0\5u", ALLOCATION[:8], b"\0\0\0\1u"])
-def test_what_is_no_connect_is_raw(data: bytes) -> None:
+def test_invalid_connect_bytes_are_raw(data: bytes) -> None:
     assert decode_worker(data, "").raw and decode_work(data, "").raw
 
 
-def test_a_newer_streams_tells_its_version_only() -> None:
+def test_newer_streams_version_has_only_its_version() -> None:
     data = (12).to_bytes(4, "big") + (13).to_bytes(4, "big") + b"whatever"
     assert decode_subscription_info(data) == StreamsSubscription(12, 13, None)
     assert decode_assignment_info(data) == StreamsAssignment(12, 13)
 
 
-def test_streams_topic_name_that_kafka_does_not_allow_is_raw() -> None:
+def test_streams_topic_name_invalid_in_kafka_is_raw() -> None:
     def assignment(name: bytes) -> bytes:
         topics = i32(1) + i32(0) + len(name).to_bytes(2, "big") + name
         return i32(5) + i32(5) + i32(0) + i32(0) + topics + i32(0) + i32(0)
@@ -234,23 +234,23 @@ def test_streams_topic_name_that_kafka_does_not_allow_is_raw() -> None:
     "data",
     [b"", b"\0\0\0\0", b"\0\0\0\1", b"\xff" * 40, b"\0\0\0\x0b" + b"\0\0\0\x0b" + b"\x7f" * 40],
 )
-def test_what_is_no_streams_is_raw(data: bytes) -> None:
+def test_invalid_streams_bytes_are_raw(data: bytes) -> None:
     for found in (decode_subscription_info(data), decode_assignment_info(data)):
         assert isinstance(found, Raw) and found.data == data and found.reason
 
 
-def test_sticky_of_before_kafka_2_3_has_no_generation() -> None:
+def test_sticky_user_data_before_kafka_2_3_has_no_generation() -> None:
     found = decode_sticky(b"\0\0\0\1\0\1t\0\0\0\1\0\0\0\5")
     assert (str(found), found.facts()["generation"]) == ("previous t:5 generation none", None)
     assert str(decode_cooperative(b"\xff" * 4)) == "generation none"
 
 
-def test_a_generation_with_something_behind_it_is_a_generation() -> None:
+def test_cooperative_user_data_ignores_extra_bytes() -> None:
     assert decode_cooperative(b"\0\0\0\7\x00") == StickyData(None, 7)
 
 
 @pytest.mark.parametrize("data", [b"\0", b"\0\0\0\5", b"\0\1\0\0\0\5"])
-def test_what_is_not_sticky_is_raw(data: bytes) -> None:
+def test_invalid_sticky_bytes_are_raw(data: bytes) -> None:
     assert isinstance(decode_sticky(data), Raw)
 
 
@@ -262,7 +262,7 @@ def test_large_members_are_not_cached_in_memory() -> None:
     assert registry._cached.cache_info().currsize == 1  # the empty assignment
 
 
-def test_unknown_user_data_is_said_to_be() -> None:
+def test_unknown_user_data_is_shown_as_bytes() -> None:
     asked, _ = decode_member("consumer", b"\0\0\0\0\0\1\0\1t\0\0\0\3abc", b"", "rack-affinity")
     assert str(asked.user_data) == "3 bytes 0x616263"
     assert (asked.topics, asked.note) == (("t",), None)

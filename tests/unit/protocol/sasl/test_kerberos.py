@@ -73,7 +73,7 @@ def begun(**wanted: str) -> Dialogue:
     return dialogue
 
 
-def test_a_ticket_an_empty_message_and_no_security_layer() -> None:
+def test_kerberos_sends_token_then_declines_security_layer() -> None:
     dialogue = begun(principal="ann@REALM", keytab="/k")
     assert dialogue.send(b"token") == b""
     assert dialogue.send(b"[" + bytes((7, 0, 1, 0)) + b"]") == b"[" + bytes((1, 0, 0, 0)) + b"]"
@@ -85,7 +85,7 @@ def test_a_ticket_an_empty_message_and_no_security_layer() -> None:
     assert Context.asked["creds"]["store"]["ccache"].startswith("MEMORY:")
 
 
-def test_tickets_that_are_there_are_used_where_they_are() -> None:
+def test_kerberos_uses_the_configured_or_default_ticket_cache() -> None:
     begun(cache="/tmp/cc")
     assert Context.asked["creds"]["store"] == {"ccache": "/tmp/cc"}
     begun()
@@ -93,7 +93,7 @@ def test_tickets_that_are_there_are_used_where_they_are() -> None:
 
 
 @pytest.mark.parametrize("offer", [bytes((6, 0, 1, 0)), b"", bytes((1, 0, 0)), bytes(5)])
-def test_a_broker_that_insists_on_a_layer(offer: bytes) -> None:
+def test_kerberos_required_security_layer_is_rejected(offer: bytes) -> None:
     dialogue = begun()
     dialogue.send(b"token")
     with pytest.raises(RemoteProtocolError, match="insists on a Kerberos security layer"):
@@ -101,14 +101,14 @@ def test_a_broker_that_insists_on_a_layer(offer: bytes) -> None:
 
 
 @pytest.mark.parametrize("said", [(b"bad",), (b"token", b"not wrapped")])
-def test_what_the_library_does_not_like_is_told_in_its_words(said: tuple[bytes, ...]) -> None:
+def test_kerberos_library_error_is_reported(said: tuple[bytes, ...]) -> None:
     dialogue = begun(keytab="/k")
     with pytest.raises(AuthenticationFailed, match=r"^Clock skew too great \(keytab /k\)$"):
         for message in said:
             dialogue.send(message)
 
 
-def test_who_has_no_keytab_is_told_of_kinit() -> None:
+def test_kerberos_without_keytab_suggests_kinit() -> None:
     dialogue = begun()
     with pytest.raises(AuthenticationFailed, match="kinit"):
         dialogue.send(b"bad")

@@ -20,7 +20,7 @@ def _standard_nonce(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_nonce", lambda: NONCE)
 
 
-def test_the_example_of_rfc_7677() -> None:
+def test_scram_matches_the_example_of_rfc_7677() -> None:
     dialogue = scram("SCRAM-SHA-256", Password("user", Secret("pencil")))
     assert next(dialogue) == f"n,,n=user,r={NONCE}".encode()
     assert dialogue.send(FIRST.encode()) == f"c=biws,r={WHOLE},p={PROOF}".encode()
@@ -28,7 +28,7 @@ def test_the_example_of_rfc_7677() -> None:
         dialogue.send(f"v={SIGNATURE}".encode())
 
 
-def test_signs_in_a_name_are_spelled_out() -> None:
+def test_scram_escapes_equals_and_comma_in_user_name() -> None:
     assert next(scram("SCRAM-SHA-256", Password("a=b,c", Secret("x")))) == f"n,,n=a=3Db=2Cc,r={NONCE}".encode()
 
 
@@ -52,7 +52,7 @@ def test_signs_in_a_name_are_spelled_out() -> None:
         (FIRST.replace(WHOLE, "x" + WHOLE), "does not continue the client's nonce"),
     ],
 )
-def test_a_first_message_that_is_none(first: str, why: str) -> None:
+def test_scram_invalid_first_message_is_rejected(first: str, why: str) -> None:
     dialogue = scram("SCRAM-SHA-256", Password("user", Secret("pencil")))
     next(dialogue)
     with pytest.raises(RemoteProtocolError, match=why):
@@ -60,7 +60,7 @@ def test_a_first_message_that_is_none(first: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("iterations", ["0", "1", "4095", "1000001", "9" * 19, "0000000001"])
-def test_iterations_that_are_not_safe(iterations: str) -> None:
+def test_scram_unsafe_iterations_are_rejected(iterations: str) -> None:
     dialogue = scram("SCRAM-SHA-256", Password("user", Secret("pencil")))
     next(dialogue)
     with pytest.raises(AuthenticationFailed, match="iterations of SCRAM; between 4,096 and 1,000,000 are safe"):
@@ -79,7 +79,7 @@ def test_iterations_that_are_not_safe(iterations: str) -> None:
         ("e=unknown-user", "the broker reports unknown-user"),
     ],
 )
-def test_a_server_that_does_not_prove_that_it_knows_the_password(final: str, why: str) -> None:
+def test_scram_server_without_valid_signature_is_rejected(final: str, why: str) -> None:
     dialogue = scram("SCRAM-SHA-256", Password("user", Secret("pencil")))
     next(dialogue)
     dialogue.send(FIRST.encode())
@@ -87,7 +87,7 @@ def test_a_server_that_does_not_prove_that_it_knows_the_password(final: str, why
         dialogue.send(final.encode())
 
 
-def test_extensions_are_passed_over() -> None:
+def test_scram_extensions_are_ignored() -> None:
     dialogue = scram("SCRAM-SHA-256", Password("user", Secret("pencil")))
     next(dialogue)
     assert dialogue.send(f"{FIRST},x=more".encode()).startswith(f"c=biws,r={WHOLE},p=".encode())

@@ -52,52 +52,54 @@ LOGS = Logs({"t0": {0: LogOffsets(0, 150), 1: LogOffsets(0, 150), 2: LogOffsets(
 
 @pytest.mark.parametrize("types", [False, True])
 @pytest.mark.parametrize("states", [False, True])
-def test_list(types: bool, states: bool, golden: Golden) -> None:
+def test_list_text_matches_golden(types: bool, states: bool, golden: Golden) -> None:
     name = f"kafka/list{'-type' * types}{'-state' * states}"
     golden(name, "".join(list_text(LISTED, types=types, states=states)))
 
 
-def test_an_empty_list_has_a_header() -> None:
+def test_empty_list_has_a_header() -> None:
     assert "".join(list_text((), types=False, states=True)) == f"{'GROUP':25} {'STATE':20}\n"
     assert "".join(list_text((), types=False, states=False)) == ""
     assert "".join(groups_text(())) == f"{'GROUP':20} {'TYPE':20} {'PROTOCOL':20}\n"
 
 
-def test_groups(golden: Golden) -> None:
+def test_groups_text_matches_golden(golden: Golden) -> None:
     golden("kafka/groups", "".join(groups_text(LISTED)))
 
 
 @pytest.mark.parametrize("verbose", [False, True])
-def test_offsets(verbose: bool, golden: Golden) -> None:
+def test_offsets_text_matches_golden(verbose: bool, golden: Golden) -> None:
     text = "".join(offsets_text(GroupOffsets(CLASSIC, COMMITS, LOGS), verbose=verbose))
     golden(f"kafka/offsets{'-verbose' * verbose}", text)
 
 
-def test_a_group_with_nothing_to_show_has_no_header() -> None:
+def test_group_without_rows_has_no_header() -> None:
     idle = CLASSIC._replace(members=(IDLE,))
     assert "".join(offsets_text(GroupOffsets(idle, GroupCommits("orders", {}), LOGS), verbose=False)) == ""
 
 
 @pytest.mark.parametrize("group", [CLASSIC, MODERN, EMPTY], ids=["classic", "modern", "empty"])
 @pytest.mark.parametrize("verbose", [False, True])
-def test_members_and_state(group: Group, verbose: bool, golden: Golden, request: pytest.FixtureRequest) -> None:
+def test_members_and_state_text_match_golden(
+    group: Group, verbose: bool, golden: Golden, request: pytest.FixtureRequest
+) -> None:
     texts = (members_text(group, verbose=verbose), state_text(group, verbose=verbose))
     name = request.node.callspec.id.rpartition("-")[2]
     golden(f"kafka/described-{name}{'-verbose' * verbose}", "".join(map("".join, texts)))
 
 
-def test_a_column_for_upgraded_only_when_members_differ() -> None:
+def test_upgraded_column_is_shown_only_if_members_differ() -> None:
     alike = [member._replace(upgraded=True) for member in MODERN.members or ()]
     assert "UPGRADED" not in "".join(members_text(MODERN._replace(members=tuple(alike)), verbose=True))
 
 
-def test_remarks() -> None:
+def test_remark_of_group_state() -> None:
     assert remark(EMPTY) == "Consumer group 'idle' has no active members."
     assert remark(MODERN) == f"Warning: Consumer group '{LONG}' is rebalancing."
     assert remark(CLASSIC) is None
 
 
-def test_topics_are_sorted_with_their_partitions() -> None:
+def test_assignment_text_sorts_topics_and_partitions() -> None:
     # '-' and '.' come before ':', letters behind it: "t-0:1" stands before "t:0".
     held = Assignment(tuple(TopicPartitions(topic, (0, 10)) for topic in ("t", "t-0", "t.0", "t0", "ta")))
     assert assignment_text(held) == "t-0:0,10;t.0:0,10;t0:0,10;t:0,10;ta:0,10"
@@ -105,12 +107,12 @@ def test_topics_are_sorted_with_their_partitions() -> None:
     assert assignment_text(Assignment(raw=Raw(b"\1", "?"))) == "1 bytes 0x01"
 
 
-def test_widths_are_counted_in_utf_16() -> None:
+def test_java_length_counts_utf_16_units() -> None:
     assert java_length("\U0001f600") == 2
     assert java_length("東京") == 2
 
 
-def test_for_a_terminal_names_are_harmless() -> None:
+def test_names_are_escaped_for_a_terminal() -> None:
     evil = ListedGroup("evil\x1b[2J", "consumer", NODE)
     held = assignment_of([("t\x1b[2J", [0])])  # what a client writes into its assignment
     member = FIRST._replace(assignment=held, target=held)

@@ -32,7 +32,7 @@ def picture(frame: Frame, width: int = 120, height: int = 20) -> list[str]:
 ROWS = [row("alpha", 5), row("beta", 50, catch_up_ms=None), row("gamma\x1b[31m", None, rebalances=9)]
 
 
-def test_sorted_by_lag_and_harmless() -> None:
+def test_screen_is_sorted_by_lag_and_escaped() -> None:
     lines = picture(Frame(ROWS, [], "h"))
     assert lines[0] == "kgroups watch  3 of 3 groups  h"
     assert [line.split()[0] for line in lines[2:5]] == ["beta", "alpha", r"gamma\x1b[31m"]
@@ -55,16 +55,16 @@ UNKNOWN = row(
         (row("fine", 30, last_lag=30, lag_age_ms=Milliseconds(0)), "30"),
     ],
 )
-def test_unknown_lag_is_marked(shown: WatchRow, text: str) -> None:
+def test_screen_marks_unknown_lag(shown: WatchRow, text: str) -> None:
     lines = picture(Frame([shown], [], "h"), 200)
     assert re.search(rf" 2 +{re.escape(text)}  ", lines[2])
 
 
-def test_unknown_lag_is_sorted_by_what_is_shown() -> None:
+def test_screen_sorts_unknown_lag_by_shown_value() -> None:
     assert Frame([*ROWS, UNKNOWN], [], "h").shown()[0].group == "down"
 
 
-def test_orders_and_filters() -> None:
+def test_screen_orders_and_filters() -> None:
     assert Frame(ROWS, [], "h", Order.GROUP, backwards=True).shown()[0].group.startswith("gamma")
     assert Frame(ROWS, [], "h", Order.REBALANCES).shown()[0].group.startswith("gamma")
     assert [each.group for each in Frame(ROWS, [], "h", pattern="ET").shown()] == ["beta"]
@@ -72,7 +72,7 @@ def test_orders_and_filters() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 99, 100, 200])
 @pytest.mark.parametrize("height", [5, 10])
-def test_never_larger_than_the_terminal(width: int, height: int) -> None:
+def test_screen_never_exceeds_the_terminal(width: int, height: int) -> None:
     many = [row(f"group-with-a-very-long-name-{'x' * 60}-{number}", number) for number in range(50)]
     lines = picture(Frame(many, ["kgroups: broker 2: " + "refused " * 40] * 9, "h" * 300), width, height)
     assert len(lines) <= max(height, 8) and all(len(line) <= width for line in lines)
@@ -90,7 +90,7 @@ def test_never_larger_than_the_terminal(width: int, height: int) -> None:
         (200, "GROUP STATE #MEMBERS LAG LAG BEFORE IN/S OUT/S CATCH-UP REBALANCES"),
     ],
 )
-def test_a_long_name_cuts_no_number(width: int, columns: str) -> None:
+def test_screen_long_name_truncates_no_number(width: int, columns: str) -> None:
     long = row("payments-service-prod-eu-west-1-consumer-group-orders", 1_234_567, state="PreparingRebalance")
     _, header, first, second, _ = picture(Frame([long, row("a", 5)], [], "h"), width)
     assert " ".join(header.split()) == columns
@@ -98,19 +98,19 @@ def test_a_long_name_cuts_no_number(width: int, columns: str) -> None:
     assert ("PreparingRebalance" in first) == ("STATE" in columns)
 
 
-def test_short_names_leave_room_for_all() -> None:
+def test_screen_short_names_leave_room_for_all_columns() -> None:
     header = picture(Frame(ROWS, [], "h"), 60)[1]
     assert header.split() == ["GROUP", "STATE", "#MEMBERS", "LAG", "CATCH-UP", "REBALANCES"]
 
 
-def test_sparklines() -> None:
+def test_sparkline_scales_values() -> None:
     assert sparkline([0, 50, 100], 5) == "  ▁▅█"
     assert sparkline([None, -5, 0, 7], 4) == " ▁▁█"
     assert sparkline([0, 100], 2, ascii_only=True) == "_^"
     assert sparkline([], 3) == "   "
 
 
-def test_a_line_of_json_a_tick() -> None:
+def test_tick_is_one_json_line() -> None:
     out = io.StringIO()
     write_tick([row("a", 3)], [Failure(Scope.BROKER, "2", "refused")], 7, 1000, out)
     (line,) = out.getvalue().splitlines()
@@ -120,7 +120,7 @@ def test_a_line_of_json_a_tick() -> None:
     assert (told["items"][0]["unknown_partitions"], told["items"][0]["known_lag"]) == (0, None)
 
 
-def test_unknown_lag_in_json() -> None:
+def test_tick_unknown_lag_is_null() -> None:
     out = io.StringIO()
     write_tick([UNKNOWN], [], 1, 1000, out)
     (item,) = json.loads(out.getvalue())["items"]

@@ -29,7 +29,7 @@ def first(pair: Pair) -> x509.Certificate:
     return x509.load_pem_x509_certificates(pair.certificate.read_bytes())[0]
 
 
-def test_the_good_ones_lead_to_the_authority(made: Certificates) -> None:
+def test_valid_certificates_are_issued_by_the_authority(made: Certificates) -> None:
     authority = x509.load_pem_x509_certificate(made.authority.read_bytes())
     for pair in (made.server, made.client, made.expired, made.wrong_name):
         first(pair).verify_directly_issued_by(authority)
@@ -37,7 +37,7 @@ def test_the_good_ones_lead_to_the_authority(made: Certificates) -> None:
         first(made.self_signed).verify_directly_issued_by(authority)
 
 
-def test_each_bad_one_is_bad_in_its_own_way(made: Certificates) -> None:
+def test_invalid_certificates_each_have_one_defect(made: Certificates) -> None:
     now = datetime.now(UTC)
     assert first(made.expired).not_valid_after_utc < now < first(made.server).not_valid_after_utc
     names = first(made.wrong_name).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -46,7 +46,7 @@ def test_each_bad_one_is_bad_in_its_own_way(made: Certificates) -> None:
     assert first(made.client).subject.rfc4514_string() == "CN=ann"
 
 
-def test_keys_are_the_owners_alone_and_encrypted_where_they_should_be(made: Certificates, secrets: Secrets) -> None:
+def test_keys_are_private_and_encrypted_if_required(made: Certificates, secrets: Secrets) -> None:
     assert made.key_password in secrets
     plain = load_pem_private_key(made.client.key.read_bytes(), None)
     for file in (made.encrypted_key, made.modern_key):
@@ -56,12 +56,12 @@ def test_keys_are_the_owners_alone_and_encrypted_where_they_should_be(made: Cert
     assert {file.stat().st_mode & 0o077 for file in made.folder.glob("*.key")} == {0}
 
 
-def test_without_openssl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_make_certificates_without_openssl_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgroups.sandbox.security.certificates.shutil.which", lambda name: None)
     with pytest.raises(SandboxError, match="install openssl"):
         make_certificates(tmp_path / "none", "ann", Secrets())
 
 
-def test_what_openssl_says_is_told(tmp_path: Path) -> None:
+def test_openssl_errors_are_reported(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=r"openssl x509 failed: .*no-such-file"):
         subject.openssl(tmp_path, "x509", "-in", "no-such-file")

@@ -12,19 +12,19 @@ from kgroups.sandbox.security.secrets import Secrets
 
 
 @pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
-def test_signed_tokens_are_for_brokers_that_check_them(version: str) -> None:
+def test_signed_tokens_are_offered_only_by_brokers_that_validate_them(version: str) -> None:
     tokens = validates_tokens(kafka_version(version))
     assert ("OAUTHBEARER" in mechanisms("SASL_SSL", tokens=tokens, kerberos=True)) == (version == "4.3.1")
     assert mechanisms("UNSECURED", tokens=tokens, kerberos=True) == ("OAUTHBEARER",)
 
 
-def test_without_a_kdc_nobody_offers_gssapi() -> None:
+def test_gssapi_is_offered_only_with_a_kdc() -> None:
     offered = {name: mechanisms(name, tokens=True, kerberos=False) for name in LISTENERS}
     assert not [name for name, words in offered.items() if "GSSAPI" in words]
     assert offered["SSL"] == offered["MTLS"] == ()
 
 
-def test_an_awkward_password_comes_back_from_its_jaas_line() -> None:
+def test_awkward_password_survives_its_jaas_line() -> None:
     password = Secrets().awkward()
     assert '"' in password and "\\" in password
     line = parse_jaas(by_password("PLAIN", 'a"b', password)["sasl.jaas.config"])

@@ -53,7 +53,7 @@ def part(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "==")
 
 
-def test_a_token_is_signed_by_the_key_that_is_served(url: str) -> None:
+def test_token_is_signed_by_the_served_key(url: str) -> None:
     code, answer = ask(f"{url}/token", {**GRANT, "scope": "kafka"}, Authorization=basic("ann:a+b%3Ac"))
     head, claims, signature = answer["access_token"].split(".")
     _, served = ask(f"{url}/jwks")
@@ -68,7 +68,7 @@ def test_a_token_is_signed_by_the_key_that_is_served(url: str) -> None:
     assert json.loads(part(head))["kid"] == key["kid"]
 
 
-def test_a_client_may_tell_its_secret_in_the_form(url: str) -> None:
+def test_token_client_may_send_its_secret_in_the_form(url: str) -> None:
     code, answer = ask(f"{url}/token", {**GRANT, "client_id": "ann-short", "client_secret": "s"})
     assert (code, answer["expires_in"]) == (200, 5)
 
@@ -82,10 +82,12 @@ def test_a_client_may_tell_its_secret_in_the_form(url: str) -> None:
         ({"grant_type": "password"}, basic("ann:a+b%3Ac"), 400),
     ],
 )
-def test_who_gets_none(url: str, form: dict[str, str], authorization: str, code: int) -> None:
+def test_token_request_with_wrong_credentials_is_rejected(
+    url: str, form: dict[str, str], authorization: str, code: int
+) -> None:
     found, answer = ask(f"{url}/token", form, Authorization=authorization)
     assert found == code and "access_token" not in answer
 
 
-def test_other_places(url: str) -> None:
+def test_token_server_other_paths_are_404(url: str) -> None:
     assert ask(f"{url}/")[0] == ask(f"{url}/jwks", GRANT)[0] == 404
