@@ -11,8 +11,9 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
-from kgroups.admin.change.delete_groups import still_as_shown
+from kgroups.admin.change.delete_in_chunks import delete_in_chunks
 from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.change.write_in_chunks import write_in_chunks
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.port.capabilities import OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
@@ -39,7 +40,7 @@ from . import arguments
 from .deletion import PlannedDeletion
 from .outcome import Outcome
 from .session import Session
-from .undo import deletion_change, offsets_change, source_of
+from .undo import UndoMemory, deletion_change, offsets_change
 
 T = TypeVar("T")
 
@@ -577,12 +578,10 @@ async def _write(
     if not force:
         committing = await still_committing(admin, committed_of(plan, members), window=window)
     kept = [entry for entry in plan if entry.group_id not in committing.found]
-    true = await admin.still_true(kept, with_members=deletion, force=force)
-    source = await source_of(admin, true.items)
-    done = await admin.apply_offsets(true.items)
-    failures = (*committing.failures("force=True"), *true.failures)
-    whole = done.with_failures(failures, (*committing.notices, *true.notices))
-    return Outcome.of(whole.after(earlier) if earlier else whole, offsets_change(source, done.items))
+    undo = UndoMemory(admin)
+    done = await write_in_chunks(admin, kept, undo, force=force, with_members=deletion)
+    written = model.Outcome(done.applied, (*done.failures, *committing.failures("force=True")), committing.notices)
+    return Outcome.of(written.after(earlier) if earlier else written, offsets_change(undo.source, done.applied))
 
 
 async def _delete(
@@ -600,9 +599,6 @@ async def _delete(
     """
     now = await admin.plan_delete(Selection(tuple(names)))
     current = {each.group.group_id: each for each in now.items}
-    planned = [plans[name].planned for name in names if name in plans]
-    shown = now.with_items(current[name] for name in plans if name in current)
-    changed = still_as_shown(planned, shown._replace(failures=()), force=force).failures
     committing, hidden = Committing(), dict[str, model.Failure]()
     if way:
         keep = (each for each in now.items if each.group.type not in GroupType.WITHOUT_COMMITS)
@@ -611,18 +607,22 @@ async def _delete(
     if not force:
         committed = {name: each.commits for name, each in current.items() if name not in hidden}
         committing = await still_committing(admin, committed, window=window)
-    failures = [*committing.failures("force=True")]
-    failures += hidden.values()
-    failures += [failure for failure in changed if failure.name not in {*committing.found, *hidden}]
-    spared = {failure.name for failure in failures}
-    source = await source_of(admin, (entry for each in current.values() for entry in each.as_plan()))
-    done = await admin.delete_groups([name for name in names if name not in spared])
+    failures = [*committing.failures("force=True"), *hidden.values()]
+    failures += [failure for failure in now.failures if failure.name in names and failure.name not in current]
+    left_alone = {failure.name for failure in failures}
+    planned = [
+        plans[name].planned if name in plans and not force else current[name]
+        for name in names
+        if name in current and name not in left_alone
+    ]
+    undo = UndoMemory(admin)
+    done = await delete_in_chunks(admin, planned, undo, force=force)
     items = sorted(
         (*done.items, *(DeletedGroup(failure.name, Result.FAILED, failure) for failure in failures)),
         key=lambda each: each.group_id,
     )
     whole = done.with_items(items).with_failures(failures, committing.notices)
-    return Outcome.of(whole, deletion_change(source, now.items, items))
+    return Outcome.of(whole, deletion_change(undo.source, now.items, items))
 
 
 def _level(read_committed: bool) -> Isolation:

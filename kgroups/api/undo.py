@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kgroups.admin.port import GroupAdmin
+from kgroups.admin.change.chunks import TopicIds, source_of
+from kgroups.admin.change.interruption import Interruption
 from kgroups.model.offsets import PlanKey
 from kgroups.model.operations.origin import Origin, Source
 from kgroups.model.operations.reset import FromPlan, PlannedOffset
@@ -33,10 +34,22 @@ class Change(NamedTuple):
         return FromPlan({entry.key: entry.before for entry in self.planned}, exact=True, kinds=types, origin=origin)
 
 
-async def source_of(admin: GroupAdmin, planned: Iterable[PlannedOffset]) -> Source:
-    """Return the cluster and the topic IDs of a change that is about to be made."""
-    topics = sorted({entry.topic for entry in planned})
-    return Source(cluster_id=admin.cluster_id, topic_ids=await admin.topic_ids(topics) if topics else {})
+class UndoMemory:
+    """Remembers the cluster and the topic IDs of a change; the results are in its outcome."""
+
+    def __init__(self, admin: TopicIds) -> None:
+        self.stop = Interruption()
+        self.source = Source(cluster_id=admin.cluster_id)
+
+    async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
+        """Look up the topic IDs."""
+        self.source = await source_of(admin, planned)
+
+    def record(self, results: Iterable[AppliedOffset]) -> None:
+        """Ignore results."""
+
+    def close(self) -> None:
+        """Close nothing."""
 
 
 def offsets_change(source: Source, done: Iterable[AppliedOffset]) -> Change:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import KgroupsError, UsageError
+from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
 from .frame.apply_plan import Operation, apply_plan
@@ -18,17 +18,12 @@ from .frame.internal_topics import all_internal_topics_option, delete_topics, ex
 from .frame.options import ConnectionOptions, Duration, connection_options, output_options
 from .frame.run_query import Shape
 from .frame.safety import Safety, safety_options
-from .frame.undo_file import UndoFile, run_source, undo_option
-from .frame.write_offsets import GROUPS_AT_ONCE, chunks, not_together, unchecked
+from .frame.undo_file import UndoFile, undo_option
 
 if TYPE_CHECKING:
-    from kgroups.admin.change.delete_groups import DeleteJournal
     from kgroups.admin.port import GroupAdmin
-    from kgroups.model.operations.reset import PlannedOffset
-    from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion, TopicDeletion
-    from kgroups.model.outcome import Failure, Outcome, Result
-
-    from .frame.interruption import Interruption
+    from kgroups.model.operations.results import GroupDeletion, TopicDeletion
+    from kgroups.model.outcome import Outcome
 
 
 @click.command("delete")
@@ -76,6 +71,7 @@ def delete(
     safety.check(confirmation)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
+    from kgroups.admin.change.delete_in_chunks import delete_in_chunks
     from kgroups.model.groups import GroupType
     from kgroups.model.operations.results import GroupDeletion, TopicDeletion
     from kgroups.model.outcome import Outcome, Result
@@ -99,11 +95,12 @@ def delete(
     async def do(admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion]) -> Outcome[Any]:
         groups = [doomed for doomed in planned if isinstance(doomed, GroupDeletion)]
         topics = [doomed for doomed in planned if isinstance(doomed, TopicDeletion)]
-        results, failures = await _delete(admin, groups, undo, force=safety.force, together=safety.together)
-        rows = [delete_row(doomed, result_and_error(*results[doomed.group.group_id])) for doomed in groups]
-        gone = [name for name, (result, _) in results.items() if result is Result.APPLIED]
+        deleted = await delete_in_chunks(admin, groups, undo, force=safety.force, together=safety.together)
+        results = {each.group_id: result_and_error(each.result, each.failure) for each in deleted.items}
+        rows = [delete_row(doomed, results[doomed.group.group_id]) for doomed in groups]
+        gone = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
         more, refused = await delete_topics(admin, topics, gone, delete_topic_row, undo.stop) if topics else ([], [])
-        return Outcome((*rows, *more), (*failures, *refused))
+        return Outcome((*rows, *more), (*deleted.failures, *refused))
 
     def row(doomed: GroupDeletion | TopicDeletion) -> Any:
         return delete_topic_row(doomed) if isinstance(doomed, TopicDeletion) else delete_row(doomed)
@@ -128,82 +125,6 @@ async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) ->
     hidden = await admin.hidden_offsets(seen, "--including-hidden-offsets")
     kept = (each for each in planned.items if each.group.group_id not in hidden)
     return planned.with_items(kept).with_failures(hidden.values())
-
-
-async def _delete(
-    admin: GroupAdmin, groups: Sequence[GroupDeletion], undo: UndoFile, *, force: bool, together: bool
-) -> tuple[dict[str, tuple[Result, Failure | None]], list[Failure]]:
-    """Delete some hundred groups at a time, each checked again right before; group -> what became of it."""
-    from kgroups.admin.change.delete_groups import still_as_shown
-    from kgroups.admin.query.select_groups import Selection
-    from kgroups.model.operations.journal import Journal
-    from kgroups.model.operations.results import DeletedGroup
-    from kgroups.model.outcome import Outcome, Result
-
-    everyone = tuple(doomed.group.group_id for doomed in groups)
-    if together and (
-        changed := still_as_shown(groups, await admin.plan_delete(Selection(everyone)), force=force).failures
-    ):
-        held = not_together(changed, everyone)
-        return {name: (Result.FAILED, held[name]) for name in everyone}, list(held.values())
-    stop = undo.stop
-    commits = {doomed.group.group_id: tuple(doomed.as_plan()) for doomed in groups}
-    journal: DeleteJournal = Journal(lambda items: undo.record(_as_applied(items, commits)))
-    stop.watch(journal)
-    results: dict[str, tuple[Result, Failure | None]] = {}
-    failures: list[Failure] = []
-    parts = list(chunks(groups, GROUPS_AT_ONCE))
-    for number, part in enumerate(parts):
-        names = tuple(doomed.group.group_id for doomed in part)
-        results.update(dict.fromkeys(names, (Result.FAILED, None)))
-        try:
-            now = await stop.bound(admin.plan_delete(Selection(names)))
-            checked = still_as_shown(part, now, force=force) if now else Outcome((), tuple(map(stop.not_sent, names)))
-        except KgroupsError as error:
-            checked = Outcome((), tuple(unchecked(name, error) for name in names))
-        results.update({each.name: (Result.FAILED, each) for each in checked.failures if each.name in results})
-        failures += checked.failures
-        kept = {doomed.group.group_id for doomed in checked.items}
-        journal.enter({name: DeletedGroup(name, *results[name]) for name in names if name not in kept})
-        if not checked.items:
-            continue
-        rest = [*checked.items, *(doomed for each in parts[number + 1 :] for doomed in each)]
-        offsets = [entry for doomed in rest for entry in doomed.as_plan()]
-        if offsets and undo.written is None:
-            undo.write(offsets, await run_source(admin, undo.connection, offsets))
-        doomed_names = [doomed.group.group_id for doomed in checked.items]
-        deleted = await stop.bound(admin.delete_groups(doomed_names, journal))
-        if deleted is None:
-            deleted = _so_far(journal, doomed_names, stop)
-        results.update({each.group_id: (each.result, each.failure) for each in deleted.items})
-        failures += deleted.failures
-    undo.close()
-    return results, failures
-
-
-def _so_far(journal: DeleteJournal, names: Sequence[str], stop: Interruption) -> Outcome[DeletedGroup]:
-    """What is known of a deletion that a signal ended."""
-    from kgroups.model.operations.results import DeletedGroup
-    from kgroups.model.outcome import Outcome, Result
-
-    for name in names:
-        if journal.in_doubt(name):
-            journal.enter({name: DeletedGroup(name, Result.UNKNOWN, stop.unanswered(name))})
-        else:
-            journal.enter({name: DeletedGroup(name, Result.FAILED, stop.not_sent(name))})
-    items = tuple(journal.results[name] for name in names)
-    return Outcome(items, tuple(each.failure for each in items if each.failure))
-
-
-def _as_applied(
-    deleted: Iterable[DeletedGroup], commits: Mapping[str, Sequence[PlannedOffset]]
-) -> Iterator[AppliedOffset]:
-    """Yield what became of the offsets of groups that were to be deleted."""
-    from kgroups.model.operations.results import AppliedOffset
-
-    for each in deleted:
-        for entry in commits[each.group_id]:
-            yield AppliedOffset(entry, each.result, each.failure)
 
 
 async def _with_topics(

@@ -15,15 +15,13 @@ from .frame.confirmation import Confirmation, confirmation_options
 from .frame.group_options import GroupOptions, group_options
 from .frame.options import ConnectionOptions, connection_options, output_options
 from .frame.run_query import Shape
-from .frame.write_offsets import chunks, unchecked
 
 if TYPE_CHECKING:
+    from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.change.remove_members import RemovalJournal
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.results import MemberRemoval, RemovedMember
     from kgroups.model.outcome import Failure, Outcome
-
-    from .frame.interruption import Interruption
 
 MEMBERS_AT_ONCE = 500
 """Members whose groups are checked again, and that are then removed."""
@@ -57,6 +55,8 @@ def remove_members(
     For members that hang, and for static members that will not return: their partitions are assigned to the other
     members. A member that is alive rejoins. Requires Kafka 2.4.
     """
+    from kgroups.admin.change.chunks import chunks, unchecked
+    from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.port.capabilities import MEMBER_REMOVAL
     from kgroups.admin.query.select_groups import Selection
@@ -64,8 +64,6 @@ def remove_members(
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.operation_rows import remove_member_row, result_and_error
     from kgroups.render.act_views import REMOVE_MEMBERS
-
-    from .frame.interruption import Interruption
 
     stop = Interruption()
     if all_members and (members or instances):

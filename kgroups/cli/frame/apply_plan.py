@@ -17,11 +17,11 @@ from .options import ConnectionOptions
 from .run_query import Shape, or_error_envelope, print_failures, run_query, show
 
 if TYPE_CHECKING:
+    from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.outcome import Outcome
     from kgroups.render.views import View
 
-    from .interruption import Interruption
     from .undo_file import UndoFile
 
 P = TypeVar("P")
@@ -51,9 +51,8 @@ def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confir
 
     Where somebody is asked, planning and doing each have ``--timeout`` for themselves: nobody is hurried to answer.
     """
+    from kgroups.admin.change.interruption import Interruption
     from kgroups.model.outcome import EXIT_FAILED
-
-    from .interruption import Interruption
 
     shape.check(operation.view)
     stop = operation.undo.stop if operation.undo else operation.stop or Interruption()

@@ -10,12 +10,11 @@ import click
 from .group_options import complete_topic
 
 if TYPE_CHECKING:
+    from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.results import TopicDeletion
     from kgroups.model.outcome import Outcome
     from kgroups.model.views.operation_rows import ResultAndError
-
-    from .interruption import Interruption
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -18,7 +19,7 @@ from kgroups.errors import UsageError
 from .plan_source import LARGEST
 
 if TYPE_CHECKING:
-    from kgroups.admin.port import GroupAdmin
+    from kgroups.admin.change.chunks import TopicIds
     from kgroups.model.offsets import PlanKey
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
@@ -54,7 +55,7 @@ class UndoFile:
         """
         self.path = path
         self.written: Path | None = None
-        from .interruption import Interruption
+        from kgroups.admin.change.interruption import Interruption
 
         self.connection = connection
         self.stop = Interruption()
@@ -71,7 +72,7 @@ class UndoFile:
         words = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
         return command_line(("kgroups", "reset-offsets", *words))
 
-    def write(self, planned: Sequence[PlannedOffset], source: Source) -> None:
+    async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
 
         :raises UsageError: if that fails. Then nothing must be changed, and no file is left behind.
@@ -81,6 +82,7 @@ class UndoFile:
 
         from .progress import wipe
 
+        source = await run_source(admin, self.connection, planned)
         groups = sorted({entry.group_id for entry in planned})
         data = "".join(line + "\n" for line in undo_lines(planned, source)).encode()
         if len(data) > LARGEST:
@@ -143,18 +145,16 @@ def _write_whole(file: FileIO, data: bytes) -> None:
         view = view[file.write(view) :]
 
 
-async def run_source(admin: GroupAdmin, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
+async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
     """Return what a file says about the run that writes it. Asks for the IDs of the topics."""
-    from kgroups.model.operations.origin import Source
+    from kgroups.admin.change.chunks import source_of
     from kgroups.version import __version__
 
     from .repeat_options import this_command
 
-    topics = sorted({entry.topic for entry in planned})
-    return Source(
-        cluster_id=admin.cluster_id,
+    return replace(
+        await source_of(admin, planned),
         bootstrap=connection.settings.bootstrap_servers,
-        topic_ids=await admin.topic_ids(topics) if topics else {},
         command=this_command(),
         created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         version=__version__,

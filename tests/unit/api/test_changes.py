@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kgroups import Cluster, Outcome, ToEarliest, ToLatest, UsageError
+from kgroups.admin.wire import WireAdmin
 from tests.fakes.broker import FakeCluster
 from tests.fakes.serving import serving
 from tests.fakes.world import FakeMember
@@ -122,3 +123,43 @@ def test_changes_reject_invalid_arguments(cluster: Cluster) -> None:
     ):
         with pytest.raises(UsageError, match=message):
             call()
+
+
+@pytest.mark.parametrize("act", ["apply_offsets", "delete_groups"])
+def test_each_chunk_of_groups_is_checked_right_before_it_is_changed(
+    fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    fake.world.group("second", 1, commits={("orders", 0): 60})
+    change = getattr(WireAdmin, act)
+
+    async def first_chunk(*given: Any) -> Any:
+        done = await change(*given)
+        fake.world.groups["second"].commits["orders", 0] = 61
+        return done
+
+    monkeypatch.setattr(WireAdmin, act, first_chunk)
+    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.GROUPS_AT_ONCE", 1)
+    done: Outcome[Any]
+    if act == "delete_groups":
+        done = cluster.delete("empty", "second")
+    else:
+        done = cluster.apply(cluster.plan_reset("empty", "second", to=ToEarliest()).items)
+    assert [failure.name for failure in done.failures] == ["second"]
+    assert "offsets have changed" in done.failures[0].message
+    assert _offsets(fake, "second") == {("orders", 0): 61}
+    monkeypatch.undo()
+    cluster.undo(done)
+    assert _offsets(fake, "empty") == {("orders", 0): 60, ("refunds", 0): 3}
+    assert _offsets(fake, "second") == {("orders", 0): 61}
+
+
+def test_delete_of_a_group_that_cannot_be_planned_sends_nothing(fake: FakeCluster, cluster: Cluster) -> None:
+    done = cluster.delete("active", "empty", "missing")
+    results = {each.group: (each.result.value, each.failure and each.failure.error) for each in done}
+    assert results == {
+        "active": ("failed", "NON_EMPTY_GROUP"),
+        "empty": ("applied", None),
+        "missing": ("failed", "GROUP_ID_NOT_FOUND"),
+    }
+    assert [request.keys for request in fake.asked("DeleteGroups")] == [("empty",)]

@@ -526,8 +526,8 @@ def test_each_batch_is_rechecked_right_before_it_is_written(
         return done
 
     monkeypatch.setattr(WireAdmin, act, first_part)
-    monkeypatch.setattr("kgroups.cli.frame.write_offsets.GROUPS_AT_ONCE", 1)
-    monkeypatch.setattr("kgroups.cli.delete.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.write_in_chunks.GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("kgroups.admin.change.delete_in_chunks.GROUPS_AT_ONCE", 1)
     code, out, err = ask(*words, "--execute", "--yes", "--undo-file", "undo.json", "-o", "json")
     assert code == 1 and "group 'b': its offsets have changed since the plan was made" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"a": "applied", "b": "failed"}

@@ -1,0 +1,75 @@
+"""What the changes of many groups share: they are made in chunks of groups, each checked again right before.
+
+The old offsets are saved before the first request that changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from kgroups.errors import KgroupsError
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.origin import Source
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import AppliedOffset
+from kgroups.model.outcome import Failure, Scope
+
+from .interruption import Interruption
+
+T = TypeVar("T")
+
+GROUPS_AT_ONCE = 500
+"""Groups that are checked again in a few requests, and then changed."""
+
+
+class TopicIds(Protocol):
+    """A client that can look up the IDs of topics."""
+
+    @property
+    def cluster_id(self) -> str | None: ...
+
+    async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]: ...
+
+
+class UndoLog(Protocol):
+    """Receives the old offsets of a change before it is made, and then the results."""
+
+    stop: Interruption
+
+    async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
+        """Save the old offsets. Called once, before the first request that changes anything.
+
+        :raises KgroupsError: if that fails; then nothing is changed.
+        """
+
+    def record(self, results: Iterable[AppliedOffset]) -> None:
+        """Record results as they become known."""
+
+    def close(self) -> None:
+        """Record nothing more."""
+
+
+async def source_of(admin: TopicIds, planned: Iterable[PlannedOffset]) -> Source:
+    """Return the cluster ID and the topic IDs of planned offsets."""
+    topics = sorted({entry.topic for entry in planned})
+    return Source(cluster_id=admin.cluster_id, topic_ids=await admin.topic_ids(topics) if topics else {})
+
+
+def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield parts of at most this size."""
+    for at in range(0, len(items), size):
+        yield items[at : at + size]
+
+
+def not_together(changed: Iterable[Failure], groups: Iterable[GroupId]) -> dict[GroupId, Failure]:
+    """Return why each group is left alone: it has changed, or another one has."""
+    message = "not changed: the members of another group have returned, or its offsets have changed"
+    others = {name: Failure(Scope.GROUP, name, message) for name in groups}
+    return {**others, **{failure.name: failure for failure in changed}}
+
+
+def unchecked(group: GroupId, error: KgroupsError) -> Failure:
+    """Return the failure of a group that could not be checked again, and so is left alone."""
+    message = f"not changed: it could not be checked again: {error}"
+    return Failure.of(error, Scope.GROUP, group)._replace(message=message)

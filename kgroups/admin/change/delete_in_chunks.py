@@ -1,0 +1,106 @@
+"""Delete groups in chunks, each group checked again right before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from kgroups.errors import KgroupsError
+from kgroups.model.groups import GroupId
+from kgroups.model.operations.journal import Journal
+from kgroups.model.operations.reset import PlannedOffset
+from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupDeletion
+from kgroups.model.outcome import Failure, Outcome, Result
+
+from ..query.select_groups import Selection
+from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, chunks, not_together, unchecked
+from .delete_groups import DeleteJournal, still_as_shown
+from .interruption import Interruption
+
+
+class GroupDeleter(TopicIds, Protocol):
+    """A client that can plan the deletion of groups and delete them."""
+
+    async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]: ...
+
+    async def delete_groups(
+        self, names: Sequence[GroupId], journal: DeleteJournal | None = None
+    ) -> Outcome[DeletedGroup]: ...
+
+
+async def delete_in_chunks(
+    admin: GroupDeleter,
+    groups: Sequence[GroupDeletion],
+    undo: UndoLog,
+    *,
+    force: bool = False,
+    together: bool = False,
+) -> Outcome[DeletedGroup]:
+    """Delete planned groups; one item for each, in their order.
+
+    A group that has changed since it was planned is left alone and is a failure.
+
+    :param force: also delete groups whose offsets have changed.
+    :param together: check all groups before the first one is deleted; if one has changed, delete none.
+    """
+    everyone = tuple(planned.group.group_id for planned in groups)
+    if together and (
+        changed := still_as_shown(groups, await admin.plan_delete(Selection(everyone)), force=force).failures
+    ):
+        held = not_together(changed, everyone)
+        return Outcome(tuple(DeletedGroup(name, Result.FAILED, held[name]) for name in everyone), tuple(held.values()))
+    stop = undo.stop
+    commits = {planned.group.group_id: tuple(planned.as_plan()) for planned in groups}
+    journal: DeleteJournal = Journal(lambda items: undo.record(_as_applied(items, commits)))
+    stop.watch(journal)
+    saved = False
+    results: dict[GroupId, DeletedGroup] = {}
+    failures: list[Failure] = []
+    parts = list(chunks(groups, GROUPS_AT_ONCE))
+    for number, part in enumerate(parts):
+        names = tuple(planned.group.group_id for planned in part)
+        try:
+            now = await stop.bound(admin.plan_delete(Selection(names)))
+            checked = still_as_shown(part, now, force=force) if now else Outcome((), tuple(map(stop.not_sent, names)))
+        except KgroupsError as error:
+            checked = Outcome((), tuple(unchecked(name, error) for name in names))
+        reasons = {failure.name: failure for failure in checked.failures}
+        results.update({name: DeletedGroup(name, Result.FAILED, reasons.get(name)) for name in names})
+        failures += checked.failures
+        kept = {planned.group.group_id for planned in checked.items}
+        journal.enter({name: results[name] for name in names if name not in kept})
+        if not checked.items:
+            continue
+        rest = [*checked.items, *(planned for each in parts[number + 1 :] for planned in each)]
+        offsets = [entry for planned in rest for entry in planned.as_plan()]
+        if offsets and not saved:
+            await undo.save(admin, offsets)
+            saved = True
+        going = [planned.group.group_id for planned in checked.items]
+        deleted = await stop.bound(admin.delete_groups(going, journal))
+        if deleted is None:
+            deleted = _so_far(journal, going, stop)
+        results.update({each.group_id: each for each in deleted.items})
+        failures += deleted.failures
+    undo.close()
+    return Outcome(tuple(results.values()), tuple(failures))
+
+
+def _so_far(journal: DeleteJournal, names: Sequence[GroupId], stop: Interruption) -> Outcome[DeletedGroup]:
+    """Return what is known about a deletion that a signal ended."""
+    for name in names:
+        if journal.in_doubt(name):
+            journal.enter({name: DeletedGroup(name, Result.UNKNOWN, stop.unanswered(name))})
+        else:
+            journal.enter({name: DeletedGroup(name, Result.FAILED, stop.not_sent(name))})
+    items = tuple(journal.results[name] for name in names)
+    return Outcome(items, tuple(each.failure for each in items if each.failure))
+
+
+def _as_applied(
+    deleted: Iterable[DeletedGroup], commits: Mapping[GroupId, Sequence[PlannedOffset]]
+) -> Iterator[AppliedOffset]:
+    """Yield the results of the offsets of deleted groups."""
+    for each in deleted:
+        for entry in commits[each.group_id]:
+            yield AppliedOffset(entry, each.result, each.failure)
