@@ -64,8 +64,8 @@ def delete_offsets(
     safety.check(confirmation)
     selection = chosen.selection()
     undo = UndoFile(undo_file, connection)
-    from kgroups.admin.change.reset_plan import IDLE
     from kgroups.admin.query.select_groups import Selection
+    from kgroups.model.groups import GroupState
     from kgroups.model.views.operation_rows import delete_offset_row, result_and_error
     from kgroups.render.act_views import DELETE_OFFSETS
 
@@ -73,7 +73,7 @@ def delete_offsets(
         planned = await safety.plan(admin, lambda: OFFSET_DELETION.of(admin).plan_delete_offsets(selection, scope))
         names = tuple(sorted({entry.group_id for entry in planned.items}))
         groups = (await admin.describe(Selection(names))).items if names else ()
-        members = [group.group_id for group in groups if group.state not in IDLE]
+        members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
         return await safety.screen_offsets(admin, planned, execute=confirmation.execute, members=members)
 
     async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:

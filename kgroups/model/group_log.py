@@ -129,7 +129,7 @@ def expires_at(group: Group, commit: CommitTimes, log: GroupLog, retention: int 
     """
     if commit.expires is not None:
         return commit.expires
-    if retention is None or group.state not in (GroupState.EMPTY, GroupState.DEAD):
+    if retention is None or group.state not in GroupState.WITHOUT_MEMBERS:
         return None
     since = log.state_since if counts_from_empty(group) and log.state_since is not None else commit.committed
     return since + retention

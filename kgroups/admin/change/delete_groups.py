@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.model.groups import GroupId
+from kgroups.model.groups import GroupId, GroupState
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import DeletedGroup, GroupDeletion
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
@@ -20,7 +20,7 @@ from ..routing.ask_coordinators import Question, ask_coordinators
 from ..routing.witness import Witness
 from .make_plan import Lookups
 from .reset_offsets import WireLookups
-from .reset_plan import IDLE, has_members
+from .reset_plan import has_members
 
 GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
 DeleteJournal = Journal[GroupId, DeletedGroup]
@@ -36,8 +36,8 @@ async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDe
 async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
     """The same by any transport."""
     groups, committed = await lookups.groups(selection)
-    idle = sorted(group for group in groups.items if group.state in IDLE)
-    failures = [has_members(group) for group in groups.items if group.state not in IDLE]
+    idle = sorted(group for group in groups.items if group.state in GroupState.WITHOUT_MEMBERS)
+    failures = [has_members(group) for group in groups.items if group.state not in GroupState.WITHOUT_MEMBERS]
     doomed = (GroupDeletion(group, committed[group.group_id]) for group in idle if group.group_id in committed)
     return groups.with_items(doomed).with_failures(failures)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kgroups.errors import UsageError
-from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.groups import Group, GroupId, GroupState, GroupType
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.topic_scope import TopicScope, in_scope
@@ -15,7 +15,7 @@ from kgroups.protocol.error_codes import Code, kafka_error
 
 from ..query.select_groups import Selection
 from .reset_offsets import WireLookups
-from .reset_plan import IDLE, Committed, has_members
+from .reset_plan import Committed, has_members
 
 
 async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
@@ -59,7 +59,7 @@ def _refused_shares(
         if group.type not in GroupType.WITHOUT_COMMITS:
             continue
         name = group.group_id
-        if group.state not in IDLE:
+        if group.state not in GroupState.WITHOUT_MEMBERS:
             busy[name] = has_members(group)
             continue
         for topic, partition in committed.get(name, {}):

@@ -32,7 +32,6 @@ Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
 """Group -> what it has committed; groups whose commits could not be read are not in it. ``None`` for a partition that a
 share group has, and where it has not started."""
 
-IDLE = (GroupState.EMPTY, GroupState.DEAD)
 _MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_exception})
 
 
@@ -77,7 +76,7 @@ def idle_groups(groups: Iterable[Group]) -> tuple[list[GroupId], list[Failure]]:
     idle: list[GroupId] = []
     failures: list[Failure] = []
     for group in groups:
-        if group.state in IDLE:
+        if group.state in GroupState.WITHOUT_MEMBERS:
             idle.append(group.group_id)
         else:
             failures.append(has_members(group))
@@ -269,7 +268,7 @@ def still_as_planned(
         group = by_name.get(name)
         if name not in committed:
             continue  # it could not be read: that has its failure
-        if group and group.state not in IDLE and not with_members:
+        if group and group.state not in GroupState.WITHOUT_MEMBERS and not with_members:
             failures.append(has_members(group))
         elif force:
             kept += [entry._replace(before=committed[name].get((entry.topic, entry.partition))) for entry in entries]

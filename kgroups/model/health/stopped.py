@@ -19,7 +19,7 @@ def _stopped(seen: Seen) -> Finding:
     """Whether nobody uses the group: no member, and no client that commits without being one."""
     group = seen.offsets.group
     name = group.group_id
-    if group.state not in (GroupState.EMPTY, GroupState.DEAD):
+    if group.state not in GroupState.WITHOUT_MEMBERS:
         return Finding(name, "stopped", Severity.CRITICAL, f"{group.state or 'state unknown'}; no members are expected")
     if seen.outsiders:
         return Finding(name, "stopped", Severity.CRITICAL, f"no members, but {seen.outsiders}")

@@ -10,7 +10,6 @@ from ..outcome import Failure, Outcome, Scope
 from ..streams_groups import internal_topics, is_internal_name, is_ready
 from .results import TopicDeletion
 
-IDLE = (GroupState.EMPTY, GroupState.DEAD)
 UNTOLD = "its topology is not reported: a source topic may be missing; its internal topics are unknown and are kept"
 NO_WAY_BACK = "internal topics are deleted with all that is in them: no undo file puts that back"
 
@@ -26,7 +25,7 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
         seen.update(topics)
         if group.type == GroupType.STREAMS and not is_ready(group):
             failures.append(Failure(Scope.GROUP, group.group_id, UNTOLD))
-        if group.state in IDLE:
+        if group.state in GroupState.WITHOUT_MEMBERS:
             doomed += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     strange = sorted(set(named or ()) - seen)
     message = "not an internal topic of these groups: it is not deleted"
