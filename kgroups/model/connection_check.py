@@ -1,4 +1,4 @@
-"""What ``kgroups config check`` found: settings as they were understood, and steps on the way to each broker."""
+"""The results of ``kgroups config check``: effective settings, and connection steps for each broker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgroups.errors import Reason
 
 
 class Step(StrEnum):
-    """The way to a broker, in its order; the last is the same question for the whole cluster."""
+    """The steps of a connection to a broker, in order; METADATA is requested once for the whole cluster."""
 
     DNS = "DNS"
     TCP = "TCP"
@@ -20,7 +20,7 @@ class Step(StrEnum):
 
 
 class Result(StrEnum):
-    """How a step ended. ``UNDERSTOOD`` is said of settings."""
+    """The result of a step. Only settings are ``UNDERSTOOD``."""
 
     UNDERSTOOD = "understood"
     OK = "ok"
@@ -30,8 +30,10 @@ class Result(StrEnum):
 
 
 class CheckRow(NamedTuple):
-    """One setting or one step. ``where``: who gave the setting, or the server; ``fix``: the way out, where one is
-    needed."""
+    """One setting or one step.
+
+    ``where`` is the source of the setting, or the server. ``fix`` is what to do about a problem.
+    """
 
     where: str
     step: str
@@ -40,6 +42,6 @@ class CheckRow(NamedTuple):
     detail: str | None
     fix: str | None = None
     brief: str | None = None
-    """The detail as one line of errors has it, where that is shorter; no column."""
+    """The detail shortened to one line, for error messages; not a column."""
     reason: Reason | None = None
-    """Why a step failed; no column."""
+    """Why a step failed; not a column."""

@@ -1,4 +1,4 @@
-"""Spans of time as data: milliseconds, which read as a person writes them."""
+"""Durations in milliseconds, with a readable text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 class Milliseconds(int):
-    """A number of milliseconds. As text its two largest units: ``3h12m``, ``45s``, ``250ms``; data formats write the
-    number."""
+    """A number of milliseconds.
+
+    Its text has the two largest units: ``3h12m``, ``45s``, ``250ms``. Data formats contain the number.
+    """
 
     def __str__(self) -> str:
         sign, size = ("-", -int(self)) if self < 0 else ("", int(self))
@@ -35,6 +37,6 @@ def parse_seconds(text: str) -> float | None:
 
 
 def parse_age(text: str) -> float | None:
-    """As :func:`parse_seconds`, but zero is allowed."""
+    """Parse a duration as :func:`parse_seconds` does, but allow zero."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|w|)", text.strip())
     return float(match[1]) * _SECONDS[match[2]] if match else None

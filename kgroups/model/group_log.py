@@ -1,4 +1,4 @@
-"""What only a group's own partition of ``__consumer_offsets`` tells. Times are milliseconds since 1970."""
+"""Facts about groups that only ``__consumer_offsets`` contains. Times are in milliseconds since 1970."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from .groups import Group, GroupId, GroupState, GroupType
 from .moments import moment_text
 
 Key = tuple[object, ...]
-"""What a record is about: its type, and the fields of its key."""
+"""The identity of a record: its type, and the fields of its key."""
 
 
 class Timeouts(NamedTuple):
-    """Of one member, in milliseconds; ``None`` where the record does not have it."""
+    """The timeouts of one member, in milliseconds; ``None`` if the record does not contain them."""
 
     session: int | None
     rebalance: int | None
 
 
 class CommitTimes(NamedTuple):
-    """When an offset was committed, when it expires by the client's own word (before Kafka 2.1), and the ID of the
-    topic, as a 128-bit number (Kafka 4.1)."""
+    """The times of one committed offset.
+
+    ``committed`` is when it was committed, ``expires`` the expiration time that the client set (before Kafka 2.1), and
+    ``topic_id`` the ID of the topic, as a 128-bit number (Kafka 4.1).
+    """
 
     committed: int
     expires: int | None = None
@@ -29,9 +32,9 @@ class CommitTimes(NamedTuple):
 
 
 class GroupLog(NamedTuple):
-    """What is in the log of one group, as far as it was read.
+    """The facts found in the log of one group, as far as it was read.
 
-    ``generation``, ``leader`` and ``state_since`` are of classic groups; ``state_since`` is known since Kafka 2.1.
+    ``generation``, ``leader``, and ``state_since`` exist only for classic groups, ``state_since`` since Kafka 2.1.
     ``rebalanced`` is when the assignment was last written.
     """
 
@@ -47,16 +50,17 @@ NOT_READ = GroupLog(None, None, None, None, {}, {})
 
 
 class ReadBudget(NamedTuple):
-    """Of each partition: at most about so many bytes, for so many seconds."""
+    """Limits on reading each partition: approximate number of bytes, and seconds."""
 
     bytes: int
     seconds: float
 
 
 class Reach(NamedTuple):
-    """How much of a partition was read: ``records``, from offset ``first`` on, of offsets ``start`` to ``end``.
+    """The part of a partition that was read: ``records`` from ``first`` on; the log has offsets ``start`` to ``end``.
 
-    ``back_to`` is the time of the oldest record of these. ``missing`` counts what was looked for and not found.
+    ``back_to`` is the timestamp of the oldest record read. ``missing`` counts the requested records that were not
+    found.
     """
 
     partition: int
@@ -72,7 +76,10 @@ class Reach(NamedTuple):
 
     @property
     def older(self) -> int | None:
-        """What is there and was not found was written before then; ``None`` where all was read, or not all decoded."""
+        """The time before which the records that were not found were written.
+
+        ``None``: all were read, or some could not be decoded.
+        """
         return None if self.first <= self.start or self.unreadable else self.back_to
 
     def __str__(self) -> str:
@@ -85,7 +92,7 @@ class Reach(NamedTuple):
 
 
 class LogQuery:
-    """Which records are looked for: the newest of each key."""
+    """The facts to search for, in the newest record of each key."""
 
     STATE = "state"
     MEMBERS = "members"
@@ -98,7 +105,7 @@ _COMMIT, _CLASSIC = 1, 2
 
 
 def keys_of(group: Group, what: str, committed: Iterable[tuple[str, int]] = ()) -> frozenset[Key]:
-    """The records that tell what is wanted of a group; of an empty one also since when it is."""
+    """Return the keys of the records with the requested facts; for an empty group, also that of its state."""
     name = group.group_id
     of_state = _OF_STATE.get(group.type or "", (_CLASSIC,))
     keys: set[Key] = set()
@@ -107,25 +114,25 @@ def keys_of(group: Group, what: str, committed: Iterable[tuple[str, int]] = ()) 
     if what == LogQuery.MEMBERS and group.type in _OF_MEMBERS:
         keys |= {(_OF_MEMBERS[group.type], name, member.member_id) for member in group.members or ()}
     elif what != LogQuery.OFFSETS or counts_from_empty(group):
-        keys |= {(kind, name) for kind in of_state}
+        keys |= {(record_type, name) for record_type in of_state}
     return frozenset(keys)
 
 
 def commit_keys(group: GroupId, committed: Iterable[tuple[str, int]]) -> frozenset[Key]:
-    """The records of these commits."""
+    """Return the keys of the records of these commits."""
     return frozenset((_COMMIT, group, topic, partition) for topic, partition in committed)
 
 
 def counts_from_empty(group: Group) -> bool:
-    """Whether the group's offsets expire together, from when it became empty (KIP-211)."""
+    """Return whether the offsets of a group expire together, counted from when it became empty (KIP-211)."""
     classic = group.type in (GroupType.CLASSIC, None)
     return classic and group.state == GroupState.EMPTY and group.protocol_type != ""
 
 
 def expires_at(group: Group, commit: CommitTimes, log: GroupLog, retention: int | None) -> int | None:
-    """When the offset will be forgotten, if nobody comes; ``None`` while the group has members, or where unknown.
+    """Return when an offset expires if no member joins; ``None`` if the group has members, or if unknown.
 
-    ``retention`` is the broker's, in milliseconds.
+    :param retention: the broker's offset retention, in milliseconds.
     """
     if commit.expires is not None:
         return commit.expires
@@ -136,10 +143,10 @@ def expires_at(group: Group, commit: CommitTimes, log: GroupLog, retention: int 
 
 
 class GroupLogs(NamedTuple):
-    """What was found of each group, what was read for it, and the broker's retention of offsets, if it told.
+    """The facts found for each group, notices about what was read, and the broker's offset retention, if known.
 
-    ``unread``: group -> why not all that was wanted of it is known; ``before``: group -> what is not known of it was
-    written before then, where that much can be said.
+    ``unread``: group -> why some of its requested facts are unknown. ``before``: group -> the records of its unknown
+    facts are older than this, if known.
     """
 
     logs: Mapping[GroupId, GroupLog]

@@ -1,4 +1,4 @@
-"""What lag is. Here and nowhere else."""
+"""The definition of lag; no other module computes it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from .offsets import LogOffsets
 
 
 def compute_lag(committed: int | None, end: int | None) -> int | None:
-    """Records between the commit and the end of the log.
+    """Return the number of records between the committed offset and the log end offset.
 
-    Not clamped: negative means that the commit lies beyond the log, a fact worth showing. ``None`` where there is no
-    commit or no end: unknown, not zero.
+    It is not clamped: a negative lag shows that the commit is beyond the end of the log. Without a commit or a log end
+    offset, the lag is ``None``: unknown, not zero.
     """
     return None if committed is None or end is None else end - committed
 
@@ -18,16 +18,16 @@ RECREATED = "the topic was deleted and created again since the commit"
 
 
 def is_recreated(committed: int | None, current: int | None) -> bool:
-    """Tell by leader epochs whether a commit belongs to an earlier topic of the same name.
+    """Return whether leader epochs prove that a commit belongs to an earlier topic of the same name.
 
-    Within one topic the epoch of a partition only grows. A new topic starts at 0 again: where its epoch has caught up,
-    epochs cannot tell, and neither where one is unknown.
+    Within one topic, the leader epoch of a partition only increases; a new topic starts at 0. Nothing is proved if an
+    epoch is unknown, or if that of the new topic has caught up.
     """
     return committed is not None and current is not None and committed > current
 
 
 def remark(committed: int | None, log: LogOffsets) -> str | None:
-    """What is wrong with a commit's place in the log, in words; ``None`` when nothing is."""
+    """Return what is wrong with a committed offset relative to the log, or ``None``."""
     start, end = log
     if committed is None:
         return None

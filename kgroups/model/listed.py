@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ValueList(tuple[object, ...]):
-    """In JSON a list, in text its values with commas. Plain tuples are records, and say what their fields mean."""
+    """A list of values, in JSON a list, in text separated by commas. Plain tuples, in contrast, are records."""
 
     def __str__(self) -> str:
         return ",".join(map(str, self))

@@ -1,4 +1,4 @@
-"""Times as people write them: ISO 8601 moments and durations, in milliseconds."""
+"""Points in time and durations in ISO 8601, in milliseconds."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "se
 
 
 def parse_moment(text: str) -> int:
-    """Milliseconds since 1970, rounded up: of the records of that millisecond none is older than the moment.
+    """Parse a point in time; return milliseconds since 1970, rounded up.
 
-    Without a zone it is UTC, as for Kafka's own tool.
+    Rounding up ensures that no record with a timestamp of at least the result is older than the moment. Without a time
+    zone, it is UTC, as for Kafka's own tool.
 
-    :raises UsageError: when it is no moment.
+    :raises UsageError: if the text is not a point in time.
     """
     match = _MOMENT.fullmatch(text.strip())
     if match:
@@ -37,9 +38,9 @@ def parse_moment(text: str) -> int:
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds of an ISO 8601 duration; years and months have no length that all agree on.
+    """Parse an ISO 8601 duration; return milliseconds. Years and months are not allowed: their lengths vary.
 
-    :raises UsageError: when it is no duration.
+    :raises UsageError: if the text is not a duration.
     """
     match = _DURATION.fullmatch(text.strip())
     if not match or not any(match.groups()):
@@ -51,12 +52,12 @@ def parse_duration(text: str) -> int:
 
 
 def _milliseconds_up(part: str | None) -> int:
-    """Of the digits behind the point of seconds."""
+    """Return the milliseconds of the fractional digits of seconds, rounded up."""
     return -(-int((part or "0").ljust(9, "0")) // 1_000_000)
 
 
 def moment_text(ms: int) -> str:
-    """``2026-01-31T12:00:00.500Z``; a number that is no time of this era is shown as it is."""
+    """Return ``2026-01-31T12:00:00.500Z``; a number out of range is returned as it is."""
     try:
         return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):

@@ -1,17 +1,19 @@
-"""What Kafka's protocol can carry as the name of a group or topic."""
+"""The names of groups and topics that Kafka's protocol can represent."""
 
 from __future__ import annotations
 
 from kgroups.errors import UsageError
 
 LONGEST_NAME = 32_767
-"""Bytes: a length of 16 bits with a sign."""
+"""In bytes: the protocol stores the length as a signed 16-bit number."""
 
 
 def check_sendable(name: str, where: str, what: str = "a name") -> None:
-    """:param where: who says it, for the error: a flag, or the line of a file.
-    :param what: it is, where it is no name.
-    :raises UsageError: when Kafka's protocol cannot carry it.
+    """Check that Kafka's protocol can represent a name.
+
+    :param where: the source of the name, for the error: a flag, or the line of a file.
+    :param what: what it is, if not a name, for the error.
+    :raises UsageError: if it cannot be represented.
     """
     try:
         size = len(name.encode())

@@ -1,4 +1,4 @@
-"""Committed offsets, and the logs that they point into. Absent is ``None``, never -1."""
+"""Committed offsets, and the log offsets that they refer to. A missing value is ``None``, never -1."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from .outcome import Failure
 
 
 class Isolation(IntEnum):
-    """Whose end of the log: the high watermark, or the last stable offset, behind which transactions are open
-    (KIP-98). The values are the wire's."""
+    """Which end of the log to use; the values are those of the protocol (KIP-98).
+
+    READ_UNCOMMITTED: the high watermark. READ_COMMITTED: the last stable offset, after which transactions are open.
+    """
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
 
 
 class Commit(NamedTuple):
-    """One committed offset: the next record that the group would read. ``leader_epoch`` since Kafka 2.1 (KIP-320).
+    """One committed offset: that of the next record to read. ``leader_epoch`` exists since Kafka 2.1 (KIP-320).
 
-    ``metadata`` of ``None`` is unknown: librdkafka does not report where it ends.
+    ``metadata`` is ``None`` if unknown: librdkafka does not report its length.
     """
 
     partition: int
@@ -37,20 +39,21 @@ new_commit = cast(Callable[[tuple[int, int, int | None, str | None]], Commit], p
 
 
 PlanKey = tuple[GroupId, str, int]
-"""Group, topic, partition."""
+"""The new state of a partition: a commit, or none."""
 
 Move = Commit | None
-"""What a partition is to have: a commit, or none."""
+"""All commits of one group, by topic, without partitions that have no commit.
+
+``unset`` are the partitions whose committed offset is -1.
+
+A share group (KIP-932) has no commits; here they are the start offsets that brokers keep for it. Then ``unset`` are the
+partitions without a start offset, ``lags`` the lags that brokers report, and ``failures`` why a start offset is
+unknown.
+"""
 
 
 class GroupCommits(NamedTuple):
-    """All that one group has committed, by topic; partitions without a commit are not in it.
-
-    ``unset`` are partitions of which the committed offset is -1.
-
-    A share group (KIP-932) commits nothing: its commits are the start offsets that the brokers keep for it. ``unset``
-    are partitions that it has without one, ``lags`` what the brokers tell of each, ``failures`` why one is not known.
-    """
+    """Log start offset and log end offset of a partition; ``None`` if not requested or not available."""
 
     group_id: GroupId
     topics: Mapping[str, tuple[Commit, ...]]
@@ -60,7 +63,11 @@ class GroupCommits(NamedTuple):
 
 
 class LogOffsets(NamedTuple):
-    """Where one partition's log starts and ends; each ``None`` where it was not asked for or nobody could say."""
+    """Log offsets of many partitions, and in ``holes`` the partitions whose log could not be read, with the reason.
+
+    ``epochs`` are the current leader epochs, by topic and partition (Kafka 2.1). ``topic_ids`` are the topic IDs (Kafka
+    2.8). Both contain only what brokers report.
+    """
 
     start: int | None = None
     end: int | None = None

@@ -1,7 +1,7 @@
-"""An answer that is honest about its holes: what came back, and what did not.
+"""Results that may be partial: the items that were returned, and the failures.
 
-Rule: a failure that concerns one group, topic, partition or broker among many is a :class:`Failure`, never an
-exception, and never a row that silently is not there.
+A failure that concerns one of many groups, topics, partitions, or brokers is a :class:`Failure`. It is never an
+exception, and never a missing row without a message.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOT_FOUND = "GROUP_ID_NOT_FOUND"
 
 
 class Scope(StrEnum):
-    """What a failure is about, widest first."""
+    """The subjects of failures, widest first."""
 
     CLUSTER = "cluster"
     BROKER = "broker"
@@ -36,11 +36,11 @@ class Scope(StrEnum):
 
 
 class Failure(NamedTuple):
-    """One thing that could not be answered.
+    """One item that is unavailable, and why.
 
-    ``name`` is the group, topic, ``topic-partition`` or broker; ``error`` is Kafka's name of the error (as in
-    GROUP_AUTHORIZATION_FAILED), ``code`` its number; both are ``None`` where no broker said it. ``acl`` is what would
-    have let the request pass, where that is what it failed by.
+    ``name`` is the group, topic, ``topic-partition``, or broker. ``error`` is Kafka's name of the error (as in
+    GROUP_AUTHORIZATION_FAILED), ``code`` its number; both are ``None`` if no broker reported it. ``acl`` is the missing
+    ACL, if that is the cause.
     """
 
     scope: Scope
@@ -71,7 +71,7 @@ class Failure(NamedTuple):
 
 
 class Result(StrEnum):
-    """What became of one item of a plan. ``UNKNOWN``: it was sent, and no answer came."""
+    """The result of one item of a plan. ``UNKNOWN``: it was sent, and no response arrived."""
 
     APPLIED = "applied"
     FAILED = "failed"
@@ -79,9 +79,9 @@ class Result(StrEnum):
 
 
 class Outcome(NamedTuple, Generic[T]):
-    """What was answered (``items``), what failed (``failures``), and remarks that are not failures (``notices``).
+    """A possibly partial result: its items, its failures, and notices, which are not failures.
 
-    ``hidden_by``: without these ACLs, brokers leave things out in silence, so that the answer may be partial.
+    ``hidden_by``: without these ACLs, brokers silently omit items, so that the result may be partial.
     """
 
     items: tuple[T, ...] = ()
@@ -91,30 +91,30 @@ class Outcome(NamedTuple, Generic[T]):
 
     @property
     def exit_code(self) -> int:
-        """0 when all was answered, else 1."""
+        """0 without failures, else 1."""
         return EXIT_FAILED if self.failures else EXIT_OK
 
     def with_items(self, items: Iterable[U]) -> Outcome[U]:
-        """The same failures and notices beside other items."""
+        """Return the same failures and notices with other items."""
         return Outcome(tuple(items), self.failures, self.notices, self.hidden_by)
 
     def with_failures(self, failures: Iterable[Failure], notices: Iterable[str] = ()) -> Outcome[T]:
-        """The same items, and further failures and notices."""
+        """Return the same items with additional failures and notices."""
         return Outcome(self.items, (*self.failures, *failures), (*self.notices, *notices), self.hidden_by)
 
     def after(self, earlier: Outcome[Any]) -> Outcome[T]:
-        """The same items, with what was said on the way to them."""
+        """Return the same items, with the failures and notices of an earlier step before those of this one."""
         failures, notices = (*earlier.failures, *self.failures), (*earlier.notices, *self.notices)
         return Outcome(self.items, failures, notices, (*earlier.hidden_by, *self.hidden_by))
 
     def missing_acls(self) -> list[Acl]:
-        """What its failures and its silence need, each once, sorted."""
+        """Return the ACLs without which it failed or may be partial, each once, sorted."""
         found = {failure.acl for failure in self.failures if failure.acl}
         return sorted(found.union(self.hidden_by), key=lambda acl: (acl.resource, acl.name or "", acl.operation))
 
 
 def merge(outcomes: Iterable[Outcome[T]]) -> Outcome[T]:
-    """Many partial answers as one. Associative; loses no item and no failure; keeps each remark once."""
+    """Merge partial results. This is associative, loses no item and no failure, and keeps each notice once."""
     items: list[T] = []
     failures: list[Failure] = []
     notices: dict[str, None] = {}

@@ -1,7 +1,7 @@
-"""What a principal must be allowed to do: which ACL is missing when a broker refuses.
+"""The ACLs that requests need, and which one is missing when a broker rejects a request.
 
-The facts are those of Kafka's documentation, "Authorization: protocols and resources". READ, WRITE, DELETE and ALTER
-each imply DESCRIBE.
+They follow Kafka's documentation, "Authorization: protocols and resources". READ, WRITE, DELETE, and ALTER each imply
+DESCRIBE.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 GROUP, TOPIC, CLUSTER = "GROUP", "TOPIC", "CLUSTER"
-"""Kinds of resources, as Kafka's own tools write them."""
+"""Resource types, as Kafka's own tools spell them."""
 
 CLUSTER_NAME = "kafka-cluster"
-"""The one name that a resource of kind CLUSTER has."""
+"""The only name of a resource of type CLUSTER."""
 
 _DESCRIBE, _READ, _DELETE = "DESCRIBE", "READ", "DELETE"
 
@@ -22,7 +22,7 @@ RESOURCES = {
     "TOPIC_AUTHORIZATION_FAILED": TOPIC,
     "CLUSTER_AUTHORIZATION_FAILED": CLUSTER,
 }
-"""By Kafka's name of the error: the kind of resource that is shut."""
+"""Kafka's name of the error -> the type of the resource that it concerns."""
 
 _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("OffsetCommit", GROUP): _READ,
@@ -33,11 +33,11 @@ _MORE_THAN_DESCRIBE: Mapping[tuple[str, str], str] = {
     ("LeaveGroup", GROUP): _READ,
     ("Fetch", TOPIC): _READ,
 }
-"""By API and kind of resource: the operation, where it is another than DESCRIBE."""
+"""(API, resource type) -> the required operation, if other than DESCRIBE."""
 
 
 class Acl(NamedTuple):
-    """An operation on a resource; ``name`` is ``None`` where the broker does not tell which resource it is."""
+    """An operation on a resource; ``name`` is ``None`` if the broker does not report which resource."""
 
     operation: str
     resource: str
@@ -50,12 +50,12 @@ class Acl(NamedTuple):
 
     @property
     def of_each(self) -> str:
-        """The same where it is missing on several resources of that kind."""
+        """The text of an ACL that is missing on several resources of that type."""
         return f"{self.operation} on each {self.resource}"
 
 
 DESCRIBE_CLUSTER = Acl(_DESCRIBE, CLUSTER, CLUSTER_NAME)
-"""Who has it sees all groups in a list; others only those that they may DESCRIBE (KIP-231, Kafka 2.1)."""
+"""A principal with this ACL lists all groups, others only groups that they can DESCRIBE (KIP-231, Kafka 2.1)."""
 
 
 OMITTED_GROUPS_NOTICE = (
@@ -65,14 +65,14 @@ OMITTED_GROUPS_NOTICE = (
 OMITTED_COMMITS_NOTICE = (
     "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out, in silence"
 )
-"""Remarks on what nobody can name."""
+"""Notices about items that brokers omit silently, so that their names are unknown."""
 
 
 def missing_acl(error: str, api: str, *, group: str | None = None, topic: str | None = None) -> Acl | None:
-    """The ACL that would have let a request pass; ``None`` when the error is not about one.
+    """Return the ACL whose absence caused an error; ``None`` if the error is not about authorization.
 
-    :param error: Kafka's name of it.
-    :param group: the one that was refused, where there is one; likewise ``topic``.
+    :param error: Kafka's name of the error.
+    :param group: the group that was rejected, if any; likewise ``topic``.
     """
     resource = RESOURCES.get(error)
     if resource is None:

@@ -1,15 +1,15 @@
-"""Where Kafka keeps a group: in which partition of ``__consumer_offsets``, and so at which coordinator."""
+"""The partition of ``__consumer_offsets`` that stores a group; its leader is the group's coordinator."""
 
 from __future__ import annotations
 
 from .groups import GroupId
 
 OFFSETS_TOPIC = "__consumer_offsets"
-"""The leaders of its partitions are the coordinators."""
+"""The leaders of its partitions are the group coordinators."""
 
 
 def partition_of(group: GroupId, partitions: int) -> int:
-    """Java's ``Utils.abs(groupId.hashCode()) % partitions``, over UTF-16 units."""
+    """Compute Java's ``Utils.abs(groupId.hashCode()) % partitions``, over UTF-16 code units."""
     units = group.encode("utf-16-be", "surrogatepass")
     code = 0
     for at in range(0, len(units), 2):

@@ -1,4 +1,4 @@
-"""Partitions in text."""
+"""The text of partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lag in time is: the age of the first record that a group has not consumed."""
+"""The definition of time lag: the age of the first record that a group has not consumed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_TIMESTAMP = "the record has no timestamp"
 
 
 class Position(NamedTuple):
-    """Where a group reads on in one partition."""
+    """The next offset that a group reads in one partition."""
 
     topic: str
     partition: int
@@ -20,10 +20,10 @@ class Position(NamedTuple):
 
 
 class FirstUnread(NamedTuple):
-    """The first record at or behind a position that a consumer would be given.
+    """The first record at or after a position that a consumer would receive.
 
-    ``offset`` is ``None`` where there is none up to the end of the log. ``timestamp`` is in milliseconds since 1970, as
-    the producer gave it, or the broker where the topic says LogAppendTime. ``failed``: why nobody could say.
+    ``offset`` is ``None`` if no such record exists. ``timestamp`` is in milliseconds since 1970, set by the producer,
+    or by the broker if the topic uses LogAppendTime. ``failed``: why the record is unknown.
     """
 
     offset: int | None = None
@@ -32,16 +32,16 @@ class FirstUnread(NamedTuple):
 
 
 class TimeLag(NamedTuple):
-    """An age, which is ``None`` where it is unknown, and what is to be said of it."""
+    """The age (``None`` if unknown), and a remark to show with it."""
 
     age: Milliseconds | None
     remark: str | None = None
 
 
 def position(topic: str, partition: int, committed: int | None, log: LogOffsets) -> Position | None:
-    """The place to look at for lag in time; ``None`` where no look is needed, or none would help.
+    """Return where to read for the time lag; ``None`` if reading is not needed or would not help.
 
-    A commit below the start of the log is read on from the first record that is left.
+    A group whose commit is below the log start offset continues with the first existing record.
     """
     start, end = log
     if committed is None or end is None or committed >= end:
@@ -50,15 +50,18 @@ def position(topic: str, partition: int, committed: int | None, log: LogOffsets)
 
 
 def time_lag(lag: int | None, unread: FirstUnread | None, now: int) -> TimeLag:
-    """The age at ``now`` (milliseconds since 1970) of what was found at the position of a commit, ``lag`` behind.
+    """Return the age of the first unread record.
 
-    0 exactly when nothing is unread: a record of this very millisecond is 1 old. Not clamped: one that is dated in the
-    future has a negative age.
+    It is 0 only if no record is unread: a record of the same millisecond is 1 old. It is not clamped: a record with a
+    timestamp in the future has a negative age.
+
+    :param lag: the lag in records at the position of ``unread``.
+    :param now: milliseconds since 1970.
     """
     if lag is None:
         return TimeLag(None)
     if lag <= 0:
-        return TimeLag(None if lag else Milliseconds(0))  # ahead of the log: the offsets' own remark tells it
+        return TimeLag(None if lag else Milliseconds(0))  # ahead of the log: the note on offsets shows it
     if unread is None:
         return TimeLag(None)
     if unread.failed is not None:

@@ -1,4 +1,4 @@
-"""Which partitions are meant: ``orders`` (all of them) or ``orders:0,2-5``."""
+"""Selected partitions of topics: ``orders`` (all partitions) or ``orders:0,2-5``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from kgroups.errors import UsageError
 from .names import check_sendable
 
 TopicScope = Mapping[str, frozenset[int] | None]
-"""Topic -> the partitions of it that are meant; ``None``: all of them."""
+"""Topic -> its selected partitions; ``None``: all of them."""
 
 WIDEST = 100_000
-"""Partitions of one topic that may be named; no cluster has as many."""
+"""The maximum number of partitions in a range; no topic has that many."""
 
 _RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
 
 
 def parse_topic_scope(words: Iterable[str]) -> TopicScope:
-    """The union of some ``TOPIC[:PARTITIONS]``.
+    """Return the union of several ``TOPIC[:PARTITIONS]``.
 
-    :raises UsageError: for what is neither a topic nor partitions; the text names the word.
+    :raises UsageError: for an invalid topic or partition; the message quotes it.
     """
     scope: dict[str, frozenset[int] | None] = {}
     for word in words:
@@ -51,7 +51,7 @@ def _partitions(word: str, ids: str) -> frozenset[int]:
 
 
 def in_scope(scope: TopicScope | None, topic: str, partition: int) -> bool:
-    """Whether a partition is meant; ``None`` means all topics."""
+    """Return whether a partition is selected; a scope of ``None`` selects all topics."""
     if scope is None:
         return True
     return topic in scope and ((partitions := scope[topic]) is None or partition in partitions)

@@ -1,4 +1,4 @@
-"""Rows of ``describe --deep``: those of the views, each with what the log tells behind it. Times are ISO 8601, UTC."""
+"""The rows of ``describe --deep``: those of other views, with facts from the log added. Times are ISO 8601, UTC."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .offset_row import OffsetRow
 
 
 class StateLog(NamedTuple):
-    """What the log adds to a :class:`StateRow`."""
+    """The columns that the log adds to a :class:`StateRow`."""
 
     generation: int | None
     leader: str | None
@@ -24,7 +24,7 @@ class StateLog(NamedTuple):
 
 
 class MemberLog(NamedTuple):
-    """What the log adds to a :class:`MemberRow`; ``leader`` is whether the member leads."""
+    """The columns that the log adds to a :class:`MemberRow`; ``leader``: whether this member is the leader."""
 
     leader: bool | None
     session_timeout_ms: int | None
@@ -33,7 +33,7 @@ class MemberLog(NamedTuple):
 
 
 class CommitLog(NamedTuple):
-    """What the log adds to an :class:`OffsetRow`."""
+    """The columns that the log adds to an :class:`OffsetRow`."""
 
     committed_at: str | None = None
     expires_at: str | None = None
@@ -42,9 +42,9 @@ class CommitLog(NamedTuple):
 _NO_IDS: Mapping[str, int] = MappingProxyType({})
 
 
-def deep_state_row(row: StateRow, answer: GroupLogs) -> tuple[Any, ...]:
+def deep_state_row(row: StateRow, logs: GroupLogs) -> tuple[Any, ...]:
     """Return the row, followed by a :class:`StateLog`."""
-    log = answer.of(row.group)
+    log = logs.of(row.group)
     found = StateLog(
         generation=log.generation,
         leader=log.leader,
@@ -54,9 +54,9 @@ def deep_state_row(row: StateRow, answer: GroupLogs) -> tuple[Any, ...]:
     return (*row, *found)
 
 
-def deep_member_row(row: MemberRow, answer: GroupLogs) -> tuple[Any, ...]:
+def deep_member_row(row: MemberRow, logs: GroupLogs) -> tuple[Any, ...]:
     """Return the row, followed by a :class:`MemberLog`."""
-    log = answer.of(row.group)
+    log = logs.of(row.group)
     session, rebalance = log.timeouts.get(row.consumer_id or "", (None, None))
     found = MemberLog(
         leader=None if log.leader is None else log.leader == row.consumer_id,
@@ -68,20 +68,20 @@ def deep_member_row(row: MemberRow, answer: GroupLogs) -> tuple[Any, ...]:
 
 
 def deep_offset_row(
-    row: OffsetRow, group: Group, answer: GroupLogs, topic_ids: Mapping[str, int] = _NO_IDS
+    row: OffsetRow, group: Group, logs: GroupLogs, topic_ids: Mapping[str, int] = _NO_IDS
 ) -> tuple[Any, ...]:
     """Return the row, followed by a :class:`CommitLog`.
 
     Since Kafka 4.1, the record contains the topic ID. If the topic has another ID now, it was deleted and recreated.
     """
-    log = answer.of(row.group)
+    log = logs.of(row.group)
     commit = None if row.topic is None or row.partition is None else log.commits.get((row.topic, row.partition))
     if commit is None or row.current_offset is None:
         return (*row, *CommitLog())
     current = topic_ids.get(row.topic or "")
     if commit.topic_id and current and commit.topic_id != current:
         row = row._replace(lag=None, note=RECREATED)
-    expires = expires_at(group, commit, log, answer.retention)
+    expires = expires_at(group, commit, log, logs.retention)
     found = CommitLog(committed_at=_moment(commit.committed), expires_at=_moment(expires))
     return (*row, *found)
 

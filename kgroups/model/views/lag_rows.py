@@ -1,6 +1,6 @@
-"""The rows of the lag views. All tell ``total_lag`` and ``behind``, by which they are chosen and ranked.
+"""The rows of the lag views. All have ``total_lag`` and ``behind``, by which they are filtered and sorted.
 
-A group that may not be seen is a row of its name and a note; all other fields of it are ``None``.
+The row of a group that the principal cannot describe has its name and a note; all other fields are ``None``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ..duration import Milliseconds
 
 
 class LagRow(Protocol):
-    """What every row of every lag view can be asked."""
+    """The properties that the rows of all lag views have."""
 
     @property
     def total_lag(self) -> int | None: ...
@@ -27,13 +27,13 @@ class LagRow(Protocol):
 
 
 class Tally(NamedTuple):
-    """Some partitions, summed up.
+    """The sums over several partitions.
 
-    Of ``partitions``, ``behind`` have a lag above 0; ``ahead`` one below, a commit beyond the end of the log;
-    ``uncommitted`` no commit; ``unknown`` a commit, but no log that could be asked about. ``data_lost`` are those whose
-    commit lies below the start of the log: records were deleted before they were read.
+    ``partitions`` counts them all. ``behind`` of them have a lag above 0, ``ahead`` a lag below 0 (a commit beyond the
+    end of the log), ``uncommitted`` no commit, and ``unknown`` a commit, but no known log end offset. ``data_lost``
+    have a commit below the log start offset: records were deleted before they were read.
 
-    ``total_lag`` is ``None`` where the lag of one partition is unknown: ``known_lag`` is then that of the others.
+    ``total_lag`` is ``None`` if the lag of any partition is unknown; ``known_lag`` is then the sum of the others.
     """
 
     total_lag: int | None
@@ -52,7 +52,7 @@ class Tally(NamedTuple):
 
 
 class GroupLagRow(NamedTuple):
-    """One group; ``members`` counts them. The rest is a :class:`Tally`."""
+    """One group. ``members`` counts its members; the other fields are those of :class:`Tally`."""
 
     group: str
     state: str
@@ -73,7 +73,7 @@ class GroupLagRow(NamedTuple):
 
 
 class TopicLagRow(NamedTuple):
-    """One topic of one group; as above."""
+    """One topic of one group. The other fields are those of :class:`Tally`."""
 
     group: str
     topic: str
@@ -93,7 +93,10 @@ class TopicLagRow(NamedTuple):
 
 
 class MemberLagRow(NamedTuple):
-    """One member of one group, or with no ``consumer_id`` the partitions that nobody holds; as above."""
+    """One member of one group, or without ``consumer_id``, the partitions without an owner.
+
+    The other fields are those of :class:`Tally`.
+    """
 
     group: str
     consumer_id: str | None
@@ -132,7 +135,7 @@ class PartitionLagRow(NamedTuple):
     group_instance_id: str | None
     note: str | None
     start_offset: int | None = None
-    """Of a share group, instead of a commit."""
+    """Of a share group, which has no commits."""
 
     @property
     def total_lag(self) -> int | None:

@@ -1,4 +1,4 @@
-"""Lag summed up: what the offsets of a group come to, as a whole, by topic, by member, or not summed up at all."""
+"""The lag of a group: in total, by topic, by member, or by partition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .offsets import offset_rows
 
 
 class By(StrEnum):
-    """What one row of the answer is about, within a group."""
+    """What each row is about, within a group."""
 
     GROUP = "group"
     TOPIC = "topic"
@@ -34,11 +34,11 @@ LAG_ROWS = {
     By.PARTITION: PartitionLagRow,
     By.MEMBER: MemberLagRow,
 }
-"""What a row of each kind of answer is."""
+"""The class of the rows."""
 
 
 class Ages(NamedTuple):
-    """What is unread first at the positions that were looked at, and the time (ms since 1970) at which it was."""
+    """The first unread record at each position that was read, and when (milliseconds since 1970) they were read."""
 
     unread: Mapping[Position, FirstUnread]
     now: int
@@ -48,14 +48,14 @@ NO_AGES = Ages(MappingProxyType({}), 0)
 
 
 class Share(NamedTuple):
-    """The offsets that one row of the answer sums up: all of a group's, or those of one topic, member or partition."""
+    """The offsets that one row summarizes: those of a group, or of one of its topics, members, or partitions."""
 
     by: By
     group: Group
     rows: tuple[OffsetRow, ...]
 
     def positions(self) -> Iterator[Position]:
-        """Where to look for the first unread record."""
+        """Yield the positions at which to search for the first unread record."""
         return filter(None, map(_position, self.rows))
 
     def row(self, ages: Ages = NO_AGES) -> LagRow:
@@ -74,13 +74,13 @@ class Share(NamedTuple):
 
 
 def shares(offsets: GroupOffsets, by: By) -> list[Share]:
-    """The shares of one group, sorted: one of a group as a whole, else as many as it has topics, partitions, members.
+    """Return the shares of one group, sorted: one for the whole group, or one per topic, partition, or member.
 
-    A member without partitions has one too, and so have the partitions that nobody holds, last. The partitions are
-    those with a commit or a member, and those of their topics that ``offsets`` knows the logs of.
+    A member without partitions has a share. The partitions without an owner have one, the last. Partitions are those
+    with a commit or an owner, and those of the same topics whose log offsets are in ``offsets``.
     """
     group = offsets.group
-    rows = [*offset_rows(offsets), *_untouched(offsets)]
+    rows = [*offset_rows(offsets), *_without_commit_or_owner(offsets)]
     if by is By.GROUP:
         return [Share(by, group, tuple(rows))]
     if by is By.MEMBER:
@@ -96,19 +96,21 @@ def _split(rows: Iterable[OffsetRow], key: Callable[[OffsetRow], object]) -> Ite
     return (tuple(some) for _, some in groupby(rows, key))
 
 
-def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
-    """The partitions of the group's topics on which nobody has committed, and which nobody holds."""
-    held: dict[str, set[int]] = {}
+def _without_commit_or_owner(offsets: GroupOffsets) -> Iterator[OffsetRow]:
+    """Yield the partitions of the group's topics that have neither a commit nor an owner."""
+    owned: dict[str, set[int]] = {}
     for topic, commits in offsets.commits.topics.items():
-        held.setdefault(topic, set()).update(map(_partition, commits))
+        owned.setdefault(topic, set()).update(map(_partition, commits))
     for topic, partitions in offsets.commits.unset.items():
-        held.setdefault(topic, set()).update(partitions)
-    sharing = offsets.group.type == GroupType.SHARE  # then to be assigned a partition is not to hold it
-    for member in () if sharing else offsets.group.members or ():
+        owned.setdefault(topic, set()).update(partitions)
+    is_share_group = (
+        offsets.group.type == GroupType.SHARE
+    )  # members of a share group do not own the partitions assigned to them
+    for member in () if is_share_group else offsets.group.members or ():
         for entry in member.assignment.topics:
             if not offsets.topics or entry.topic in offsets.topics:
-                held.setdefault(entry.topic, set()).update(entry.partitions)
-    for topic, known in held.items():
+                owned.setdefault(entry.topic, set()).update(entry.partitions)
+    for topic, known in owned.items():
         logs = offsets.logs.offsets.get(topic, {})
         for partition in sorted(logs.keys() - known):
             log = logs[partition]
@@ -122,15 +124,15 @@ def _untouched(offsets: GroupOffsets) -> Iterator[OffsetRow]:
 
 
 def is_attended(group: Group) -> bool:
-    """Whether the group has members, as far as anybody can tell."""
+    """Return whether the group has members, or may have: they are unknown."""
     return group.members is None or bool(group.members)
 
 
 def lag_is_unknown(row: OffsetRow, attended: bool) -> bool:
-    """Whether nobody can say how many records of a partition the group has not read.
+    """Return whether the number of unread records of a partition is unknown.
 
-    Without a committed offset that is so where the group has members: they may read it from anywhere, or not at all.
-    An empty log has nothing to read.
+    Without a committed offset, it is unknown if the group has members: they may read the partition from any offset, or
+    not at all. An empty log has no unread records.
     """
     if row.lag is not None:
         return False
@@ -146,10 +148,10 @@ def count_unknown(rows: Iterable[OffsetRow], attended: bool) -> int:
 
 
 def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool) -> Tally:
-    """Sum up, each partition once, however many members claim it. A negative lag counts as what it is.
+    """Sum up partitions, each once, even if several members claim it. Negative lags are added as they are.
 
-    The total is ``None`` if the lag of one partition is unknown, or no lag is known: a sum of the others would look
-    better than it is. So is the maximum where the largest known lag is not above 0, and the lag in time.
+    The total is ``None`` if the lag of any partition is unknown, or if no lag is known: the sum of the others would be
+    too low. So is the maximum if no known lag is above 0, and so is the time lag.
 
     :param attended: see :func:`lag_is_unknown`.
     """
@@ -188,13 +190,13 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
 
 
 def time_of(row: OffsetRow, ages: Ages) -> TimeLag:
-    """The age of what is unread first in one partition."""
+    """Return the age of the first unread record of one partition."""
     place = _position(row)
     return time_lag(row.lag, ages.unread.get(place) if place else None, ages.now) if ages.now else TimeLag(None)
 
 
 def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, list[str]]:
-    """The largest age, ``None`` if one is unknown; and the reasons, after the largest that is known."""
+    """Return the largest age, or ``None`` and the reasons if one is unknown, after the largest known age."""
     ages = [time.age for time in times if time.age is not None]
     reasons = [time.remark for time in times if time.age is None and time.remark]
     oldest = max(filter(None, ages), default=Milliseconds(0)) if ages else None
@@ -205,8 +207,8 @@ def _oldest(times: list[TimeLag], whole: bool) -> tuple[Milliseconds | None, lis
 
 
 def _counted(reasons: Sequence[str], what: str) -> list[str]:
-    """Each reason, with the number of partitions that it holds for."""
-    if not reasons:  # as of nearly all groups: an empty Counter costs more than the rest of them
+    """Return each reason, with the number of partitions that it holds for."""
+    if not reasons:  # as for nearly all groups: an empty Counter takes longer than the rest of the summary
         return []
     return [f"{what} of {_partitions(count)}: {reason}" for reason, count in Counter(reasons).items()]
 
@@ -216,7 +218,7 @@ def _partitions(count: int) -> str:
 
 
 def reads_on_at(row: OffsetRow) -> int | None:
-    """Where the group reads on: its commit, or where a share group starts."""
+    """Return the next offset that the group reads: its committed offset, or the start offset of a share group."""
     return row.start_offset if row.current_offset is None else row.current_offset
 
 

@@ -1,4 +1,4 @@
-"""A row of the list view."""
+"""Rows of the list view."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class ListRow(NamedTuple):
 
 
 def list_row(listed: ListedGroup) -> ListRow:
-    group, protocol_type, coordinator, state, kind = listed
-    return ListRow(group, kind, protocol_type, state, coordinator)
+    group, protocol_type, coordinator, state, group_type = listed
+    return ListRow(group, group_type, protocol_type, state, coordinator)

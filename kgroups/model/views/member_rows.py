@@ -1,4 +1,4 @@
-"""The rows of ``describe --members`` and ``--state``: with so many fields that the other views need not load them."""
+"""The rows of ``describe --members`` and ``--state``, in a module that the other views need not load."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class StateRow(NamedTuple):
-    """One group of ``describe --state``; ``members`` counts them. One that may not be seen has a ``note`` alone."""
+    """One group of ``describe --state``; ``members`` counts its members.
+
+    A group that the principal cannot describe has only a ``note``.
+    """
 
     group: str
     coordinator: Node | None
@@ -32,8 +35,10 @@ class StateRow(NamedTuple):
 
 
 class MemberRow(NamedTuple):
-    """One member of ``describe --members``; ``partitions`` counts its assignment. A group that may not be seen is a
-    row without a member, and with a ``note``."""
+    """One member of ``describe --members``; ``partitions`` counts its assigned partitions.
+
+    A group that the principal cannot describe has one row without a member, and with a ``note``.
+    """
 
     group: str
     consumer_id: str | None
@@ -94,9 +99,9 @@ def state_row(group: Group) -> StateRow:
 
 
 def member_rows(group: Group) -> Iterator[MemberRow]:
-    """The members view of one group, by member id."""
+    """Yield the members of one group, sorted by member ID."""
     for member in sorted(group.members or (), key=_member_id):
-        asked, held = member.subscription, member.assignment
+        subscription, held = member.subscription, member.assignment
         row = MemberRow(
             group.group_id,
             consumer_id=member.member_id,
@@ -109,62 +114,67 @@ def member_rows(group: Group) -> Iterator[MemberRow]:
             target_epoch=group.target_assignment_epoch,
             target_assignment=member.target,
             upgraded=member.upgraded,
-            subscription=asked,
-            owned_partitions=asked.owned,
+            subscription=subscription,
+            owned_partitions=subscription.owned,
             rack=member.rack_id,
             reconciling=is_reconciling(group, member),
-            generation=asked.generation,
-            metadata_version=asked.version,
+            generation=subscription.generation,
+            metadata_version=subscription.version,
             metadata_bytes=member.metadata_bytes,
             assignment_bytes=member.assignment_bytes,
-            user_data=asked.user_data,
+            user_data=subscription.user_data,
             assigned_user_data=held.user_data,
-            note=_note(asked, held),
+            note=_note(subscription, held),
         )
-        if member.streams or held.user_data or asked.user_data:
-            row = row._replace(**_facts(member))
+        if member.streams or held.user_data or subscription.user_data:
+            row = row._replace(**_rare_columns(member))
         yield row
 
 
 def is_reconciling(group: Group, member: Member) -> bool | None:
-    """Whether a member does not yet have what it is to have, or has not yet said so; ``None`` of a classic group."""
+    """Return whether a member has not yet reached or acknowledged its target assignment.
+
+    ``None``: it is a member of a classic group.
+    """
     if group.target_assignment_epoch is None or member.member_epoch is None:
         return None
     streams = member.streams
     held, wanted = (streams.tasks, streams.target) if streams else (member.assignment, member.target)
     late = member.member_epoch < group.target_assignment_epoch
-    return late or (wanted is not None and held != wanted)  # of share groups brokers tell no target
+    return late or (wanted is not None and held != wanted)  # brokers report no target for share groups
 
 
-def _note(asked: Subscription, held: Assignment) -> str | None:
-    """What is odd about what a member of a classic group told."""
-    if not (asked.raw or asked.note or held.raw or held.note):
+def _note(subscription: Subscription, held: Assignment) -> str | None:
+    """Return what is unusual about the metadata and assignment of a member of a classic group."""
+    if not (subscription.raw or subscription.note or held.raw or held.note):
         return None
-    notes = (_noted("metadata", asked), _noted("assignment", held))
+    notes = (_noted("metadata", subscription), _noted("assignment", held))
     return "; ".join(filter(None, notes)) or None
 
 
-def _noted(what: str, told: Subscription | Assignment) -> str | None:
-    note = told.raw.reason if told.raw else told.note
+def _noted(what: str, reported: Subscription | Assignment) -> str | None:
+    note = reported.raw.reason if reported.raw else reported.note
     return f"{what}: {note}" if note else None
 
 
-def _facts(member: Member) -> dict[str, Any]:
-    """What only some kinds of member have, by field of the row."""
-    found: dict[str, Any] = _of_streams(member.streams) if member.streams else {}
+def _rare_columns(member: Member) -> dict[str, Any]:
+    """Return the columns that only some members have, by name."""
+    found: dict[str, Any] = _streams_columns(member.streams) if member.streams else {}
     if given := member.assignment.user_data:
-        found |= {key: fact for key, fact in given.facts().items() if fact is not None and key not in _OF_MEMBERS}
-    if told := member.subscription.user_data:
-        found |= {key: fact for key, fact in told.facts().items() if fact is not None}
-        found |= told.facts_with(given)
+        found |= {
+            key: fact for key, fact in given.facts().items() if fact is not None and key not in _REPORTED_BY_MEMBERS
+        }
+    if reported := member.subscription.user_data:
+        found |= {key: fact for key, fact in reported.facts().items() if fact is not None}
+        found |= reported.facts_with(given)
     return found
 
 
-_OF_MEMBERS = ("generation", "previous_assignment")
-"""Of these only a member's own word counts: a leader that is librdkafka says what it will be the next time."""
+_REPORTED_BY_MEMBERS = ("generation", "previous_assignment")
+"""Reported by the member itself: the assignment of a librdkafka leader contains the values of the next rebalance."""
 
 
-def _of_streams(member: StreamsMember) -> dict[str, Any]:
+def _streams_columns(member: StreamsMember) -> dict[str, Any]:
     names = ("active_tasks", "standby_tasks", "warmup_tasks")
     return {
         "process_id": member.process,

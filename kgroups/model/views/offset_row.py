@@ -1,4 +1,4 @@
-"""A row of the offsets view, and what it is built from."""
+"""Rows of the offsets view, and the data from which they are built."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _Number = int | None
 
 
 class OffsetRow(NamedTuple):
-    """One partition of one group of ``describe --offsets``, or a member that holds none.
+    """One partition of one group of ``describe --offsets``, or a member without partitions.
 
-    Of a share group, whose members have partitions in common, no row names a member.
+    The rows of a share group contain no members, because its members share partitions.
     """
 
     group: str
@@ -33,9 +33,9 @@ class OffsetRow(NamedTuple):
     group_instance_id: str | None = None
     note: str | None = None
     start_offset: int | None = None
-    """Of a share group, instead of a commit."""
+    """Of a share group, which has no commits."""
     topic_role: str | None = None
-    """Of a streams group: what the topic is to its application."""
+    """Of a streams group: the role of the topic in the application."""
 
 
 OffsetFields = tuple[
@@ -44,13 +44,13 @@ OffsetFields = tuple[
 """The types of the fields of an :class:`OffsetRow`, in order."""
 
 offset_row = cast(Callable[[OffsetFields], OffsetRow], partial(tuple.__new__, OffsetRow))
-"""Make a row of all its fields. Half the time of the class: a million rows pass here."""
+"""Create a row from all its fields in half the time of the class; there may be a million rows."""
 
 
 class GroupOffsets(NamedTuple):
-    """A described group beside its commits; ``logs`` is shared by all the groups of one answer.
+    """A described group and its commits; ``logs`` is shared by all groups of one result.
 
-    With ``topics`` given, the view shows what concerns these topics and nothing else.
+    If ``topics`` is not empty, the view contains only these topics.
     """
 
     group: Group

@@ -1,4 +1,4 @@
-"""The flat rows of the offsets view. A row carries its whole key, and absent is ``None``."""
+"""The rows of the offsets view. Each row contains its whole key; a missing value is ``None``."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ UNSET = "the committed offset is -1"
 
 _NO_LOG = LogOffsets()
 _NO_LOGS: Mapping[int, LogOffsets] = {}
-_Who = tuple[str | None, str | None, str | None, str | None]
-_NOBODY: tuple[_Who, ...] = ((None, None, None, None),)
-_Owners = dict[str, dict[int, tuple[_Who, ...]]]
+_MemberFields = tuple[str | None, str | None, str | None, str | None]
+_NO_OWNER: tuple[_MemberFields, ...] = ((None, None, None, None),)
+_Owners = dict[str, dict[int, tuple[_MemberFields, ...]]]
 
 _by_partition = itemgetter(1, 2)
 _member_id = attrgetter("member_id")
 
 
 def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
-    """The offsets view of one group, sorted by topic and partition; members without partitions come last.
+    """Return the rows of the offsets view of one group, sorted by topic and partition.
 
-    A partition that two members claim gives a row for each, as the Java tool does; a member without partitions gives
-    a row that names only the member.
+    A partition that several members claim has one row for each, as in the Java tool. Members without partitions come
+    last; their rows contain only the member.
     """
     if offsets.group.type == GroupType.SHARE:
         from .share_rows import share_rows
@@ -44,10 +44,10 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
             start, end = log
             lag = compute_lag(committed, end)
             note = (holes.get((topic, partition)) if holes else None) or remark(committed, log)
-            # As is_recreated, written out: a call for each commit costs as much as the rest.
+            # An inlined is_recreated: a call per commit takes as long as everything else.
             if epochs and epoch and epoch > epochs.get(partition, epoch):
                 lag, note = None, RECREATED
-            for name, host, client, instance in topic_owners.pop(partition, _NOBODY):
+            for name, host, client, instance in topic_owners.pop(partition, _NO_OWNER):
                 # fmt: off
                 fields = (
                     group, topic, partition, epoch, committed, start, end, lag,
@@ -61,7 +61,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
     for member in idle:
         raw = member.assignment.raw
         note = f"assignment not decoded: {raw}" if raw else None
-        name, host, client, instance = _who(member)
+        name, host, client, instance = _member_fields(member)
         rows.append(
             OffsetRow(group, consumer_id=name, host=host, client_id=client, group_instance_id=instance, note=note)
         )
@@ -69,7 +69,7 @@ def offset_rows(offsets: GroupOffsets) -> list[OffsetRow]:
 
 
 def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, str]) -> Iterator[OffsetRow]:
-    """The partitions that have none, and are held by members; and those whose committed offset is -1."""
+    """Yield rows of partitions without a commit that members own, and of those whose committed offset is -1."""
     group, logs, holes = offsets.group.group_id, offsets.logs.offsets, offsets.logs.holes
     unset = {(topic, at) for topic, partitions in offsets.commits.unset.items() for at in partitions}
     claimed = {(topic, at): claims for topic, each in owners.items() for at, claims in each.items()}
@@ -77,7 +77,7 @@ def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, 
         topic, partition = pair
         log = logs.get(topic, _NO_LOGS).get(partition, _NO_LOG)
         note = holes.get(pair) or (UNSET if pair in unset else None)
-        for name, host, client, instance in claimed.get(pair, _NOBODY):
+        for name, host, client, instance in claimed.get(pair, _NO_OWNER):
             yield OffsetRow(
                 group,
                 topic=topic,
@@ -94,7 +94,7 @@ def _without_commit(offsets: GroupOffsets, owners: _Owners, roles: Mapping[str, 
 
 
 def _roles(group: Group) -> Mapping[str, str]:
-    """Topic -> what it is to an application of Kafka Streams."""
+    """Return topic -> its role in a Kafka Streams application."""
     if group.topology is None:
         return _NO_ROLES
     topology = group.topology
@@ -104,21 +104,24 @@ def _roles(group: Group) -> Mapping[str, str]:
 _NO_ROLES: Mapping[str, str] = {}
 
 
-def _who(member: Member) -> _Who:
+def _member_fields(member: Member) -> _MemberFields:
     return (member.member_id, member.host, member.client_id, member.instance_id)
 
 
 def _owners(group: Group, topics: frozenset[str]) -> tuple[_Owners, list[Member]]:
-    """Who claims each partition, and the members that claim none, by member id; of some topics only, where given."""
+    """Return the owners of each partition, and the members without partitions, both sorted by member ID.
+
+    :param topics: consider only these topics; empty: all.
+    """
     owners: _Owners = {}
     idle: list[Member] = []
     for member in sorted(group.members or (), key=_member_id):
-        who = (_who(member),)
+        claim = (_member_fields(member),)
         for topic, partitions in member.assignment.topics:
             if not topics or topic in topics:
                 claimed = owners.setdefault(topic, {})
                 for partition in partitions:
-                    claimed[partition] = claimed[partition] + who if partition in claimed else who
+                    claimed[partition] = claimed[partition] + claim if partition in claimed else claim
         if not member.assignment.topics and not topics:
             idle.append(member)
     return owners, idle

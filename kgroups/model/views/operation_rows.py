@@ -1,4 +1,4 @@
-"""The flat rows of the acts: what is planned, and what became of it."""
+"""The rows of operations: what is planned, and its results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from ..outcome import Failure, Result
 
 
 class ResetRow(NamedTuple):
-    """One planned offset of ``reset-offsets``; ``result`` and ``error`` once it was executed. Without a partition, an
-    internal topic that is deleted."""
+    """One planned offset of ``reset-offsets``; ``result`` and ``error`` exist once it was executed.
+
+    A row without a partition is an internal topic to delete.
+    """
 
     group: str
     topic: str
@@ -36,8 +38,10 @@ class DeleteOffsetRow(NamedTuple):
 
 
 class DeleteRow(NamedTuple):
-    """One group of ``delete``; ``commits`` counts the partitions whose offsets go with it. Or an internal topic of a
-    streams group, which goes with it too."""
+    """One group of ``delete``, or an internal topic of a streams group that is deleted with it.
+
+    ``commits`` counts the partitions whose offsets are deleted with the group.
+    """
 
     group: str
     state: str
@@ -50,7 +54,7 @@ class DeleteRow(NamedTuple):
 
 
 class RemoveMemberRow(NamedTuple):
-    """One member of ``remove-members``; ``partitions`` counts its assignment."""
+    """One member of ``remove-members``; ``partitions`` counts the partitions assigned to it."""
 
     group: str
     consumer_id: str
@@ -65,7 +69,7 @@ class RemoveMemberRow(NamedTuple):
 DELETED_TOPIC = "internal topic: deleted, with all that is in it"
 
 ResultAndError = tuple[str | None, str | None]
-"""Result and error of what was executed."""
+"""The columns ``result`` and ``error`` of an executed operation."""
 NOT_EXECUTED: ResultAndError = (None, None)
 
 
@@ -73,31 +77,31 @@ def result_and_error(result: Result, failure: Failure | None) -> ResultAndError:
     return result.value, failure.message if failure else None
 
 
-def reset_row(entry: PlannedOffset, told: ResultAndError = NOT_EXECUTED) -> ResetRow:
-    return ResetRow(*entry.key, entry.old, entry.new, entry.distance, entry.note, *told)
+def reset_row(entry: PlannedOffset, columns: ResultAndError = NOT_EXECUTED) -> ResetRow:
+    return ResetRow(*entry.key, entry.old, entry.new, entry.distance, entry.note, *columns)
 
 
-def delete_offset_row(entry: PlannedOffset, told: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:
-    return DeleteOffsetRow(*entry.key, entry.old, *told)
+def delete_offset_row(entry: PlannedOffset, columns: ResultAndError = NOT_EXECUTED) -> DeleteOffsetRow:
+    return DeleteOffsetRow(*entry.key, entry.old, *columns)
 
 
-def delete_row(doomed: GroupDeletion, told: ResultAndError = NOT_EXECUTED) -> DeleteRow:
-    group = doomed.group
-    # Of a share group there are partitions that nobody has read yet.
-    count = sum(commit is not None for commit in doomed.commits.values())
-    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, count, *told)
+def delete_row(deletion: GroupDeletion, columns: ResultAndError = NOT_EXECUTED) -> DeleteRow:
+    group = deletion.group
+    # A share group also has partitions that were never read; they have no start offset.
+    count = sum(commit is not None for commit in deletion.commits.values())
+    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, count, *columns)
 
 
-def delete_topic_row(doomed: TopicDeletion, told: ResultAndError = NOT_EXECUTED) -> DeleteRow:
-    group = doomed.group
-    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, None, *told, doomed.topic)
+def delete_topic_row(deletion: TopicDeletion, columns: ResultAndError = NOT_EXECUTED) -> DeleteRow:
+    group = deletion.group
+    return DeleteRow(group.group_id, group.state, group.type, group.protocol_type, None, *columns, deletion.topic)
 
 
-def reset_topic_row(doomed: TopicDeletion, told: ResultAndError = NOT_EXECUTED) -> ResetRow:
-    return ResetRow(doomed.group.group_id, doomed.topic, None, None, None, None, DELETED_TOPIC, *told)
+def reset_topic_row(deletion: TopicDeletion, columns: ResultAndError = NOT_EXECUTED) -> ResetRow:
+    return ResetRow(deletion.group.group_id, deletion.topic, None, None, None, None, DELETED_TOPIC, *columns)
 
 
-def remove_member_row(leaver: MemberRemoval, told: ResultAndError = NOT_EXECUTED) -> RemoveMemberRow:
-    member = leaver.member
-    who = (member.member_id, member.instance_id, member.host, member.client_id, member.assignment.size)
-    return RemoveMemberRow(leaver.group_id, *who, *told)
+def remove_member_row(removal: MemberRemoval, columns: ResultAndError = NOT_EXECUTED) -> RemoveMemberRow:
+    member = removal.member
+    identity = (member.member_id, member.instance_id, member.host, member.client_id, member.assignment.size)
+    return RemoveMemberRow(removal.group_id, *identity, *columns)

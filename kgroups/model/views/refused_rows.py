@@ -1,4 +1,4 @@
-"""Rows of groups that a principal is not allowed to see: their names, and in NOTE the reason."""
+"""Rows of groups that the principal cannot describe: their names, and the reason in NOTE."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..outcome import Failure, Scope
 
 
 def refused_groups(failures: Iterable[Failure]) -> dict[str, str]:
-    """Group -> the reason, sorted; the first that was given."""
+    """Return group -> the first reason, sorted by group."""
     found: dict[str, str] = {}
     for failure in failures:
         if failure.scope is Scope.GROUP and failure.acl:
@@ -17,7 +17,10 @@ def refused_groups(failures: Iterable[Failure]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def refused_rows(kind: type[Any], failures: Iterable[Failure]) -> list[Any]:
-    """Of any view whose rows, named tuples, begin with the group and have a note: nothing else is known."""
-    unknown = dict.fromkeys(kind._fields)
-    return [kind(**{**unknown, "group": group, "note": note}) for group, note in refused_groups(failures).items()]
+def refused_rows(row_type: type[Any], failures: Iterable[Failure]) -> list[Any]:
+    """Return rows that contain only group and note, for any view with these columns.
+
+    :param row_type: the named tuple of the view's rows.
+    """
+    unknown = dict.fromkeys(row_type._fields)
+    return [row_type(**{**unknown, "group": group, "note": note}) for group, note in refused_groups(failures).items()]

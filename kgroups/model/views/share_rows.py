@@ -1,4 +1,4 @@
-"""The offsets view of a share group (KIP-932): where it starts in each partition, which its members have in common."""
+"""The offsets view of a share group (KIP-932): its start offset in each partition; its members share partitions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from .offset_row import GroupOffsets, OffsetRow
 UPPER_BOUND = (
     "lag is at most this: the broker does not report how many records after the start offset are already acknowledged"
 )
-NOWHERE = "not read yet"
+NOT_READ_YET = "not read yet"
 
 
 def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
-    """Sorted by topic and partition. Members are not in it: which of them reads a record, nobody can say before.
+    """Return the rows of a share group, sorted by topic and partition.
 
-    The lag is what the broker tells (Kafka 4.2). An older one tells none: then it is what lies behind the start, of
-    which some records may be done with.
+    They contain no members, because any member may receive a record. The lag is that reported by the broker (Kafka
+    4.2). Older brokers do not report it: then it is the number of offsets from the start offset to the end of the log,
+    of which some records may be acknowledged already.
     """
     group, commits = offsets.group.group_id, offsets.commits
     rows = []
@@ -44,7 +45,7 @@ def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
         for partition in partitions:
             log = offsets.logs.offsets.get(topic, {}).get(partition, LogOffsets())
             failure = commits.failures.get((topic, partition))
-            note = failure.message if failure else offsets.logs.holes.get((topic, partition)) or NOWHERE
+            note = failure.message if failure else offsets.logs.holes.get((topic, partition)) or NOT_READ_YET
             row = OffsetRow(
                 group,
                 topic=topic,
@@ -59,7 +60,7 @@ def share_rows(offsets: GroupOffsets) -> list[OffsetRow]:
 
 
 def _remark(start: int, log: LogOffsets) -> str | None:
-    """What is odd about where a group starts."""
+    """Return what is wrong with a start offset relative to the log, or ``None``."""
     if log.start is not None and start < log.start:
         return f"data lost: {log.start - start} offsets deleted before they were read"
     if log.end is not None and start > log.end:

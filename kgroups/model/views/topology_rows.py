@@ -1,4 +1,4 @@
-"""The rows of ``describe --topology``: what a streams group runs, topic by topic."""
+"""The rows of ``describe --topology``: the topics of a streams group's topology."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from ..streams import InternalTopic, Nodes, Pairs, Role, Topology, TopologyStatu
 
 
 class TopologyRow(NamedTuple):
-    """One topic of one subtopology, of ``describe --topology``. ``tasks`` counts the subtopology's active tasks;
-    ``partitions`` and ``replication`` are those that the application asks for, ``None`` where it leaves them open;
-    ``nodes`` are those of the subtopology, ``None`` where the broker does not describe them."""
+    """One topic of one subtopology, of ``describe --topology``.
+
+    ``tasks`` counts the active tasks of the subtopology. ``partitions`` and ``replication`` are those that the
+    application requires, ``None`` if it leaves them open. ``nodes`` are those of the subtopology, ``None`` if the
+    broker does not describe them.
+    """
 
     group: str
     topology_epoch: int
@@ -27,7 +30,7 @@ class TopologyRow(NamedTuple):
 
 
 def topology_remark(group: Group) -> str | None:
-    """Why a group has no topology to show, if it has none."""
+    """Return why a group has no topology to show, or ``None``."""
     if group.topology is None:
         return f"group '{group.group_id}' is not a streams group: it has no topology"
     if group.topology.subtopologies is None:
@@ -51,7 +54,7 @@ def nodes_remark(group: Group) -> str | None:
 
 
 def topology_rows(group: Group) -> Iterator[TopologyRow]:
-    """What a streams group runs, by subtopology: what it reads, keeps, writes. Of other groups nothing."""
+    """Yield the topics of a streams group by subtopology; nothing for other groups."""
     topology = group.topology
     if topology is None:
         return
@@ -85,7 +88,7 @@ def _internal_row(
 
 
 def tasks_of(members: Iterable[Member], subtopology: str) -> int:
-    """How many tasks of a subtopology are active."""
+    """Return the number of active tasks of a subtopology."""
     return sum(
         len(entry.partitions)
         for member in members

@@ -11,7 +11,7 @@ from kgroups.model.views.lag_rows import GroupLagRow, PartitionLagRow
 from kgroups.model.views.lag_summary import By, shares
 from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.model.views.offsets import offset_rows
-from kgroups.model.views.share_rows import NOWHERE, UPPER_BOUND
+from kgroups.model.views.share_rows import NOT_READ_YET, UPPER_BOUND
 
 MEMBERS = tuple(Member(name, "c", "/h", assignment_of([("t", (0, 1, 2))])) for name in "ab")
 LOGS = Logs({"t": {at: LogOffsets(10, 100) for at in range(4)}}, {("t", 9): "its topic is gone"})
@@ -28,7 +28,7 @@ def test_share_rows_have_one_row_per_partition() -> None:
     assert [(row.partition, row.leader_epoch, row.start_offset, row.lag, row.note) for row in rows] == [
         (0, None, 5, 40, "data lost: 5 offsets deleted before they were read"),
         (1, 3, 90, 0, None),
-        (2, None, None, None, NOWHERE),
+        (2, None, None, None, NOT_READ_YET),
     ]
     assert {(row.current_offset, row.consumer_id) for row in rows} == {(None, None)}
 
