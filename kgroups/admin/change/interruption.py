@@ -1,4 +1,4 @@
-"""Signals while something is being changed: nothing more is sent, and what is known is still reported."""
+"""Signals during a change: no further request is sent, and the known results are still reported."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ T = TypeVar("T")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 GRACE = 1.0
-"""Seconds for the responses to what was sent; a second signal ends them."""
+"""Seconds to wait for pending responses; a second signal ends the wait."""
 
 
 class Interruption:
-    """What a signal does to a run.
+    """Stops a run when a signal arrives.
 
-    The first one stops the sending: requests under way get :data:`GRACE` seconds for their responses.
+    After the first signal no request is sent; pending requests get :data:`GRACE` seconds for their responses.
 
     :ivar signal: the first signal that arrived.
     :ivar begun: whether something may have been changed.
@@ -39,19 +39,19 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """128 and the signal's number, as shells have it."""
+        """128 plus the number of the signal, as in shells."""
         return 128 + (self.signal or signal.SIGINT)
 
     def not_sent(self, group: str) -> Failure:
-        """Why a group was left alone."""
+        """Return the failure of a group that was not changed."""
         return Failure(Scope.GROUP, group, f"not sent: {self.reason}")
 
     def unanswered(self, group: str) -> Failure:
-        """Why the result of a group is unknown."""
+        """Return the failure of a group whose result is unknown."""
         return Failure(Scope.GROUP, group, f"the result is unknown: {self.reason} before the response arrived")
 
     def listen(self) -> None:
-        """Handle the signals from now on, until the event loop is closed. Ignored ones (nohup) stay ignored."""
+        """Handle the signals until the event loop is closed; ignored signals (nohup) stay ignored."""
         self.begun = True
         loop = asyncio.get_running_loop()
         for each in SIGNALS:
@@ -62,11 +62,11 @@ class Interruption:
                     return  # not the main thread, or a system without signals
 
     def watch(self, journal: Journal[Any, Any]) -> None:
-        """Let a signal stop what this journal is about."""
+        """Stop the operation of this journal when a signal arrives."""
         self._journals.append(journal)
 
     async def bound(self, work: Awaitable[T]) -> T | None:
-        """Await; ``None`` if a signal ended it."""
+        """Await the work and return its result, or ``None`` if a signal ended it."""
         if self.signal:
             getattr(work, "close", lambda: None)()
             return None
@@ -91,6 +91,6 @@ class Interruption:
         asyncio.get_running_loop().call_later(GRACE, self._cancel)
 
     def _cancel(self) -> None:
-        """End the innermost work: what is around it still reports."""
+        """Cancel the innermost work only: its callers still report the results."""
         if self._running:
             self._running[-1].cancel()

@@ -1,4 +1,4 @@
-"""One act from plan to result: plan, show, ask, look again, do, tell. Nothing is changed before somebody says yes."""
+"""Change groups: plan, show the plan, ask, check again, apply, show the results. Nothing changes before the consent."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ NOTHING_TO_DO = "nothing to do"
 
 
 class Operation(NamedTuple, Generic[P]):
-    """What is done: ``plan`` it, show each planned thing by ``row``, ask ``question`` about them all, ``do`` them.
+    """One operation: ``plan`` it, show each planned item by ``row``, ask ``question`` about all, ``apply`` them.
 
-    ``do`` gives rows, with their results. It checks each group again right before it is changed.
+    ``apply`` checks each group again right before the change, and returns rows with results.
     """
 
     view: View
     plan: Callable[[GroupAdmin], Awaitable[Outcome[P]]]
     row: Callable[[P], Any]
     question: Callable[[Sequence[P]], str]
-    """Without a question mark: the cluster's name follows."""
+    """Returns the question without a question mark: the name of the cluster follows."""
     apply: Callable[[GroupAdmin, Sequence[P]], Awaitable[Outcome[Any]]]
     undo: UndoFile | None = None
     stop: Interruption | None = None
-    """Of an operation without an undo file."""
+    """The interruption of an operation without an undo file."""
 
 
 def apply_plan(connection: ConnectionOptions, shape: Shape, confirmation: Confirmation, operation: Operation[P]) -> int:
-    """Plans, and where it is to be executed, asks and does it; gives the exit code.
+    """Plan an operation, and with ``--execute`` ask and apply it; return the exit code.
 
-    Where somebody is asked, planning and doing each have ``--timeout`` for themselves: nobody is hurried to answer.
+    If the user is asked, planning and applying each have the whole ``--timeout``, and the question has no time limit.
     """
     from kgroups.admin.change.interruption import Interruption
     from kgroups.model.outcome import EXIT_FAILED
@@ -86,7 +86,7 @@ def _nothing_planned(planned: Outcome[Any]) -> str:
 
 
 def _confirmed(confirmation: Confirmation, question: str) -> bool:
-    """Ask. Whoever interrupts the question, or closes the terminal's input, is told that nothing was changed."""
+    """Ask for the confirmation; if it is denied or interrupted, print that nothing was changed."""
     try:
         confirmed = confirmation.confirm(question)
     except (click.Abort, KeyboardInterrupt):
@@ -98,7 +98,10 @@ def _confirmed(confirmation: Confirmation, question: str) -> bool:
 
 
 def _check_same(planned: str | None, now: str | None) -> None:
-    """:raises UsageError: if the bootstrap servers lead to another cluster than the plan was made for."""
+    """Check that the plan was made for this cluster.
+
+    :raises UsageError: if the bootstrap servers belong to another cluster now.
+    """
     if planned and now and planned != now:
         raise UsageError(
             f"the plan is for cluster {planned}, but the bootstrap servers now belong to cluster {now}; "
@@ -107,7 +110,7 @@ def _check_same(planned: str | None, now: str | None) -> None:
 
 
 def _plan_and_apply(connection: ConnectionOptions, shape: Shape, operation: Operation[P], stop: Interruption) -> int:
-    """Plan and execute over the same connections."""
+    """Plan and apply an operation over the same connections."""
 
     async def plan_and_apply(admin: GroupAdmin) -> Outcome[Any]:
         planned = await operation.plan(admin)
@@ -129,7 +132,7 @@ def _plan_and_apply(connection: ConnectionOptions, shape: Shape, operation: Oper
 async def _execute(
     operation: Operation[P], stop: Interruption, admin: GroupAdmin, planned: Sequence[P]
 ) -> Outcome[Any]:
-    """Do it; a signal that arrives meanwhile ends it."""
+    """Apply planned items until a signal arrives."""
     from kgroups.model.outcome import Outcome
 
     stop.listen()
@@ -142,7 +145,7 @@ def _run(
     stop: Interruption,
     apply: Callable[[GroupAdmin], Awaitable[Outcome[Any]]],
 ) -> tuple[Outcome[Any], str | None]:
-    """Execute it; the result names the cluster."""
+    """Run an operation; the result includes a notice that names the cluster."""
 
     async def named(admin: GroupAdmin) -> Outcome[Any]:
         applied = await apply(admin)
@@ -179,14 +182,14 @@ def _show(
 
 
 def _undo_file(operation: Operation[Any]) -> dict[str, str | None]:
-    """What the JSON envelope of an operation with an undo file says about it."""
+    """Return the key of the JSON envelope for the undo file, if the operation has one."""
     if operation.undo is None:
         return {}
     return {"undo_file": str(operation.undo.written) if operation.undo.written else None}
 
 
 def _interrupted(operation: Operation[Any], stop: Interruption, rows: Sequence[Any]) -> str:
-    """What a run has come to that a signal ended, and how to restore what was."""
+    """Return the message of an interrupted run: the numbers of results, and how to restore the old offsets."""
     results = Counter(row.result for row in rows)
     text = "".join(f", {results[result]:,} {result}" for result in ("applied", "failed", "unknown") if results[result])
     text = f"{stop.reason}{text}"
@@ -197,7 +200,7 @@ def _interrupted(operation: Operation[Any], stop: Interruption, rows: Sequence[A
 
 
 def _preview(rows: Outcome[Any], shape: Shape, view: View) -> None:
-    """The plan and its failures on stderr: standard output is for the results."""
+    """Print the plan and its failures to stderr: stdout is for the results."""
     from kgroups.render.output import write_outcome
 
     fmt = "table" if sys.stderr.isatty() else "plain"

@@ -1,6 +1,6 @@
-"""What a shell is offered when TAB is pressed: names from the cluster, in little time, or silently nothing.
+"""Shell completion: names from the cluster, within a short time, or nothing at all.
 
-Only names of plain characters are offered: who names a group may be a stranger, and what is offered ends up on a
+Only names of plain characters are completed: any client can name a group, and a completed name becomes part of a
 command line.
 """
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from kgroups.model.outcome import Outcome
 
 TIMEOUT = 1.5
-"""Seconds for the cluster's answer; with the start of Python that is under two."""
+"""Seconds to wait for the cluster; together with the start of Python, less than two."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+@%-]*")
 
 
 def complete(command: click.Command, variable: str, instruction: str) -> int:
-    """Answers a shell, which has set the variable to the instruction.
+    """Print completions for a shell, and return the exit code.
 
-    Whatever goes wrong, nothing is offered and nothing is said.
+    Any error leads to no completions and no message.
+
+    :param variable: the environment variable that the shell has set to the instruction.
     """
     from click.shell_completion import shell_complete
 
@@ -41,7 +43,7 @@ def complete(command: click.Command, variable: str, instruction: str) -> int:
 
 
 def group_names(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
-    """Groups of the cluster that the rest of the command line names."""
+    """Return groups of the cluster that the command line names."""
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         from kgroups.admin.query.list_groups import EVERY_GROUP
@@ -54,7 +56,7 @@ def group_names(context: click.Context, _: click.Parameter, prefix: str) -> list
 
 
 def topic_names(context: click.Context, _: click.Parameter, prefix: str) -> list[str]:
-    """Topics of that cluster; internal ones when their underscores are typed."""
+    """Return topics of the cluster that the command line names; internal ones only for the prefix ``__``."""
     import asyncio
 
     from kgroups.admin.query.list_topics import list_topics
@@ -80,12 +82,12 @@ def _query_names(context: click.Context, query: Callable[[GroupAdmin], Any], pre
 
 
 def completions_of(names: Iterable[str], prefix: str) -> list[str]:
-    """Those that begin so and are safe on a command line."""
+    """Return the names with this prefix that are safe on a command line."""
     return sorted(name for name in names if name.startswith(prefix) and _PLAIN.fullmatch(name))
 
 
 def profile_names(_: click.Context, __: click.Parameter, prefix: str) -> list[str]:
-    """The named clusters of the user's config file."""
+    """Return the profiles of the configuration file."""
     from kgroups.config.profiles import read_profiles
     from kgroups.errors import KgroupsError
 
@@ -96,7 +98,7 @@ def profile_names(_: click.Context, __: click.Parameter, prefix: str) -> list[st
 
 
 def _settings(context: click.Context) -> ClientSettings:
-    """As far as the command line says, where parsing does not complain."""
+    """Return the settings of an incomplete command line, as far as it was parsed."""
     from kgroups.config.flags import Flags
     from kgroups.config.load import load_settings
 

@@ -1,4 +1,4 @@
-"""Before anything is changed: whether it shall be at all, and whether somebody says yes."""
+"""Dry run or execution, and the confirmation before anything is changed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Confirmation(NamedTuple):
-    """What the flags of an act say: ``execute`` it, and ``yes`` without asking."""
+    """The flags of a change: ``execute`` it, and ``yes`` to skip the question."""
 
     execute: bool
     yes: bool
 
     def check(self) -> None:
-        """:raises UsageError: when it would have to be asked for, and there is nobody to ask."""
+        """Check that the user can be asked, if necessary.
+
+        :raises UsageError: if a confirmation is required, and standard input or error is not a terminal.
+        """
         if self.execute and not self.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError("--execute requires confirmation, and standard input is not a terminal; add --yes")
 
     def confirm(self, question: str) -> bool:
-        """Asks on the terminal, unless ``--yes`` has said so already."""
+        """Ask on the terminal unless ``--yes`` is given; return whether to execute."""
         return self.yes or click.confirm(question, err=True)
 
 
 def confirmation_options(command: F) -> F:
-    """Dry run or not. The command gets ``consent``, a :class:`Confirmation`."""
+    """Add --dry-run, --execute, and --yes; the command gets ``confirmation``, a :class:`Confirmation`."""
 
     @click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.  [default]")
     @click.option("--execute", is_flag=True, help="Apply the changes, after a confirmation.")

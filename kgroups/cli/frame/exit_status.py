@@ -1,4 +1,4 @@
-"""How a command comes to its end: the one place where an error becomes lines on stderr and an exit code."""
+"""The end of a command: the only place where an error becomes lines on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ EXIT_CLOSED_PIPE = 128 + signal.SIGPIPE
 
 
 def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> int:
-    """Runs it; gives the exit code. No error of ours, the user's or the cluster's leaves a traceback."""
+    """Run a command and return its exit code; no error of the user, the cluster, or the system leaves a traceback.
+
+    :param print_error: prints the message of an error.
+    """
     _raise_on_interrupt()
     _reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a group's name may not fit the terminal's encoding
+            stream.reconfigure(errors="backslashreplace")  # the terminal may be unable to encode a group name
     try:
         code = run()
         sys.stdout.flush()
@@ -37,7 +40,7 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        _discard_stdout()  # the reader has seen enough
+        _discard_stdout()  # the reader closed the pipe, such as head
         return EXIT_CLOSED_PIPE
     except OSError as error:
         _discard_stdout()
@@ -53,7 +56,7 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
 
 
 def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> None:
-    """One line, whatever foreign words are in it; only what a sandbox says may end with lines of a log."""
+    """Print an error on one line, whatever its message contains; sandbox errors may add lines of a log."""
     if not isinstance(error, SandboxError):
         print_error(str(error))
     else:
@@ -66,57 +69,57 @@ def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> Non
 
 
 def _caused_by_interrupt(error: BaseException | None) -> bool:
-    """Python turns what is raised while a class is made into a RuntimeError."""
+    """Return whether an interrupt is the cause: Python 3.11 replaces errors of ``__set_name__`` by a RuntimeError."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
 
 
 def print_to_stderr(text: str) -> None:
-    """On stderr, with nothing that a terminal would obey; a line's end in a name makes no line of its own."""
+    """Print one line to stderr, with control characters and line ends escaped."""
     from kgroups.model.visible import escape_message
 
     print(escape_message(text), file=sys.stderr)
 
 
 def run_and_exit(run: Callable[[Sequence[str]], int]) -> NoReturn:
-    """Runs a command as this process's, with its arguments, and ends the process."""
-    # A command asks, answers and ends: looking for cycles meanwhile costs a third of the decoding and frees nothing.
+    """Run a command with the arguments of this process, and exit."""
+    # A command is short: collecting cycles adds a third to the decoding time and frees nothing.
     gc.disable()
     try:
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # while an error was being told
+    except KeyboardInterrupt:  # while an error was printed
         code = EXIT_INTERRUPTED
     _end_on_interrupt()
-    gc.freeze()  # nor at the end, when Python looks once more: a tenth of a small command
+    gc.freeze()  # skips the collection at exit, a tenth of the time of a small command
     sys.exit(code)
 
 
 def enable_gc() -> None:
-    """For commands that look again and again: what :func:`run_and_exit` turned off would cost them ever more memory."""
+    """Enable the garbage collection that :func:`run_and_exit` disabled, for commands that run for a long time."""
     gc.enable()
 
 
 def _raise_on_interrupt() -> None:
-    """From here on Ctrl-C is a KeyboardInterrupt; until here it ended the process: see ``kgroups.__main__``."""
+    """Let Ctrl-C raise KeyboardInterrupt; until now it ended the process, see ``kgroups.__main__``."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _end_on_interrupt() -> None:
-    """There is nothing left to do but to end, and Python would show where it was."""
+    """Let Ctrl-C end the process: during the shutdown, Python would print a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _reopen_closed_streams() -> None:
-    """A stream that the caller closed is None in Python.
+    """Replace streams that the caller closed, which are ``None`` in Python.
 
-    On stdout that is an error as soon as something is written: exit code 0 would say that it arrived. What is
-    complained of on a closed stderr goes nowhere.
+    Writing to a closed stdout must fail: exit code 0 would mean that the output arrived. Output to a closed stderr is
+    discarded.
     """
     if sys.stdout is None:
-        with contextlib.suppress(OSError):  # nor is the next socket to become stdout
+        with contextlib.suppress(OSError):  # the next socket must not become stdout
             os.dup2(os.open(os.devnull, os.O_RDONLY), 1)
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
@@ -124,7 +127,7 @@ def _reopen_closed_streams() -> None:
 
 
 def discard_output() -> None:
-    """Let everything that is still written go nowhere: the terminal is gone."""
+    """Discard all further output: the terminal is gone."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -132,5 +135,5 @@ def discard_output() -> None:
 
 
 def _discard_stdout() -> None:
-    """Lets Python flush into nothing at its end: it would complain a second time."""
+    """Discard the buffered output; otherwise Python reports the error again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

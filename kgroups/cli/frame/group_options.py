@@ -1,4 +1,4 @@
-"""Options that say which groups a command is about."""
+"""Options that select groups."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _TOPICS = click.option(
 
 
 class GroupOptions(NamedTuple):
-    """What the options say, before any of it is checked. ``topics``: ``None`` where they do not choose groups."""
+    """The group options, before they are checked; ``topics`` is ``None`` if topics do not select groups."""
 
     positional: tuple[str, ...]
     groups: tuple[str, ...]
@@ -64,7 +64,7 @@ class GroupOptions(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The groups that are named, each once."""
+        """The groups selected by name, without duplicates."""
         return tuple(dict.fromkeys((*self.positional, *self.groups)))
 
     @property
@@ -72,9 +72,10 @@ class GroupOptions(NamedTuple):
         return bool(self.names or self.regex is not None or self.all_groups or self.topics)
 
     def selection(self, *, all_by_default: bool = False) -> Selection:
-        """The groups that are meant.
+        """Return the selected groups.
 
-        :raises UsageError: when none is, and that does not mean all; a name is empty, or the expression is none.
+        :param all_by_default: whether no option selects all groups.
+        :raises UsageError: if no group is selected, a name is invalid, or the regular expression is invalid.
         """
         from kgroups.admin.query.select_groups import Selection
 
@@ -90,12 +91,12 @@ class GroupOptions(NamedTuple):
 
 
 def group_options(command: F) -> F:
-    """Which groups. The command gets ``chosen``, a :class:`GroupOptions`."""
+    """Add options that select groups; the command gets ``chosen``, a :class:`GroupOptions`."""
     return grouped_options(command, _GROUPS, "chosen", _chosen)
 
 
 def group_and_topic_options(command: F) -> F:
-    """The same, with topics whose groups are meant."""
+    """Add options that select groups, also by topic; the command gets ``chosen``, a :class:`GroupOptions`."""
     return grouped_options(command, (*_GROUPS, _TOPICS), "chosen", _chosen)
 
 
@@ -104,7 +105,10 @@ def _chosen(names: tuple[str, ...], **options: Any) -> GroupOptions:
 
 
 def _pattern_of(regex: str | None) -> Pattern | None:
-    """:raises UsageError: when it is no regular expression."""
+    """Compile the value of ``--regex``.
+
+    :raises UsageError: if it is not a valid regular expression.
+    """
     if regex is None:
         return None
     from kgroups.admin.query.pattern import compile_pattern
@@ -113,7 +117,10 @@ def _pattern_of(regex: str | None) -> Pattern | None:
 
 
 def check_name(name: str, flag: str = "--group") -> None:
-    """:raises UsageError: when Kafka's protocol cannot carry the name."""
+    """Check a group name.
+
+    :raises UsageError: if it is empty, or if Kafka's protocol cannot represent it.
+    """
     from kgroups.model.names import check_sendable
 
     if not name:

@@ -1,4 +1,4 @@
-"""Internal topics of streams groups in acts on these groups: planned with them, and deleted last."""
+"""Delete internal topics of streams groups: planned with their groups, and deleted after these."""
 
 from __future__ import annotations
 
@@ -34,53 +34,56 @@ internal_topic_option = click.option(
 )
 
 
-async def exclude_shared_topics(admin: GroupAdmin, doomed: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
-    """The topics without those that may belong to another existing group; asks which groups exist."""
-    if not doomed.items:
-        return doomed
+async def exclude_shared_topics(admin: GroupAdmin, planned: Outcome[TopicDeletion]) -> Outcome[TopicDeletion]:
+    """Return the topics without those that may belong to another existing group; list the groups for that."""
+    if not planned.items:
+        return planned
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.model.operations.internal_topics import without_others
 
     listed = await admin.list_groups(ListFilter())
     names = (group.group_id for group in listed.items)
-    return without_others(doomed, names).with_failures(listed.failures, listed.notices)
+    return without_others(planned, names).with_failures(listed.failures, listed.notices)
 
 
 async def delete_topics(
     admin: GroupAdmin,
-    doomed: Sequence[TopicDeletion],
+    planned: Sequence[TopicDeletion],
     done: Iterable[str],
     row: Callable[[TopicDeletion, ResultAndError], Any],
     stop: Interruption,
 ) -> tuple[list[Any], list[Any]]:
-    """Deletes the topics of those groups that were ``done`` with; a row for each topic, and the failures."""
+    """Delete the topics of the groups in ``done``; return a row for each topic, and the failures.
+
+    :param done: the groups that were changed successfully; the topics of the others are kept.
+    """
     from kgroups.admin.port.capabilities import TOPIC_DELETION
     from kgroups.model.operations.results import DeletedTopic
     from kgroups.model.outcome import Failure, Outcome, Result, Scope
     from kgroups.model.views.operation_rows import result_and_error
 
-    reached = set(done)
-    going = [each for each in doomed if each.group.group_id in reached]
-    begun = stop.signal is None
-    deleted = await stop.bound(TOPIC_DELETION.of(admin).delete_topics(going))
+    changed = set(done)
+    to_delete = [each for each in planned if each.group.group_id in changed]
+    started = stop.signal is None
+    deleted = await stop.bound(TOPIC_DELETION.of(admin).delete_topics(to_delete))
     if deleted is None:
-        result, why = (Result.UNKNOWN, stop.unanswered) if begun else (Result.FAILED, stop.not_sent)
-        names = [(each.group.group_id, each.topic) for each in going]
+        result, reason = (Result.UNKNOWN, stop.unanswered) if started else (Result.FAILED, stop.not_sent)
+        names = [(each.group.group_id, each.topic) for each in to_delete]
         deleted = Outcome(
-            tuple(DeletedTopic(*each, result, why(each[1])._replace(scope=Scope.TOPIC)) for each in names)
+            tuple(DeletedTopic(*each, result, reason(each[1])._replace(scope=Scope.TOPIC)) for each in names)
         )
     results = {
         (each.group_id, each.topic): (result_and_error(each.result, each.failure), each.failure)
         for each in deleted.items
     }
     rows, failures = [], []
-    for each in doomed:
+    for each in planned:
         key = (each.group.group_id, each.topic)
         if key not in results:
             message = f"kept: group '{key[0]}' was not changed successfully"
             results[key] = ((Result.FAILED.value, message), Failure(Scope.TOPIC, each.topic, message))
-        said, failure = results[key]
-        rows.append(row(each, said))
+        result_text, failure = results[key]
+        rows.append(row(each, result_text))
         if failure:
             failures.append(failure)
     return rows, failures

@@ -1,4 +1,4 @@
-"""Commands that are imported when they are used: to run one, or to show what there are, takes none of the others."""
+"""Commands that are imported when they run: running one, or listing them all, imports no other command."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import click
 
 
 class LazyCommand(click.Command):
-    """Stands in a group for a command that is not imported yet; knows its name and the first line of its help.
+    """Represents a command that is not imported yet, by its name and the first line of its help.
 
-    ``where`` is ``module:attribute``, the module's name as under :mod:`kgroups.cli`.
+    :param location: ``module:attribute``; the module is relative to :mod:`kgroups.cli`.
     """
 
     def __init__(self, name: str, location: str, help: str) -> None:
@@ -18,7 +18,7 @@ class LazyCommand(click.Command):
         self._location = location
 
     def load(self) -> click.Command:
-        """The command itself."""
+        """Import and return the command."""
         from importlib import import_module
 
         module, _, attribute = self._location.partition(":")
@@ -28,12 +28,12 @@ class LazyCommand(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """With this, click goes on with the command itself."""
+        """Return the context of the imported command, which click then invokes."""
         command = self.load()
         try:
             return command.make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            # Of an option without its argument click does not say whose it is.
+            # click sets no context if an option lacks its argument; the error line names the command.
             error.ctx = error.ctx or click.Context(command, parent, info_name)
             raise
 

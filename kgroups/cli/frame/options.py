@@ -1,4 +1,4 @@
-"""Options that several commands share: each group of them is one decorator and reaches the command as one value."""
+"""Options of several commands: one decorator adds a group of options and passes them to the command as one value."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Duration(click.ParamType[float]):
 
 
 class ConnectionOptions(NamedTuple):
-    """What the connection options say."""
+    """The connection options."""
 
     settings: ClientSettings
     debug: bool
     effective_settings: tuple[EffectiveSetting, ...] = ()
-    """Every setting that was given, for who asked for it."""
+    """Every setting with its source; only of commands that show them."""
     as_words: Callable[[], tuple[str, ...]] = tuple
-    """Returns the connection options as words for a suggested command. No secrets."""
+    """Returns the connection options as arguments of a suggested command, without secrets."""
 
     def cluster(self, cluster_id: str | None) -> str:
         """Return the cluster's name for messages: its ID and the bootstrap servers."""
@@ -122,9 +122,11 @@ _OUTPUT = (
 
 
 def connection_options(command: F, *, explain: bool = False) -> F:
-    """How to reach the cluster. The command gets ``connection``, a :class:`ConnectionOptions`.
+    """Add the connection options; the command gets ``connection``, a :class:`ConnectionOptions`.
 
-    What cannot be right among them is a :class:`UsageError`, raised before the command's own body runs.
+    Invalid options raise :class:`UsageError` before the body of the command runs.
+
+    :param explain: also pass the effective settings.
     """
 
     def collect(
@@ -157,7 +159,7 @@ def connection_options(command: F, *, explain: bool = False) -> F:
 
 
 explained_connection_options = functools.partial(connection_options, explain=True)
-"""The same, and the command is told what was understood."""
+"""Adds the connection options; ``connection`` includes the effective settings."""
 
 
 def _repeated(flags: Flags) -> tuple[str, ...]:
@@ -173,21 +175,21 @@ def _print_note(note: str) -> None:
 
 
 def output_options(command: F) -> F:
-    """How to show the answer. The command gets ``shape``, a :class:`kgroups.cli.frame.run_query.Shape`."""
+    """Add the output options; the command gets ``shape``, a :class:`kgroups.cli.frame.run_query.Shape`."""
     return grouped_options(command, _OUTPUT, "shape", Shape)
 
 
 def grouped_options(command: F, options: tuple[Callable[[F], F], ...], name: str, collect: Callable[..., Any]) -> F:
-    """The command with these options, which reach it as the one value that ``collect`` makes of them."""
+    """Add options, and pass their values to the command as one argument: the result of ``collect``."""
     for option in reversed(options):
         command = option(command)
-    params = command.__click_params__[-len(options) :]  # type: ignore[attr-defined]  # click keeps them there
-    own = [param.name for param in params]
+    params = command.__click_params__[-len(options) :]  # type: ignore[attr-defined]  # set by click
+    names = [param.name for param in params]
     inner = command
 
     @functools.wraps(inner)
     def outer(**values: Any) -> Any:
-        return inner(**{name: collect(**{key: values.pop(key) for key in own})}, **values)
+        return inner(**{name: collect(**{key: values.pop(key) for key in names})}, **values)
 
     return outer  # type: ignore[return-value]
 
@@ -199,7 +201,7 @@ isolation_option = click.option(
     show_default=True,
     help="read_committed measures lag to the last stable offset, so that open transactions do not count.",
 )
-"""Whose end of the log. The command gets ``isolation``, the word."""
+"""Adds --isolation; the command gets ``isolation``, the value in lowercase."""
 
 
 _DEEP_MIB, _DEEP_SECONDS = 32, 5.0
@@ -226,8 +228,11 @@ _DEEP = (
 
 
 def deep_options(command: F) -> F:
-    """Whether to read the groups' own log. The command gets ``deep``: how many MiB of each partition, and how many
-    seconds it may take; ``None`` without ``--deep``."""
+    """Add --deep and its limits; the command gets ``deep``.
+
+    ``deep`` is the number of MiB to read of each partition, and the number of seconds to read; ``None`` without
+    ``--deep``.
+    """
 
     def bounds(deep: bool, deep_mib: int | None, deep_time: float | None) -> tuple[int, float] | None:
         if not deep and (deep_mib, deep_time) != (None, None):
@@ -238,12 +243,15 @@ def deep_options(command: F) -> F:
 
 
 def split_values(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Every word of options that may be repeated and may hold comma lists."""
-    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    """Return the values of a repeatable option whose values may be comma-separated lists."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
 
 
 def check_exclusive(**flags: bool) -> None:
-    """:raises UsageError: when more than one of these flags is given."""
+    """Check that at most one of these flags is given.
+
+    :raises UsageError: if several are.
+    """
     given = [f"--{name.replace('_', '-')}" for name, value in flags.items() if value]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} are mutually exclusive")

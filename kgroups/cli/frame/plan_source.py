@@ -1,4 +1,4 @@
-"""The file that ``--from-file`` names, as a plan for some groups."""
+"""Read the file of ``--from-file`` and select the groups to apply it to."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from kgroups.model.operations.reset import FromPlan
 
 LARGEST = 1024**3
-"""Bytes; some eight million offsets. No undo is written that is larger: it could not be read back."""
+"""Bytes, about eight million offsets. Undo files are never larger, because they could not be read back."""
 _CHUNK = 1024**2
 _STDIN = Path("-")
 
 
 def read_plan(path: Path) -> PlanFile:
-    """:raises UsageError: when it cannot be read, is too large, or is no plan; the text names the line."""
+    """Read a plan; ``-`` is standard input.
+
+    :raises UsageError: if the file cannot be read, is too large, or is not a plan; the text names the line.
+    """
     from kgroups.model.operations.plan_file import parse_plan
 
     name = f"--from-file: {path}"
@@ -41,7 +44,7 @@ def read_plan(path: Path) -> PlanFile:
 
 
 def _read(path: Path) -> bytearray | None:
-    """``None``: it is too large. What has no size, as a pipe, is read piece by piece until it is."""
+    """Return the content, or ``None`` if it is too large; a pipe has no size and is read up to the limit."""
     data = bytearray()
     with open(0, "rb", closefd=False) if path == _STDIN else path.open("rb") as file:
         if path != _STDIN and os.fstat(file.fileno()).st_size > LARGEST:
@@ -56,41 +59,44 @@ def _read(path: Path) -> bytearray | None:
 def plan_for(
     plan: PlanFile, path: Path, selection: Selection | None, accepted: Collection[str] = ()
 ) -> tuple[FromPlan, Selection, tuple[str, ...]]:
-    """What the file says of the groups that are meant, these groups by name, and what is left out of it.
+    """Return the plan for the selected groups, these groups by name, and notices about the other groups.
 
-    :param selection: the groups that were chosen; ``None``: all that the file names.
+    :param selection: the selected groups; ``None``: all groups of the file.
     :param accepted: values of ``--accept-mismatch``.
-    :raises UsageError: when a group was named that is not in the file, or the file names none and not one was named.
+    :raises UsageError: if the file has no entries for a named group, if no group of the file is selected, or if the
+        file contains no group names and ``--group`` does not name exactly one.
     """
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.origin import Mismatch
 
-    anyway = tuple(map(Mismatch, accepted))
+    mismatches = tuple(map(Mismatch, accepted))
     if not plan.groups:
         names = selection.names if selection and not selection.needs_list else ()
         if len(names) != 1:
             raise UsageError(f"--from-file: {path} names no group (three columns): use exactly one --group")
-        return plan.scenario(names[0], anyway), Selection(names), ()
-    there = plan.groups
-    _all_there(selection.names if selection else (), frozenset(there), path)
-    chosen = _chosen(there, selection)
-    left = len(there) - len(chosen)
-    notices = (f"{count(left, 'group')} of {path} left out: not selected",) if left else ()
+        return plan.scenario(names[0], mismatches), Selection(names), ()
+    groups = plan.groups
+    _check_listed(selection.names if selection else (), frozenset(groups), path)
+    chosen = _chosen(groups, selection)
+    skipped = len(groups) - len(chosen)
+    notices = (f"{count(skipped, 'group')} of {path} left out: not selected",) if skipped else ()
     if not chosen:
         raise UsageError(f"--from-file: no group of {path} is selected")
-    # The others' rows may name what is gone, or contradict each other: no matter.
-    kept = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
-    return kept.scenario(None, anyway), Selection(tuple(chosen)), notices
+    # Rows of other groups are dropped before they are checked: they may name deleted topics, or conflict.
+    selected = plan._replace(rows=tuple(row for row in plan.rows if row.group in chosen))
+    return selected.scenario(None, mismatches), Selection(tuple(chosen)), notices
 
 
-def _chosen(there: Sequence[str], selection: Selection | None) -> dict[str, None]:
-    """In their order."""
+def _chosen(groups: Sequence[str], selection: Selection | None) -> dict[str, None]:
+    """Return the selected groups in the order of the file."""
     named = frozenset(selection.names) if selection else frozenset()
-    rest = selection._replace(names=()) if selection and selection.needs_list else None
-    return dict.fromkeys(name for name in there if selection is None or name in named or (rest and rest.matches(name)))
+    patterns = selection._replace(names=()) if selection and selection.needs_list else None
+    return dict.fromkeys(
+        name for name in groups if selection is None or name in named or (patterns and patterns.matches(name))
+    )
 
 
-def _all_there(names: Sequence[str], there: Collection[str], path: Path) -> None:
+def _check_listed(names: Sequence[str], groups: Collection[str], path: Path) -> None:
     for name in names:
-        if name not in there:
+        if name not in groups:
             raise UsageError(f"--group: {path} has no entries for group '{name}'")

@@ -1,4 +1,4 @@
-"""One line on a terminal's stderr that tells how far a command is, once it has taken longer than a second."""
+"""A progress line on the terminal, for commands that take longer than a second."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 DELAY = 1.0
-INTERVAL = 0.2
+"""Seconds until the line is first shown."""
 
+INTERVAL = 0.2
+"""Seconds between two updates."""
 
 _shown = False
-"""Whether the line is on the terminal at this moment."""
+"""Whether the line is on the terminal now."""
 
 
 def wipe() -> None:
@@ -26,15 +28,17 @@ def wipe() -> None:
 
 
 class ProgressLine:
-    """What the line says: ``str(what)``, looked at anew each time. The body sets it as it gets on."""
+    """The text of the line: ``str(status)``, evaluated at each update; the body of the block sets ``status``."""
 
     status: object = "connecting"
 
 
 @asynccontextmanager
 async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
-    """Shows the line while the body runs and wipes it after; nothing where stderr is no terminal, or one that cannot
-    wipe (``TERM=dumb``), or with ``quiet``."""
+    """Show the line while the block runs, and wipe it afterwards.
+
+    Show nothing if ``quiet``, if stderr is not a terminal, or if the terminal cannot erase a line (``TERM=dumb``).
+    """
     line = ProgressLine()
     if quiet or not sys.stderr.isatty() or os.environ.get("TERM", "").lower() in ("dumb", "unknown"):
         yield line
@@ -50,7 +54,7 @@ async def progress_line(quiet: bool = False) -> AsyncIterator[ProgressLine]:
 async def _show(progress: ProgressLine) -> None:
     global _shown
     await asyncio.sleep(DELAY)
-    import shutil  # it loads every kind of compression: too much for a command that has already ended
+    import shutil  # not at the top: it imports every compression module, which short commands do not need
 
     try:
         while True:

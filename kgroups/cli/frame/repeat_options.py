@@ -1,4 +1,4 @@
-"""Connection options as the words of another command line, for commands that kgroups suggests."""
+"""Repeat the connection options in commands that kgroups suggests."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def repeated(flags: Flags) -> tuple[str, ...]:
-    """Return the options that were given on the command line; the values of secrets are masked."""
-    return tuple(_words(flags))
+    """Return the options of the command line as arguments, with secrets masked."""
+    return tuple(_arguments(flags))
 
 
-def _words(flags: Flags) -> Iterator[str]:
+def _arguments(flags: Flags) -> Iterator[str]:
     for option, value in (
         ("-b", flags.bootstrap),
         ("--profile", flags.profile),
@@ -42,33 +42,33 @@ def _without_secret(override: str) -> str:
     key, equals, value = override.partition("=")
     if not equals:
         return override
-    refers = value.startswith("${") or (value.startswith("@") and not value.startswith("@@"))
-    if refers or shown(value, secret=is_secret(key)) == value:
+    is_reference = value.startswith("${") or (value.startswith("@") and not value.startswith("@@"))
+    if is_reference or shown(value, secret=is_secret(key)) == value:
         return override
     return f"{key}{equals}{MASK}"
 
 
 def this_command() -> str | None:
-    """Return the command that is running; the values of secrets are masked."""
+    """Return the running command, quoted for a shell, with secrets masked; ``None`` outside of a command."""
     import click
 
     context = click.get_current_context(silent=True)
-    words = context.find_root().obj if context else None
-    if not isinstance(words, tuple):
+    arguments = context.find_root().obj if context else None
+    if not isinstance(arguments, tuple):
         return None
     shown: list[str] = []
-    for word in words:
+    for argument in arguments:
         if shown and shown[-1] == "-X":
-            shown.append(_without_secret(word))
-        elif word.startswith("-X"):
-            shown.append("-X" + _without_secret(word[2:]) if len(word) > 2 else word)
+            shown.append(_without_secret(argument))
+        elif argument.startswith("-X"):
+            shown.append("-X" + _without_secret(argument[2:]) if len(argument) > 2 else argument)
         else:
-            shown.append(word)
+            shown.append(argument)
     return command_line(("kgroups", *shown))
 
 
-def command_line(words: Iterable[str]) -> str:
-    """Return words quoted for a shell, without characters that a terminal would obey."""
+def command_line(arguments: Iterable[str]) -> str:
+    """Return arguments quoted for a shell, with control characters escaped."""
     from kgroups.render.cells import escape
 
-    return escape(shlex.join(words))
+    return escape(shlex.join(arguments))

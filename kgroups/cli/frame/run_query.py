@@ -1,4 +1,4 @@
-"""Runs one question against a cluster and shows its answer: the one way from flags to an exit code."""
+"""Run one query against a cluster, show the result, and return the exit code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Query = Callable[["GroupAdmin"], Awaitable["Outcome[Any]"]]
 
 
 class Shape(NamedTuple):
-    """How the answer is to look: what the output options say, before any of it is checked."""
+    """The output options, before they are checked."""
 
     output: str
     wide: bool
@@ -35,9 +35,9 @@ class Shape(NamedTuple):
 
     @property
     def format(self) -> str:
-        """The format's name, auto resolved.
+        """The name of the format, with ``auto`` resolved.
 
-        :raises UsageError: when there is no such format.
+        :raises UsageError: if there is no such format.
         """
         from kgroups.render.output import FORMATS
 
@@ -54,9 +54,9 @@ class Shape(NamedTuple):
         return Tier.WIDE if self.wide else Tier.VERBOSE if self.verbose else Tier.BASE
 
     def check(self, view: View) -> None:
-        """Finds what cannot be right before the cluster is asked.
+        """Check the options before the cluster is contacted.
 
-        :raises UsageError: for a format, or a column to show or sort by, that does not exist.
+        :raises UsageError: if the format, or a column to show or to sort by, does not exist.
         """
         from kgroups.render.selection import select_columns, sort_rows
 
@@ -66,19 +66,19 @@ class Shape(NamedTuple):
         sort_rows((), view, self.sort)
 
     def shows(self, *keys: str) -> bool:
-        """Whether the answer needs columns that only the wide view has and that cost requests of their own."""
+        """Return whether one of these columns is shown; only the wide view has them, and they cost extra requests."""
         named = self.columns is not None and any(key in self.columns.lower().replace("-", "_") for key in keys)
         return self.wide or named or (self.columns is None and self.output in ("json", "jsonl", "csv"))
 
 
 def query_and_show(settings: ClientSettings, shape: Shape, view: View, query: Query, *, debug: bool) -> int:
-    """Asks, shows what came back on stdout and what failed on stderr; gives the exit code."""
+    """Run a query, show its items on stdout and its failures on stderr, and return the exit code."""
     shape.check(view)
     return show(*or_error_envelope(shape, view, lambda: run_query(settings, query, debug=debug)), shape, view)
 
 
 def or_error_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:
-    """What ``run`` returns, or the error that it raises; see :func:`or_write_error`."""
+    """Return the result of ``run``; if it raises, write the JSON envelope of a view, see :func:`or_write_error`."""
 
     def write(empty: Outcome[Any]) -> None:
         from kgroups.render.output import write_outcome
@@ -89,8 +89,11 @@ def or_error_envelope(shape: Shape, view: View, run: Callable[[], T]) -> T:
 
 
 def or_write_error(output: str, write: Callable[[Outcome[Any]], None], run: Callable[[], T]) -> T:
-    """What ``run`` returns. If it fails as a whole, as when no broker answers, ``-o json`` still gets its envelope: no
-    items, and the reason as a failure of the cluster. The error is raised all the same."""
+    """Return the result of ``run``; if it raises, still write the envelope of ``-o json``.
+
+    :param write: writes an outcome without items, whose only failure is the error, with the scope of the cluster.
+    :raises KgroupsError: any error of ``run``, such as :class:`kgroups.errors.ClusterUnreachable`.
+    """
     try:
         return run()
     except KgroupsError as error:
@@ -105,15 +108,15 @@ def or_write_error(output: str, write: Callable[[Outcome[Any]], None], run: Call
 def run_query(
     settings: ClientSettings, query: Query, *, debug: bool, quiet: bool = False
 ) -> tuple[Outcome[Any], str | None]:
-    """What a cluster answers to one question, and the cluster's id.
+    """Return the result of one query, and the cluster ID.
 
-    :param quiet: without a line of progress, where something else is shown on the terminal.
+    :param quiet: show no progress line, because the command draws on the terminal itself.
     """
     import asyncio
 
     results: list[tuple[Outcome[Any], str | None]] = []
-    # Handed over, not returned: where asyncio.run puts the SIGINT handler back, enum writes the main task into an
-    # error that nobody reads, result and all. For 90,000 rows that costs seconds and 200 MB.
+    # Appended, not returned: when asyncio.run restores the SIGINT handler, enum formats the main task with its result
+    # into an error message that is discarded. For 90,000 rows that costs seconds and 200 MB.
     asyncio.run(_query(settings, query, debug, quiet, results.append))
     (result,) = results
     return result
@@ -126,9 +129,9 @@ def show(
     view: View,
     undo_file: Mapping[str, str | None] = MappingProxyType({}),
 ) -> int:
-    """Shows what came back on stdout and what failed on stderr; gives the exit code.
+    """Show items on stdout and failures on stderr; return the exit code.
 
-    :param undo_file: of an operation that has one: a key of the JSON envelope.
+    :param undo_file: additional keys of the JSON envelope, of an operation with an undo file.
     """
     from kgroups.render.output import write_outcome
 
@@ -151,7 +154,7 @@ def show(
 
 
 def print_failures(outcome: Outcome[Any]) -> None:
-    """Notices and failures, on stderr."""
+    """Print notices, failures, and hints to stderr."""
     from kgroups.render.failures import failure_lines, hint_lines, notice_lines
 
     failures = outcome.failures
@@ -186,7 +189,7 @@ def _print_notice(text: str) -> None:
 
 
 def print_exchange(exchange: Exchange) -> None:
-    """The line that ``--debug`` shows for a request."""
+    """Print the line that ``--debug`` shows for a request."""
     from kgroups.model.visible import escape_message
 
     error = f" FAILED: {exchange.error}" if exchange.error else ""

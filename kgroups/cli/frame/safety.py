@@ -1,4 +1,4 @@
-"""What is checked before groups are changed: that nobody commits any more; and waiting for members to leave."""
+"""Safety checks before groups are changed: no client still commits, and, on request, all members have left."""
 
 from __future__ import annotations
 
@@ -48,14 +48,17 @@ _OPTIONS = (
 
 
 class Safety(NamedTuple):
-    """What the flags say. ``window`` is in seconds."""
+    """The safety options; ``window`` and ``when_empty`` are in seconds."""
 
     force: bool = False
     window: float = _WINDOW
     when_empty: float | None = None
 
     def check(self, confirmation: Confirmation) -> None:
-        """:raises UsageError: if it would have to wait, and then to ask."""
+        """Check that ``--when-empty`` does not have to wait and then ask.
+
+        :raises UsageError: if it is given without ``--execute --yes``.
+        """
         if self.when_empty is not None and not (confirmation.execute and confirmation.yes):
             raise UsageError(
                 "--when-empty requires --execute --yes: it applies the changes as soon as the members have left"
@@ -63,16 +66,16 @@ class Safety(NamedTuple):
 
     @property
     def together(self) -> bool:
-        """Whether all groups are changed, or none."""
+        """Whether either all groups are changed or none."""
         return self.when_empty is not None
 
     async def plan(self, admin: GroupAdmin, make: Callable[[], Awaitable[Outcome[P]]]) -> Outcome[P]:
-        """Return the plan; with ``--when-empty`` the first one that finds no members, or one that changes nothing."""
+        """Return the plan; with ``--when-empty``, the first plan without members, or an empty one if time runs out."""
         if self.when_empty is None:
             return await make()
         from kgroups.admin.wait_until_empty import wait_until_empty
 
-        return await wait_until_empty(admin, make, self.when_empty, _note)
+        return await wait_until_empty(admin, make, self.when_empty, _print_note)
 
     async def screen(
         self,
@@ -83,25 +86,29 @@ class Safety(NamedTuple):
         *,
         execute: bool,
     ) -> Outcome[P]:
-        """Return the plan without the groups for which somebody still commits; each of these is a failure.
+        """Return the plan without the groups for which a client still commits; each of these is a failure.
 
-        :param committed: what the planned groups without members have committed.
-        :param execute: whether the plan is executed; for a dry run nobody has to wait for a second sample.
+        :param committed: the commits of the planned groups that have no members.
+        :param execute: whether the plan is executed; a dry run does not wait for a second sample.
         """
         if not committed:
             return planned
         from kgroups.admin.still_committing import still_committing
 
         watch = execute and not self.force
-        sample = self.when_empty is None  # else their members have left right now, and nobody is to wait any longer
-        told = await still_committing(admin, committed, window=self.window, watch=watch, sample=sample, tell=_note)
-        perhaps = (
+        sample = self.when_empty is None  # otherwise the members have just left, and changes must not wait
+        activity = await still_committing(
+            admin, committed, window=self.window, watch=watch, sample=sample, tell=_print_note
+        )
+        consequence = (
             "changed anyway (--force)" if self.force and execute else ("--execute checks whether the commits continue")
         )
-        remarks = [f"group '{name}': not by a member: {words}; {perhaps}" for name, words in told.perhaps.items()]
-        kept = (item for item in planned.items if group_of(item) not in told.found)
-        return planned.with_items(kept).with_failures(
-            told.failures("--force"), (*remarks, *(() if self.force else told.notices))
+        notices = [
+            f"group '{name}': not by a member: {evidence}; {consequence}" for name, evidence in activity.perhaps.items()
+        ]
+        safe = (item for item in planned.items if group_of(item) not in activity.found)
+        return planned.with_items(safe).with_failures(
+            activity.failures("--force"), (*notices, *(() if self.force else activity.notices))
         )
 
     async def screen_offsets(
@@ -112,9 +119,9 @@ class Safety(NamedTuple):
         execute: bool,
         members: Iterable[GroupId] = (),
     ) -> Outcome[PlannedOffset]:
-        """The same of planned offsets.
+        """Return planned offsets without the groups for which a client still commits, as :meth:`screen` does.
 
-        :param members: groups that have members: these commit, and are not checked.
+        :param members: groups with members; these are expected to commit and are not checked.
         """
         from kgroups.admin.still_committing import committed_of
 
@@ -122,7 +129,7 @@ class Safety(NamedTuple):
         return await self.screen(admin, planned, committed, lambda entry: entry.group_id, execute=execute)
 
 
-def _note(text: str) -> None:
+def _print_note(text: str) -> None:
     from .progress import wipe
 
     wipe()
@@ -130,7 +137,7 @@ def _note(text: str) -> None:
 
 
 def safety_options(command: F) -> F:
-    """The command gets ``safety``, a :class:`Safety`."""
+    """Add the safety options; the command gets ``safety``, a :class:`Safety`."""
     return grouped_options(command, _OPTIONS, "safety", _safety)
 
 

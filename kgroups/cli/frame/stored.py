@@ -1,4 +1,4 @@
-"""Turns batches of groups into rows as they arrive: no more than a few thousand groups are in memory at once."""
+"""Convert batches of groups to rows as they arrive, so that only a few thousand groups are in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _group = itemgetter(0)
 
 async def take_rows(
     batches: AsyncGenerator[Outcome[GroupOffsets]],
-    kind: type[Any],
+    row_type: type[Any],
     rows_of: Callable[[GroupOffsets], Iterable[Any]],
     take: Callable[[Iterable[Any]], None],
     *,
@@ -29,12 +29,12 @@ async def take_rows(
     seen: Callable[[Group], None],
     refused_alone: bool = False,
 ) -> Outcome[Any]:
-    """Hands the rows of each batch to ``take``, sorted by group, with a row for each group that may not be seen.
+    """Pass the rows of each batch to ``take``, sorted by group, with a row for each group without authorization.
 
-    :param kind: the class of the rows.
-    :param insert: is given rows that belong between those taken before.
-    :param seen: is called with each group.
-    :param refused_alone: no such row for a group that has others.
+    :param row_type: the class of the rows.
+    :param insert: called with rows whose places are between the rows passed before.
+    :param seen: called with each described group.
+    :param refused_alone: add no row without authorization for a group that has other rows.
     :return: all failures and notices, without items.
     """
     failures: list[Failure] = []
@@ -45,7 +45,7 @@ async def take_rows(
         async for batch in batches:
             rows: Iterable[Any] = chain.from_iterable(map(rows_of, batch.items))
             if batch.failures:
-                refused = _refused(kind, batch, refused_alone)
+                refused = _refused(row_type, batch, refused_alone)
                 rows, late = (merge(rows, refused, key=_group), late) if batch.items else (rows, [*late, *refused])
             take(rows)
             for item in batch.items:
@@ -58,8 +58,8 @@ async def take_rows(
     return Outcome((), tuple(failures), tuple(notices), tuple(hidden))
 
 
-def _refused(kind: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
+def _refused(row_type: type[Any], batch: Outcome[GroupOffsets], alone: bool) -> list[Any]:
     from kgroups.model.views.refused_rows import refused_rows
 
     described = {item.group.group_id for item in batch.items} if alone else ()
-    return refused_rows(kind, (failure for failure in batch.failures if failure.name not in described))
+    return refused_rows(row_type, (failure for failure in batch.failures if failure.name not in described))

@@ -1,4 +1,4 @@
-"""Groups that may exist although they are missing from an outcome: what repeated looks must not take for gone."""
+"""Groups that may exist although an outcome lacks them: repeated polls must not take them for deleted."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kgroups.model.placement import OFFSETS_TOPIC
 def unanswered(failures: Iterable[Failure]) -> frozenset[GroupId] | None:
     """Return the groups that failures name; ``None`` if any missing group may exist.
 
-    Any may if a broker did not respond, or if partitions of the offsets topic have no leader: no broker lists their
-    groups then.
+    The latter is the case if a broker did not respond, or if partitions of the offsets topic have no leader: then no
+    broker lists their groups.
     """
     failures = tuple(failures)
     if any(
