@@ -24,7 +24,7 @@ from typing import Any
 
 from kgroups.admin.query.describe import describe_offsets
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.routing.pacing import BATCHES
+from kgroups.admin.routing.backoff import BATCHES
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net import connection
 from kgroups.net.cluster import Cluster

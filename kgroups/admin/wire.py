@@ -193,7 +193,7 @@ class WireAdmin:
         planned = await delete_offsets.plan_delete_offsets(self.cluster, selection, topics)
         return self._planned(selection, await self._deletable(planned))
 
-    async def still_true(
+    async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
         from .change import reset_offsets
@@ -219,12 +219,12 @@ class WireAdmin:
 
         return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen, way)
 
-    async def forget_offsets(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]:
+    async def delete_offsets_now(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]:
         from .change import forget_offsets
 
         return await forget_offsets.forget_offsets(self.cluster, group, topics)
 
-    async def forget_topics(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]:
+    async def delete_share_offsets(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]:
         from .change import forget_topics
 
         return await forget_topics.forget_topics(self.cluster, group, topics)
@@ -280,17 +280,17 @@ class WireAdmin:
         known = bool(self._hidden_by) or not self._sees_topics
         if not commits or not (known or answer.failures):
             return answer
-        from .query.hidden import with_hidden_commits
+        from .query.authorization import note_omitted_offsets
 
-        return with_hidden_commits(answer, known=known)
+        return note_omitted_offsets(answer, known=known)
 
     def _listed(self, answer: Outcome[T]) -> Outcome[T]:
         """What was selected from the list of groups, and whether that may be short for who asks."""
         if not self._hidden_by:
             return answer
-        from .query.hidden import with_hidden_groups
+        from .query.authorization import note_omitted_groups
 
-        return with_hidden_groups(answer, self._hidden_by)
+        return note_omitted_groups(answer, self._hidden_by)
 
     async def close(self) -> None:
         await self.cluster.close()
@@ -304,9 +304,9 @@ def _sees(topics: Iterable[metadata.TopicLeaders]) -> bool:
 def _hidden_by(operations: frozenset[str] | None) -> tuple[Acl, ...]:
     if operations is None or "DESCRIBE" in operations:
         return ()  # nearly always: what is said otherwise need not be loaded
-    from .query.hidden import hidden_by
+    from .query.authorization import missing_acls
 
-    return hidden_by(operations)
+    return missing_acls(operations)
 
 
 async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:

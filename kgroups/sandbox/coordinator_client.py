@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
+from kgroups.admin.routing.backoff import Backoff
 from kgroups.admin.routing.coordinators import Found, find_coordinators
-from kgroups.admin.routing.pacing import Backoff
 from kgroups.errors import BrokerUnavailable, SandboxError
 from kgroups.model.groups import GroupId
 from kgroups.net.cluster import Cluster

@@ -12,7 +12,7 @@ from math import ceil
 
 import pytest
 
-from kgroups.admin.routing.ask_coordinators import Question
+from kgroups.admin.routing.query_coordinators import GroupQuery
 from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import run_kgroups
@@ -26,7 +26,7 @@ LOAD = Load(groups=520, partitions=10)
 OLDEST = "1.1.1"
 """One request a group, pipelined."""
 
-A_REQUEST: int = Question._field_defaults["chunk"]
+A_REQUEST: int = GroupQuery._field_defaults["chunk"]
 """Groups in one batch."""
 
 

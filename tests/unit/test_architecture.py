@@ -162,7 +162,7 @@ def test_every_import_is_in_the_plan() -> None:
         ("protocol/framing", "import asyncio"),
         ("protocol/apis/metadata", "from ...net import cluster"),
         ("net/cluster", "from kgroups.admin.wire import WireAdmin"),
-        ("admin/rdkafka/answers", "import confluent_kafka"),
+        ("admin/rdkafka/results", "import confluent_kafka"),
         ("net/cluster", "from kgroups.render import views"),
         ("net/cluster", "from kio.index import load_request_schema"),
         ("protocol/error_codes", "from kio.schema.errors import ErrorCode"),

@@ -16,7 +16,7 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from ..query.select_groups import Selection
-from ..routing.ask_coordinators import Question, ask_coordinators
+from ..routing.query_coordinators import GroupQuery, query_coordinators
 from ..routing.witness import Witness
 from .make_plan import Lookups
 from .reset_offsets import WireLookups
@@ -25,7 +25,7 @@ from .reset_plan import has_members
 GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
 DeleteJournal = Journal[GroupId, DeletedGroup]
 
-_DELETE: Question[Any] = Question("groups deleted", api.API, api.DeleteGroups, changes=True)
+_DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
 async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
@@ -73,7 +73,7 @@ async def delete_groups(
         journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
     )
     question = _DELETE._replace(witness=witness)
-    answers = await ask_coordinators(cluster, question, dict.fromkeys(wanted))
+    answers = await query_coordinators(cluster, question, dict.fromkeys(wanted))
     items = []
     for name in wanted:
         failure = answers.failed.get(name)

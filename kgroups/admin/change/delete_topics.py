@@ -12,7 +12,7 @@ from kgroups.protocol.apis import delete_topics as api
 from kgroups.protocol.error_codes import Code, KafkaError
 
 _DOUBTFUL = frozenset({Code.request_timed_out})
-"""Answers that leave open whether it will be done: the controller has it, and goes on."""
+"""GroupResults that leave open whether it will be done: the controller has it, and goes on."""
 
 
 async def delete_topics(cluster: Cluster, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:

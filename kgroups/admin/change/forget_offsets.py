@@ -16,8 +16,8 @@ from kgroups.protocol.apis import offset_delete
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.partition_errors import PartitionErrors
 
-from ..routing.ask_coordinators import Answers, Question, ask_coordinators
 from ..routing.partition_leaders import partition_name
+from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
 from .reset_offsets import WireLookups
 
 
@@ -36,8 +36,8 @@ async def forget_offsets(cluster: Cluster, group: GroupId, topics: TopicScope) -
     def call(_: tuple[GroupId, ...]) -> offset_delete.OffsetDelete:
         return offset_delete.OffsetDelete(group, wanted)
 
-    question = Question("groups written", offset_delete.API, call, chunk=1, changes=True)
-    answers = await ask_coordinators(cluster, question, {group: None})
+    question = GroupQuery("groups written", offset_delete.API, call, chunk=1, changes=True)
+    answers = await query_coordinators(cluster, question, {group: None})
     done = [
         DeletedOffset(group, topic, partition, _failure(group, topic, partition, answers))
         for topic, partitions in wanted.items()
@@ -53,7 +53,7 @@ def _known(entry: TopicLeaders | None, topic: str) -> Iterable[int] | Failure:
     return entry.error.failure(Scope.TOPIC, topic, api="Metadata") if entry.error else entry.leaders
 
 
-def _failure(group: GroupId, topic: str, partition: int, answers: Answers[PartitionErrors]) -> Failure | None:
+def _failure(group: GroupId, topic: str, partition: int, answers: GroupResults[PartitionErrors]) -> Failure | None:
     if group in answers.failed:
         return answers.failed[group]
     node, errors = answers.found[group]

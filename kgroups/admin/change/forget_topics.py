@@ -10,7 +10,7 @@ from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.delete_share_group_offsets import API, DeleteShareGroupOffsets, TopicErrors
 
-from ..routing.ask_coordinators import Answers, Question, ask_coordinators
+from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
 
 
 async def forget_topics(cluster: Cluster, group: GroupId, topics: Iterable[str]) -> Outcome[ForgottenTopic]:
@@ -20,12 +20,12 @@ async def forget_topics(cluster: Cluster, group: GroupId, topics: Iterable[str])
     def call(_: tuple[GroupId, ...]) -> DeleteShareGroupOffsets:
         return DeleteShareGroupOffsets(group, wanted)
 
-    question = Question("groups written", API, call, chunk=1, changes=True)
-    answers = await ask_coordinators(cluster, question, {group: None})
+    question = GroupQuery("groups written", API, call, chunk=1, changes=True)
+    answers = await query_coordinators(cluster, question, {group: None})
     return Outcome(tuple(ForgottenTopic(group, topic, _failure(group, topic, answers)) for topic in wanted))
 
 
-def _failure(group: GroupId, topic: str, answers: Answers[TopicErrors]) -> Failure | None:
+def _failure(group: GroupId, topic: str, answers: GroupResults[TopicErrors]) -> Failure | None:
     if group in answers.failed:
         return answers.failed[group]
     node, errors = answers.found[group]

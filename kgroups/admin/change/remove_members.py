@@ -20,7 +20,7 @@ from kgroups.protocol.error_codes import KafkaError
 
 from ..query.describe import describe
 from ..query.select_groups import Selection
-from ..routing.ask_coordinators import Answers, Question, ask_coordinators
+from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
 from ..routing.witness import Witness
 
 STAYING = {
@@ -116,10 +116,10 @@ async def remove_members(
         lambda group: (group,),
         lambda node, group, errors: {group: tuple(_told(leaver, node, errors) for leaver in groups[group])},
     )
-    question: Question[MemberErrors] = Question(
+    question: GroupQuery[MemberErrors] = GroupQuery(
         "groups left", leave_group.API, call, chunk=1, changes=True, witness=witness
     )
-    answers = await ask_coordinators(cluster, question, dict.fromkeys(groups))
+    answers = await query_coordinators(cluster, question, dict.fromkeys(groups))
     items = [_removed(leaver, answers) for name in sorted(groups) for leaver in groups[name]]
     return Outcome(tuple(items), tuple(dict.fromkeys(item.failure for item in items if item.failure)))
 
@@ -129,7 +129,7 @@ def _identity(leaver: MemberRemoval) -> tuple[str, str | None]:
     return ("", leaver.member.instance_id) if leaver.member.instance_id else (leaver.member.member_id, None)
 
 
-def _removed(leaver: MemberRemoval, answers: Answers[MemberErrors]) -> RemovedMember:
+def _removed(leaver: MemberRemoval, answers: GroupResults[MemberErrors]) -> RemovedMember:
     group = leaver.group_id
     if group in answers.failed:
         result = Result.UNKNOWN if group in answers.unknown else Result.FAILED

@@ -11,9 +11,9 @@ from kgroups.model.outcome import NOT_FOUND, Failure, Outcome
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis.metadata import TopicLeaders
 
-from ..query.describe import describe_with_positions
+from ..query.describe import describe_with_offsets
 from ..query.log_offsets import fetch_logs, fetch_logs_at
-from ..query.select_groups import Selection, locate
+from ..query.select_groups import Selection, resolve
 from ..routing.partition_leaders import TopicPartition, by_topic, read_topics
 from . import reset_plan
 from .make_plan import Times, look_again, make_plan
@@ -63,11 +63,11 @@ class WireLookups:
         return told
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
-        located = await locate(self._cluster, selection)
-        unmatched = selection.unmatched(group.group_id for group in located.listed)
-        kept, remarks = reset_plan.in_reach(located.listed, selection)
-        located = located._replace(listed=tuple(kept))
-        groups, commits = await describe_with_positions(self._cluster, located)
+        resolved = await resolve(self._cluster, selection)
+        unmatched = selection.unmatched(group.group_id for group in resolved.listed)
+        kept, remarks = reset_plan.in_reach(resolved.listed, selection)
+        resolved = resolved._replace(listed=tuple(kept))
+        groups, commits = await describe_with_offsets(self._cluster, resolved)
         groups = groups.with_failures(unmatched, remarks)
         told = {failure.name for failure in groups.failures}
         committed = reset_plan.committed(found for _, found in commits.found.values())

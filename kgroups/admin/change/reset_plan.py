@@ -24,7 +24,7 @@ from kgroups.model.topic_scope import TopicScope, in_scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
-from ..query.group_types import describer_of
+from ..query.group_types import describer_for
 from ..query.select_groups import Selection
 from ..routing.partition_leaders import TopicPartition, partition_name
 
@@ -86,7 +86,7 @@ def idle_groups(groups: Iterable[Group]) -> tuple[list[GroupId], list[Failure]]:
 def has_members(group: Group) -> Failure:
     """Why a group is left alone."""
     error = kafka_error(Code.non_empty_group, f"the group has members, its state is {group.state}: stop them first")
-    api = describer_of(group.type).question.api.name  # what told it
+    api = describer_for(group.type).query.api.name  # what told it
     return error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)
 
 

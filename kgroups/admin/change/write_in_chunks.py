@@ -19,7 +19,7 @@ from .writers.ledger import WriteJournal
 class OffsetWriter(TopicIds, Protocol):
     """A client that can check planned offsets again and write them."""
 
-    async def still_true(
+    async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]: ...
 
@@ -53,7 +53,7 @@ async def write_in_chunks(
     :param with_members: also write groups that have members.
     :param together: check all groups before the first one is written; if one has changed, write none.
     """
-    if together and (changed := (await admin.still_true(planned, with_members=with_members, force=force)).failures):
+    if together and (changed := (await admin.revalidate(planned, with_members=with_members, force=force)).failures):
         held = not_together(changed, (entry.group_id for entry in planned))
         alone = (AppliedOffset(entry, Result.FAILED, held[entry.group_id]) for entry in planned)
         return Written((), tuple(alone), tuple(held.values()))
@@ -68,7 +68,7 @@ async def write_in_chunks(
     for number, part in enumerate(parts):
         entries = [entry for _, each in part for entry in each]
         try:
-            found = await stop.bound(admin.still_true(entries, with_members=with_members, force=force))
+            found = await stop.bound(admin.revalidate(entries, with_members=with_members, force=force))
             checked = found or Outcome((), tuple(stop.not_sent(name) for name, _ in part))
         except KgroupsError as error:
             checked = Outcome((), tuple(unchecked(name, error) for name, _ in part))

@@ -22,7 +22,7 @@ from kgroups.protocol.apis.metadata import ClusterMetadata
 from ..query.list_groups import EVERY_GROUP
 from ..query.select_groups import Selection
 from ..wire import WireAdmin
-from . import hints as check_words
+from . import hints
 from .hints import Server
 
 SAMPLE = 20
@@ -85,11 +85,11 @@ def _rows(settings: ClientSettings, server: Server, strides: Iterable[StepResult
         if not stride.tried:
             yield CheckRow(server.name, step, Result.NOT_TRIED, None, None)
         elif stride.error is not None:
-            text, fix = check_words.failed(settings, server, stride.step, stride.error)
-            whole = text + check_words.shown(stride.shown)
+            text, fix = hints.diagnose(settings, server, stride.step, stride.error)
+            whole = text + hints.describe_chain(stride.shown)
             yield CheckRow(server.name, step, Result.FAILED, spent, whole, fix, brief=text, reason=stride.error.reason)
         else:
-            detail, warning = check_words.told(settings, step, found)
+            detail, warning = hints.describe_step(settings, step, found)
             yield CheckRow(server.name, step, Result.WARNING if warning else Result.OK, spent, detail, warning)
 
 

@@ -34,7 +34,7 @@ class Server(NamedTuple):
     via: str = ""
 
 
-def told(settings: ClientSettings, step: Step, found: Any) -> tuple[str | None, str | None]:
+def describe_step(settings: ClientSettings, step: Step, found: Any) -> tuple[str | None, str | None]:
     """What a step that went well tells; and what to do, where it is a warning all the same."""
     match step:
         case Step.DNS:
@@ -71,7 +71,7 @@ def _session(settings: ClientSettings, session: Any) -> tuple[str, str | None]:
     return "; ".join(parts), None
 
 
-def shown(chain: Sequence[Certificate]) -> str:
+def describe_chain(chain: Sequence[Certificate]) -> str:
     """What stands behind the reason why a chain was not accepted; nothing, where it could not be had."""
     return "; it showed " + "; ".join(_chain(chain)) if chain else ""
 
@@ -121,7 +121,7 @@ def _who(sasl: Sasl) -> str:
     return f"{sasl.mechanism} as {user}" if user else sasl.mechanism
 
 
-def failed(settings: ClientSettings, server: Server, step: Step, error: KgroupsError) -> tuple[str, str]:
+def diagnose(settings: ClientSettings, server: Server, step: Step, error: KgroupsError) -> tuple[str, str]:
     """Return what happened, and what to do about it."""
     if step in (Step.DNS, Step.TCP) and server.advertised:
         return _unreachable_as_advertised(server, error)

@@ -43,14 +43,14 @@ async def read_group_logs(
         return GroupLogs({}, ())
     logs, _ = await fetch_logs(cluster, {OFFSETS_TOPIC: list(readers)}, isolation=Isolation.READ_COMMITTED)
     ends = logs.offsets.get(OFFSETS_TOPIC, {})
-    led = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in readers])
-    notices = [f"--deep: {hole.name}: {hole.message}" for hole in led.holes.values()]
+    by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in readers])
+    notices = [f"--deep: {hole.name}: {hole.message}" for hole in by_leader.failures.values()]
     jobs = [
         (readers[number], readers[number].read(node, ends.get(number, LogOffsets())))
-        for node, pairs in led.leaders.items()
+        for node, pairs in by_leader.leaders.items()
         for _, number in pairs
     ]
-    reasons = {number: f"{hole.name}: {hole.message}" for (_, number), hole in led.holes.items()}
+    reasons = {number: f"{hole.name}: {hole.message}" for (_, number), hole in by_leader.failures.items()}
     answered = await fan_out(jobs)
     for reader, answer in sorted(answered, key=lambda each: each[0].number):
         said = f"{OFFSETS_TOPIC}-{reader.number}: {answer}" if isinstance(answer, KgroupsError) else str(answer)

@@ -76,8 +76,8 @@ def _unread(groups: Collection[GroupId], why: str) -> RecentCommits:
 
 async def _read(cluster: Cluster, homes: Mapping[int, set[GroupId]], since: int, everything: bool) -> RecentCommits:
     ends, starts, holes = await fetch_ends_at(cluster, {OFFSETS_TOPIC: list(homes)}, since)
-    led = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in homes])
-    leaders = {number: node for node, pairs in led.leaders.items() for _, number in pairs}
+    by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in homes])
+    leaders = {number: node for node, pairs in by_leader.leaders.items() for _, number in pairs}
     why = {int(hole.name.rpartition("-")[2]): hole.message for hole in holes if "-" in hole.name}
     most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // len(homes))
     until = time.monotonic() + cluster.deadline.remaining() * OF_WHAT_IS_LEFT

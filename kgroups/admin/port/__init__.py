@@ -77,7 +77,7 @@ class GroupAdmin(Protocol):
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         """Return the IDs of these topics; those whose ID is unknown (before Kafka 2.8) are absent."""
 
-    async def still_true(
+    async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]: ...
 

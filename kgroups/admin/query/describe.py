@@ -13,11 +13,11 @@ from kgroups.model.views.offset_row import GroupOffsets
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.error_codes import Code
 
-from ..routing.ask_coordinators import Answers
+from ..routing.query_coordinators import GroupResults
 from .describe_groups import describe_listed, describe_named
-from .group_offsets import correct_positions, fetch_positions
+from .group_offsets import fetch_offsets, refetch_offsets
 from .log_offsets import fetch_logs
-from .select_groups import Located, Selection
+from .select_groups import ResolvedSelection, Selection
 from .stream import Stages, collect, stream_answers
 
 
@@ -25,19 +25,19 @@ async def describe(cluster: Cluster, selection: Selection) -> Outcome[Group]:
     """State and members of the selected groups, sorted by name."""
     topics = selection.topics
 
-    async def ask(located: Located) -> Outcome[Group]:
-        return await describe_located(cluster, located, topics=topics)
+    async def ask(resolved: ResolvedSelection) -> Outcome[Group]:
+        return await describe_located(cluster, resolved, topics=topics)
 
     return await collect(stream_answers(cluster, selection, Stages(ask, _as_they_are, _group_id)))
 
 
 async def describe_located(
-    cluster: Cluster, located: Located, *, topics: frozenset[str] = frozenset()
+    cluster: Cluster, resolved: ResolvedSelection, *, topics: frozenset[str] = frozenset()
 ) -> Outcome[Group]:
     """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
     if not topics:
-        return _with_remarks(await _described(cluster, located))
-    groups, commits = await describe_with_positions(cluster, located)
+        return _with_remarks(await _described(cluster, resolved))
+    groups, commits = await describe_with_offsets(cluster, resolved)
     joined = _joined(groups, commits, topics)
     return _with_remarks(joined.with_items(group for group, _ in joined.items))
 
@@ -67,8 +67,8 @@ def stream_offsets(
     """The same in batches, see :func:`.stream.stream_answers`: log offsets are read after the commits of a batch."""
     topics = selection.topics
 
-    async def ask(located: Located) -> Outcome[_Pair]:
-        return await _pairs(cluster, located, topics)
+    async def ask(resolved: ResolvedSelection) -> Outcome[_Pair]:
+        return await _pairs(cluster, resolved, topics)
 
     async def finish(pairs: Sequence[_Pair]) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
         return await _with_logs(cluster, pairs, topics, isolation=isolation, whole_topics=whole_topics)
@@ -78,21 +78,21 @@ def stream_offsets(
 
 async def describe_located_offsets(
     cluster: Cluster,
-    located: Located,
+    resolved: ResolvedSelection,
     *,
     topics: frozenset[str] = frozenset(),
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
     whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
     """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
-    pairs = await _pairs(cluster, located, topics)
+    pairs = await _pairs(cluster, resolved, topics)
     described, failures = await _with_logs(cluster, pairs.items, topics, isolation=isolation, whole_topics=whole_topics)
     return pairs.with_items(described).with_failures(failures)
 
 
-async def _pairs(cluster: Cluster, located: Located, topics: frozenset[str]) -> Outcome[_Pair]:
+async def _pairs(cluster: Cluster, resolved: ResolvedSelection, topics: frozenset[str]) -> Outcome[_Pair]:
     """Each group beside its commits, sorted by name."""
-    groups, commits = await describe_with_positions(cluster, located)
+    groups, commits = await describe_with_offsets(cluster, resolved)
     joined = _joined(_with_stand_ins(groups, commits), commits, topics)
     remarks = _with_remarks(joined.with_items(group for group, _ in joined.items)).notices
     return joined._replace(notices=remarks)
@@ -111,19 +111,21 @@ async def _as_they_are(groups: Sequence[Group]) -> tuple[Sequence[Group], Sequen
     return groups, ()
 
 
-async def describe_with_positions(cluster: Cluster, located: Located) -> tuple[Outcome[Group], Answers[GroupCommits]]:
+async def describe_with_offsets(
+    cluster: Cluster, resolved: ResolvedSelection
+) -> tuple[Outcome[Group], GroupResults[GroupCommits]]:
     """The groups, and where each stands: what it has committed, or what groups of its kind have instead."""
-    groups, positions = await asyncio.gather(_described(cluster, located), fetch_positions(cluster, located))
-    await correct_positions(cluster, groups.items, located.named, positions)
+    groups, positions = await asyncio.gather(_described(cluster, resolved), fetch_offsets(cluster, resolved))
+    await refetch_offsets(cluster, groups.items, resolved.named, positions)
     return groups, positions
 
 
-async def _described(cluster: Cluster, located: Located) -> Outcome[Group]:
+async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[Group]:
     outcome = merge(
-        await asyncio.gather(describe_listed(cluster, located.listed), describe_named(cluster, located.named))
+        await asyncio.gather(describe_listed(cluster, resolved.listed), describe_named(cluster, resolved.named))
     )
     groups = sorted(outcome.items, key=lambda group: group.group_id)
-    return outcome.with_items(groups).with_failures(located.failures, located.notices)
+    return outcome.with_items(groups).with_failures(resolved.failures, resolved.notices)
 
 
 def _with_remarks(groups: Outcome[Group]) -> Outcome[Group]:
@@ -133,7 +135,7 @@ def _with_remarks(groups: Outcome[Group]) -> Outcome[Group]:
     return groups.with_failures((), notices)
 
 
-def _with_stand_ins(groups: Outcome[Group], commits: Answers[GroupCommits]) -> Outcome[Group]:
+def _with_stand_ins(groups: Outcome[Group], commits: GroupResults[GroupCommits]) -> Outcome[Group]:
     """Groups besides, of which only the commits may be seen: Kafka 4.3 does not describe a KIP-848 group to who may
     not DESCRIBE each topic of its members."""
     refused = [failure.name for failure in groups.failures if failure.code == Code.topic_authorization_failed]
@@ -149,7 +151,7 @@ def _with_stand_ins(groups: Outcome[Group], commits: Answers[GroupCommits]) -> O
 _Pair = tuple[Group, GroupCommits]
 
 
-def _joined(groups: Outcome[Group], commits: Answers[GroupCommits], topics: frozenset[str]) -> Outcome[_Pair]:
+def _joined(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics: frozenset[str]) -> Outcome[_Pair]:
     """Each group beside its commits; one whose commits could not be read is a failure, not a group without any."""
     told = {failure.name for failure in groups.failures}
     pairs: list[_Pair] = []

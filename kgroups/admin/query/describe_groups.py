@@ -16,7 +16,7 @@ from kgroups.model.groups import Group, GroupId, GroupType, ListedGroup
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
 
-from ..routing.ask_coordinators import ask_coordinators
+from ..routing.query_coordinators import query_coordinators
 from . import group_types
 from .list_groups import ListFilter, fetch_groups
 
@@ -61,11 +61,11 @@ async def describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Out
 
 
 async def _ask(cluster: Cluster, wanted: Mapping[str, Mapping[GroupId, Node | None]]) -> _Found:
-    """Puts each kind's question about its groups, all at once."""
-    describers = [group_types.describer_of(kind) for kind in wanted]
+    """Puts each kind's query about its groups, all at once."""
+    describers = [group_types.describer_for(kind) for kind in wanted]
     answers = await asyncio.gather(
         *(
-            ask_coordinators(cluster, describer.question, where)
+            query_coordinators(cluster, describer.query, where)
             for describer, where in zip(describers, wanted.values(), strict=True)
         )
     )
@@ -99,14 +99,14 @@ async def _speaking(
     cluster: Cluster, where: Mapping[GroupId, Node], kind: str
 ) -> dict[str, Mapping[GroupId, Node | None]]:
     """The kind, with those groups whose coordinator knows groups of that kind at all."""
-    question = group_types.describer_of(kind).question
+    query = group_types.describer_for(kind).query
     capable = set()
     for node in set(where.values()):
         try:
-            if await cluster.speaks(node, question.api):
+            if await cluster.speaks(node, query.api):
                 capable.add(node)
         except KgroupsError:
-            continue  # the classic question meets the same error, and tells it
+            continue  # the classic query meets the same error, and tells it
     return {kind: {name: node for name, node in where.items() if node in capable}}
 
 
@@ -117,13 +117,13 @@ async def _too_old(cluster: Cluster, wanted: Mapping[str, dict[GroupId, Node | N
         where = {name: node for name, node in wanted.get(kind, {}).items() if node}
         if not where:
             continue
-        describer = group_types.describer_of(kind)
-        question, since = describer.question, describer.since
+        describer = group_types.describer_for(kind)
+        query, since = describer.query, describer.since
         for name, node in where.items():
-            with suppress(KgroupsError):  # a broker that is gone: the question meets the same error, and tells it
-                if not await cluster.speaks(node, question.api):
+            with suppress(KgroupsError):  # a broker that is gone: the query meets the same error, and tells it
+                if not await cluster.speaks(node, query.api):
                     message = f"{kind.lower()} groups can be described from Kafka {since} on"
-                    failures[name] = Failure(Scope.GROUP, name, message, api=question.api.name, broker=node.id)
+                    failures[name] = Failure(Scope.GROUP, name, message, api=query.api.name, broker=node.id)
                     del wanted[kind][name]
     return failures
 

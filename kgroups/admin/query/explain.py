@@ -27,7 +27,7 @@ from ..routing.partition_leaders import by_topic, read_topics
 from .describe import describe_located
 from .group_offsets import fetch_commits
 from .log_offsets import fetch_logs
-from .select_groups import Located, Selection
+from .select_groups import ResolvedSelection, Selection
 from .stream import Stages, collect, stream_answers
 
 _OF_BROKER = tuple(limit.name for limit in (BrokerLimits().members, BrokerLimits().consumers, BrokerLimits().request))
@@ -42,9 +42,9 @@ async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupF
     """The selected groups with what is known of them, sorted by name. What is asked about is the groups: limits that
     may not be read are the defaults, and that the topic where groups are kept may not be seen is a notice."""
 
-    async def ask(located: Located) -> Outcome[_Described]:
-        groups = await describe_located(cluster, located, topics=selection.topics)
-        how = await _how(cluster, located)
+    async def ask(resolved: ResolvedSelection) -> Outcome[_Described]:
+        groups = await describe_located(cluster, resolved, topics=selection.topics)
+        how = await _how(cluster, resolved)
         return groups.with_items((group, how.get(group.group_id, "ListGroups")) for group in groups.items)
 
     async def finish(described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
@@ -161,14 +161,14 @@ def _placement(group: GroupId, how: str, kept_in: TopicLeaders | None) -> Placem
     return Placement(how, partition, count, leader if isinstance(leader, int) else None)
 
 
-async def _how(cluster: Cluster, located: Located) -> dict[GroupId, str]:
+async def _how(cluster: Cluster, resolved: ResolvedSelection) -> dict[GroupId, str]:
     """By which API each group's coordinator was found, and in which version."""
     asked, listing = find_coordinator.API, list_groups.API
     found: dict[GroupId, str] = {}
-    if located.named:
+    if resolved.named:
         versions = await cluster.versions(cluster.nodes_by_health()[0])
-        found.update(dict.fromkeys(located.named, f"{asked} v{versions.pick(asked)}"))
-    for group in located.listed:
+        found.update(dict.fromkeys(resolved.named, f"{asked} v{versions.pick(asked)}"))
+    for group in resolved.listed:
         found[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
     return found
 

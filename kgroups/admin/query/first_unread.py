@@ -26,7 +26,7 @@ from kgroups.protocol.budget import Budget
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.protocol.first_records import first_records
 
-from ..routing.pacing import BATCHES, Backoff
+from ..routing.backoff import BATCHES, Backoff
 from ..routing.partition_leaders import (
     LEADER_ROUNDS,
     TopicPartition,
@@ -107,20 +107,20 @@ async def find_unread(
     for attempt in range(LEADER_ROUNDS):
         if not pending or (attempt and not await backoff.wait()):
             break
-        led = await find_leaders(cluster, {search.pair for search in pending})
+        by_leader = await find_leaders(cluster, {search.pair for search in pending})
         by_pair: dict[TopicPartition, list[Search]] = {}
         for search in pending:
             findings.failures.pop(search.position, None)
-            if search.pair in led.holes:
-                findings.fail(search, led.holes[search.pair])
+            if search.pair in by_leader.failures:
+                findings.fail(search, by_leader.failures[search.pair])
             else:
                 by_pair.setdefault(search.pair, []).append(search)
         jobs = [
             (node, _Leader(cluster, node, isolation, findings).ask({pair: by_pair[pair] for pair in pairs}))
-            for node, pairs in sorted(led.leaders.items())
+            for node, pairs in sorted(by_leader.leaders.items())
         ]
         lost = [search for _, moved in await fan_out(jobs) if not isinstance(moved, KgroupsError) for search in moved]
-        lost += [s for s in pending if s.pair in led.holes and may_heal(led.holes[s.pair])]
+        lost += [s for s in pending if s.pair in by_leader.failures and may_heal(by_leader.failures[s.pair])]
         pending = lost
     failed = {position: FirstUnread(failed=failure.message) for position, failure in findings.failures.items()}
     return {**findings.found, **failed}, tuple(dict.fromkeys(map(findings.failures.__getitem__, sorted(failed))))

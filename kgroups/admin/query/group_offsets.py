@@ -11,34 +11,34 @@ from kgroups.model.groups import Group, GroupId, GroupType
 from kgroups.model.offsets import GroupCommits
 from kgroups.net.cluster import Cluster
 
-from ..routing.ask_coordinators import Answers, ask_coordinators
+from ..routing.query_coordinators import GroupResults, query_coordinators
 from . import group_types
 from .group_types.consumers import COMMITS
-from .select_groups import Located
+from .select_groups import ResolvedSelection
 
 
-async def fetch_commits(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> Answers[GroupCommits]:
+async def fetch_commits(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> GroupResults[GroupCommits]:
     """The commits of groups, on every topic, asked of their coordinators."""
-    return await ask_coordinators(cluster, COMMITS, where)
+    return await query_coordinators(cluster, COMMITS, where)
 
 
-async def fetch_positions(cluster: Cluster, located: Located) -> Answers[GroupCommits]:
+async def fetch_offsets(cluster: Cluster, resolved: ResolvedSelection) -> GroupResults[GroupCommits]:
     """Where groups stand, asked as their listed kind wants it; one of unknown kind is taken for one that commits."""
     rare: dict[str, dict[GroupId, Node | None]] = {}
-    for group in located.listed:
+    for group in resolved.listed:
         if group.type in GroupType.WITHOUT_COMMITS:
             rare.setdefault(group.type, {})[group.group_id] = group.coordinator
     common, *others = await asyncio.gather(
-        fetch_commits(cluster, located.with_commits()),
-        *(ask_coordinators(cluster, group_types.positions_of(kind), where) for kind, where in rare.items()),
+        fetch_commits(cluster, resolved.with_commits()),
+        *(query_coordinators(cluster, group_types.offsets_query_for(kind), where) for kind, where in rare.items()),
     )
     for other in others:
         _take(common, other)
     return common
 
 
-async def correct_positions(
-    cluster: Cluster, groups: Iterable[Group], named: Iterable[GroupId], found: Answers[GroupCommits]
+async def refetch_offsets(
+    cluster: Cluster, groups: Iterable[Group], named: Iterable[GroupId], found: GroupResults[GroupCommits]
 ) -> None:
     """Asks again about the named groups that were taken for what they are not, now that their kind is known."""
     names = frozenset(named)
@@ -47,10 +47,10 @@ async def correct_positions(
         if group.type in GroupType.WITHOUT_COMMITS and group.group_id in names:
             rare.setdefault(group.type, {})[group.group_id] = group.coordinator
     for kind, where in rare.items():
-        _take(found, await ask_coordinators(cluster, group_types.positions_of(kind), where))
+        _take(found, await query_coordinators(cluster, group_types.offsets_query_for(kind), where))
 
 
-def _take(answers: Answers[GroupCommits], better: Answers[GroupCommits]) -> None:
+def _take(answers: GroupResults[GroupCommits], better: GroupResults[GroupCommits]) -> None:
     """What ``better`` says of its groups takes the place of what was said of them."""
     for name in (*better.found, *better.failed):
         answers.found.pop(name, None)

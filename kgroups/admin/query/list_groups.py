@@ -19,8 +19,8 @@ from kgroups.net.cluster import Cluster
 from kgroups.net.fanout import as_answered
 from kgroups.protocol.apis import list_groups
 
+from ..routing.backoff import Backoff
 from ..routing.coverage import NO_CHECK, Checked, Coverage, list_checked
-from ..routing.pacing import Backoff
 
 
 class ListFilter(NamedTuple):
@@ -121,11 +121,11 @@ async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGrou
     """The same groups with the states that DescribeGroups tells; one that vanished meanwhile is no longer listed."""
     from kgroups.protocol.apis import describe_groups
 
-    from ..routing.ask_coordinators import Question, ask_coordinators
+    from ..routing.query_coordinators import GroupQuery, query_coordinators
 
-    question = Question("states", describe_groups.API, describe_groups.DescribeGroups)
+    query = GroupQuery("states", describe_groups.API, describe_groups.DescribeGroups)
     by_name = {group.group_id: group for group in listed}
-    answers = await ask_coordinators(cluster, question, dict.fromkeys(by_name, node))
+    answers = await query_coordinators(cluster, query, dict.fromkeys(by_name, node))
     found = [by_name[name]._replace(state=group.state) for name, (_, group) in answers.found.items()]
     failures = [failure for failure in answers.failed.values() if failure.error != NOT_FOUND]
     return Outcome(tuple(found), tuple(failures))

@@ -14,7 +14,7 @@ from kgroups.protocol.apis import list_offsets
 from kgroups.protocol.apis.list_offsets import Found, Where
 from kgroups.protocol.error_codes import KafkaError
 
-from ..routing.pacing import Backoff
+from ..routing.backoff import Backoff
 from ..routing.partition_leaders import (
     LEADER_ROUNDS,
     TopicPartition,
@@ -96,15 +96,17 @@ async def _fill(cluster: Cluster, wanted: Wanted, survey: _Survey) -> None:
     for attempt in range(LEADER_ROUNDS):
         if attempt and not await backoff.wait():
             break
-        led = await find_leaders(cluster, pending, whole_topics=survey.whole_topics and not attempt)
+        by_leader = await find_leaders(cluster, pending, whole_topics=survey.whole_topics and not attempt)
         if not attempt:
-            cluster.progress.begin("logs", len(led.holes) + sum(map(len, led.leaders.values())), again=True)
-            cluster.progress.advance("logs", len(led.holes))
+            cluster.progress.begin(
+                "logs", len(by_leader.failures) + sum(map(len, by_leader.leaders.values())), again=True
+            )
+            cluster.progress.advance("logs", len(by_leader.failures))
         for pair in pending:
             survey.holes.pop(pair, None)
-        survey.holes.update(led.holes)
-        survey.topic_ids.update(led.topic_ids)
-        await _ask_leaders(cluster, led.leaders, survey)
+        survey.holes.update(by_leader.failures)
+        survey.topic_ids.update(by_leader.topic_ids)
+        await _ask_leaders(cluster, by_leader.leaders, survey)
         pending = {pair for pair, failure in survey.holes.items() if may_heal(failure)}
         if not pending:
             break

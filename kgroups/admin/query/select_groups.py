@@ -54,7 +54,7 @@ class Selection(NamedTuple):
         return not self.names and self.pattern is None  # by topic alone
 
 
-class Located(NamedTuple):
+class ResolvedSelection(NamedTuple):
     """The groups that are meant: those the list told of, and the named ones, each with its coordinator."""
 
     listed: tuple[ListedGroup, ...] = ()
@@ -70,7 +70,7 @@ class Located(NamedTuple):
         return {**self.named, **listed}
 
 
-async def locate(cluster: Cluster, selection: Selection) -> Located:
+async def resolve(cluster: Cluster, selection: Selection) -> ResolvedSelection:
     """Lists the groups where that is needed, and looks up the coordinators of those only named.
 
     What the list tells needs no FindCoordinator: only a group's coordinator lists it.
@@ -84,4 +84,4 @@ async def locate(cluster: Cluster, selection: Selection) -> Located:
         failures, notices = answer.failures, answer.notices
     unlisted = set(selection.names) - {group.group_id for group in listed}
     named, lost = await find_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
-    return Located(listed, named, (*failures, *(lost[name] for name in sorted(lost))), notices)
+    return ResolvedSelection(listed, named, (*failures, *(lost[name] for name in sorted(lost))), notices)

@@ -25,7 +25,7 @@ from kgroups.net.cluster import Cluster
 
 from ..routing.coordinators import find_coordinators
 from .list_groups import stream_groups
-from .select_groups import Located, Selection
+from .select_groups import ResolvedSelection, Selection
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -37,7 +37,7 @@ HELD = 36_000
 FEWEST_HELD, MOST_HELD = 3, 6
 """Pieces of one coordinator that are awaited or held at once, at least and at most."""
 PIECES_UNDER_WAY = 2
-"""Pieces that one coordinator is asked about at once. Together they fill :data:`.pacing.BATCHES`, and not more."""
+"""Pieces that one coordinator is asked about at once. Together they fill :data:`.backoff.BATCHES`, and not more."""
 
 LONGEST_STALL = 0.5
 """Seconds without any news, after which what has arrived goes on alone; less where little time is left."""
@@ -47,7 +47,7 @@ class Stages(NamedTuple, Generic[T, U]):
     """What to do with groups: ``ask`` returns the answers about groups of one coordinator, sorted by name. ``finish``
     makes the final answers, one for each, from answers of several coordinators, and may add failures."""
 
-    ask: Callable[[Located], Awaitable[Outcome[T]]]
+    ask: Callable[[ResolvedSelection], Awaitable[Outcome[T]]]
     finish: Callable[[Sequence[T]], Awaitable[tuple[Sequence[U], Sequence[Failure]]]]
     name: Callable[[T], GroupId]
 
@@ -72,7 +72,7 @@ async def collect(batches: AsyncGenerator[Outcome[T]]) -> Outcome[T]:
 
 
 class _Piece(Generic[T, U]):
-    """Answers about some groups of one coordinator, sorted by name; the last of these names is ``last``."""
+    """GroupResults about some groups of one coordinator, sorted by name; the last of these names is ``last``."""
 
     def __init__(self, last: GroupId) -> None:
         self.last = last
@@ -103,19 +103,19 @@ class _Lane(Generic[T, U]):
         """The answers of the first piece, once they are final."""
         return self.pieces[0].finished if self.pieces else None
 
-    def parts(self, size: int) -> Iterable[tuple[GroupId, Located]]:
+    def parts(self, size: int) -> Iterable[tuple[GroupId, ResolvedSelection]]:
         """The groups in pieces, each after the last name in it."""
         names = sorted(self._named)
         for at in range(0, len(names), size):
             some = names[at : at + size]
-            yield some[-1], Located(named={name: self._named[name] for name in some})
+            yield some[-1], ResolvedSelection(named={name: self._named[name] for name in some})
         groups = sorted(self._groups, key=_group_id)
         self._groups = ()
         groups.reverse()
         while groups:
             listed = tuple(reversed(groups[-size:]))
             del groups[-size:]  # what has been asked about need not be kept
-            yield listed[-1].group_id, Located(listed)
+            yield listed[-1].group_id, ResolvedSelection(listed)
 
 
 class _Stream(Generic[T, U]):
@@ -239,18 +239,18 @@ class _Stream(Generic[T, U]):
 
     async def _ask(self, lane: _Lane[T, U]) -> None:
         gate = asyncio.Semaphore(PIECES_UNDER_WAY)
-        for last, located in lane.parts(self._size):
+        for last, resolved in lane.parts(self._size):
             while len(lane.pieces) >= self._held and not self._stalled:
                 lane.room.clear()
                 await lane.room.wait()
             await gate.acquire()
             piece: _Piece[T, U] = _Piece(last)
             lane.pieces.append(piece)
-            self._run(self._answer(piece, located, gate))
+            self._run(self._answer(piece, resolved, gate))
         lane.over = True
 
-    async def _answer(self, piece: _Piece[T, U], located: Located, gate: asyncio.Semaphore) -> None:
-        answer = await self._stages.ask(located)
+    async def _answer(self, piece: _Piece[T, U], resolved: ResolvedSelection, gate: asyncio.Semaphore) -> None:
+        answer = await self._stages.ask(resolved)
         gate.release()
         self._notices.update(dict.fromkeys(answer.notices))
         piece.names = [self._stages.name(item) for item in answer.items]

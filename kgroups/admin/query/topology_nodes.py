@@ -11,14 +11,14 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import streams_group_describe
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup, StreamsGroupDescribe
 
-from ..routing.ask_coordinators import Question, ask_coordinators
+from ..routing.query_coordinators import GroupQuery, query_coordinators
 
 
 def _with_nodes(groups: tuple[GroupId, ...]) -> StreamsGroupDescribe:
     return StreamsGroupDescribe(groups, nodes=True)
 
 
-_QUESTION: Question[StreamsGroup] = Question("topologies", streams_group_describe.API, _with_nodes)
+_QUESTION: GroupQuery[StreamsGroup] = GroupQuery("topologies", streams_group_describe.API, _with_nodes)
 
 
 async def describe_nodes(cluster: Cluster, groups: Sequence[Group]) -> Outcome[Group]:
@@ -27,7 +27,7 @@ async def describe_nodes(cluster: Cluster, groups: Sequence[Group]) -> Outcome[G
     They are requested apart from the description, because the broker's plugin may be slow to deliver them.
     """
     asked = [group for group in groups if group.type == GroupType.STREAMS and await _capable(cluster, group)]
-    answers = await ask_coordinators(cluster, _QUESTION, {group.group_id: group.coordinator for group in asked})
+    answers = await query_coordinators(cluster, _QUESTION, {group.group_id: group.coordinator for group in asked})
     return Outcome(
         tuple(_completed(group, answers.found.get(group.group_id)) for group in groups),
         tuple(answers.failed[name] for name in sorted(answers.failed)),

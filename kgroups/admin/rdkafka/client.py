@@ -9,7 +9,7 @@ What librdkafka does not tell, and what becomes of it here:
 - Who lists a group: worked out by Kafka's rule, and asked group by group where the rule does not hold.
 - Which broker an error came from: ``None``, but for the logs.
 - Records: it could read them, by a consumer for each; that is left to the wire client, and time lag is unknown.
-- Acts: see :mod:`.acts`.
+- Operations: see :mod:`.operations`.
 
 confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not exist.
 """
@@ -51,15 +51,15 @@ from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from ..change.make_plan import Times
-from ..query.hidden import hidden_by, with_hidden_commits, with_hidden_groups
+from ..query.authorization import missing_acls, note_omitted_groups, note_omitted_offsets
 from ..query.list_groups import ListFilter
 from ..query.select_groups import Selection
+from ..routing.backoff import FIRST_PAUSE
 from ..routing.coverage import missing_coordinators
-from ..routing.pacing import FIRST_PAUSE
 from ..routing.partition_leaders import LEADER_ROUNDS, partition_name
-from . import answers, words
-from .acts import Acts, PartitionFailures
-from .asking import AGAIN, Gate, Refused, ask_each, patiently
+from . import conversions, results
+from .operations import Operations, PartitionFailures
+from .requests import AGAIN, CircuitBreaker, RequestFailed, ask_each, with_retries
 
 T = TypeVar("T")
 Start = Callable[[], Future[Any]]
@@ -76,7 +76,7 @@ GRACE = 1.0
 _SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
 
-class RdkafkaAdmin(Acts):
+class RdkafkaAdmin(Operations):
     """An AdminClient that has reached its cluster; :meth:`connect` makes one."""
 
     def __init__(self, client: AdminClient, settings: ClientSettings) -> None:
@@ -86,8 +86,8 @@ class RdkafkaAdmin(Acts):
         self._cluster_id: str | None = None
         self._missing: tuple[Failure, ...] = ()
         self._sees_topics = True
-        self._placement = words.Placement()
-        self._gates: dict[Node | None, Gate] = {}
+        self._placement = conversions.Placement()
+        self._gates: dict[Node | None, CircuitBreaker] = {}
 
     @classmethod
     async def connect(cls, settings: ClientSettings) -> RdkafkaAdmin:
@@ -140,8 +140,8 @@ class RdkafkaAdmin(Acts):
                 raise self._unreachable(told, error.args[0].str()) from None
             self._sees_topics = error.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED
         else:
-            self._placement = words.placement_of(description)
-            self._missing = missing_coordinators((words.leaders_of(description),))
+            self._placement = conversions.placement_of(description)
+            self._missing = missing_coordinators((conversions.leaders_of(description),))
         self._cluster_id = await self._identify(patience)
 
     async def _identify(self, patience: Deadline) -> str | None:
@@ -156,7 +156,7 @@ class RdkafkaAdmin(Acts):
 
     def _unreachable(self, told: Iterable[KafkaError], otherwise: str) -> ClusterUnreachable:
         texts = [error.str() for error in told if error.code() != KafkaError._ALL_BROKERS_DOWN]
-        reasons = words.reasons(texts) or [f"{self._settings.bootstrap_servers}: {otherwise}"]
+        reasons = conversions.reasons(texts) or [f"{self._settings.bootstrap_servers}: {otherwise}"]
         return ClusterUnreachable("no bootstrap server responded: " + "; ".join(reasons))
 
     @property
@@ -169,37 +169,39 @@ class RdkafkaAdmin(Acts):
 
     async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
         entries, failures = await self._list()
-        stateless = [name for name in entries if words.state_of(entries[name]) is None]
+        stateless = [name for name in entries if conversions.state_of(entries[name]) is None]
         described, vain = await self._locate(entries, stateless if wanted.states or wanted.with_states else ())
         groups: list[ListedGroup] = []
         for name in sorted(entries):
             entry, group = entries[name], described.get(name)
             node = group.coordinator if group else self._placement.coordinator(name)
             if name in vain and (node is None or name in stateless):
-                failures += () if words.is_missing(vain[name]) else (vain[name],)
+                failures += () if conversions.is_missing(vain[name]) else (vain[name],)
             elif node:
-                state = words.state_of(entry) or (words.known_state(group) if group else None)
-                groups.append(ListedGroup(name, words.protocol_type_of(entry), node, state, words.type_of(entry)))
-        kept, refused, notices = answers.filtered(groups, wanted)
+                state = conversions.state_of(entry) or (conversions.known_state(group) if group else None)
+                groups.append(
+                    ListedGroup(name, conversions.protocol_type_of(entry), node, state, conversions.type_of(entry))
+                )
+        kept, refused, notices = results.filtered(groups, wanted)
         failures += tuple(Failure(Scope.CLUSTER, self._name, message, api="ListGroups") for message in refused)
-        answer = Outcome(tuple(kept), (*failures, *self._missing), (answers.UNLISTED, *notices))
-        return with_hidden_groups(answer, await self._hidden_by(entries.values()))
+        answer = Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
+        return note_omitted_groups(answer, await self._hidden_by(entries.values()))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         pairs = await self._pairs(selection, with_commits=bool(selection.topics))
         groups = tuple(group for group, _ in pairs.items)
         untold = any(group.members or group.type == GroupType.CONSUMER for group in groups)
-        return pairs.with_items(groups).with_failures((), (answers.UNTOLD,) if untold else ())
+        return pairs.with_items(groups).with_failures((), (results.UNTOLD,) if untold else ())
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> Outcome[GroupOffsets]:
         pairs = await self._pairs(selection, with_commits=True)
-        wanted = answers.partitions_of(pairs.items, selection.topics)
+        wanted = results.partitions_of(pairs.items, selection.topics)
         logs, failures = await self._logs(wanted, isolation, whole_topics)
         described = (GroupOffsets(group, commits, logs, selection.topics) for group, commits in pairs.items)
         known = bool(pairs.hidden_by) or not self._sees_topics
-        return with_hidden_commits(pairs.with_items(described).with_failures(failures), known=known)
+        return note_omitted_offsets(pairs.with_items(described).with_failures(failures), known=known)
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
         return Outcome(tuple(groups))  # librdkafka describes no streams groups: there is nothing to complete
@@ -214,18 +216,18 @@ class RdkafkaAdmin(Acts):
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
         """Records are read over the wire only: every position is unknown, for one reason."""
-        wanted = dict.fromkeys(positions, FirstUnread(failed=answers.UNREAD))
-        return wanted, (Failure(Scope.CLUSTER, self._name, answers.UNREAD),) if wanted else ()
+        wanted = dict.fromkeys(positions, FirstUnread(failed=results.UNREAD))
+        return wanted, (Failure(Scope.CLUSTER, self._name, results.UNREAD),) if wanted else ()
 
     async def read_group_logs(
         self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
     ) -> GroupLogs:
         """Records are read over the wire only."""
-        return GroupLogs({}, (f"--deep: {answers.UNREAD_LOG}",), unread=dict.fromkeys(wanted, answers.UNREAD_LOG))
+        return GroupLogs({}, (f"--deep: {results.UNREAD_LOG}",), unread=dict.fromkeys(wanted, results.UNREAD_LOG))
 
     async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
         """Records are read over the wire only."""
-        return RecentCommits({}, dict.fromkeys(groups, answers.UNREAD_LOG))
+        return RecentCommits({}, dict.fromkeys(groups, results.UNREAD_LOG))
 
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
         return (await self.groups(Selection(tuple(groups))))[1]
@@ -237,7 +239,7 @@ class RdkafkaAdmin(Acts):
 
     # Below: groups.
 
-    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[answers.Pair]:
+    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[results.Pair]:
         """The selected groups, sorted, each beside its commits where these are wanted."""
         listed: set[GroupId] = set()
         failures: tuple[Failure, ...] = ()
@@ -252,15 +254,15 @@ class RdkafkaAdmin(Acts):
             self._each(names, self._describe), self._each(names if with_commits else (), self._commits)
         )
         for name, failure in unknown.items():
-            if words.is_missing(failure) and name in commits and commits[name].topics:
-                unknown[name] = words.undescribed(failure)
+            if conversions.is_missing(failure) and name in commits and commits[name].topics:
+                unknown[name] = conversions.undescribed(failure)
         vain = {**unread, **unknown}
         pairs = [(groups[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in vain]
         if selection.topics:
-            pairs = answers.on_topics(pairs, selection.topics)
-        reasons = [words.vanished(vain[name]) if name in listed else vain[name] for name in names if name in vain]
-        notices = answers.remarks(pairs, reasons, listed=selection.needs_list)
-        return with_hidden_groups(Outcome(tuple(pairs), (*failures, *reasons), notices), hidden)
+            pairs = results.on_topics(pairs, selection.topics)
+        reasons = [conversions.vanished(vain[name]) if name in listed else vain[name] for name in names if name in vain]
+        notices = results.remarks(pairs, reasons, listed=selection.needs_list)
+        return note_omitted_groups(Outcome(tuple(pairs), (*failures, *reasons), notices), hidden)
 
     async def _hidden_by(self, entries: Collection[Any]) -> tuple[Acl, ...]:
         """The ACL without which brokers left groups out of this list, where it is known to be missing."""
@@ -272,9 +274,9 @@ class RdkafkaAdmin(Acts):
 
         try:
             told = await self._reply(Scope.CLUSTER, self._name, "DescribeCluster", start)
-        except Refused:
+        except RequestFailed:
             return ()
-        return hidden_by(answers.operations_of(told, entries))
+        return missing_acls(results.operations_of(told, entries))
 
     async def _list(self) -> tuple[dict[GroupId, Any], tuple[Failure, ...]]:
         """Every group that librdkafka lists, once, and why others may be left out.
@@ -296,17 +298,17 @@ class RdkafkaAdmin(Acts):
             failures = [
                 Failure(Scope.CLUSTER, self._name, "a broker did not answer in time: its groups are left out", api=api)
                 if error.code() in _SILENT
-                else words.failure_of(Scope.CLUSTER, self._name, api, error)
+                else conversions.failure_of(Scope.CLUSTER, self._name, api, error)
                 for error in errors
             ]
-            so_far = answers.once_each(answer.valid or ()), tuple(dict.fromkeys(failures))
+            so_far = results.once_each(answer.valid or ()), tuple(dict.fromkeys(failures))
             for failure in failures:
                 if failure.code in AGAIN:
-                    raise Refused(failure)
+                    raise RequestFailed(failure)
 
         try:
-            await patiently(ask, self._patience())
-        except Refused as refused:
+            await with_retries(ask, self._patience())
+        except RequestFailed as refused:
             return so_far[0], so_far[1] or (refused.failure,)
         return so_far
 
@@ -321,7 +323,7 @@ class RdkafkaAdmin(Acts):
         sample = {order[0], order[len(order) // 2], order[-1]} if order else set()
         found, vain = await self._each(sample.union(wanted), self._describe)
         if any(self._placement.coordinator(name) != group.coordinator for name, group in found.items()):
-            self._placement = words.Placement()
+            self._placement = conversions.Placement()
         rest = [name for name in order if name not in found | vain and self._placement.coordinator(name) is None]
         more, in_vain = await self._each(rest, self._describe)
         return {**found, **more}, {**vain, **in_vain}
@@ -329,8 +331,8 @@ class RdkafkaAdmin(Acts):
     async def _each(
         self, names: Iterable[GroupId], ask: Callable[[GroupId], Awaitable[T]]
     ) -> tuple[dict[GroupId, T], dict[GroupId, Failure]]:
-        def gate_of(name: GroupId) -> Gate:
-            return self._gates.setdefault(self._placement.coordinator(name), Gate())
+        def gate_of(name: GroupId) -> CircuitBreaker:
+            return self._gates.setdefault(self._placement.coordinator(name), CircuitBreaker())
 
         return await ask_each(names, ask, gate_of)
 
@@ -340,23 +342,23 @@ class RdkafkaAdmin(Acts):
         told = await self._of_group(
             name, api, lambda: client.describe_consumer_groups([name], request_timeout=UNBOUNDED)[name]
         )
-        group = words.group_of(told)
+        group = conversions.group_of(told)
         if isinstance(group, Group):
             return group
-        raise Refused(group.failure(Scope.GROUP, name, api=api))
+        raise RequestFailed(group.failure(Scope.GROUP, name, api=api))
 
     async def _commits(self, name: GroupId) -> GroupCommits:
         client, asked = self._client, [ConsumerGroupTopicPartitions(name)]
         told = await self._of_group(
             name, "OffsetFetch", lambda: client.list_consumer_group_offsets(asked, request_timeout=UNBOUNDED)[name]
         )
-        return words.commits_of(name, told)
+        return conversions.commits_of(name, told)
 
     async def _of_group(self, name: GroupId, api: str, start: Start) -> Any:
-        reason = words.unaskable(name)
+        reason = conversions.unaskable(name)
         if reason:
-            raise Refused(Failure(Scope.GROUP, name, reason, api=api))
-        return await patiently(lambda: self._reply(Scope.GROUP, name, api, start), self._patience())
+            raise RequestFailed(Failure(Scope.GROUP, name, reason, api=api))
+        return await with_retries(lambda: self._reply(Scope.GROUP, name, api, start), self._patience())
 
     # Below: logs.
 
@@ -364,13 +366,13 @@ class RdkafkaAdmin(Acts):
         self, wanted: set[tuple[str, int]], isolation: Isolation, whole_topics: bool
     ) -> tuple[Logs, tuple[Failure, ...]]:
         """Both ends, each leader asked for itself: one that hangs holds up no other."""
-        survey = answers.Survey()
+        survey = results.LogOffsetCollector()
         pending = wanted
         for attempt in range(LEADER_ROUNDS):
             await asyncio.sleep(attempt * FIRST_PAUSE)
             told = await self._leaders({topic for topic, _ in pending})
             if whole_topics and not attempt:
-                pending = answers.whole_topics(pending, told)
+                pending = results.whole_topics(pending, told)
             leaders = survey.place(pending, told)
             jobs = [
                 self._ends(survey, leader, pairs, isolation, starts)
@@ -393,9 +395,9 @@ class RdkafkaAdmin(Acts):
         async def one(topic: str) -> TopicLeaders | Failure:
             try:
                 told = await self._reply(Scope.TOPIC, topic, "Metadata", partial(asked.__getitem__, topic))
-            except Refused as refused:
+            except RequestFailed as refused:
                 return refused.failure
-            return words.leaders_of(told)
+            return conversions.leaders_of(told)
 
         return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
 
@@ -413,7 +415,7 @@ class RdkafkaAdmin(Acts):
             try:
                 told = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
                 times[pair] = told.offset if told.offset >= 0 else None
-            except Refused as refused:
+            except RequestFailed as refused:
                 lost[pair] = refused.failure
 
         await asyncio.gather(*(one((entry.topic, entry.partition), future) for entry, future in asked.items()))
@@ -421,7 +423,12 @@ class RdkafkaAdmin(Acts):
         return Logs(logs.offsets, {**logs.holes, **reasons}), times, (*holes, *lost.values())
 
     async def _ends(
-        self, survey: answers.Survey, leader: int, pairs: list[tuple[str, int]], isolation: Isolation, starts: bool
+        self,
+        survey: results.LogOffsetCollector,
+        leader: int,
+        pairs: list[tuple[str, int]],
+        isolation: Isolation,
+        starts: bool,
     ) -> None:
         spec = OffsetSpec.earliest() if starts else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
         level = IsolationLevel(int(isolation))
@@ -431,7 +438,7 @@ class RdkafkaAdmin(Acts):
         async def one(pair: tuple[str, int], future: Future[Any]) -> None:
             try:
                 told = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
-            except Refused as refused:
+            except RequestFailed as refused:
                 survey.note(pair, refused.failure._replace(broker=leader))
             else:
                 survey.note(pair, LogOffsets(told.offset, None) if starts else LogOffsets(None, told.offset))
@@ -450,7 +457,7 @@ class RdkafkaAdmin(Acts):
         for entry in told.topic_partitions:
             if entry.error:
                 pair = (entry.topic, entry.partition)
-                failure = words.failure_of(Scope.PARTITION, partition_name(pair), api, entry.error)
+                failure = conversions.failure_of(Scope.PARTITION, partition_name(pair), api, entry.error)
                 failures[pair] = failure._replace(message=f"group '{group}': {failure.message}", general=None)
         return failures
 
@@ -470,7 +477,7 @@ class RdkafkaAdmin(Acts):
         start = partial(_only, client.describe_configs, [broker])
         try:
             told = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
-        except Refused:
+        except RequestFailed:
             return True
         setting = told.get("authorizer.class.name")
         return setting is None or setting.value != ""
@@ -490,21 +497,21 @@ class RdkafkaAdmin(Acts):
     async def _reply(self, scope: Scope, name: str, api: str, start: Start, *, grace: float = 0.0) -> Any:
         """What ``start`` asks for, in the time that one broker is given.
 
-        :raises Refused: when there is an error instead, or nothing.
+        :raises RequestFailed: when there is an error instead, or nothing.
         """
         silence = f"no answer in time (--broker-timeout is {self._settings.broker_timeout:g} s)"
         try:
             async with asyncio.timeout(self._bound() + grace):
                 return await asyncio.wrap_future(start())
         except TimeoutError:
-            raise Refused(Failure(scope, name, silence, api=api), silent=True) from None
+            raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None
         except KgroupsError as error:
-            raise Refused(Failure.of(error, scope, name, api=api), silent=True) from None
+            raise RequestFailed(Failure.of(error, scope, name, api=api), no_response=True) from None
         except KafkaException as error:
             told: KafkaError = error.args[0]
             if told.code() in _SILENT:
-                raise Refused(Failure(scope, name, silence, api=api), silent=True) from None
-            raise Refused(words.failure_of(scope, name, api, told)) from None
+                raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None
+            raise RequestFailed(conversions.failure_of(scope, name, api, told)) from None
 
 
 def _entry(topic: str, commit: Commit) -> TopicPartition:

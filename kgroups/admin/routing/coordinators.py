@@ -14,7 +14,7 @@ from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import find_coordinator
 from kgroups.protocol.error_codes import BACK_OFF, KafkaError
 
-from .pacing import Backoff, window
+from .backoff import Backoff, window
 
 CHUNK = 1000
 """Groups a request, where many may be asked about at once."""

@@ -27,7 +27,7 @@ from kgroups.protocol.apis import describe_groups, list_groups, metadata
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
 
-from .pacing import Backoff
+from .backoff import Backoff
 
 PROBE = "kgroups-probe-"
 """What the names of groups begin with that are described only to check which partitions a broker coordinates."""

@@ -21,7 +21,7 @@ LEADER_ROUNDS = 3
 TopicPartition = tuple[str, int]
 
 
-class Led:
+class PartitionsByLeader:
     """Each leader with the partitions to ask it about, and the partitions that nobody can be asked about.
 
     ``topic_ids``: of the topics, as 128-bit numbers, where brokers report them (Kafka 2.8).
@@ -29,26 +29,28 @@ class Led:
 
     def __init__(self) -> None:
         self.leaders: dict[Node, list[TopicPartition]] = {}
-        self.holes: dict[TopicPartition, Failure] = {}
+        self.failures: dict[TopicPartition, Failure] = {}
         self.topic_ids: dict[str, int] = {}
 
 
-async def find_leaders(cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False) -> Led:
+async def find_leaders(
+    cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False
+) -> PartitionsByLeader:
     """Asks for metadata, many topics a request. With ``whole_topics`` also where the topics' other partitions are."""
     asked = by_topic(sorted(wanted))
     told, failed = await read_topics(cluster, asked)
-    led = Led()
+    by_leader = PartitionsByLeader()
     for topic, partitions in asked.items():
         if topic in told:
             if told[topic].topic_id:
-                led.topic_ids[topic] = told[topic].topic_id
+                by_leader.topic_ids[topic] = told[topic].topic_id
             others = told[topic].leaders if whole_topics else ()
-            _place(cluster, told[topic], sorted({*partitions, *others}), led)
+            _place(cluster, told[topic], sorted({*partitions, *others}), by_leader)
             continue
         reason = failed.get(topic, "its topic was left out of the answer")
         for partition in partitions:
-            led.holes[topic, partition] = unreachable((topic, partition), reason, "Metadata", None)
-    return led
+            by_leader.failures[topic, partition] = unreachable((topic, partition), reason, "Metadata", None)
+    return by_leader
 
 
 async def read_topics(
@@ -67,23 +69,25 @@ async def read_topics(
     return told, failed
 
 
-def _place(cluster: Cluster, entry: metadata.TopicLeaders, partitions: Iterable[int], led: Led) -> None:
+def _place(
+    cluster: Cluster, entry: metadata.TopicLeaders, partitions: Iterable[int], by_leader: PartitionsByLeader
+) -> None:
     for partition in partitions:
         pair = (entry.topic, partition)
         leader = entry.error or entry.leaders.get(partition)
         if leader is None:
             message = "the topic has no such partition now (recreated with fewer?)"
-            led.holes[pair] = Failure(
+            by_leader.failures[pair] = Failure(
                 Scope.PARTITION, partition_name(pair), message, "UNKNOWN_TOPIC_OR_PARTITION", 3, "Metadata"
             )
         elif isinstance(leader, KafkaError):
             scope, name = (Scope.TOPIC, entry.topic) if entry.error else (Scope.PARTITION, partition_name(pair))
-            led.holes[pair] = leader.failure(scope, name, api="Metadata")
+            by_leader.failures[pair] = leader.failure(scope, name, api="Metadata")
         elif leader not in cluster.nodes:
             message = f"its leader, broker {leader}, is not in the cluster's metadata"
-            led.holes[pair] = unreachable(pair, message, "Metadata", leader)
+            by_leader.failures[pair] = unreachable(pair, message, "Metadata", leader)
         else:
-            led.leaders.setdefault(cluster.nodes[leader], []).append(pair)
+            by_leader.leaders.setdefault(cluster.nodes[leader], []).append(pair)
 
 
 def may_heal(failure: Failure) -> bool:

@@ -39,7 +39,7 @@ def reset(given: ParsedOptions) -> int:
         planned = await admin.plan_reset(request)
         if "execute" not in given:
             return planned
-        checked = await admin.still_true(planned.items)
+        checked = await admin.revalidate(planned.items)
         applied = await admin.apply_offsets(checked.items)
         written = [entry.planned for entry in applied.items if not entry.failure]
         return planned.with_items(written).with_failures((*checked.failures, *applied.failures))
@@ -176,7 +176,7 @@ def delete_offsets(given: ParsedOptions) -> int:
     topics = topics_of(given.all("topic"))
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await OFFSET_DELETION.of(admin).forget_offsets(group, topics)
+        return await OFFSET_DELETION.of(admin).delete_offsets_now(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))

@@ -41,7 +41,7 @@ def reset(given: ParsedOptions) -> int:
             return planned.with_items(()).with_failures([Failure(Scope.GROUP, name, message)])
         if "execute" not in given:
             return planned
-        checked = await admin.still_true(planned.items)
+        checked = await admin.revalidate(planned.items)
         applied = await admin.apply_offsets(checked.items)
         written = [entry.planned for entry in applied.items if not entry.failure]
         return planned.with_items(written).with_failures((*checked.failures, *applied.failures))
@@ -125,7 +125,7 @@ def delete_offsets(given: ParsedOptions) -> int:
         check_sendable(topic, "--topic")
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await SHARE_OFFSET_DELETION.of(admin).forget_topics(name, topics)
+        return await SHARE_OFFSET_DELETION.of(admin).delete_share_offsets(name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))

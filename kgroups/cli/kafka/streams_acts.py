@@ -68,7 +68,7 @@ async def _execute(
     """Writes the plan, and then deletes the internal topics of the groups that are written; what was written."""
     from kgroups.admin.port.capabilities import TOPIC_DELETION
 
-    checked = await admin.still_true(planned.items)
+    checked = await admin.revalidate(planned.items)
     applied = await admin.apply_offsets(checked.items)
     written = [entry.planned for entry in applied.items if not entry.failure]
     failures = [*checked.failures, *applied.failures]
@@ -159,10 +159,10 @@ def delete_offsets(given: ParsedOptions) -> int:
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         if "all-input-topics" not in given:
-            return await OFFSET_DELETION.of(admin).forget_offsets(group, topics)
+            return await OFFSET_DELETION.of(admin).delete_offsets_now(group, topics)
         offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
         mine = only_streams(offsets, [item.group for item in offsets.items])
-        return await OFFSET_DELETION.of(admin).forget_offsets(group, _committed(mine.items)) if mine.items else mine
+        return await OFFSET_DELETION.of(admin).delete_offsets_now(group, _committed(mine.items)) if mine.items else mine
 
     def write(outcome: Outcome[Any]) -> None:
         sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))

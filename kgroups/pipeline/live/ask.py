@@ -18,8 +18,8 @@ from kgroups.admin.query.describe import describe_located, describe_located_offs
 from kgroups.admin.query.group_offsets import fetch_commits
 from kgroups.admin.query.list_groups import EVERY_GROUP, ListFilter
 from kgroups.admin.query.log_offsets import fetch_logs
-from kgroups.admin.query.select_groups import Located
-from kgroups.admin.routing.ask_coordinators import Answers
+from kgroups.admin.query.select_groups import ResolvedSelection
+from kgroups.admin.routing.query_coordinators import GroupResults
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings
 from kgroups.model.groups import Group, ListedGroup
@@ -49,9 +49,9 @@ def sweep(settings: ClientSettings) -> pa.RecordBatch:
     """
     swept_at = datetime.now(UTC)
 
-    async def question(admin: WireAdmin) -> tuple[Outcome[ListedGroup], Answers[GroupCommits]]:
+    async def question(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits]]:
         listed = await admin.list_groups(ListFilter(with_states=True))
-        return listed, await fetch_commits(admin.cluster, Located(listed.items).with_commits())
+        return listed, await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
 
     listed, commits = _ask(settings, question)
     whole = not listed.failures and not commits.failed
@@ -93,7 +93,7 @@ def list_all(settings: ClientSettings) -> Outcome[ListedGroup]:
 
 def describe_all(settings: ClientSettings, listed: Iterable[ListedGroup]) -> Outcome[Group]:
     """State and members of listed groups, sorted by name; they are not listed or looked up again."""
-    located = Located(tuple(listed))
+    located = ResolvedSelection(tuple(listed))
     return _ask(settings, lambda admin: describe_located(admin.cluster, located))
 
 
@@ -104,7 +104,7 @@ def describe_all_offsets(
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
 ) -> Outcome[GroupOffsets]:
     """The same, with commits and both ends of the logs."""
-    located = Located(tuple(listed))
+    located = ResolvedSelection(tuple(listed))
     return _ask(
         settings,
         lambda admin: describe_located_offsets(admin.cluster, located, isolation=isolation),
@@ -122,7 +122,7 @@ def _ask(settings: ClientSettings, question: Callable[[WireAdmin], Awaitable[T]]
     return asyncio.run(run())
 
 
-def _commits(commits: Answers[GroupCommits], group: ListedGroup) -> Iterator[Row]:
+def _commits(commits: GroupResults[GroupCommits], group: ListedGroup) -> Iterator[Row]:
     """The last columns of BASELINE; once null for a group that has committed nothing."""
     answer = commits.found.get(group.group_id)
     topics = answer[1].topics if answer else {}

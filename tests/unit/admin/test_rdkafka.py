@@ -32,7 +32,7 @@ from kgroups.admin.change.reset_plan import ResetRequest
 from kgroups.admin.port.capabilities import MEMBER_REMOVAL, OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
-from kgroups.admin.rdkafka import answers, words
+from kgroups.admin.rdkafka import conversions, results
 from kgroups.admin.rdkafka.client import RdkafkaAdmin
 from kgroups.config.secret import MASK
 from kgroups.config.settings import ClientSettings
@@ -567,12 +567,14 @@ class TestWords:
 
     def test_reasons_are_short_and_unique(self) -> None:
         said = "h:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after %dms in state CONNECT)"
-        assert words.reasons([said % 0, said % 7]) == ["h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"]
+        assert conversions.reasons([said % 0, said % 7]) == [
+            "h:9: Connect to ipv4#127.0.0.1:9 failed: Connection refused"
+        ]
 
     def test_expected_signature_is_masked(self) -> None:
         said = "h:9: SASL SCRAM authentication failed: ServerSignature mismatch (server's %s != ours c2VjcmV0PQ==)"
         for server in ("AAAA", "A) != ours B", "", "x\ny"):
-            (shown,) = words.reasons([said % server])
+            (shown,) = conversions.reasons([said % server])
             assert "c2VjcmV0" not in shown and "ours [hidden]" in shown.replace(MASK, "[hidden]")
 
 
@@ -624,17 +626,17 @@ class TestActs:
         seen = {"a": {("t", 0): Commit(0, 50)}}
         admin = opened(self.shop(configs=configs), broker_timeout=0.2)
         (failure,) = asyncio.run(admin.hidden_offsets(seen, "--flag")).values()
-        assert answers.UNSEEN in failure.message and failure.message.endswith("to delete the group anyway, add --flag")
+        assert results.UNSEEN in failure.message and failure.message.endswith("to delete the group anyway, add --flag")
         without = opened(self.shop(configs={AUTHORIZER: ConfigEntry(AUTHORIZER, "")}))
         assert not asyncio.run(without.hidden_offsets(seen, "--flag"))
 
     @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
     def test_commits_with_garbled_metadata_have_unknown_metadata(self, read: bytes) -> None:
-        assert words.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, None),)}
+        assert conversions.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, None),)}
 
     @pytest.mark.parametrize("read", [b"", None])
     def test_commits_without_metadata_have_empty_metadata(self, read: bytes | None) -> None:
-        assert words.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, ""),)}
+        assert conversions.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, ""),)}
 
     def test_commits_with_changing_garbled_metadata_are_unchanged(
         self, opened: Opened, monkeypatch: pytest.MonkeyPatch
@@ -651,7 +653,7 @@ class TestActs:
             return planned, found, still_as_shown(planned.items, await admin.plan_delete(Selection(("a",))))
 
         planned, committing, again = asyncio.run(look())
-        assert answers.UNSAVED in planned.notices
+        assert results.UNSAVED in planned.notices
         assert not committing.found
         assert [doomed.group.group_id for doomed in again.items] == ["a"] and not again.failures
 
@@ -682,12 +684,12 @@ class TestActs:
         client = self.shop(changed={"a": refusal(25)})
         admin = opened(client)
         planned = self.plan(admin, ToOffset(7)).items
-        assert asyncio.run(admin.still_true(planned)).items == planned
+        assert asyncio.run(admin.revalidate(planned)).items == planned
         applied = asyncio.run(admin.apply_offsets(planned))
         assert {each.result for each in applied.items} == {Result.FAILED}
         assert [failure.error for failure in applied.failures] == ["UNKNOWN_MEMBER_ID"]
         client.groups["a"] = description("a", member("m", ("t", 0)))
-        assert [failure.error for failure in asyncio.run(admin.still_true(planned)).failures] == ["NON_EMPTY_GROUP"]
+        assert [failure.error for failure in asyncio.run(admin.revalidate(planned)).failures] == ["NON_EMPTY_GROUP"]
 
     def test_apply_offsets_cannot_remove_commits(self, opened: Opened) -> None:
         client = self.shop()

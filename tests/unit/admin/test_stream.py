@@ -10,9 +10,9 @@ import pytest
 
 from kgroups.admin.query import stream
 from kgroups.admin.query.group_types.consumers import COMMITS
-from kgroups.admin.query.select_groups import Located, Selection
-from kgroups.admin.routing.ask_coordinators import ask_coordinators
-from kgroups.admin.routing.pacing import BATCHES, PIPELINE
+from kgroups.admin.query.select_groups import ResolvedSelection, Selection
+from kgroups.admin.routing.backoff import BATCHES, PIPELINE
+from kgroups.admin.routing.query_coordinators import query_coordinators
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.cluster import Node
 from kgroups.model.groups import GroupId, ListedGroup
@@ -59,7 +59,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch, brokers: int, coordinator: Callabl
         for node in nodes.values():
             yield Outcome(tuple(group for group in groups if group.coordinator == node))
 
-    async def ask(located: Located) -> Outcome[GroupId]:
+    async def ask(located: ResolvedSelection) -> Outcome[GroupId]:
         nonlocal held, most_held
         held += len(located.listed)
         most_held = max(most_held, held)
@@ -130,7 +130,7 @@ def test_batches_share_the_limit_of_concurrent_requests(batched: bool, most: int
         question = COMMITS._replace(chunk=1 if not batched else 2)
         names = [f"g{at:04}" for at in range(400)]
         await asyncio.gather(
-            *(ask_coordinators(cluster, question, dict.fromkeys(names[at : at + 100], node)) for at in (0, 100, 200))
+            *(query_coordinators(cluster, question, dict.fromkeys(names[at : at + 100], node)) for at in (0, 100, 200))
         )
 
     loop = VirtualLoop()

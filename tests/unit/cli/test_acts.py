@@ -560,7 +560,7 @@ def test_group_that_cannot_be_rechecked_is_not_written(
     async def fails(*_: Any, **__: Any) -> Any:
         raise ClusterUnreachable("nobody answers")
 
-    monkeypatch.setattr(WireAdmin, "still_true", fails)
+    monkeypatch.setattr(WireAdmin, "revalidate", fails)
     code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
     assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: it could not be checked again" in err
@@ -666,13 +666,13 @@ def test_when_empty_writes_nothing_if_members_stay_or_return(
     assert code == 1 and not json.loads(out)["items"] and not written(served) and not list(tmp_path.iterdir())
     assert "the members did not leave within 0.3 s; no group was changed" in err
     assert "group 'busy': the group has members, its state is Stable" in err and "nothing to do" not in err
-    still_true = WireAdmin.still_true
+    revalidate = WireAdmin.revalidate
 
     async def returns(*asked: Any, **rest: Any) -> Any:
         served.world.groups["busy"].members, served.world.groups["busy"].state = (MEMBER,), "Stable"
-        return await still_true(*asked, **rest)
+        return await revalidate(*asked, **rest)
 
-    monkeypatch.setattr(WireAdmin, "still_true", returns)
+    monkeypatch.setattr(WireAdmin, "revalidate", returns)
     _leaves(served, monkeypatch, "plan_reset", [(MEMBER,), ()])
     code, out, err = ask(*words, "--when-empty", "30s", "--undo-file", "undo")
     assert code == 1 and "group 'busy': the group has members" in err

@@ -19,7 +19,7 @@ import click
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.routing.pacing import PIPELINE
+from kgroups.admin.routing.backoff import PIPELINE
 from kgroups.cli.frame import progress, undo_file
 from kgroups.cli.kafka import consumer_groups
 from kgroups.model.offsets import Commit

@@ -17,8 +17,8 @@ from kgroups.protocol.error_codes import KafkaError
 from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
-from ...routing.ask_coordinators import Question, ask_coordinators
 from ...routing.partition_leaders import partition_name
+from ...routing.query_coordinators import GroupQuery, query_coordinators
 from ...routing.witness import Witness
 
 WriteJournal = Journal[PlanKey, AppliedOffset]
@@ -61,10 +61,10 @@ class Ledger:
             return {entry.key: AppliedOffset(entry, *(each or (Result.APPLIED, None))) for entry, each in told.items()}
 
         witness = Witness(self.journal, lambda group: (entry.key for entry in parts[group]), results)
-        question: Question[PartitionErrors] = Question(
+        question: GroupQuery[PartitionErrors] = GroupQuery(
             "groups written", api, call, chunk=1, changes=True, witness=witness
         )
-        answers = await ask_coordinators(cluster, question, dict.fromkeys(parts))
+        answers = await query_coordinators(cluster, question, dict.fromkeys(parts))
         for group, failure in answers.failed.items():
             if gone_is_done and failure.error == NOT_FOUND:
                 continue

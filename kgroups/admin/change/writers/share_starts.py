@@ -21,8 +21,8 @@ from kgroups.protocol.partition_errors import PartitionErrors
 from kgroups.protocol.versions import Api
 
 from ...query.group_types.share import STARTS
-from ...routing.ask_coordinators import ask_coordinators
 from ...routing.partition_leaders import TopicPartition
+from ...routing.query_coordinators import query_coordinators
 from .ledger import Ledger, Part
 
 
@@ -49,7 +49,7 @@ async def _held(
     """The partitions that groups have at this moment."""
     if not groups:
         return {}, {}
-    answers = await ask_coordinators(cluster, STARTS, dict.fromkeys(groups))
+    answers = await query_coordinators(cluster, STARTS, dict.fromkeys(groups))
     held = {}
     for name, (_, found) in answers.found.items():
         held[name] = {(topic, commit.partition) for topic, made in found.topics.items() for commit in made}

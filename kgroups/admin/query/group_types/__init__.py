@@ -13,11 +13,11 @@ from kgroups.model.groups import GroupType
 if TYPE_CHECKING:
     from kgroups.model.offsets import GroupCommits
 
-    from ...routing.ask_coordinators import Question
+    from ...routing.query_coordinators import GroupQuery
     from .describer import Describer
 
 
-def describer_of(kind: str | None) -> Describer[Any]:
+def describer_for(kind: str | None) -> Describer[Any]:
     """How groups of a kind that is described are described; where it is not known, as classic groups."""
     if kind == GroupType.SHARE:
         from . import share
@@ -32,7 +32,7 @@ def describer_of(kind: str | None) -> Describer[Any]:
     return consumers.CONSUMER if kind == GroupType.CONSUMER else consumers.CLASSIC
 
 
-def positions_of(kind: str | None) -> Question[GroupCommits]:
+def offsets_query_for(kind: str | None) -> GroupQuery[GroupCommits]:
     """Where groups of a kind, ``None`` where it is not known, stand in their topics."""
     if kind == GroupType.SHARE:
         from .share import STARTS

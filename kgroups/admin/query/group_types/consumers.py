@@ -8,10 +8,10 @@ from kgroups.protocol.apis import consumer_group_describe, describe_groups, offs
 from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
 from kgroups.protocol.apis.describe_groups import ClassicGroup
 
-from ...routing.ask_coordinators import Question
+from ...routing.query_coordinators import GroupQuery
 from .describer import Describer
 
-COMMITS = Question("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
+COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
 
 
 def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:
@@ -33,10 +33,10 @@ def _consumer(name: GroupId, node: Node, group: ConsumerGroup) -> Group:
 
 
 CLASSIC = Describer(
-    Question("classic groups", describe_groups.API, describe_groups.DescribeGroups), _classic, since="0.9"
+    GroupQuery("classic groups", describe_groups.API, describe_groups.DescribeGroups), _classic, since="0.9"
 )
 CONSUMER = Describer(
-    Question("consumer groups", consumer_group_describe.API, consumer_group_describe.ConsumerGroupDescribe),
+    GroupQuery("consumer groups", consumer_group_describe.API, consumer_group_describe.ConsumerGroupDescribe),
     _consumer,
     since="3.7",
 )

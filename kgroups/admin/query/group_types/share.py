@@ -7,7 +7,7 @@ from kgroups.model.groups import SHARE_PROTOCOL_TYPE, Group, GroupId, GroupType
 from kgroups.protocol.apis import describe_share_group_offsets, share_group_describe
 from kgroups.protocol.apis.share_group_describe import ShareGroup
 
-from ...routing.ask_coordinators import Question
+from ...routing.query_coordinators import GroupQuery
 from .describer import Describer
 
 
@@ -26,10 +26,10 @@ def _share(name: GroupId, node: Node, group: ShareGroup) -> Group:
 
 
 DESCRIBER = Describer(
-    Question("share groups", share_group_describe.API, share_group_describe.ShareGroupDescribe), _share, since="4.1"
+    GroupQuery("share groups", share_group_describe.API, share_group_describe.ShareGroupDescribe), _share, since="4.1"
 )
 
-STARTS = Question(
+STARTS = GroupQuery(
     "share groups' offsets",
     describe_share_group_offsets.API,
     describe_share_group_offsets.DescribeShareGroupOffsets,

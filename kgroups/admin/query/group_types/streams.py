@@ -11,8 +11,8 @@ from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import streams_group_describe
 from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 
-from ...routing.ask_coordinators import Question
 from ...routing.partition_leaders import read_topics
+from ...routing.query_coordinators import GroupQuery
 from .describer import Describer
 
 
@@ -43,7 +43,7 @@ async def _with_assignments(cluster: Cluster, groups: Sequence[Group]) -> list[G
 
 
 DESCRIBER = Describer(
-    Question("streams groups", streams_group_describe.API, streams_group_describe.StreamsGroupDescribe),
+    GroupQuery("streams groups", streams_group_describe.API, streams_group_describe.StreamsGroupDescribe),
     _streams,
     since="4.1",
     complete=_with_assignments,

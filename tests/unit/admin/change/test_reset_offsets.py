@@ -250,7 +250,7 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     planned = plan(fake, ToOffset(30), "a", "b").items
     fake.world.groups["a"].members, fake.world.groups["a"].state = (MEMBER,), "Stable"
     commits = dict(fake.world.groups["a"].commits)
-    checked = ask(fake, lambda admin: admin.still_true(planned))
+    checked = ask(fake, lambda admin: admin.revalidate(planned))
     assert {entry.group_id for entry in checked.items} == {"b"} and errors(checked) == {"a": "NON_EMPTY_GROUP"}
     written = write(fake, planned)
     assert results(written) == {
@@ -266,7 +266,7 @@ def test_still_true_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.world.groups["a"].commits["t", 0] = 52
-    checked = ask(fake, lambda admin: admin.still_true(planned))
+    checked = ask(fake, lambda admin: admin.revalidate(planned))
     assert {entry.group_id for entry in checked.items} == {"b", "new"}
     assert "its offsets have changed" in checked.failures[0].message
 

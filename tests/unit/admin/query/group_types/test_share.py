@@ -174,7 +174,7 @@ def test_reset_and_undo_share_group_next_to_classic_group() -> None:
     done = written(fake, plan)
     assert {each.result for each in done.items} == {Result.APPLIED} and not done.failures
     assert starts(fake, "idle") == {("t", 0): 10, ("t", 1): 30, ("u", 0): 5, ("t", 2): 10}
-    assert not ask(fake, lambda admin: admin.still_true(plan.items)).items, "it is not as it was shown"
+    assert not ask(fake, lambda admin: admin.revalidate(plan.items)).items, "it is not as it was shown"
     back = written(fake, planned(fake, undo(plan), "idle", "classic"))
     assert not back.failures
     assert starts(fake, "idle") == {("t", 0): 20, ("t", 1): 30, ("u", 0): 5, ("t", 2): -1}
@@ -266,7 +266,7 @@ def test_plan_to_group_copies_share_group_start_offsets() -> None:
 
 def test_forget_topics_of_share_group_reports_unknown_topics() -> None:
     async def forget(admin: WireAdmin) -> dict[str, str | None]:
-        told = await admin.forget_topics("idle", ["u", "nope"])
+        told = await admin.delete_share_offsets("idle", ["u", "nope"])
         return {entry.topic: entry.failure and entry.failure.error for entry in told.items}
 
     fake = shop()

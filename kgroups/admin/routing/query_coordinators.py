@@ -1,7 +1,7 @@
-"""One question about many groups, put to each group's coordinator in batches, until answered or named as failed.
+"""One query about many groups, put to each group's coordinator in batches, until answered or named as failed.
 
 Rules: NOT_COORDINATOR and COORDINATOR_NOT_AVAILABLE: look the group up again. COORDINATOR_LOAD_IN_PROGRESS: ask the
-same broker again. Both after a pause, inside one patience (see :mod:`.pacing`). A broker that is gone: look up, and ask
+same broker again. Both after a pause, inside one patience (see :mod:`.backoff`). A broker that is gone: look up, ask
 once more where the group is now, be it the same broker; failing there again, the group cannot be asked. A change that
 was sent and not answered is not sent again: a second answer would not tell what the first had done.
 """
@@ -28,8 +28,8 @@ from kgroups.protocol.call import Call
 from kgroups.protocol.error_codes import BACK_OFF, DOUBTFUL, MOVED, Code, KafkaError
 from kgroups.protocol.versions import Api
 
+from .backoff import Backoff, window
 from .coordinators import find_coordinators
-from .pacing import Backoff, window
 
 if TYPE_CHECKING:
     from .witness import Witness
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Question(NamedTuple, Generic[T]):
+class GroupQuery(NamedTuple, Generic[T]):
     """What is asked: ``call`` makes the request for some groups; below version ``batched`` it takes one at a time.
     ``changes``: it is a change, to be sent once."""
 
@@ -51,7 +51,7 @@ class Question(NamedTuple, Generic[T]):
     witness: Witness[Any, Any, T] | None = None
 
 
-class Answers(Generic[T]):
+class GroupResults(Generic[T]):
     """Per group: the broker that answered and what it said, or the failure. ``unknown``: of these, the changes that may
     have been made all the same."""
 
@@ -61,32 +61,34 @@ class Answers(Generic[T]):
         self.unknown: set[GroupId] = set()
 
 
-async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mapping[GroupId, Node | None]) -> Answers[T]:
+async def query_coordinators(
+    cluster: Cluster, query: GroupQuery[T], where: Mapping[GroupId, Node | None]
+) -> GroupResults[T]:
     """Asks about every group in ``where``; its value is the coordinator, or ``None`` where that is to be found."""
-    answers: Answers[T] = Answers()
+    answers: GroupResults[T] = GroupResults()
     backoff = Backoff(cluster)
-    cluster.progress.begin(question.step, len(where))
+    cluster.progress.begin(query.step, len(where))
     pending = dict(where)
     revisited: set[tuple[GroupId, Node]] = set()
     while pending:
-        round_ = _Round(question, answers)
+        round_ = _Round(query, answers)
         placed = await _place(cluster, pending, answers)
         for node, replies in await fan_out(
-            (node, _ask_broker(cluster, question, node, groups)) for node, groups in _by_node(placed)
+            (node, _ask_broker(cluster, query, node, groups)) for node, groups in _by_node(placed)
         ):
             if isinstance(replies, KgroupsError):
                 raise replies  # never: _ask_broker keeps errors group by group
             for group, reply in replies.items():
                 round_.sort(node, group, reply)
         pending, lost = await _relocate(cluster, round_.gone, revisited)
-        if question.changes:  # nothing was sent: there is time until another broker takes the group over
+        if query.changes:  # nothing was sent: there is time until another broker takes the group over
             round_.again.update({group: (None, failure) for group, failure in lost.items()})
         else:
             answers.failed.update(lost)
-        stopped = question.witness is not None and question.witness.stopped
+        stopped = query.witness is not None and query.witness.stopped
         if round_.again and not stopped and await backoff.wait():
             pending.update({group: node for group, (node, _) in round_.again.items()})
-            cluster.progress.advance(question.step, -round_.refused)
+            cluster.progress.advance(query.step, -round_.refused)
         else:
             answers.failed.update({group: failure for group, (_, failure) in round_.again.items()})
     answers.unknown &= answers.failed.keys()
@@ -96,9 +98,9 @@ async def ask_coordinators(cluster: Cluster, question: Question[T], where: Mappi
 class _Round(Generic[T]):
     """Sorts one round of replies: answered, failed, to be asked ``again`` (where, if known), or its broker ``gone``."""
 
-    def __init__(self, question: Question[T], answers: Answers[T]) -> None:
-        self._api = question.api.name
-        self._changes = question.changes
+    def __init__(self, query: GroupQuery[T], answers: GroupResults[T]) -> None:
+        self._api = query.api.name
+        self._changes = query.changes
         self._answers = answers
         self.again: dict[GroupId, tuple[Node | None, Failure]] = {}
         self.gone: dict[GroupId, tuple[Node, Failure]] = {}
@@ -133,7 +135,9 @@ class _Round(Generic[T]):
             self._answers.found[group] = (node, reply)
 
 
-async def _place(cluster: Cluster, pending: Mapping[GroupId, Node | None], answers: Answers[T]) -> dict[GroupId, Node]:
+async def _place(
+    cluster: Cluster, pending: Mapping[GroupId, Node | None], answers: GroupResults[T]
+) -> dict[GroupId, Node]:
     """The groups with their coordinators; those that were not known are looked up."""
     placed = {group: node for group, node in pending.items() if node}
     lost = [group for group, node in pending.items() if not node]
@@ -174,27 +178,27 @@ def _by_node(placed: Mapping[GroupId, Node]) -> list[tuple[Node, list[GroupId]]]
 
 
 async def _ask_broker(
-    cluster: Cluster, question: Question[T], node: Node, groups: Sequence[GroupId]
+    cluster: Cluster, query: GroupQuery[T], node: Node, groups: Sequence[GroupId]
 ) -> dict[GroupId, T | KafkaError | KgroupsError]:
     """One broker's groups, as many a request as it takes. A request that fails stands for each of its groups."""
     try:
-        size = question.chunk if await cluster.speaks(node, question.api, question.batched) else 1
+        size = query.chunk if await cluster.speaks(node, query.api, query.batched) else 1
     except KgroupsError as error:
         return dict.fromkeys(groups, error)
-    gate = cluster.gate(node, question.api, window(size))
+    gate = cluster.gate(node, query.api, window(size))
 
     async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
         try:
             async with gate:
-                reply = await _put(cluster, question, node, chunk)
+                reply = await _put(cluster, query, node, chunk)
         except ResponseTooLarge as error:
-            if question.changes:
+            if query.changes:
                 raise
             if len(chunk) == 1:
                 return {chunk[0]: error}
             half = len(chunk) // 2
             return {**await ask(chunk[:half]), **await ask(chunk[half:])}
-        cluster.progress.advance(question.step, len(chunk))
+        cluster.progress.advance(query.step, len(chunk))
         return reply
 
     chunks = [tuple(groups[at : at + size]) for at in range(0, len(groups), size)]
@@ -203,21 +207,21 @@ async def _ask_broker(
         if isinstance(reply, KgroupsError):
             replies.update(dict.fromkeys(chunk, reply))
         else:
-            silent = _left_out(question, node)
+            silent = _left_out(query, node)
             replies.update({group: reply.get(group, silent) for group in chunk})
     return replies
 
 
 async def _put(
-    cluster: Cluster, question: Question[T], node: Node, chunk: tuple[GroupId, ...]
+    cluster: Cluster, query: GroupQuery[T], node: Node, chunk: tuple[GroupId, ...]
 ) -> Mapping[GroupId, T | KafkaError]:
-    witness = question.witness
-    if not question.changes or witness is None:
-        send = cluster.change if question.changes else cluster.call
-        return await send(node, question.call(chunk))
+    witness = query.witness
+    if not query.changes or witness is None:
+        send = cluster.change if query.changes else cluster.call
+        return await send(node, query.call(chunk))
     witness.sending(chunk)
     try:
-        reply = await cluster.change(node, question.call(chunk))
+        reply = await cluster.change(node, query.call(chunk))
     except OutcomeUnknown:
         raise
     except KgroupsError:
@@ -229,6 +233,6 @@ async def _put(
     return reply
 
 
-def _left_out(question: Question[T], node: Node) -> KgroupsError:
-    message = f"{node}: {question.api} left this group out of its answer"
-    return OutcomeUnknown(message) if question.changes else RemoteProtocolError(message)
+def _left_out(query: GroupQuery[T], node: Node) -> KgroupsError:
+    message = f"{node}: {query.api} left this group out of its answer"
+    return OutcomeUnknown(message) if query.changes else RemoteProtocolError(message)

@@ -13,7 +13,7 @@ from kgroups.protocol.error_codes import LEADER_MOVED, Code, KafkaError
 
 from ..query.list_groups import ListFilter
 from ..routing.partition_leaders import TopicPartition, partition_name
-from .words import UNKNOWN_STATE, is_missing, state_of
+from .conversions import UNKNOWN_STATE, is_missing, state_of
 
 Pair = tuple[Group, GroupCommits]
 
@@ -124,7 +124,7 @@ def whole_topics(pairs: Iterable[TopicPartition], topics: Mapping[str, TopicLead
     return others.union(pairs)
 
 
-class Survey:
+class LogOffsetCollector:
     """What is known so far of each log: its ends, and what stands in the way."""
 
     def __init__(self) -> None:

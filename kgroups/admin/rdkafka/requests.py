@@ -12,7 +12,7 @@ from kgroups.model.outcome import Failure
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.error_codes import BACK_OFF, MOVED
 
-from ..routing.pacing import FIRST_PAUSE, LONGEST_PAUSE, PIPELINE
+from ..routing.backoff import FIRST_PAUSE, LONGEST_PAUSE, PIPELINE
 
 T = TypeVar("T")
 
@@ -20,16 +20,16 @@ AGAIN = MOVED | BACK_OFF
 """What passes: the coordinator has moved, or is not ready."""
 
 
-class Refused(Exception):
-    """A question without an answer; ``silent`` when it was no broker that said so."""
+class RequestFailed(Exception):
+    """A question without an answer; ``no_response`` when it was no broker that said so."""
 
-    def __init__(self, failure: Failure, *, silent: bool = False) -> None:
+    def __init__(self, failure: Failure, *, no_response: bool = False) -> None:
         super().__init__(failure.message)
         self.failure = failure
-        self.silent = silent
+        self.no_response = no_response
 
 
-class Gate:
+class CircuitBreaker:
     """The requests under way to one broker.
 
     Shut when one gets no answer and no other has had one since it began: a broker that hangs costs its time-out once
@@ -39,17 +39,17 @@ class Gate:
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(PIPELINE)
         self._answered = 0.0
-        self._shut: Refused | None = None
+        self._shut: RequestFailed | None = None
 
     async def through(self, name: GroupId, ask: Callable[[GroupId], Awaitable[T]]) -> T:
         async with self._slots:
             if self._shut:
-                raise Refused(self._shut.failure._replace(name=name), silent=True)
+                raise RequestFailed(self._shut.failure._replace(name=name), no_response=True)
             began = time.monotonic()
             try:
                 answer = await ask(name)
-            except Refused as refused:
-                if not refused.silent:
+            except RequestFailed as refused:
+                if not refused.no_response:
                     self._answered = time.monotonic()
                 elif began >= self._answered:
                     self._shut = refused
@@ -59,37 +59,37 @@ class Gate:
 
 
 async def ask_each(
-    names: Iterable[GroupId], ask: Callable[[GroupId], Awaitable[T]], gate_of: Callable[[GroupId], Gate]
+    names: Iterable[GroupId], ask: Callable[[GroupId], Awaitable[T]], gate_of: Callable[[GroupId], CircuitBreaker]
 ) -> tuple[dict[GroupId, T], dict[GroupId, Failure]]:
     """Each group's answer, or why there is none."""
 
-    async def one(name: GroupId) -> T | Refused:
+    async def one(name: GroupId) -> T | RequestFailed:
         try:
             return await gate_of(name).through(name, ask)
-        except Refused as refused:
+        except RequestFailed as refused:
             return refused
 
     found: dict[GroupId, T] = {}
     failed: dict[GroupId, Failure] = {}
     keys = list(names)
     for name, answer in zip(keys, await asyncio.gather(*map(one, keys)), strict=True):
-        if isinstance(answer, Refused):
+        if isinstance(answer, RequestFailed):
             failed[name] = answer.failure
         else:
             found[name] = answer
     return found, failed
 
 
-async def patiently(ask: Callable[[], Awaitable[T]], patience: Deadline) -> T:
+async def with_retries(ask: Callable[[], Awaitable[T]], patience: Deadline) -> T:
     """Asks again, after growing pauses, while the answer is one of :data:`AGAIN`.
 
-    :raises Refused: what was said last, when patience is at its end.
+    :raises RequestFailed: what was said last, when patience is at its end.
     """
     pause = FIRST_PAUSE
     while True:
         try:
             return await ask()
-        except Refused as refused:
+        except RequestFailed as refused:
             if refused.failure.code not in AGAIN or patience.remaining() <= pause:
                 raise
         await asyncio.sleep(pause)

@@ -30,10 +30,10 @@ from ..change.restore import for_cluster
 from ..change.writers.ledger import WriteJournal
 from ..port.capabilities import OFFSET_DELETION, SHARE_OFFSET_DELETION
 from ..query.select_groups import Selection
-from ..routing.pacing import PIPELINE
+from ..routing.backoff import PIPELINE
 from ..routing.partition_leaders import TopicPartition, partition_name
-from . import answers
-from .asking import Refused
+from . import results
+from .requests import RequestFailed
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -41,7 +41,7 @@ K = TypeVar("K", bound=Hashable)
 PartitionFailures = Mapping[TopicPartition, Failure]
 
 
-class Acts:
+class Operations:
     """What an AdminClient can change; how it is asked is the client's matter."""
 
     # What the client has, for questions too.
@@ -51,7 +51,7 @@ class Acts:
     def cluster_id(self) -> str | None: ...
 
     @abstractmethod
-    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[answers.Pair]: ...
+    async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[results.Pair]: ...
 
     @abstractmethod
     async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]: ...
@@ -82,12 +82,12 @@ class Acts:
         committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
         unmatched = selection.unmatched([group.group_id for group, _ in pairs.items])
         found = pairs.with_items(group for group, _ in pairs.items)
-        return found.with_failures(unmatched, answers.metadata_remarks(pairs.items)), committed
+        return found.with_failures(unmatched, results.metadata_remarks(pairs.items)), committed
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         return await self._logs_at(set(pairs), ms)
 
-    # Acts.
+    # Operations.
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         request, notices = for_cluster(request, self.cluster_id)
@@ -96,7 +96,7 @@ class Acts:
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         return {name: entry.topic_id for name, entry in (await self.topics(topics)).items() if entry.topic_id}
 
-    async def still_true(
+    async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
         return await look_again(self, planned, with_members=with_members, force=force)
@@ -117,7 +117,7 @@ class Acts:
         applied: list[AppliedOffset] = []
         for name, part in work:
             told = done[name]
-            applied += _applied(part, told) if isinstance(told, Refused) else told
+            applied += _applied(part, told) if isinstance(told, RequestFailed) else told
         journal.enter({each.planned.key: each for each in applied})
         return Outcome(tuple(applied), tuple(dict.fromkeys(each.failure for each in applied if each.failure)))
 
@@ -142,10 +142,10 @@ class Acts:
 
     async def hidden_topics(self) -> frozenset[str] | str:
         # librdkafka has no API that names topics whatever their ACLs; brokers without an authorizer hide none.
-        return answers.UNSEEN if await self._authorizes() else frozenset()
+        return results.UNSEEN if await self._authorizes() else frozenset()
 
     async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits:
-        return RecentCommits({}, dict.fromkeys(groups, answers.UNREAD_LOG))
+        return RecentCommits({}, dict.fromkeys(groups, results.UNREAD_LOG))
 
     async def delete_groups(
         self, names: Sequence[GroupId], journal: DeleteJournal | None = None
@@ -161,8 +161,10 @@ class Acts:
         items = []
         for name in wanted:
             told = done[name]
-            failure, silent = (told.failure, told.silent) if isinstance(told, Refused) else (None, False)
-            items.append(DeletedGroup(name, _result(failure, silent), failure))
+            failure, no_response = (
+                (told.failure, told.no_response) if isinstance(told, RequestFailed) else (None, False)
+            )
+            items.append(DeletedGroup(name, _result(failure, no_response), failure))
         journal.enter({item.group_id: item for item in items})
         return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
 
@@ -170,25 +172,25 @@ class Acts:
 async def _witnessed(
     journal: Journal[K, Any], group: GroupId, keys: Sequence[K], send: Callable[[], Awaitable[T]]
 ) -> T:
-    """:raises Refused: also if nothing more may be sent."""
+    """:raises RequestFailed: also if nothing more may be sent."""
     try:
         journal.sending(keys)
     except NotSent as error:
-        raise Refused(Failure.of(error, Scope.GROUP, group)) from None
+        raise RequestFailed(Failure.of(error, Scope.GROUP, group)) from None
     try:
         return await send()
-    except Refused as refused:
-        if not refused.silent:
+    except RequestFailed as refused:
+        if not refused.no_response:
             journal.unsent(keys)
         raise
 
 
-def _applied(part: Sequence[PlannedOffset], told: PartitionFailures | Refused) -> list[AppliedOffset]:
+def _applied(part: Sequence[PlannedOffset], told: PartitionFailures | RequestFailed) -> list[AppliedOffset]:
     applied = []
     for entry in sorted(part, key=lambda entry: entry.key):
-        failure = told.failure if isinstance(told, Refused) else told.get((entry.topic, entry.partition))
-        silent = isinstance(told, Refused) and told.silent
-        applied.append(AppliedOffset(entry, _result(failure, silent), failure))
+        failure = told.failure if isinstance(told, RequestFailed) else told.get((entry.topic, entry.partition))
+        no_response = isinstance(told, RequestFailed) and told.no_response
+        applied.append(AppliedOffset(entry, _result(failure, no_response), failure))
     return applied
 
 
@@ -199,8 +201,8 @@ def _reason(entry: PlannedOffset) -> str | None:
     return OFFSET_DELETION.without if entry.before and not entry.after else None
 
 
-def _result(failure: Failure | None, silent: bool) -> Result:
-    return Result.UNKNOWN if silent else Result.FAILED if failure else Result.APPLIED
+def _result(failure: Failure | None, no_response: bool) -> Result:
+    return Result.UNKNOWN if no_response else Result.FAILED if failure else Result.APPLIED
 
 
 def _unreadable(topic: str, failure: Failure) -> TopicLeaders:
@@ -208,15 +210,15 @@ def _unreadable(topic: str, failure: Failure) -> TopicLeaders:
     return TopicLeaders(topic, kafka_error(code, failure.message), {})
 
 
-async def _at_once(jobs: Iterable[tuple[GroupId, Callable[[], Awaitable[T]]]]) -> dict[GroupId, T | Refused]:
+async def _at_once(jobs: Iterable[tuple[GroupId, Callable[[], Awaitable[T]]]]) -> dict[GroupId, T | RequestFailed]:
     """So many under way as one broker takes; each answer, or why there is none."""
     slots = asyncio.Semaphore(PIPELINE)
 
-    async def one(job: Callable[[], Awaitable[T]]) -> T | Refused:
+    async def one(job: Callable[[], Awaitable[T]]) -> T | RequestFailed:
         async with slots:
             try:
                 return await job()
-            except Refused as refused:
+            except RequestFailed as refused:
                 return refused
 
     wanted = dict(jobs)

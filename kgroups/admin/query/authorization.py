@@ -12,7 +12,7 @@ from kgroups.protocol.error_codes import Code
 T = TypeVar("T")
 
 
-def hidden_by(operations: Collection[str] | None) -> tuple[Acl, ...]:
+def missing_acls(operations: Collection[str] | None) -> tuple[Acl, ...]:
     """The ACL without which groups are left out of lists.
 
     :param operations: what we may do to the cluster; ``None``: nobody tells.
@@ -20,12 +20,12 @@ def hidden_by(operations: Collection[str] | None) -> tuple[Acl, ...]:
     return () if operations is None or "DESCRIBE" in operations else (DESCRIBE_CLUSTER,)
 
 
-def with_hidden_groups(answer: Outcome[T], missing: tuple[Acl, ...]) -> Outcome[T]:
+def note_omitted_groups(answer: Outcome[T], missing: tuple[Acl, ...]) -> Outcome[T]:
     """What was selected from the list of groups, with a remark where that may be partial."""
     return answer.with_failures((), (OMITTED_GROUPS_NOTICE,))._replace(hidden_by=missing) if missing else answer
 
 
-def with_hidden_commits(answer: Outcome[T], *, known: bool) -> Outcome[T]:
+def note_omitted_offsets(answer: Outcome[T], *, known: bool) -> Outcome[T]:
     """What is told of commits, with a remark where some may be hidden: who may not see one topic may not see others
     either.
 
