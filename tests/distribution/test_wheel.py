@@ -52,7 +52,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return built(tmp_path_factory.mktemp("dist"))
 
 
-def test_built_twice_is_the_same(files: dict[str, Path], tmp_path: Path) -> None:
+def test_built_twice_is_byte_identical(files: dict[str, Path], tmp_path: Path) -> None:
     again = built(tmp_path)
     assert {suffix: path.name for suffix, path in again.items()} == {
         suffix: path.name for suffix, path in files.items()
@@ -61,7 +61,7 @@ def test_built_twice_is_the_same(files: dict[str, Path], tmp_path: Path) -> None
         assert hashlib.sha256(path.read_bytes()).digest() == hashlib.sha256(again[suffix].read_bytes()).digest(), path
 
 
-def test_it_is_whole(files: dict[str, Path]) -> None:
+def test_distribution_is_complete(files: dict[str, Path]) -> None:
     run(sys.executable, "-m", "twine", "check", "--strict", *files.values())
     assert {path.name for path in files.values()} == {
         f"kgroups-{__version__}-py3-none-any.whl",
@@ -90,7 +90,7 @@ def test_it_is_whole(files: dict[str, Path]) -> None:
     assert not {Path(name).parts[0] for name in names if name} & LEFT_OUT
 
 
-def test_installed_alone_it_works(files: dict[str, Path], tmp_path: Path) -> None:
+def test_installed_alone_commands_work(files: dict[str, Path], tmp_path: Path) -> None:
     venv.create(tmp_path)
     programs = tmp_path / "bin"
     # With our own pip: installing another one and compiling everything take longer than the rest of the test.

@@ -51,7 +51,7 @@ def frame_of(response: Any) -> bytes:
 @every_version
 @FEWER
 @given(data=st.data())
-def test_what_we_ask_is_what_kio_would_write(api: Api, version: int, data: st.DataObject) -> None:
+def test_request_matches_kio(api: Api, version: int, data: st.DataObject) -> None:
     frame = encode_request(data.draw(calls(api)), version, 7, data.draw(names))
     kind = request_type(api.key, version)
     header, offset = read(kind.__header_schema__, frame, 4)
@@ -63,7 +63,7 @@ def test_what_we_ask_is_what_kio_would_write(api: Api, version: int, data: st.Da
 @every_version
 @FEWER
 @given(data=st.data())
-def test_any_answer_is_read_and_any_part_of_it_is_refused(api: Api, version: int, data: st.DataObject) -> None:
+def test_response_is_read_and_truncation_is_rejected(api: Api, version: int, data: st.DataObject) -> None:
     call = data.draw(calls(api))
     response = data.draw(entities(response_type(api.key, version)))
     frame = frame_of(response)
@@ -110,7 +110,7 @@ def told_by(parsed: Any) -> set[str]:
 @every_version
 @FEWER
 @given(data=st.data())
-def test_rubbish_is_refused_or_read_but_nothing_else(api: Api, version: int, data: st.DataObject) -> None:
+def test_corrupt_response_raises_only_protocol_errors(api: Api, version: int, data: st.DataObject) -> None:
     call = data.draw(calls(api))
     answers = entities(response_type(api.key, version)).map(frame_of)
     rubbish = data.draw(st.binary(min_size=4, max_size=64) | damaged(answers).filter(lambda frame: len(frame) >= 4))

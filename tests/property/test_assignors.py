@@ -49,7 +49,7 @@ def sizes(assigned: Assigned) -> list[int]:
 
 @pytest.mark.parametrize("assign", ALL)
 @given(situations())
-def test_everything_goes_to_one_member_that_asked_for_it(assign: Assignor, situation: Situation) -> None:
+def test_every_partition_is_assigned_to_one_subscribed_member(assign: Assignor, situation: Situation) -> None:
     members, topics = situation
     assigned, _ = run_to_fixed_point(assign, members, topics)
     assert assigned.keys() == {member.member_id for member in members}
@@ -62,7 +62,7 @@ def test_everything_goes_to_one_member_that_asked_for_it(assign: Assignor, situa
 
 @pytest.mark.parametrize("assign", ALL)
 @given(situations())
-def test_what_is_settled_stays(assign: Assignor, situation: Situation) -> None:
+def test_settled_assignment_is_stable(assign: Assignor, situation: Situation) -> None:
     members, topics = situation
     assigned, _ = run_to_fixed_point(assign, members, topics)
     again = [member._replace(owned=tuple(assigned[member.member_id])) for member in members]
@@ -73,7 +73,7 @@ def test_what_is_settled_stays(assign: Assignor, situation: Situation) -> None:
 
 @pytest.mark.parametrize("assign", EVEN)
 @given(situations(equal=True))
-def test_equal_wishes_are_served_evenly_and_nothing_moves_in_vain(assign: Assignor, situation: Situation) -> None:
+def test_equal_subscriptions_are_balanced_with_minimal_moves(assign: Assignor, situation: Situation) -> None:
     members, topics = situation
     assigned, rounds = run_to_fixed_point(assign, members, topics)
     assert sizes(assigned)[-1] - sizes(assigned)[0] <= 1
@@ -86,7 +86,7 @@ def test_equal_wishes_are_served_evenly_and_nothing_moves_in_vain(assign: Assign
 
 
 @given(situations())
-def test_cooperative_never_gives_what_another_still_holds(situation: Situation) -> None:
+def test_cooperative_sticky_never_assigns_a_partition_still_owned(situation: Situation) -> None:
     members, topics = situation
     first = OF_CLIENTS["cooperative-sticky"](members, topics)
     owner = {pair: member.member_id for member in members for pair in member.owned}

@@ -507,7 +507,7 @@ ARGUMENTS: dict[Api, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("api", WRITTEN_BY_KIO, ids=str)
 @given(data=st.data())
-def test_a_request_is_what_kio_writes(api: Api, data: st.DataObject) -> None:
+def test_request_matches_kio(api: Api, data: st.DataObject) -> None:
     call = data.draw(calls(api))
     for version in range(api.oldest, api.newest + 1):
         assert call.encode(version) == write_request(api, version, **WRITTEN_BY_KIO[api](call))
@@ -529,7 +529,7 @@ def responses(draw: st.DrawFn, api: Api, version: int) -> Any:
 @every_version
 @FEWER
 @given(data=st.data())
-def test_a_response_is_read_as_by_kio(api: Api, version: int, data: st.DataObject) -> None:
+def test_response_matches_kio(api: Api, version: int, data: st.DataObject) -> None:
     call = CALLS[api](*ARGUMENTS.get(api, ()))
     response = data.draw(responses(api, version))
     assert call.decode(version, write(response), 0) == BY_KIO[api](response)
@@ -538,7 +538,7 @@ def test_a_response_is_read_as_by_kio(api: Api, version: int, data: st.DataObjec
 @every_version
 @FEWER
 @given(data=st.data())
-def test_rubbish_is_refused_or_read_as_by_kio(api: Api, version: int, data: st.DataObject) -> None:
+def test_damaged_response_is_rejected_or_matches_kio(api: Api, version: int, data: st.DataObject) -> None:
     """Where kio refuses, we may read: tags, errors and fields that are stepped over are not looked into."""
     call = CALLS[api](*ARGUMENTS.get(api, ()))
     rubbish = data.draw(damaged(responses(api, version).map(write)))

@@ -26,7 +26,7 @@ def quoted(value: str, quote: str) -> str:
 
 
 @given(NAMES, st.sampled_from(FLAGS), st.dictionaries(NAMES, VALUES, max_size=5), st.sampled_from("\"'"), st.data())
-def test_a_jaas_line_comes_back(name: str, flag: str, options: dict[str, str], quote: str, data: st.DataObject) -> None:
+def test_jaas_line_round_trips(name: str, flag: str, options: dict[str, str], quote: str, data: st.DataObject) -> None:
     gaps = st.sampled_from([" ", "\t", "\n  ", " // remark\n", " /* a */ "])
     line = f"{name} {flag}"
     for key, value in options.items():
@@ -37,7 +37,7 @@ def test_a_jaas_line_comes_back(name: str, flag: str, options: dict[str, str], q
 
 
 @given(st.text(st.sampled_from("ab=;\"'\\/* \n"), max_size=40))
-def test_any_jaas_line_is_read_or_refused(line: str) -> None:
+def test_jaas_line_of_any_text_is_read_or_rejected(line: str) -> None:
     try:
         parse_jaas(line)
     except ValueError as error:
@@ -46,7 +46,7 @@ def test_any_jaas_line_is_read_or_refused(line: str) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.binary(max_size=300), st.booleans(), st.sampled_from(["JKS", "PKCS12", "PEM"]))
-def test_any_bytes_are_a_store_or_refused(tmp_path: Path, data: bytes, like_jks: bool, kind: str) -> None:
+def test_store_of_any_bytes_is_read_or_rejected(tmp_path: Path, data: bytes, like_jks: bool, kind: str) -> None:
     file = tmp_path / "store"
     file.write_bytes(b"\xfe\xed\xfe\xed\0\0\0\2" + data if like_jks else data)
     for read in (
@@ -73,7 +73,7 @@ def _store(entries: int) -> bytes:
 
 
 @given(st.integers(0, 5), VALUES)
-def test_a_store_with_its_seal(entries: int, password: str) -> None:
+def test_jks_store_with_valid_digest_is_read(entries: int, password: str) -> None:
     data = _sealed(_store(entries), password)
     assert [entry.chain for entry in read_jks(data, password)] == [(SMALL,)] * entries
     assert read_jks(data, None) == read_jks(data, password)
@@ -82,7 +82,7 @@ def test_a_store_with_its_seal(entries: int, password: str) -> None:
 
 
 @given(st.data())
-def test_a_store_with_a_byte_changed_or_an_end_cut(data: st.DataObject) -> None:
+def test_jks_store_that_is_damaged_is_rejected(data: st.DataObject) -> None:
     whole = _sealed(_store(3), "pw")
     at = data.draw(st.integers(0, len(whole) - 1))
     changed = whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
@@ -92,7 +92,7 @@ def test_a_store_with_a_byte_changed_or_an_end_cut(data: st.DataObject) -> None:
 
 
 @given(st.binary(min_size=1, max_size=200), st.sampled_from(["\n", "\r\n", " "]))
-def test_a_certificate_as_pem(body: bytes, end: str) -> None:
+def test_certificate_round_trips_as_pem(body: bytes, end: str) -> None:
     der = b"\x30\x82" + len(body).to_bytes(2, "big") + body
     text = pem.of_certificate(der)
     (block,) = pem.blocks("before" + text.replace("\n", end) + "behind")
@@ -103,7 +103,7 @@ def test_a_certificate_as_pem(body: bytes, end: str) -> None:
 
 
 @given(st.text(st.sampled_from("-BEGINCRTFAD \n"), max_size=80))
-def test_any_text_is_pem_or_refused(text: str) -> None:
+def test_pem_of_any_text_is_read_or_rejected(text: str) -> None:
     try:
         pem.blocks(text.replace("B", "-----BEGIN CERTIFICATE-----"))
     except ValueError as error:

@@ -39,7 +39,7 @@ def no_cluster() -> Iterator[None]:
     ids=["kafka-consumer-groups", "kafka-groups"],
 )
 @given(data=st.data())
-def test_any_words(tool: Tool, options: tuple[Option, ...], data: st.DataObject) -> None:
+def test_any_command_line_ends_without_traceback(tool: Tool, options: tuple[Option, ...], data: st.DataObject) -> None:
     drawn = data.draw(lines(options))
     words = ["--bootstrap-server", "127.0.0.1:1", *drawn] if data.draw(st.booleans()) else drawn
     out, err = io.StringIO(), io.StringIO()

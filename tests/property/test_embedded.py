@@ -35,7 +35,7 @@ rubbish = st.binary(max_size=64) | damaged(held.map(assignment_bytes)) | damaged
 
 
 @given(held)
-def test_an_assignment_is_read_as_it_was_written(held: dict[str, tuple[int, ...]]) -> None:
+def test_assignment_round_trips(held: dict[str, tuple[int, ...]]) -> None:
     assert decode_assignment(assignment_bytes(held)).topics == assignment_of(held.items()).topics
 
 
@@ -45,7 +45,7 @@ embedded = [data for sent in REAL for data in (sent.metadata, sent.assignment)]
 
 @pytest.mark.usefixtures("survives_absurd_lengths")
 @given(st.sampled_from(PROTOCOLS), rubbish | damaged(st.sampled_from(embedded)), rubbish | st.sampled_from(embedded))
-def test_any_bytes_give_a_member(kind: tuple[str, str], metadata: bytes, assignment: bytes) -> None:
+def test_any_bytes_decode_to_a_member(kind: tuple[str, str], metadata: bytes, assignment: bytes) -> None:
     protocol_type, protocol = kind
     subscription, assigned = decode_member(protocol_type, metadata, assignment, protocol)
     assert isinstance(subscription, Subscription) and isinstance(assigned, Assignment)
@@ -65,7 +65,7 @@ def test_any_bytes_give_a_member(kind: tuple[str, str], metadata: bytes, assignm
     st.sampled_from([decode_subscription_info, decode_assignment_info, decode_sticky, decode_cooperative]),
     st.binary(max_size=80) | damaged(st.sampled_from(embedded).map(lambda data: data[6:])),
 )
-def test_any_bytes_give_user_data(decode: Any, data: bytes) -> None:
+def test_any_bytes_decode_to_user_data(decode: Any, data: bytes) -> None:
     found = decode(data)
     assert str(found).isprintable() or str(found)
     assert not isinstance(found, Raw) or (found.data == data and found.reason)
@@ -104,7 +104,9 @@ every_version = pytest.mark.parametrize("version", range(5))
 @each_kind
 @every_version
 @given(data=st.data())
-def test_it_is_read_as_by_kio(version: int, name: str, decode: Any, by_kio: Any, data: st.DataObject) -> None:
+def test_subscription_and_assignment_match_kio(
+    version: int, name: str, decode: Any, by_kio: Any, data: st.DataObject
+) -> None:
     entity = data.draw(entities(kind_of(name, version)))
     before, behind = version.to_bytes(2, "big"), data.draw(st.binary(max_size=3))
     found = decode(before + write(entity) + behind)
@@ -116,7 +118,7 @@ def test_it_is_read_as_by_kio(version: int, name: str, decode: Any, by_kio: Any,
 @each_kind
 @every_version
 @given(data=st.data())
-def test_what_kio_cannot_read_is_raw_or_noted(
+def test_bytes_that_kio_rejects_are_raw_or_noted(
     version: int, name: str, decode: Any, by_kio: Any, data: st.DataObject
 ) -> None:
     kind = kind_of(name, version)

@@ -80,14 +80,14 @@ _changes = st.lists(
 
 
 @given(_facts)
-def test_every_group_can_be_explained(facts: GroupFacts) -> None:
+def test_every_group_is_explained(facts: GroupFacts) -> None:
     findings = explain(facts)
     assert findings and all(finding.text for finding in findings)
     assert len(list(explained_members(facts))) == len(facts.members)
 
 
 @given(_facts, _changes)
-def test_a_what_if_is_answered_or_refused(facts: GroupFacts, changes: list[Change]) -> None:
+def test_what_if_is_computed_or_rejected(facts: GroupFacts, changes: list[Change]) -> None:
     with suppress(InvalidChange, NotEnoughData):
         what_if = simulate(facts, changes)
         assert 0 <= what_if.moved + what_if.taken_over <= what_if.partitions
@@ -95,6 +95,6 @@ def test_a_what_if_is_answered_or_refused(facts: GroupFacts, changes: list[Chang
 
 
 @given(st.text(max_size=20))
-def test_any_words_are_a_change_or_refused(words: str) -> None:
+def test_change_text_is_parsed_or_rejected(words: str) -> None:
     with suppress(InvalidChange):
         assert parse_change(words).text == words

@@ -75,7 +75,7 @@ def logs(draw: st.DrawFn) -> Log:
 
 
 @given(logs(), st.data())
-def test_what_is_found_is_what_a_consumer_would_be_given_first(log: Log, data: st.DataObject) -> None:
+def test_first_records_match_the_consumer_view(log: Log, data: st.DataObject) -> None:
     start = log.batches[0].base
     offsets = data.draw(st.lists(st.integers(start, log.end), min_size=1, max_size=5))
     found, until = first_records(log_bytes(log.batches), offsets, log.aborted)
@@ -86,7 +86,7 @@ def test_what_is_found_is_what_a_consumer_would_be_given_first(log: Log, data: s
 
 
 @given(logs(), st.data())
-def test_a_log_in_portions_is_the_same_log(log: Log, data: st.DataObject) -> None:
+def test_log_read_in_portions_matches_the_whole_log(log: Log, data: st.DataObject) -> None:
     """Cut anywhere, and read on from where the whole batches end."""
     offset = data.draw(st.integers(log.batches[0].base, log.end))
     expected = next((record for record in log.visible if record.offset >= offset), None)
@@ -103,7 +103,7 @@ def test_a_log_in_portions_is_the_same_log(log: Log, data: st.DataObject) -> Non
 
 
 @given(logs().map(lambda log: log_bytes(log.batches)), st.data())
-def test_damaged_logs_are_read_or_refused(whole: bytes, data: st.DataObject) -> None:
+def test_damaged_log_is_read_or_rejected(whole: bytes, data: st.DataObject) -> None:
     rubbish = data.draw(damaged(st.just(whole)))
     offsets = data.draw(st.lists(st.integers(0, 1100), min_size=1, max_size=4))
     with suppress(RemoteProtocolError):
@@ -111,13 +111,13 @@ def test_damaged_logs_are_read_or_refused(whole: bytes, data: st.DataObject) -> 
 
 
 @given(st.binary(max_size=200), st.integers(0, 5))
-def test_any_bytes_are_read_or_refused(data: bytes, offset: int) -> None:
+def test_any_bytes_are_read_or_rejected(data: bytes, offset: int) -> None:
     with suppress(RemoteProtocolError):
         first_records(data, [offset])
 
 
 @given(st.binary(max_size=200), codecs, st.integers(0, 0xFF))
-def test_any_bytes_inside_a_batch_are_read_or_refused(body: bytes, codec: Codec, count: int) -> None:
+def test_any_batch_body_is_read_or_rejected(body: bytes, codec: Codec, count: int) -> None:
     made = bytearray(batch(0, [(at, at) for at in range(count)], last=300).data[:61] + body)
     made[8:12] = (len(made) - 12).to_bytes(4, "big")
     made[22] |= codec

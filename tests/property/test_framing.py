@@ -23,7 +23,7 @@ def cut(draw: st.DrawFn, streams: st.SearchStrategy[bytes]) -> list[bytes]:
 
 
 @given(payloads, st.data())
-def test_any_cut_of_a_stream_gives_the_same_frames(frames: list[bytes], data: st.DataObject) -> None:
+def test_frames_do_not_depend_on_chunk_boundaries(frames: list[bytes], data: st.DataObject) -> None:
     reader = FrameReader()
     pieces = data.draw(cut(st.just(stream_of(frames))))
     assert [frame for piece in pieces for frame in reader.feed(piece)] == frames
@@ -31,7 +31,7 @@ def test_any_cut_of_a_stream_gives_the_same_frames(frames: list[bytes], data: st
 
 
 @given(payloads, st.binary(min_size=4, max_size=40), st.data())
-def test_an_unfinished_frame_is_waited_for(frames: list[bytes], last: bytes, data: st.DataObject) -> None:
+def test_incomplete_frame_is_waited_for(frames: list[bytes], last: bytes, data: st.DataObject) -> None:
     whole = stream_of([last])
     kept = data.draw(st.integers(0, len(whole) - 1))
     reader = FrameReader()
@@ -42,7 +42,7 @@ def test_an_unfinished_frame_is_waited_for(frames: list[bytes], last: bytes, dat
 @given(cut(st.binary(max_size=200)))
 @example([b"\0\0\0\x40" + b"x" * 80])
 @example([b"\0\0\0\x3f", b"x" * 62])
-def test_garbage_is_refused_or_framed_within_the_limit(pieces: list[bytes]) -> None:
+def test_garbage_is_rejected_or_framed_within_the_limit(pieces: list[bytes]) -> None:
     limit = 64
     reader = FrameReader(limit)
     try:

@@ -17,7 +17,7 @@ pairs = st.tuples(st.sampled_from("abc"), st.integers(0, 3))
 
 
 @given(maybe, maybe)
-def test_lag_is_known_exactly_when_commit_and_end_are(committed: int | None, end: int | None) -> None:
+def test_lag_is_known_exactly_if_commit_and_end_are(committed: int | None, end: int | None) -> None:
     lag = compute_lag(committed, end)
     assert (lag is None) == (committed is None or end is None)
     if lag is not None and committed is not None:
@@ -25,7 +25,7 @@ def test_lag_is_known_exactly_when_commit_and_end_are(committed: int | None, end
 
 
 @given(offsets, offsets, offsets)
-def test_nothing_is_remarked_exactly_when_the_commit_is_in_the_log(committed: int, start: int, length: int) -> None:
+def test_remark_is_none_exactly_if_commit_is_in_the_log(committed: int, start: int, length: int) -> None:
     log = LogOffsets(start, start + length)
     assert (remark(committed, log) is None) == (start <= committed <= start + length)
     assert remark(None, log) is None

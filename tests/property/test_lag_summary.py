@@ -44,7 +44,7 @@ def groups(draw: st.DrawFn) -> GroupOffsets:
 
 
 @given(groups(), st.data())
-def test_every_way_to_sum_up_comes_to_the_same(offsets: GroupOffsets, data: st.DataObject) -> None:
+def test_lag_summaries_have_the_same_total(offsets: GroupOffsets, data: st.DataObject) -> None:
     (whole,) = shares(offsets, By.GROUP)
     found = st.none() | st.builds(FirstUnread, st.just(1), st.integers(1, 999))
     unread = {place: each for place in whole.positions() if (each := data.draw(found))}

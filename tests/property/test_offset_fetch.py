@@ -97,27 +97,27 @@ def responses(version: int) -> st.SearchStrategy[bytes]:
 
 @every_version
 @given(call=st.builds(OffsetFetch, groups))
-def test_a_request_is_what_kio_writes(version: int, call: OffsetFetch) -> None:
+def test_offset_fetch_request_matches_kio(version: int, call: OffsetFetch) -> None:
     assert call.encode(version) == request_by_kio(call, version)
 
 
 @pytest.mark.parametrize("size", [126, 127, 128, 16_382, 16_383, 32_767])
 @pytest.mark.parametrize("version", [2, 7, 9])
-def test_a_request_of_long_names_is_what_kio_writes(version: int, size: int) -> None:
+def test_offset_fetch_request_with_long_names_matches_kio(version: int, size: int) -> None:
     call = OffsetFetch(("g" * size, *map(str, range(size))))
     assert call.encode(version) == request_by_kio(call, version)
 
 
 @every_version
 @pytest.mark.parametrize("name", ["g" * 32_768, "\ud800"], ids=["too long", "no UTF-8"])
-def test_a_name_that_kafka_cannot_carry_is_our_fault(version: int, name: str) -> None:
+def test_offset_fetch_name_that_cannot_be_encoded_is_a_local_error(version: int, name: str) -> None:
     with pytest.raises(LocalProtocolError):
         OffsetFetch((name,)).encode(version)
 
 
 @every_version
 @given(data=st.data())
-def test_a_response_is_read_as_by_kio_and_any_part_of_it_is_refused(version: int, data: st.DataObject) -> None:
+def test_offset_fetch_response_matches_kio_and_truncation_is_rejected(version: int, data: st.DataObject) -> None:
     call = OffsetFetch(("asked",))
     response = data.draw(responses(version))
     before = data.draw(st.binary(max_size=3))
@@ -131,7 +131,7 @@ def test_a_response_is_read_as_by_kio_and_any_part_of_it_is_refused(version: int
 
 @every_version
 @given(data=st.data())
-def test_rubbish_is_refused_or_read_as_by_kio(version: int, data: st.DataObject) -> None:
+def test_offset_fetch_damaged_response_is_rejected_or_matches_kio(version: int, data: st.DataObject) -> None:
     """Refused wherever kio refuses, but for what it need not know: a further tag, an error of one partition."""
     call = OffsetFetch(("asked",))
     rubbish = data.draw(st.binary(max_size=64) | damaged(responses(version)))
@@ -148,7 +148,7 @@ def test_rubbish_is_refused_or_read_as_by_kio(version: int, data: st.DataObject)
         assert call.decode(version, rubbish, 0) == expected
 
 
-def test_a_tag_that_we_do_not_know_is_stepped_over() -> None:
+def test_offset_fetch_unknown_tags_are_skipped() -> None:
     tags = b"\2\5\0\x81\1\3xyz"
     entry = b"\0\0\0\1" + bytes(7) + b"\5" + b"\xff\xff\xff\xff" + b"\1" + b"\0\0" + tags
     body = b"\0\0\0\0" + b"\2" + b"\2g" + b"\2" + b"\2t" + b"\2" + entry + tags + b"\0\0" + tags + tags
@@ -177,7 +177,7 @@ ABSURD = [
 
 @pytest.mark.parametrize(("version", "before"), ABSURD, ids=range(len(ABSURD)))
 @pytest.mark.parametrize("behind", [b"\0" * 60, b"\1" * 60], ids=["zeros", "ones"])
-def test_an_absurd_length_costs_neither_memory_nor_time(version: int, before: bytes, behind: bytes) -> None:
+def test_offset_fetch_absurd_length_costs_no_memory_or_time(version: int, before: bytes, behind: bytes) -> None:
     def little_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
 

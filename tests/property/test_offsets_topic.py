@@ -30,7 +30,7 @@ every_schema = pytest.mark.parametrize(
 @every_schema
 @FEWER
 @given(data=st.data())
-def test_a_record_is_read_as_it_was_written(schema: tuple[int, int], data: st.DataObject) -> None:
+def test_record_round_trips(schema: tuple[int, int], data: st.DataObject) -> None:
     record_type, version = schema
     key, value = data.draw(keys(record_type)), data.draw(values(record_type, version))
     encoded = key_bytes(record_type, *key.values())
@@ -44,7 +44,7 @@ def test_a_record_is_read_as_it_was_written(schema: tuple[int, int], data: st.Da
 @every_schema
 @FEWER
 @given(data=st.data())
-def test_what_is_cut_off_is_never_a_record(schema: tuple[int, int], data: st.DataObject) -> None:
+def test_truncated_record_is_rejected(schema: tuple[int, int], data: st.DataObject) -> None:
     key, value = data.draw(records(schema))
     assert key is not None
     for at in range(len(key)):
@@ -58,7 +58,7 @@ def test_what_is_cut_off_is_never_a_record(schema: tuple[int, int], data: st.Dat
 
 @MORE
 @given(pairs)
-def test_any_bytes_give_a_record_or_one_exception_and_take_no_memory(pair: Pair) -> None:
+def test_any_bytes_are_a_record_or_one_exception_without_memory(pair: Pair) -> None:
     tracemalloc.start()
     try:
         record = decode(*pair)
@@ -73,7 +73,7 @@ def test_any_bytes_give_a_record_or_one_exception_and_take_no_memory(pair: Pair)
 
 @MORE
 @given(batches)
-def test_a_batch_gives_what_its_rows_give(batch: list[Pair]) -> None:
+def test_decoded_batch_matches_decoded_rows(batch: list[Pair]) -> None:
     decoded = decode_batch(record_batch(batch))
     decoded.validate(full=True)
     by_rows = decode_rows(batch)
@@ -83,7 +83,7 @@ def test_a_batch_gives_what_its_rows_give(batch: list[Pair]) -> None:
 
 @MORE
 @given(batches.filter(bool))
-def test_what_whole_columns_give_needs_no_second_look(batch: list[Pair]) -> None:
+def test_columnar_decoding_matches_each_row_alone(batch: list[Pair]) -> None:
     """Each row alone, so that nothing beside it can help or harm."""
     records = record_batch(batch)
     together, odd = decode_commits(records["key"], records["value"])
@@ -97,7 +97,7 @@ def test_what_whole_columns_give_needs_no_second_look(batch: list[Pair]) -> None
 @pytest.mark.usefixtures("survives_absurd_lengths")
 @MORE
 @given(batches)
-def test_no_record_is_lost(batch: list[Pair]) -> None:
+def test_split_loses_no_record(batch: list[Pair]) -> None:
     decoded = decode_batch(record_batch(batch))
     dealt = split(decoded)
     assert set(dealt) == set(STORED_FROM_RECORDS)
@@ -121,7 +121,7 @@ def _places(batch: pa.RecordBatch) -> list[Any]:
 @every_schema
 @FEWER
 @given(data=st.data())
-def test_a_record_fills_the_tables_that_it_is_said_to_fill(schema: tuple[int, int], data: st.DataObject) -> None:
+def test_record_fills_only_its_declared_tables(schema: tuple[int, int], data: st.DataObject) -> None:
     """Spark writes no table that says otherwise: what is left out here would be lost."""
     tables = split(decode_batch(record_batch([data.draw(records(schema))])))
     filled = {name for name, rows in tables.items() if rows.num_rows}

@@ -18,17 +18,17 @@ outcomes = st.builds(
 
 
 @given(outcomes, outcomes, outcomes)
-def test_merging_is_associative(a: Outcome[int], b: Outcome[int], c: Outcome[int]) -> None:
+def test_merge_is_associative(a: Outcome[int], b: Outcome[int], c: Outcome[int]) -> None:
     assert merge([merge([a, b]), c]) == merge([a, merge([b, c])]) == merge([a, b, c])
 
 
 @given(outcomes)
-def test_nothing_is_neutral(outcome: Outcome[int]) -> None:
+def test_empty_outcome_is_neutral_in_merge(outcome: Outcome[int]) -> None:
     assert merge([Outcome(), outcome]) == merge([outcome, Outcome()]) == merge([outcome]) == outcome
 
 
 @given(st.lists(outcomes, max_size=5))
-def test_merging_loses_nothing(parts: list[Outcome[int]]) -> None:
+def test_merge_loses_nothing(parts: list[Outcome[int]]) -> None:
     merged = merge(parts)
     assert Counter(merged.items) == sum((Counter(part.items) for part in parts), Counter())
     assert Counter(merged.failures) == sum((Counter(part.failures) for part in parts), Counter())
@@ -38,5 +38,5 @@ def test_merging_loses_nothing(parts: list[Outcome[int]]) -> None:
 
 
 @given(st.lists(failures, max_size=6))
-def test_failures_can_always_be_sorted(some: list[Failure]) -> None:
+def test_failures_are_always_sortable(some: list[Failure]) -> None:
     assert Counter(sorted(some, key=Failure.sort_key)) == Counter(some)

@@ -59,7 +59,7 @@ def plan(scenario: Scenario, known: Facts) -> PlannedOffset | None:
 
 
 @given(MOVES, facts())
-def test_a_planned_offset_lies_in_the_log(scenario: Scenario, known: Facts) -> None:
+def test_planned_offset_is_within_the_log(scenario: Scenario, known: Facts) -> None:
     found = plan(scenario, known)
     if found is None:
         assert isinstance(scenario, ShiftBy) and known.before is None
@@ -71,7 +71,7 @@ def test_a_planned_offset_lies_in_the_log(scenario: Scenario, known: Facts) -> N
 
 
 @given(MOVES | st.just(ToCurrent()), facts())
-def test_planning_again_when_it_is_written_changes_nothing(scenario: Scenario, known: Facts) -> None:
+def test_planning_twice_changes_nothing(scenario: Scenario, known: Facts) -> None:
     first = plan(scenario, known)
     if first is not None and not isinstance(scenario, ShiftBy):
         again = plan(scenario, known._replace(before=first.after))
@@ -112,7 +112,7 @@ def read(lines: Any, only: str | None = None) -> FromPlan:
 
 
 @given(plans())
-def test_an_exported_plan_is_read_as_the_same_plan(planned: list[PlannedOffset]) -> None:
+def test_exported_plan_round_trips(planned: list[PlannedOffset]) -> None:
     assert read(json_plan(planned)).moves == {entry.key: entry.after for entry in planned}
     told = [entry for entry in planned if entry.after]
     if told:
@@ -125,7 +125,7 @@ def test_an_exported_plan_is_read_as_the_same_plan(planned: list[PlannedOffset])
 
 
 @given(plans(), st.randoms())
-def test_an_undo_restores_exactly(planned: list[PlannedOffset], random: Any) -> None:
+def test_undo_restores_exactly(planned: list[PlannedOffset], random: Any) -> None:
     """Whatever was written of a plan when something ended it."""
     before = {entry.key: entry.before for entry in planned}
     now = {entry.key: random.choice((entry.before, entry.after)) for entry in planned}

@@ -143,7 +143,7 @@ VALUES: dict[str, Callable[[Any, Callable[..., Any]], dict[str, Any]]] = {
 @every_version(EXAMPLES)
 @FEWER
 @given(data=st.data())
-def test_requests_are_kios_bytes(name: str, version: int, data: st.DataObject) -> None:
+def test_sandbox_requests_match_kio(name: str, version: int, data: st.DataObject) -> None:
     call: Call[Any] = data.draw(CALLS[name])
     kind = request_type(call.api.key, version)
 
@@ -178,7 +178,7 @@ READ_BY_KIO: dict[str, Callable[[Any], Any]] = {
 @every_version(READ_BY_KIO)
 @FEWER
 @given(data=st.data())
-def test_responses_are_read_as_by_kio_and_only_whole(name: str, version: int, data: st.DataObject) -> None:
+def test_sandbox_responses_match_kio_and_truncation_is_rejected(name: str, version: int, data: st.DataObject) -> None:
     call: Call[Any] = EXAMPLES[name]
     response = data.draw(entities(response_type(call.api.key, version)))
     written = write(response)
@@ -192,7 +192,7 @@ def test_responses_are_read_as_by_kio_and_only_whole(name: str, version: int, da
 @every_version(READ_BY_KIO)
 @FEWER
 @given(data=st.data())
-def test_damaged_responses_are_rejected_or_read_as_by_kio(name: str, version: int, data: st.DataObject) -> None:
+def test_sandbox_damaged_responses_are_rejected_or_match_kio(name: str, version: int, data: st.DataObject) -> None:
     """Where kio rejects, kgroups may read: it does not look into tags and fields that it skips."""
     call: Call[Any] = EXAMPLES[name]
     response = data.draw(damaged(entities(response_type(call.api.key, version)).map(write)))
@@ -207,7 +207,7 @@ def test_damaged_responses_are_rejected_or_read_as_by_kio(name: str, version: in
 
 
 @given(st.dictionaries(names, st.lists(_int32s, max_size=5), max_size=3), _int32s, st.integers(0, NEWEST))
-def test_member_metadata_is_kios_bytes(partitions: dict[str, list[int]], generation: int, version: int) -> None:
+def test_member_metadata_matches_kio(partitions: dict[str, list[int]], generation: int, version: int) -> None:
     def expected(name: str, **values: Any) -> bytes:
         kind = load_entity_schema(name, version, EntityType.data)
         entries = (

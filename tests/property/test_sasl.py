@@ -27,7 +27,7 @@ FEW = settings(max_examples=25)  # each is 4,096 rounds of a hash, twice
 
 
 @given(user=texts, password=texts)
-def test_plain_is_two_texts_behind_nuls(user: str, password: str) -> None:
+def test_plain_message_has_user_and_password_after_nuls(user: str, password: str) -> None:
     dialogue = plain(Password(user, Secret(password)))
     assert next(dialogue).decode().split("\0") == ["", user, password]
     with pytest.raises(StopIteration):
@@ -43,7 +43,7 @@ class _As(ScramPassword):  # type: ignore[misc]  # scramp has no types
 
 @FEW
 @given(user=ascii_names, password=texts, mechanism=st.sampled_from(["SCRAM-SHA-256", "SCRAM-SHA-512"]))
-def test_scram_is_right_for_any_name_and_password(user: str, password: str, mechanism: str) -> None:
+def test_scram_is_accepted_for_any_name_and_password(user: str, password: str, mechanism: str) -> None:
     """The server is scramp's, which would prepare names and passwords; Kafka's brokers take them as they are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("scramp.core.Password", _As)
@@ -71,7 +71,7 @@ answers = st.lists(likely | st.binary(max_size=8), max_size=12).map(b"".join)
 
 @pytest.mark.parametrize("mechanism", DIALOGUES)
 @given(said=st.lists(answers, max_size=4))
-def test_whatever_a_broker_says_is_refused_in_words_or_the_end(mechanism: str, said: list[bytes]) -> None:
+def test_any_server_messages_end_in_an_error_or_the_end(mechanism: str, said: list[bytes]) -> None:
     """And it never says that SCRAM went well: no such broker knows the password."""
     dialogue = DIALOGUES[mechanism]()
     next(dialogue)
@@ -86,7 +86,7 @@ def test_whatever_a_broker_says_is_refused_in_words_or_the_end(mechanism: str, s
 
 
 @given(answer=answers.filter(bool))
-def test_a_token_that_is_not_taken_is_answered_as_the_standard_has_it(answer: bytes) -> None:
+def test_rejected_token_is_answered_as_rfc_7628_requires(answer: bytes) -> None:
     dialogue = oauthbearer(Secret("to.ken"), {"k": "v"})
     assert next(dialogue) == b"n,,\1auth=Bearer to.ken\1k=v\1\1"
     assert dialogue.send(answer) == b"\1"
@@ -95,5 +95,5 @@ def test_a_token_that_is_not_taken_is_answered_as_the_standard_has_it(answer: by
 
 
 @given(message=st.binary())
-def test_a_message_shows_itself_to_nobody(message: bytes) -> None:
+def test_sasl_message_repr_hides_its_content(message: bytes) -> None:
     assert repr(SaslAuthenticate(message)) == str(SaslAuthenticate(message)) == "SaslAuthenticate(****)"

@@ -23,7 +23,7 @@ PAUSES = st.integers(0, 2**31 - 1)
 )
 @settings(max_examples=10)
 @given(data=st.data(), milliseconds=PAUSES)
-def test_pause_is_read_from_every_response_that_comes_before_it(
+def test_throttle_time_is_read_from_every_response(
     api: Api, version: int, data: st.DataObject, milliseconds: int
 ) -> None:
     response = data.draw(entities(response_type(api.key, version)))
@@ -40,6 +40,6 @@ def names(api: Api) -> set[str]:
     return {field.name for field in fields(response_type(api.key, api.newest))}
 
 
-def test_every_api_with_a_throttle_time_is_known() -> None:
+def test_every_api_with_throttle_time_is_known() -> None:
     throttled = {api.key for api in CALLS if "throttle_time" in names(api)}
     assert throttled - {api_versions.API.key} == set(_FIRST_VERSIONS)

@@ -31,12 +31,12 @@ def scene(history: History) -> None:
     history.snapshot("a-starts", 300, 1, ["a", "b", "c", "d"])
 
 
-def test_rewinds(show: Show) -> None:
+def test_anomalies_report_rewinds(show: Show) -> None:
     columns = ("since", "partition", "expected", "found", "note")
     assert show("anomalies", *columns, group="a-back") == [(at(20), 0, 150, 90, "went back by 60")]
 
 
-def test_commits_outside_their_log(show: Show) -> None:
+def test_anomalies_report_commits_outside_their_log(show: Show) -> None:
     columns = ("since", "until", "expected", "found", "note")
     assert show("anomalies", *columns, group="a-beyond", anomaly="beyond_end") == [
         (at(60), at(120), 42, 99, "committed beyond the end of the log"),
@@ -46,14 +46,14 @@ def test_commits_outside_their_log(show: Show) -> None:
     ]
 
 
-def test_storms(show: Show) -> None:
+def test_anomalies_report_rebalance_storms(show: Show) -> None:
     columns = ("anomaly", "since", "until", "expected", "found", "note")
     assert show("anomalies", *columns, group="a-storm") == [
         ("rebalance_storm", at(100), at(200), 4, 5, "5 rebalances within 120 s"),
     ]
 
 
-def test_flapping_members(show: Show) -> None:
+def test_anomalies_report_flapping_members(show: Show) -> None:
     columns = ("group", "member", "since", "until", "expected", "found")
     found = [row for row in show("anomalies", *columns, anomaly="flapping_member") if row[0].startswith("a-")]
     assert found == [

@@ -21,7 +21,7 @@ def scene(history: History) -> None:
     history.read(3, (1000, 2000), 1000, (700, 800))
 
 
-def test_history_is_known_since_the_last_thing_that_broke_it(show: Show) -> None:
+def test_history_is_complete_since_its_last_gap(show: Show) -> None:
     columns = ("log_partition", "from_offset", "to_offset", "records", "missing", "known_since", "hung")
     assert show("completeness", *columns) == [
         (0, 0, 5000, 4900, 0, at(hours(-200)), 0),
@@ -32,7 +32,7 @@ def test_history_is_known_since_the_last_thing_that_broke_it(show: Show) -> None
     assert show("completeness", "log_partition", "density") == [(0, 0.98), (1, 0.35), (2, 1.0), (3, 0.04)]
 
 
-def test_gaps_are_anomalies(show: Show) -> None:
+def test_anomalies_report_coverage_gaps(show: Show) -> None:
     columns = ("log_partition", "since", "until", "expected", "found", "note")
     assert show("anomalies", *columns, anomaly="coverage_gap") == [
         (1, at(-400), at(100), 0, 1000, "compacted: records at 4 % of the offsets"),

@@ -17,7 +17,7 @@ from tests.fakes.history import NOON, History, Row, at
 from .conftest import RULES, SPAN, ordered, small
 
 
-def test_every_schema_has_a_job_and_every_stored_table_its_place() -> None:
+def test_derived_tables_match_schemas_and_stored_tables() -> None:
     declared = [each for each in vars(schemas).values() if isinstance(each, Table)]
     assert [each.table for each in DERIVED.values()] == declared
     assert list(Tables._fields) == [table.name for table in STORED]
@@ -30,7 +30,7 @@ def nothing(spark: SparkSession) -> Tables:
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_of_nothing_comes_nothing_in_the_declared_form(name: str, nothing: Tables, spark: SparkSession) -> None:
+def test_derived_table_of_no_rows_has_its_schema(name: str, nothing: Tables, spark: SparkSession) -> None:
     table, job = DERIVED[name]
     with small(spark):
         found = job(nothing, SPAN, Rules())
@@ -52,7 +52,7 @@ def elsewhere(history: History, spark: SparkSession) -> Tables:
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_no_row_depends_on_how_the_rows_lie(
+def test_derived_table_does_not_depend_on_row_placement(
     name: str, elsewhere: Tables, spark: SparkSession, derived: Callable[[str], list[Row]]
 ) -> None:
     with small(spark, partitions=2):
@@ -60,6 +60,6 @@ def test_no_row_depends_on_how_the_rows_lie(
     assert found and ordered(found) == derived(name)
 
 
-def test_a_time_without_a_zone_is_refused(nothing: Tables) -> None:
+def test_naive_datetime_is_rejected(nothing: Tables) -> None:
     with pytest.raises(ValueError, match="without a zone: 2026-03-01 12:00:00"):
         DERIVED["lag"].job(nothing, Span(NOON.replace(tzinfo=None), at(1)), Rules())

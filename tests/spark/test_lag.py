@@ -59,7 +59,7 @@ def _fares(history: History) -> None:
     history.commit("fares-deleted", 500, None, topic="fares")
 
 
-def test_lag_as_of_each_sample(show: Show) -> None:
+def test_lag_at_each_sample(show: Show) -> None:
     columns = ("sampled_at", "committed_offset", "log_end", "lag", "time_lag_ms")
     assert show("lag", *columns, group="lag") == [
         (at(0), None, 1000, None, None),
@@ -75,14 +75,14 @@ def test_lag_as_of_each_sample(show: Show) -> None:
     ]
 
 
-def test_remarks_are_those_of_the_model(show: Show) -> None:
+def test_lag_remarks_match_the_model(show: Show) -> None:
     columns = ("committed_offset", "log_start", "log_end", "remark")
     rows = show("lag", *columns, group="lag")
     assert [row[3] for row in rows] == [remark(row[0], LogOffsets(row[1], row[2])) for row in rows]
     assert {row[3] for row in rows} >= {"data lost: 20 offsets deleted before they were read", None}
 
 
-def test_of_a_log_that_stood_still_was_not_asked_or_was_made_anew(show: Show) -> None:
+def test_lag_of_idle_missing_or_recreated_log(show: Show) -> None:
     columns = ("sampled_at", "committed_offset", "lag", "time_lag_ms", "remark")
     assert show("lag", *columns, group="odd") == [
         (at(0), 100, 0, 0, None),
@@ -95,12 +95,12 @@ def test_of_a_log_that_stood_still_was_not_asked_or_was_made_anew(show: Show) ->
     ]
 
 
-def test_what_was_deleted_before_is_not_shown(show: Show) -> None:
+def test_lag_of_deleted_commits_is_not_shown(show: Show) -> None:
     assert show("lag", "committed_at", group="fares-stops")[-1] == at(181)
     assert len(show("lag", "lag", group="fares-deleted")) == len(SAMPLES)
 
 
-def test_verdicts(show: Show) -> None:
+def test_verdicts_match_burrow(show: Show) -> None:
     found = dict(show("verdicts", "group", "status", topic="fares"))
     assert found == {
         "fares-ok": "OK",
@@ -116,7 +116,7 @@ def test_verdicts(show: Show) -> None:
     assert show("verdicts", *columns, group="fares-slow") == [(5, at(300), at(540), 140, 180, 1360, 1720)]
 
 
-def test_a_group_fares_as_its_worst_partition(show: Show) -> None:
+def test_group_verdict_is_that_of_its_worst_partition(show: Show) -> None:
     columns = ("topic", "status", "group_status", "samples")
     assert show("verdicts", *columns, group="fares-mixed") == [
         ("fares", "OK", "UNKNOWN", 5),

@@ -42,21 +42,21 @@ def rows(frame: DataFrame) -> list[Row]:
     return sorted(frame.collect(), key=str)
 
 
-def test_every_table_has_its_columns(load: Load) -> None:
+def test_live_tables_have_their_columns(load: Load) -> None:
     for name, table in LIVE.items():
         frame = load(name)
         assert frame.columns == table.names
         assert bool(frame.collect()) == (name != "failures")
 
 
-def test_the_default_table_is_offsets(spark: SparkSession, fake: FakeCluster) -> None:
+def test_live_default_table_is_offsets(spark: SparkSession, fake: FakeCluster) -> None:
     register(spark)
     servers = fake.settings().bootstrap_servers
     frame = spark.read.format("kgroups-live").option("bootstrap.servers", servers).load()
     assert frame.columns == LIVE["offsets"].names
 
 
-def test_sql(spark: SparkSession, load: Load) -> None:
+def test_live_tables_are_joined_in_sql(spark: SparkSession, load: Load) -> None:
     load("offsets").createOrReplaceTempView("live_offsets")
     load("groups").createOrReplaceTempView("live_groups")
     answer = spark.sql(
@@ -113,7 +113,7 @@ def truth(load: Load) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(("table", "condition"), FILTERS, ids=[f"{table}: {text}" for table, text in FILTERS])
-def test_a_filter_never_changes_an_answer(
+def test_live_filter_gives_the_same_rows_as_spark(
     load: Load, spark: SparkSession, table: str, condition: str, truth: dict[str, list[dict[str, Any]]]
 ) -> None:
     """Filtered by the source's scan = filtered by Spark from rows that no source can narrow; and all rows again."""
@@ -203,18 +203,18 @@ def test_view_is_reused_by_sql(load: Load, spark: SparkSession) -> None:
         spark.catalog.dropTempView("live_reused")
 
 
-def test_groups_are_listed_once(load: Load, fake: FakeCluster) -> None:
+def test_live_groups_are_listed_once(load: Load, fake: FakeCluster) -> None:
     frame = load("offsets").where("`group` = 'orders' and topic = 'u'")
     assert [(row["group"], row["topic"], row["lag"]) for row in frame.collect()] == [("orders", "u", 0)]
     assert len(fake.asked("ListGroups")) == len(fake.brokers)  # one list, whoever plans or reads
 
 
-def test_one_partition_for_each_coordinator(load: Load) -> None:
+def test_live_table_has_one_partition_per_coordinator(load: Load) -> None:
     assert load("offsets").rdd.getNumPartitions() == 2
     assert load("offsets").where("`group` = 'orders'").rdd.getNumPartitions() == 2
 
 
-def test_a_plan_shows_no_setting(load: Load, fake: FakeCluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_live_plan_shows_no_setting(load: Load, fake: FakeCluster, capsys: pytest.CaptureFixture[str]) -> None:
     frame = load("offsets").where("`group` = 'orders'")
     for mode in ("extended", "formatted", "cost"):
         frame.explain(mode)
@@ -224,7 +224,7 @@ def test_a_plan_shows_no_setting(load: Load, fake: FakeCluster, capsys: pytest.C
     assert "bootstrap" not in plan and "client_id=" not in plan
 
 
-def test_failures(load: Load, fake: FakeCluster) -> None:
+def test_live_failures_are_rows_or_errors(load: Load, fake: FakeCluster) -> None:
     fake.world.fail("DescribeGroups", "orders", ErrorCode.group_authorization_failed)
     [failure] = load("failures").collect()
     assert (failure.scope, failure.name, failure.error) == ("group", "orders", "GROUP_AUTHORIZATION_FAILED")
@@ -235,7 +235,7 @@ def test_failures(load: Load, fake: FakeCluster) -> None:
     assert lines and "table groups is not whole: group 'orders': " in lines[0]
 
 
-def test_an_option_that_cannot_be_right(spark: SparkSession) -> None:
+def test_live_invalid_options_are_errors(spark: SparkSession) -> None:
     register(spark)
     with pytest.raises(PySparkException, match=r"option bootstrap\.servers is needed"):
         spark.read.format("kgroups-live").load()
@@ -243,7 +243,7 @@ def test_an_option_that_cannot_be_right(spark: SparkSession) -> None:
         spark.read.format("kgroups-live").options(**{"bootstrap.servers": "h"}, table="heads").load()
 
 
-def test_register_changes_no_setting_of_the_session(spark: SparkSession) -> None:
+def test_register_changes_no_session_setting(spark: SparkSession) -> None:
     before = spark.conf.get(PUSHDOWN, None)
     register(spark)
     assert spark.conf.get(PUSHDOWN, None) == before

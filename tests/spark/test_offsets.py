@@ -52,18 +52,18 @@ def scene(history: History) -> None:
     history.commit("hidden", 190, 2020, log_partition=1)
 
 
-def test_the_last_in_the_log_is_the_latest(show: Show) -> None:
+def test_latest_offset_is_the_last_in_the_log(show: Show) -> None:
     assert show("latest_offsets", "partition", "committed_offset", "source", group="order") == [
         (0, 120, "log"),
         (1, 8, "log"),
     ]
 
 
-def test_a_tombstone_deletes_and_a_commit_after_it_counts(show: Show) -> None:
+def test_tombstone_deletes_earlier_commits_only(show: Show) -> None:
     assert show("latest_offsets", "partition", "committed_offset", group="deleted") == [(1, 2)]
 
 
-def test_only_a_complete_sweep_tells_what_is_gone(show: Show) -> None:
+def test_only_a_complete_sweep_proves_deletion(show: Show) -> None:
     columns = ("partition", "committed_offset", "log_time", "source")
     assert show("latest_offsets", *columns, group="swept") == [
         (0, 10, at(BEFORE), "log"),
@@ -74,7 +74,7 @@ def test_only_a_complete_sweep_tells_what_is_gone(show: Show) -> None:
     assert show("latest_offsets", "partition", group="vanished") == []
 
 
-def test_commits_are_counted_and_progress_is_summed(show: Show) -> None:
+def test_commit_rate_counts_commits_and_sums_progress(show: Show) -> None:
     columns = ("bucket", "commits", "requests", "partitions", "progress", "rewound", "complete")
     assert show("commit_rate", *columns, group="rate") == [
         (at(0), 3, 1, 2, 40, 0, True),
@@ -83,7 +83,7 @@ def test_commits_are_counted_and_progress_is_summed(show: Show) -> None:
     ]
 
 
-def test_what_compaction_left_is_not_called_a_rate(show: Show) -> None:
+def test_commit_rate_of_compacted_history_is_incomplete(show: Show) -> None:
     """The bucket in which history begins to be whole is not complete, and no step leads into it from before."""
     assert show("commit_rate", "bucket", "commits", "progress", "complete", group="hidden") == [
         (at(0), 1, 10, False),

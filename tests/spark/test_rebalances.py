@@ -102,7 +102,7 @@ def _upgraded(history: History) -> None:
     history.epoch("upgraded", 20, "a", 2)
 
 
-def test_members_are_compared_with_the_rebalance_before(show: Show) -> None:
+def test_rebalance_lists_joined_and_left_members(show: Show) -> None:
     assert show("rebalances", "log_time", *LISTS, group="app") == [
         (at(10), 1, ["a", "b", "s1"], [], [], []),
         (at(20), 2, ["c"], ["b"], ["s2"], []),
@@ -118,12 +118,12 @@ def test_members_are_compared_with_the_rebalance_before(show: Show) -> None:
     ]
 
 
-def test_the_pause_is_from_the_last_commit_before_to_the_first_one_after(show: Show) -> None:
+def test_rebalance_pause_spans_last_and_next_commit(show: Show) -> None:
     pauses = show("rebalances", "log_time", "pause_ms", group="app")
     assert pauses[:3] == [(at(10), 4_000), (at(20), 14_000), (at(40), None)]
 
 
-def test_who_joined_a_group_that_is_not_known_from_its_begin_is_not_known(show: Show) -> None:
+def test_rebalance_without_earlier_history_has_unknown_members(show: Show) -> None:
     assert show("rebalances", *LISTS, "complete", group="hidden-app") == [
         (7, None, None, None, None, False),
         (9, ["c"], ["a"], [], [], True),
@@ -132,7 +132,7 @@ def test_who_joined_a_group_that_is_not_known_from_its_begin_is_not_known(show: 
     assert show("rebalances", *LISTS, group="next-hidden") == [(8, None, None, None, None)]
 
 
-def test_an_epoch_converges_when_all_members_have_it_and_not_when_one_says_so_again(show: Show) -> None:
+def test_rebalance_converges_when_all_members_reach_the_epoch(show: Show) -> None:
     columns = ("generation", "log_time", "members", "target_ms", "converge_ms")
     assert show("rebalances", *columns, group="next") == [
         (1, at(0), 1, 0, 0),
@@ -146,7 +146,7 @@ def test_an_epoch_converges_when_all_members_have_it_and_not_when_one_says_so_ag
     ]
 
 
-def test_members_of_newer_groups(show: Show) -> None:
+def test_rebalance_of_consumer_protocol_group_lists_members(show: Show) -> None:
     assert show("rebalances", *LISTS, group="next") == [
         (1, ["m1"], [], [], []),
         (2, ["m2"], [], [], []),
@@ -159,7 +159,7 @@ def test_members_of_newer_groups(show: Show) -> None:
     ]
 
 
-def test_states(show: Show) -> None:
+def test_group_states_have_start_and_end(show: Show) -> None:
     assert show("group_states", "since", "until", "kind", "state", group="app") == [
         (at(10), at(60), "classic", "Stable"),
         (at(60), at(70), "classic", "Empty"),
@@ -181,14 +181,14 @@ def test_states(show: Show) -> None:
     ]
 
 
-def test_a_group_that_changes_its_kind_does_not_die(show: Show) -> None:
+def test_group_state_continues_across_type_change(show: Show) -> None:
     assert show("group_states", "since", "until", "kind", "state", group="upgraded") == [
         (at(10), at(20), "classic", "Stable"),
         (at(20), None, "consumer", "Stable"),
     ]
 
 
-def test_memberships(show: Show) -> None:
+def test_memberships_have_start_and_end(show: Show) -> None:
     columns = ("member_id", "instance_id", "since", "until")
     assert show("memberships", *columns, group="app") == [
         ("a", None, at(10), at(60)),

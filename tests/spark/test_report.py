@@ -155,7 +155,7 @@ def gathered(spark: SparkSession) -> ReportData:
         return gather(frames, HOUR, "cluster", FEW)
 
 
-def test_lag_is_the_worst_of_each_bucket_of_the_groups_with_the_highest_peaks(gathered: ReportData) -> None:
+def test_report_lag_is_the_worst_of_each_bucket_for_top_groups(gathered: ReportData) -> None:
     found = gathered.lag
     assert [(series.group, series.peak, series.last) for series in found.series.rows] == [
         ("big", 900, 10),
@@ -167,12 +167,12 @@ def test_lag_is_the_worst_of_each_bucket_of_the_groups_with_the_highest_peaks(ga
     assert [tuple(point) for point in found.series.rows[0].points] == [(at(1800), 900, 9000), (at(3300), 10, 70)]
 
 
-def test_charts_begin_where_history_does(gathered: ReportData) -> None:
+def test_report_charts_start_with_the_history(gathered: ReportData) -> None:
     assert gathered.period == HOUR
     assert gathered.shown == Period(at(1800), at(3600))
 
 
-def test_commits_of_the_busiest_groups_and_of_all_others(gathered: ReportData) -> None:
+def test_report_commits_of_top_groups_and_of_all_others(gathered: ReportData) -> None:
     busiest, others = gathered.rate.series.rows
     assert (busiest.group, busiest.commits, others.group, others.commits) == ("big", 66, None, 31)
     assert gathered.rate.series.total == 3
@@ -181,7 +181,7 @@ def test_commits_of_the_busiest_groups_and_of_all_others(gathered: ReportData) -
     assert gathered.rate.bucket == timedelta(minutes=5)
 
 
-def test_the_latest_rebalances_of_the_groups_that_have_most(gathered: ReportData) -> None:
+def test_report_rebalances_are_the_latest_of_top_groups(gathered: ReportData) -> None:
     found = gathered.rebalances
     assert found.lanes == Kept((Lane("big", 4, 7), Lane("middle", 2, None)), 3)
     assert [(mark.group, mark.time) for mark in found.marks.rows] == [
@@ -192,7 +192,7 @@ def test_the_latest_rebalances_of_the_groups_that_have_most(gathered: ReportData
     assert found.marks.total == 7
 
 
-def test_of_a_rebalance_the_first_names_and_what_is_unknown(spark: SparkSession) -> None:
+def test_report_rebalance_has_first_names_and_unknown_values(spark: SparkSession) -> None:
     frames = {table.name: frame(spark, table, *written) for table, written in rows().items()}
     from kgroups.pipeline.report.gather.events import rebalances
 
@@ -202,7 +202,7 @@ def test_of_a_rebalance_the_first_names_and_what_is_unknown(spark: SparkSession)
     assert (second.joined, second.joined_names, second.left, second.pause_ms) == (None, (), None, 7)
 
 
-def test_groups_worst_first_with_what_each_table_knows(gathered: ReportData) -> None:
+def test_report_groups_are_ordered_by_verdict(gathered: ReportData) -> None:
     assert [row.group for row in gathered.groups.rows.rows] == ["middle", "big", "small", "new"]
     assert gathered.groups.rows.rows[1] == GroupRow(
         "big", "classic", "Stable", at(60), "LIVE", "WARN", 10, 70, 2, 3, at(3000)
@@ -212,7 +212,7 @@ def test_groups_worst_first_with_what_each_table_knows(gathered: ReportData) -> 
     assert (gathered.groups.number(), gathered.groups.number(verdict="WARN"), gathered.groups.rows.total) == (4, 1, 4)
 
 
-def test_who_reads_what_those_who_are_there_first(gathered: ReportData) -> None:
+def test_report_consumers_list_current_members_first(gathered: ReportData) -> None:
     assert gathered.consumers.total == 5
     assert [(row.topic, row.group) for row in gathered.consumers.rows] == [
         ("a", "middle"), ("a", "old"), ("t", "big"), ("t", "small"),
@@ -220,7 +220,7 @@ def test_who_reads_what_those_who_are_there_first(gathered: ReportData) -> None:
     assert gathered.consumers.rows[2] == Consumer("t", "big", 2, 3, ("a@/10.0.0.1", "c@/10.0.0.1"), at(51 * 60))
 
 
-def test_anomalies_latest_first_and_whom_they_befall(gathered: ReportData) -> None:
+def test_report_anomalies_are_latest_first_with_counts(gathered: ReportData) -> None:
     found = gathered.anomalies
     assert found.rows.total == 5
     assert found.rows.rows[0] == Anomaly("coverage_gap", None, at(15), at(16), None, None, None, None)
@@ -234,7 +234,7 @@ def test_anomalies_latest_first_and_whom_they_befall(gathered: ReportData) -> No
     )
 
 
-def test_what_nobody_uses_and_what_expires(gathered: ReportData) -> None:
+def test_report_lists_stale_groups_and_expiring_offsets(gathered: ReportData) -> None:
     assert gathered.stale == Kept(
         (
             Stale("middle", "classic", "STALE", None, 2, at(600), 3_000_000, None),
@@ -246,14 +246,14 @@ def test_what_nobody_uses_and_what_expires(gathered: ReportData) -> None:
     assert gathered.expiring == Kept((Expiring("small", "t", 3, at(0), at(4000), 400_000),), 1)
 
 
-def test_history_is_whole_since_all_partitions_are_but_those_that_have_no_past(gathered: ReportData) -> None:
+def test_report_completeness_ignores_partitions_without_history(gathered: ReportData) -> None:
     found = gathered.completeness
     assert (found.known_since, found.unknown, found.missing, found.hung) == (at(900), 0, 5, 2)
     assert (found.records, found.last_time) == (30, at(3550))
     assert found.parts.rows[-1] == LogPart(0, 10, 1.0, 0, at(3000), at(3500), 0, True)
 
 
-def test_of_nothing_comes_a_page_that_says_so(spark: SparkSession) -> None:
+def test_report_of_no_history_says_so(spark: SparkSession) -> None:
     frames = {each.table.name: frame(spark, each.table) for each in DERIVED.values()}
     with small(spark):
         found = gather(frames, HOUR, None)
@@ -261,7 +261,7 @@ def test_of_nothing_comes_a_page_that_says_so(spark: SparkSession) -> None:
     assert "No history found" in page(found)
 
 
-def test_what_the_jobs_make_can_be_gathered(spark: SparkSession, derived: Callable[[str], list[Row]]) -> None:
+def test_report_accepts_tables_of_the_jobs(spark: SparkSession, derived: Callable[[str], list[Row]]) -> None:
     frames = {name: frame(spark, each.table, *derived(name)) for name, each in DERIVED.items()}
     with small(spark):
         found = gather(frames, Period(*SPAN), "cluster")

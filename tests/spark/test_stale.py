@@ -68,7 +68,7 @@ def _deleted(history: History) -> None:
     history.commit("d-vanished", hours(-3), 1)
 
 
-def test_who_is_stale(show: Show) -> None:
+def test_stale_status_of_each_group(show: Show) -> None:
     found = {group: status for group, status in show("stale", "group", "status") if group[:2] in ("u-", "e-", "d-")}
     assert found == {
         "u-live": "LIVE",
@@ -88,7 +88,7 @@ def test_who_is_stale(show: Show) -> None:
     }
 
 
-def test_since_when(show: Show) -> None:
+def test_stale_rows_have_last_activity(show: Show) -> None:
     columns = ("kind", "state", "partitions", "last_commit", "commit_age_ms", "last_event", "deleted_at")
     assert show("stale", *columns, group="u-live") == [
         ("classic", "Stable", 1, at(590), 10_000, at(hours(-1)), None),
@@ -102,7 +102,7 @@ def test_since_when(show: Show) -> None:
     ]
 
 
-def test_a_group_that_a_sweep_did_not_find_is_over(show: Show) -> None:
+def test_group_missing_in_a_sweep_is_deleted(show: Show) -> None:
     assert show("group_states", "since", "until", "state", "source", group="d-vanished") == [
         (at(SWEPT), None, "Dead", "baseline"),
     ]
@@ -110,7 +110,7 @@ def test_a_group_that_a_sweep_did_not_find_is_over(show: Show) -> None:
     assert show("memberships", "member_id", "until", group="u-stuck") == [("a", None)]
 
 
-def test_what_expires_and_from_when_it_is_counted(show: Show) -> None:
+def test_expiring_offsets_have_start_and_expiry(show: Show) -> None:
     columns = ("group", "partition", "counted_from", "expires_at", "empty_since")
     assert show("expiring", *columns) == [
         ("e-idle", 0, "empty", at(days(0.5)), at(days(-6.5))),

@@ -193,7 +193,7 @@ def test_every_import_is_in_the_plan() -> None:
         ("__init__", "from .admin import wire"),
     ],
 )
-def test_the_plan_is_not_an_empty_word(who: str, source: str) -> None:
+def test_forbidden_imports_are_found(who: str, source: str) -> None:
     assert [reason for each in imports_of(who, source) if (reason := forbidden(each))]
 
 
@@ -211,7 +211,7 @@ def test_the_plan_is_not_an_empty_word(who: str, source: str) -> None:
         ("pipeline/live/tables", "from kgroups.admin.query.describe import describe_offsets"),
     ],
 )
-def test_and_allows_what_it_allows(who: str, source: str) -> None:
+def test_allowed_imports_are_accepted(who: str, source: str) -> None:
     found = list(imports_of(who, source))
     assert found and not [reason for each in found if (reason := forbidden(each))]
 
@@ -384,7 +384,7 @@ def test_import_cycles_are_found(source: str) -> None:
     assert cycles(module_graph({**sources, "admin/c": "from ..model import a"})) == set()
 
 
-def test_there_is_no_attic() -> None:
+def test_no_module_has_a_catch_all_name() -> None:
     assert [str(path) for path in HOUSE.rglob("*") if path.stem in ATTICS] == []
 
 
@@ -405,7 +405,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_every_module_can_be_imported_first_and_without_a_warning() -> None:
+def test_every_module_can_be_imported_first_without_warning() -> None:
     """In one process, where each finds none of the others loaded: a circle of imports fails for one that begins it."""
     names = [f"kgroups/{of(path)}".removesuffix("/__init__").replace("/", ".") for path in FILES]
     fresh(ALONE, *(name for name in names if name != "kgroups.__main__"))
@@ -492,20 +492,20 @@ LAZY = {"frame", "frame.exit_status", "frame.lazy_command"}
         ["reset-offsets", "--help"],
     ],
 )
-def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     found = loaded("kgroups.__main__", *arguments)
     assert {"kgroups", "click"} <= found
     assert found & {*HEAVY, "asyncio"} == set()
 
 
 @pytest.mark.parametrize("tool", ["consumer_groups", "share_groups", "groups"])
-def test_kafkas_commands_start_lighter_still(tool: str) -> None:
+def test_kafka_commands_import_even_less(tool: str) -> None:
     found = loaded(f"kgroups.cli.kafka.{tool}", "--version")
     assert "kgroups" in found
     assert found & {*HEAVY, "asyncio", "click"} == set()
 
 
-def test_the_help_of_all_commands_imports_none_of_them() -> None:
+def test_help_of_all_commands_imports_none_of_them() -> None:
     assert of_cli(loaded("kgroups.__main__", "--help")) == {"main", *LAZY}
     assert of_cli(loaded("kgroups.__main__", "history", "--help")) == {"main", "history", *LAZY}
 
@@ -521,7 +521,7 @@ def test_the_help_of_all_commands_imports_none_of_them() -> None:
     ],
     ids=" ".join,
 )
-def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str]) -> None:
+def test_query_imports_only_what_it_needs(version: str, arguments: list[str]) -> None:
     fake = FakeCluster(2, version)
     fake.world.topic("t", [0, 1])
     held = FakeMember("m", {"t": (0, 1)})
@@ -551,7 +551,7 @@ def test_a_question_loads_only_what_answers_it(version: str, arguments: list[str
     assert of_cli(found) - shared == {arguments[0]}
 
 
-def test_the_commands_are_where_the_package_says() -> None:
+def test_entry_points_are_callable() -> None:
     scripts = tomllib.loads((HOUSE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
     tools = ("consumer-groups", "groups", "share-groups", "streams-groups")
     assert set(scripts) == {"kgroups", *(f"kafka-{tool}" for tool in tools)}

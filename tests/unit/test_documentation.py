@@ -95,7 +95,7 @@ def _anchors(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_prose_uses_the_words_of_the_style(page: str) -> None:
+def test_prose_avoids_discouraged_words(page: str) -> None:
     found = [match[0] for match in DISCOURAGED.finditer(prose_of(page))]
     assert not found
 

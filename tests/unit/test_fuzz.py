@@ -21,5 +21,5 @@ def test_seeds_of_a_fuzz_target_pass(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", FOUND, ids=[f"{path.parent.name}-{path.name}" for path in FOUND])
-def test_fuzz_finding_stays_fixed(path: Path) -> None:
+def test_fixed_fuzz_finding_does_not_return(path: Path) -> None:
     harness.load(path.parent.name).one(path.read_bytes())

@@ -94,7 +94,7 @@ def _findings(package: str) -> list[str]:
 
 
 @pytest.mark.parametrize("package", sorted({package_of(path) for path in PACKAGE.rglob("*.py")}))
-def test_user_visible_text_uses_the_terms_of_the_field(package: str) -> None:
+def test_user_visible_text_uses_technical_terms(package: str) -> None:
     assert _findings(package) == []
 
 

@@ -65,7 +65,7 @@ def _is_error(node: ast.expr) -> bool:
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_no_code_searches_messages(path: Path) -> None:
+def test_code_does_not_search_messages(path: Path) -> None:
     found = list(searches(path.read_text(encoding="utf-8")))
     if path.relative_to(PACKAGE).as_posix() in FOREIGN:
         assert found, "the exception is no longer needed: remove it from FOREIGN"
@@ -86,10 +86,10 @@ def test_no_code_searches_messages(path: Path) -> None:
         "'x' not in self.error.message",
     ],
 )
-def test_a_search_is_found(source: str) -> None:
+def test_message_search_is_found(source: str) -> None:
     assert list(searches(source))
 
 
 @pytest.mark.parametrize("source", ["error.reason is Reason.TIMEOUT", "str(error)", "name in failures", "text.split()"])
-def test_other_code_is_not_found(source: str) -> None:
+def test_other_code_is_not_reported(source: str) -> None:
     assert not list(searches(source))

@@ -12,20 +12,20 @@ from tests.fakes.oracle import build, nested, read, request_type, response_type,
 from tests.fakes.replies import asked
 
 
-def test_a_request_keeps_the_values_that_its_version_has() -> None:
+def test_request_has_only_fields_of_its_version() -> None:
     call = ListGroups(("Stable",), ("Classic",))
     assert call.encode(0) == b""
     assert asked(call, 4).states_filter == ("Stable",)
     assert not hasattr(asked(call, 4), "types_filter")
 
 
-def test_reading_tells_where_it_ended_and_starts_where_told() -> None:
+def test_read_starts_at_offset_and_returns_the_end() -> None:
     entity = build(nested(response_type(16, 0), "ListedGroup"), group_id="g", protocol_type="consumer")
     data = write(entity)
     assert read(type(entity), b"xx" + data + b"yy", 2) == (entity, 2 + len(data))
 
 
-def test_errors_carry_the_blame() -> None:
+def test_oracle_errors_distinguish_local_from_remote() -> None:
     with pytest.raises(RemoteProtocolError, match="undecodable ListGroupsResponse"):
         read(response_type(16, 0), b"\0")
     with pytest.raises(LocalProtocolError, match="cannot encode FindCoordinatorRequest"):
@@ -60,7 +60,7 @@ except RemoteProtocolError:
 @pytest.mark.parametrize(
     ("api", "version", "before", "length"), ABSURD, ids=["old", "compact", "deep", "numbers", "tagged"]
 )
-def test_an_absurd_length_reserves_no_memory(api: int, version: int, before: bytes, length: bytes) -> None:
+def test_oracle_rejects_absurd_length_without_allocating(api: int, version: int, before: bytes, length: bytes) -> None:
     """In a process of its own: kio's reader aborts the process where the memory that it reserves is not given."""
 
     def little_memory() -> None:
@@ -77,6 +77,6 @@ def test_an_absurd_length_reserves_no_memory(api: int, version: int, before: byt
     [(16, 0, b"\0\0\xff\xff\xff\xff"), (16, 5, b"\0\0\0\0\0\0\0\0"), (9, 8, b"\0\0\0\0\0\0")],
     ids=["old", "compact", "batched"],
 )
-def test_a_null_array_where_kafka_allows_none_is_refused(api: int, version: int, data: bytes) -> None:
+def test_oracle_rejects_null_array_where_kafka_allows_none(api: int, version: int, data: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         read(response_type(api, version), data)

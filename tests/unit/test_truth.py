@@ -28,7 +28,7 @@ def failure(scope: str, name: str) -> dict[str, Any]:
     return {"scope": scope, "name": name, "message": "no answer", "broker": None}
 
 
-def test_whole_answer() -> None:
+def test_judge_accepts_complete_answer() -> None:
     assert not judge(of_json(envelope("offsets", [row("a", 5, 10), row("b", 7, 10)]), ""), TRUTH, BOTH)
 
 
@@ -41,11 +41,11 @@ def test_whole_answer() -> None:
         [row("a", 5, 10) | {"partition": 1}, row("b", 7, 10)],
     ],
 )
-def test_false_rows(wrong: list[Any]) -> None:
+def test_judge_reports_false_rows(wrong: list[Any]) -> None:
     assert any(each.startswith("false: ") for each in judge(of_json(envelope("offsets", wrong), ""), TRUTH, BOTH))
 
 
-def test_missing_group_is_silent_unless_it_is_named() -> None:
+def test_judge_reports_missing_group_unless_named() -> None:
     half = [row("a", 5, 10)]
     assert judge(of_json(envelope("offsets", half), ""), TRUTH, BOTH) == ["silent: group b is missing"]
     other = (failure("broker", "broker 1 (h:1)"), failure("group", "a"))
@@ -55,13 +55,13 @@ def test_missing_group_is_silent_unless_it_is_named() -> None:
     assert not judge(of_json("", "kgroups: error: no bootstrap server responded"), TRUTH, BOTH)
 
 
-def test_unknown_end_is_silent_unless_something_is_named() -> None:
+def test_judge_reports_unknown_log_end_unless_named() -> None:
     rows = [row("a", 5, None), row("b", 7, 10)]
     assert judge(of_json(envelope("offsets", rows), ""), TRUTH, BOTH) == ["silent: a ('t', 0) is not told"]
     assert not judge(of_json(envelope("offsets", rows, (failure("partition", "t-0"),)), ""), TRUTH, BOTH)
 
 
-def test_totals() -> None:
+def test_judge_checks_totals() -> None:
     watched = {"group": "a", "total_lag": 4, "stale": False}, {"group": "b", "total_lag": None, "stale": False}
     line = json.dumps({"items": watched, "failures": []})
     assert judge(of_watch(line, ""), TRUTH, BOTH) == ["false: a: total lag 4, not 5"]
@@ -69,13 +69,13 @@ def test_totals() -> None:
     assert judge(of_check(json.dumps({"items": ok}), ""), TRUTH, BOTH) == ["false: a: total lag 0, not 5"]
 
 
-def test_dropin_names_on_stderr() -> None:
+def test_judge_reads_failures_of_drop_ins_from_stderr() -> None:
     out = "\nGROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID\na t 0 5 10 5 -\n"
     assert judge(of_dropin_describe(out, ""), TRUTH, BOTH) == ["silent: group b is missing"]
     assert not judge(of_dropin_describe(out, "Error: group 'b': no answer"), TRUTH, BOTH)
 
 
-def test_rows_of_writes() -> None:
+def test_judge_checks_results_of_writes() -> None:
     before, after, wished = {("a",): 1, ("b",): 1, ("c",): 1}, {("a",): 2, ("b",): 1, ("c",): 2}, {("a",): 2, ("b",): 2}
     results = [{"group": "a", "result": "applied"}, {"group": "b", "result": "unknown"}]
     assert judge_rows(results, before, after, wished, "group") == ["silent: ('c',) was 1 and is 2, and no row says so"]

@@ -26,6 +26,6 @@ SETTINGS = ClientSettings((("b", 1),), timeout=5)
         (KafkaError.UNKNOWN, BrokerUnavailable, "reading __consumer_offsets: as it says"),
     ],
 )
-def test_what_librdkafka_says_is_told_in_our_words(code: int, kind: type[KgroupsError], words: str) -> None:
+def test_librdkafka_errors_are_translated(code: int, kind: type[KgroupsError], words: str) -> None:
     with pytest.raises(kind, match=words):
         refuse(KafkaError(code, "as it says"), OFFSETS_TOPIC, SETTINGS)

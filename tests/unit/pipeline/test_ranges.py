@@ -14,24 +14,24 @@ def spread(spans: dict[int, int]) -> list[Range]:
     return between(dict.fromkeys(spans, 0), spans)
 
 
-def test_a_partition_that_nobody_began_with_is_read_from_its_beginning() -> None:
+def test_new_partition_is_read_from_its_start() -> None:
     assert between({0: 5}, {0: 9, 1: 3}) == [Range(0, 5, 9), Range(1, 0, 3)]
 
 
-def test_nothing_new_is_no_range() -> None:
+def test_partition_without_new_records_has_no_range() -> None:
     assert between({0: 9, 1: 4}, {0: 9, 1: 3}) == []
 
 
-def test_a_large_partition_is_cut() -> None:
+def test_large_partition_is_split() -> None:
     assert pack([Range(0, 10, 20), Range(1, 0, 2)], 2) == [(Range(0, 10, 16),), (Range(0, 16, 20), Range(1, 0, 2))]
 
 
-def test_no_ranges_are_no_lots() -> None:
+def test_no_ranges_make_no_lots() -> None:
     assert pack([], 4) == []
 
 
 @given(POSITIONS, st.integers(1, 9))
-def test_lots_hold_everything_once_and_are_about_equal(spans: dict[int, int], bins: int) -> None:
+def test_lots_cover_everything_once_and_are_balanced(spans: dict[int, int], bins: int) -> None:
     lots = pack(spread(spans), bins)
     seen = sorted((p.partition, offset) for lot in lots for p in lot for offset in range(p.start, p.stop))
     assert seen == sorted((partition, offset) for partition, span in spans.items() for offset in range(span))
@@ -41,7 +41,9 @@ def test_lots_hold_everything_once_and_are_about_equal(spans: dict[int, int], bi
 
 
 @given(POSITIONS, POSITIONS, st.integers(1, 2_000))
-def test_a_step_stays_in_its_bound_and_advances(starts: dict[int, int], more: dict[int, int], most: int) -> None:
+def test_limited_step_respects_its_maximum_and_advances(
+    starts: dict[int, int], more: dict[int, int], most: int
+) -> None:
     stops = {partition: starts.get(partition, 0) + step for partition, step in more.items()}
     reached = limited(starts, stops, most)
     steps = {partition: reached[partition] - starts.get(partition, 0) for partition in stops}
@@ -52,7 +54,7 @@ def test_a_step_stays_in_its_bound_and_advances(starts: dict[int, int], more: di
 
 
 @given(POSITIONS, st.integers(1, 300))
-def test_steps_arrive(spans: dict[int, int], most: int) -> None:
+def test_limited_steps_reach_the_end(spans: dict[int, int], most: int) -> None:
     at = dict.fromkeys(spans, 0)
     for _ in range(sum(spans.values()) + 1):
         at = limited(at, spans, most)
