@@ -320,7 +320,7 @@ class AsyncCluster:
 
         selection = arguments.selection(groups, regex, (), all_groups)
         sampling = Sampling(arguments.limits(limits), (), window, samples)
-        for wanted in sampling.wanted():
+        for wanted in sampling.planned():
             await asyncio.sleep(wanted.pause)
             sample = partial(
                 observe,

@@ -130,7 +130,7 @@ class Checker:
         if sampling.in_batches:
             self._judge_in_batches(sampling)
             return sampling.report(int(time.time() * 1000))
-        for wanted in sampling.wanted():
+        for wanted in sampling.planned():
             time.sleep(wanted.pause)
             sampling.add(self._look(wanted))
         if unproven := sampling.unproven():

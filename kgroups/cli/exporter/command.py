@@ -162,10 +162,10 @@ class Poller:
 
     def _count(self, outcome: Outcome[Seen], missing: Mapping[GroupId, int]) -> None:
         for each in outcome.items:
-            self._rebalances.look(each.offsets.group)
+            self._rebalances.add(each.offsets.group)
         seen = {each.offsets.group.group_id for each in outcome.items}
         for name in self._rebalances.names - seen - missing.keys():
-            self._rebalances.forget(name)
+            self._rebalances.drop(name)
 
 
 def _partitions(offsets: GroupOffsets) -> int:

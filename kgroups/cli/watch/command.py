@@ -110,7 +110,7 @@ class Ticks:
             began = time.monotonic()
             outcome = self._look(first=number == 1)
             at = int(time.time() * 1000)
-            yield Tick(number, at, watched.look(at, outcome.items, unanswered(outcome.failures)), outcome.failures)
+            yield Tick(number, at, watched.add(at, outcome.items, unanswered(outcome.failures)), outcome.failures)
             if number == self._count or self._stop.wait(max(0.0, began + self._interval - time.monotonic())):
                 return
 

@@ -1,1 +1,1 @@
-"""Whether groups are well, by rules that somebody set: limits, what was seen, and the findings. Pure."""
+"""Check groups against rules: limits, samples, and findings. No I/O."""

@@ -1,4 +1,4 @@
-"""Numbers of partitions, held to a limit; and how a sentence tells them."""
+"""Amounts by partition, checked against limits, and the messages about them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_LOG = "no log end offset"
 
 
 def committed(rows: Iterable[OffsetRow]) -> dict[Place, OffsetRow]:
-    """The partitions that have a commit, or of a share group a start, each once."""
+    """Return the partitions that have a commit, or a start offset of a share group, each once."""
     return {
         (row.topic, row.partition): row
         for row in rows
@@ -29,11 +29,11 @@ def committed(rows: Iterable[OffsetRow]) -> dict[Place, OffsetRow]:
     }
 
 
-class Unread(NamedTuple):
-    """What nobody knows of a group's lag: of ``partitions`` some, with the reasons, and assignments not decoded.
+class UnknownLag(NamedTuple):
+    """The partitions of a group whose lag is unknown, and why, among all its partitions.
 
-    ``attended``: whether a partition without a committed offset counts, see
-    :func:`kgroups.model.views.lag_summary.lag_is_unknown`.
+    ``undecoded`` is the number of members whose assignment is not decoded. ``attended``: whether partitions without a
+    committed offset count, see :func:`kgroups.model.views.lag_summary.lag_is_unknown`.
     """
 
     places: Mapping[Place, str]
@@ -41,18 +41,18 @@ class Unread(NamedTuple):
     undecoded: int
     attended: bool
 
-    def among(self, rows: Iterable[OffsetRow]) -> Unread:
-        """Keep the partitions of these rows."""
+    def among(self, rows: Iterable[OffsetRow]) -> UnknownLag:
+        """Keep only the partitions of these rows."""
         kept = {(row.topic, row.partition) for row in rows if row.topic is not None}
         places = {place: why for place, why in self.places.items() if place in kept}
         return self._replace(places=places, partitions=len(kept))
 
     def text(self, count: int, reasons: Iterable[str], *, short: bool = False) -> str:
-        """Return ``unknown on 5 partitions: no committed offset``; without a count only what is not decoded.
+        """Return ``unknown on 5 partitions: no committed offset``; for 0 partitions, only the undecoded assignments.
 
-        :param short: leave out the word *partitions*.
+        :param short: omit the word *partitions*.
         """
-        if not count and not self.undecoded:  # as of nearly all groups
+        if not count and not self.undecoded:  # as for nearly all groups
             return ""
         counted = Counter(reasons)
         amount = f"{count:,}" if short else counts.count(count, "partition")
@@ -63,10 +63,10 @@ class Unread(NamedTuple):
         return "; ".join(parts)
 
 
-def unread_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted: bool = False) -> Unread:
-    """Collect what nobody knows of the lag of a group, from its rows.
+def unknown_lag_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted: bool = False) -> UnknownLag:
+    """Return the partitions of a group whose lag is unknown.
 
-    :param allow_uncommitted: partitions without a committed offset count as known.
+    :param allow_uncommitted: the lag of partitions without a committed offset does not count as unknown.
     """
     attended = is_attended(group) and not allow_uncommitted
     by_place = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
@@ -75,41 +75,41 @@ def unread_of(group: Group, rows: Sequence[OffsetRow], *, allow_uncommitted: boo
         for place, row in by_place.items()
         if row.lag is None and lag_is_unknown(row, attended)
     }
-    return Unread(places, len(by_place), undecoded(group), attended)
+    return UnknownLag(places, len(by_place), undecoded(group), attended)
 
 
 def undecoded(group: Group) -> int:
-    """Count the members whose assignment could not be decoded."""
+    """Count the members whose assignment cannot be decoded."""
     return sum(member.assignment.raw is not None for member in group.members or ())
 
 
-def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unread: Unread) -> Finding:
-    """Judge the total lag. A limit that the known part exceeds is broken, whatever is unknown.
+def total(group: GroupId, check: str, rows: Sequence[OffsetRow], limit: Threshold, unknown_lag: UnknownLag) -> Finding:
+    """Judge the total lag. If the known lag exceeds a limit, the finding is CRITICAL despite unknown partitions.
 
-    :param unread: of these rows.
+    :param unknown_lag: of these rows.
     """
-    tally = tally_of(rows, attended=unread.attended)
-    unknown = len(unread.places)
-    gap = unread.text(unknown, unread.places.values(), short=tally.known_lag is not None)
+    tally = tally_of(rows, attended=unknown_lag.attended)
+    unknown = len(unknown_lag.places)
+    gap = unknown_lag.text(unknown, unknown_lag.places.values(), short=tally.known_lag is not None)
     if tally.known_lag is None:
-        severity, said = without_any("lag", gap, unread)
-        return Finding(group, check, severity, said, limit=limit)
+        severity, message = without_any("lag", gap, unknown_lag)
+        return Finding(group, check, severity, message, limit=limit)
     known = tally.partitions - tally.uncommitted - tally.unknown
     where = f" on {counts.count(known, 'partition')}" if gap or tally.uncommitted else ""
-    said = f"lag {tally.known_lag:,}{where}{over(limit, tally.known_lag, '')}"
+    message = f"lag {tally.known_lag:,}{where}{over(limit, tally.known_lag, '')}"
     if gap:
-        said += f", {gap}"
+        message += f", {gap}"
     elif tally.uncommitted:
-        said += f", no committed offset on {tally.uncommitted:,}"
+        message += f", no committed offset on {tally.uncommitted:,}"
     severity = _unless_unknown(limit.judge(tally.known_lag), bool(gap))
-    return Finding(group, check, severity, said, None if gap else tally.known_lag, "", limit)
+    return Finding(group, check, severity, message, None if gap else tally.known_lag, "", limit)
 
 
-def without_any(word: str, gap: str, unread: Unread) -> tuple[Severity, str]:
+def without_any(word: str, gap: str, unknown_lag: UnknownLag) -> tuple[Severity, str]:
     if gap:
         return Severity.UNKNOWN, f"{word} {gap}"
-    if unread.attended:
-        empty = unread.partitions > 0
+    if unknown_lag.attended:
+        empty = unknown_lag.partitions > 0
         return (Severity.OK, "the logs are empty") if empty else (Severity.UNKNOWN, f"{word} unknown: {NO_COMMIT}")
     return Severity.OK, "nothing is committed"
 
@@ -120,29 +120,29 @@ def largest(
     values: Mapping[Place, int | None],
     limit: Threshold,
     unit: str,
-    unread: Unread,
+    unknown_lag: UnknownLag,
     reasons: Mapping[Place, str] = MappingProxyType({}),
 ) -> Finding:
-    """Judge the largest value of some partitions. An unknown one may be larger, so the limit may be broken.
+    """Judge the largest value of several partitions; an unknown value might exceed the limit.
 
-    :param values: those with a committed offset; others count as ``unread`` says.
-    :param reasons: why a value is unknown.
+    :param values: of partitions with a committed offset; the others are in ``unknown_lag``.
+    :param reasons: why values are unknown.
     """
     known = {place: value for place, value in values.items() if value is not None}
-    missing = [place for place in {**values, **unread.places} if place not in known]
-    why = {**unread.places, **reasons}
-    gap = unread.text(len(missing), [why[place] for place in missing if place in why])
+    missing = [place for place in {**values, **unknown_lag.places} if place not in known]
+    why = {**unknown_lag.places, **reasons}
+    gap = unknown_lag.text(len(missing), [why[place] for place in missing if place in why])
     word = check.replace("-", " ")
     if not known:
-        severity, said = without_any(word, gap, unread)
-        return Finding(group, check, severity, said, unit=unit, limit=limit)
+        severity, message = without_any(word, gap, unknown_lag)
+        return Finding(group, check, severity, message, unit=unit, limit=limit)
     topic, partition = place = max(known, key=lambda each: known[each])
     value = known[place]
-    said = f"{place_name(topic, partition)}: {word} {number(value, unit)}{over(limit, value, unit)}"
+    message = f"{place_name(topic, partition)}: {word} {number(value, unit)}{over(limit, value, unit)}"
     if gap:
-        said += f", {gap}"
+        message += f", {gap}"
     severity = _unless_unknown(limit.judge(value), bool(gap))
-    return Finding(group, check, severity, said, value if severity is not Severity.UNKNOWN else None, unit, limit)
+    return Finding(group, check, severity, message, value if severity is not Severity.UNKNOWN else None, unit, limit)
 
 
 def _unless_unknown(severity: Severity, unknown: bool) -> Severity:

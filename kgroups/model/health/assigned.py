@@ -1,4 +1,4 @@
-"""Whether every partition is held by exactly one member."""
+"""Whether each partition is assigned to exactly one member."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Finding]:
-    """Partitions that nobody holds, or two; unknown where that cannot be told."""
+    """Judge whether partitions have no member, or several; UNKNOWN if that cannot be determined."""
     name = offsets.group.group_id
-    kind = offsets.group.protocol_type
+    protocol_type = offsets.group.protocol_type
     if offsets.group.members is None:
-        said = f"the members of a {offsets.group.type} group are not reported"
-        yield Finding(name, "assigned", Severity.UNKNOWN, said)
+        message = f"the members of a {offsets.group.type} group are not reported"
+        yield Finding(name, "assigned", Severity.UNKNOWN, message)
         return
-    if offsets.group.members and kind not in _WITH_PARTITIONS:
-        said = f"does not apply: a group of protocol type {kind!r} holds no partitions of topics"
-        yield Finding(name, "assigned", Severity.UNKNOWN, said)
+    if offsets.group.members and protocol_type not in _WITH_PARTITIONS:
+        message = f"does not apply: a group of protocol type {protocol_type!r} holds no partitions of topics"
+        yield Finding(name, "assigned", Severity.UNKNOWN, message)
         return
-    sharing = offsets.group.type == GroupType.SHARE
+    is_share_group = offsets.group.type == GroupType.SHARE
     claims = (
         _shared(offsets)
-        if sharing
+        if is_share_group
         else Counter(
             (row.topic, row.partition)
             for row in rows
@@ -44,29 +44,29 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     )
     places = {(row.topic, row.partition) for row in rows if row.topic is not None and row.partition is not None}
     opaque = undecoded(offsets.group)
-    alone = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
-    twice = sorted(place_name(*each) for each, claimed in claims.items() if claimed > 1 and not sharing)
+    unassigned = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
+    twice = sorted(place_name(*each) for each, claimed in claims.items() if claimed > 1 and not is_share_group)
     faults = [
-        *([f"{count(len(alone), 'partition')} without a member: {some(alone)}"] if alone else ()),
+        *([f"{count(len(unassigned), 'partition')} without a member: {some(unassigned)}"] if unassigned else ()),
         *([f"{count(len(twice), 'partition')} claimed twice: {some(twice)}"] if twice else ()),
     ]
     if opaque:
         faults.append(f"the assignment of {count(opaque, 'member')} is not decoded")
     elif not places:
         faults.append("the group has no partitions: no committed offset, and no assignment")
-    held = "a member" if sharing else "one member"
-    said = "; ".join(faults) or f"each of {count(len(places), 'partition')} has {held}"
-    broken = len(alone) + len(twice)
+    owner = "a member" if is_share_group else "one member"
+    message = "; ".join(faults) or f"each of {count(len(places), 'partition')} has {owner}"
+    broken = len(unassigned) + len(twice)
     severity = Severity.CRITICAL if broken else Severity.UNKNOWN if faults else Severity.OK
-    yield Finding(name, "assigned", severity, said, broken if severity is not Severity.UNKNOWN else None)
+    yield Finding(name, "assigned", severity, message, broken if severity is not Severity.UNKNOWN else None)
 
 
 _WITH_PARTITIONS = frozenset({"consumer", "share", "streams"})
-"""Protocol types whose members hold partitions of topics."""
+"""Protocol types whose members own partitions of topics."""
 
 
 def _shared(offsets: GroupOffsets) -> Counter[Place]:
-    """How many members of a share group have each partition: no row of its offsets names one."""
+    """Count the members of a share group that have each partition: rows of its offsets contain no members."""
     members = offsets.group.members or ()
     return Counter((entry.topic, at) for each in members for entry in each.assignment.topics for at in entry.partitions)
 

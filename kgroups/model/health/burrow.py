@@ -1,8 +1,8 @@
-"""How a partition fares over a window, by Burrow's rules.
+"""The verdict on a partition over a window, by Burrow's rules.
 
-https://github.com/linkedin/Burrow/wiki/Consumer-Lag-Evaluation-Rules says them for commits in their order of time. Here
-the samples are looks at the committed offset and the end of the log at the same moments, so that "no commit" has to be
-known from elsewhere: from the records of ``__consumer_offsets``, or else from whether anybody is there to commit.
+https://github.com/linkedin/Burrow/wiki/Consumer-Lag-Evaluation-Rules defines them for consecutive commits. Here, each
+sample contains the committed offset and the log end offset at the same moment. Therefore, "no commit" must be known
+from another source: the records of ``__consumer_offsets``, or otherwise whether the group has members.
 """
 
 from __future__ import annotations
@@ -14,45 +14,47 @@ from typing import NamedTuple
 
 
 class Verdict(StrEnum):
-    """In Burrow's words; worse ones behind."""
+    """Burrow's verdicts, best first."""
 
     OK = "OK"
     UNKNOWN = "UNKNOWN"
     WARN = "WARN"
-    """It commits and moves, and its lag only grows."""
+    """The group commits and moves, but its lag only grows."""
     STOP = "STOP"
-    """It is behind, and nobody has committed for it in the window."""
+    """The group lags, and there was no commit in the window."""
     STALL = "STALL"
-    """It is behind, and commits the same offset again and again."""
+    """The group lags, and commits the same offset repeatedly."""
     REWIND = "REWIND"
-    """It has gone back, and not yet got to where it was."""
+    """The group moved back, and has not yet reached its previous offset again."""
 
 
 NEED_PROOF = frozenset({Verdict.WARN, Verdict.STOP, Verdict.STALL})
-"""Verdicts on a group that is behind: wrong where all that is left are transaction markers."""
+"""Verdicts that are wrong if only transaction markers are left to read."""
 
 
-class Look(NamedTuple):
-    """One partition at one moment; ``None`` is unknown, or no commit."""
+class OffsetSample(NamedTuple):
+    """One partition at one moment; ``None``: unknown, or no commit."""
 
     committed: int | None
     end: int | None
 
 
-def verdict(looks: Sequence[Look], *, committing: bool | None = None) -> Verdict:
-    """The verdict on one partition.
+def verdict(samples: Sequence[OffsetSample], *, committing: bool | None = None) -> Verdict:
+    """Return the verdict on one partition.
 
-    :param looks: in their order of time. Those of which the offset or the end is unknown do not count; the last one
-        has to be known, or only a step back can be told.
-    :param committing: whether anything was committed for it in the window; ``None`` where nobody knows.
-        It matters only where the offset has not moved.
+    :param samples: samples, oldest first. A sample counts only if both offsets are known. If the log end offset of the
+        last one is unknown, only REWIND can be determined.
+    :param committing: whether there was a commit in the window; ``None``: unknown. It matters only if the offset has
+        not changed.
     """
-    known = [(look.committed, look.end) for look in looks if look.committed is not None and look.end is not None]
+    known = [
+        (sample.committed, sample.end) for sample in samples if sample.committed is not None and sample.end is not None
+    ]
     offsets = [committed for committed, _ in known]
     lags = [end - committed for committed, end in known]
     if any(later < before for before, later in pairwise(offsets)) and offsets[-1] < max(offsets):
         return Verdict.REWIND
-    if looks and looks[-1].end is None:
+    if samples and samples[-1].end is None:
         return Verdict.UNKNOWN
     if any(lag <= 0 for lag in lags):
         return Verdict.OK

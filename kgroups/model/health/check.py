@@ -1,4 +1,4 @@
-"""A rule of ``check``: its key in files of rules, which is its flag too, its value, what it needs, and its verdict."""
+"""A rule of ``check``: its key in rules files, which is also its flag, its value, its inputs, and its verdict."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from ..views.offset_row import OffsetRow
-from .amounts import Unread
+from .amounts import UnknownLag
 from .findings import Finding, Seen
 from .limits import Limits, is_set
 from .severity import Severity
 
 
 class Input(Enum):
-    """What costs more requests than the offsets of groups."""
+    """Inputs that need more requests than the offsets of groups do."""
 
     WINDOW = auto()
     """Several samples, and the times of commits at both ends of the window."""
@@ -24,11 +24,11 @@ class Input(Enum):
 
 
 class Evidence(NamedTuple):
-    """What was seen of one group. ``seen``: its samples in their order of time; ``rows``: of the last one."""
+    """The samples of one group, oldest first; ``rows`` are those of the last sample."""
 
     seen: Sequence[Seen]
     rows: Sequence[OffsetRow]
-    unread: Unread
+    unknown_lag: UnknownLag
     limits: Limits
 
     @property
@@ -41,7 +41,7 @@ class Evidence(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """The value on the command line. Without a ``metavar`` it has none; ``kind``: what it is converted to."""
+    """The flag on the command line. Without ``metavar``, it takes no value; ``kind`` is the type of its value."""
 
     help: str
     metavar: str | None = None
@@ -50,14 +50,17 @@ class Flag(NamedTuple):
 
 
 Read = Callable[[Any], Any]
-"""Reads a value.
+"""Parse a value.
 
-:raises ValueError: if it is invalid; without a text, it is of another kind.
+:raises ValueError: if it is invalid; without a message, it has the wrong type.
 """
 
 
 class Check(NamedTuple):
-    """``field``: of :class:`Limits`. ``read``: of a value in TOML, which is ``kind``; ``read_flag``: of the flag's."""
+    """A rule. ``field`` is that of :class:`Limits`; ``kind`` describes a TOML value, which ``read`` parses.
+
+    ``read_flag`` parses the value of the flag, if other than ``read``.
+    """
 
     key: str
     field: str
@@ -72,8 +75,8 @@ class Check(NamedTuple):
         return is_set(getattr(limits, self.field))
 
 
-def either(evidence: Evidence, check: str, well: bool, said: str, expected: str) -> Finding:
+def either(evidence: Evidence, check: str, well: bool, message: str, expected: str) -> Finding:
     """Return a finding that is OK or CRITICAL."""
     if well:
-        return Finding(evidence.name, check, Severity.OK, said)
-    return Finding(evidence.name, check, Severity.CRITICAL, f"{said}; {expected}")
+        return Finding(evidence.name, check, Severity.OK, message)
+    return Finding(evidence.name, check, Severity.CRITICAL, f"{message}; {expected}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ..groups import GroupType
 from ..places import place_name
 from ..views.offset_row import OffsetRow
-from .amounts import NO_COMMIT, Unread, committed, largest, number, over
+from .amounts import NO_COMMIT, UnknownLag, committed, largest, number, over
 from .check import Check, Evidence, Flag, Input
 from .findings import Finding, Place, Seen
 from .severity import Severity, Threshold
@@ -16,34 +16,39 @@ from .values import LIMIT, parse_time_threshold
 
 def _judge(evidence: Evidence) -> Iterator[Finding]:
     if limit := evidence.limits.commit_age:
-        yield from commit_ages(evidence.last, evidence.rows, limit, evidence.unread)
+        yield from commit_ages(evidence.last, evidence.rows, limit, evidence.unknown_lag)
 
 
-def commit_ages(seen: Seen, rows: Iterable[OffsetRow], limit: Threshold, unread: Unread) -> Iterator[Finding]:
+def commit_ages(seen: Seen, rows: Iterable[OffsetRow], limit: Threshold, unknown_lag: UnknownLag) -> Iterator[Finding]:
     group = seen.offsets.group
     name = group.group_id
     if group.type == GroupType.SHARE:
         yield Finding(name, "commit-age", Severity.UNKNOWN, "a share group commits nothing", limit=limit)
         return
     at = seen.committed_at or {}
-    # The times are the brokers', whose clocks may be ahead.
+    # The times are those of brokers, whose clocks may be ahead.
     ages = {place: max(0, seen.now - at[place]) if place in at else None for place in committed(rows)}
     unknown = sorted(place for place, age in ages.items() if age is None)
     why = seen.commits_unread or "their records are not in the groups' log"
-    never = unread._replace(places={place: why for place, why in unread.places.items() if why == NO_COMMIT})
-    finding = largest(name, "commit-age", ages, limit, "ms", never, dict.fromkeys(unknown, why))
+    uncommitted = unknown_lag._replace(
+        places={place: why for place, why in unknown_lag.places.items() if why == NO_COMMIT}
+    )
+    finding = largest(name, "commit-age", ages, limit, "ms", uncommitted, dict.fromkeys(unknown, why))
     if unknown and finding.severity is not Severity.CRITICAL:
         finding = _at_least(finding, seen, unknown[0], limit)
     yield finding
 
 
 def _at_least(finding: Finding, seen: Seen, place: Place, limit: Threshold) -> Finding:
-    """The same, when not all times are known: what was not found in the records lies before those that were read."""
+    """Return the finding with a lower bound, if unknown ages are known to exceed the critical limit.
+
+    Commits without a record in the part of the log that was read are older than this part.
+    """
     topic, partition = place
     least = None if seen.commits_before is None else max(0, seen.now - seen.commits_before)
     if least is not None and limit.judge(least) is Severity.CRITICAL:
-        said = f"{place_name(topic, partition)}: commit age at least {number(least, 'ms')}{over(limit, least, 'ms')}"
-        return finding._replace(severity=Severity.CRITICAL, message=said, value=least)
+        message = f"{place_name(topic, partition)}: commit age at least {number(least, 'ms')}{over(limit, least, 'ms')}"
+        return finding._replace(severity=Severity.CRITICAL, message=message, value=least)
     return finding
 
 

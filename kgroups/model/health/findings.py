@@ -1,4 +1,4 @@
-"""What is seen of a group at one moment, and what rules find in it."""
+"""Samples of groups, and the findings of rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place = tuple[str, int]
 
 
 class Finding(NamedTuple):
-    """One rule's verdict on one group. ``value`` is the number that was measured, with ``limit`` what it is held to."""
+    """The verdict of one rule on one group; ``value`` is the measured number, ``limit`` that of the rule."""
 
     group: GroupId
     check: str
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Whether a record is unread in a partition that is behind; ``None``: unknown, for a reason."""
+    """Whether a lagging partition has an unread record; ``None``: unknown, with the reason."""
 
     unread: bool | None
     reason: str = ""
@@ -44,10 +44,10 @@ SKIPPED = (
 
 
 def proof_of(readable: FirstUnread | None, unread: FirstUnread | None) -> Proof:
-    """Tell whether a record is unread.
+    """Return whether a partition has an unread record.
 
-    :param readable: what a consumer reads next that passes over aborted and open transactions.
-    :param unread: what one reads next that does not; ``None`` where nobody asked.
+    :param readable: the next record for a consumer that skips aborted and open transactions.
+    :param unread: the next record for a consumer that does not skip them; ``None`` if not requested.
     """
     for found in (readable, unread):
         if found is not None and found.failed is not None:
@@ -60,12 +60,12 @@ def proof_of(readable: FirstUnread | None, unread: FirstUnread | None) -> Proof:
 
 
 class Seen(NamedTuple):
-    """One group at one moment.
+    """One sample of one group.
 
-    ``committed_at``: milliseconds since 1970 of the last commit on each partition, as far as the records tell; ``None``
-    where nobody asked, or nothing could be read. ``commits_unread`` is why not all of them are known;
-    ``commits_before``: those that are not lie before then, where it is known how far back the records were read.
-    ``proofs``: partitions that were looked into for an unread record.
+    ``committed_at``: the time of the last commit of each partition, in milliseconds since 1970, as far as the commit
+    records show; ``None`` if not requested, or if no records could be read. ``commits_unread``: why some are unknown.
+    ``commits_before``: these are older than this time, if known. ``proofs``: the partitions that were searched for an
+    unread record.
     """
 
     offsets: GroupOffsets
@@ -76,6 +76,6 @@ class Seen(NamedTuple):
     commits_before: int | None = None
     proofs: Mapping[Place, Proof] = MappingProxyType({})
     outsiders: str | None = None
-    """How it is known that a client that is not a member commits."""
+    """The evidence that a client that is not a member commits."""
     outsiders_unread: str | None = None
-    """Why it is unknown."""
+    """Why it is unknown whether other clients commit."""

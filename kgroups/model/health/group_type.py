@@ -10,7 +10,10 @@ from .findings import Finding
 
 
 def parse_type(value: object) -> str:
-    """:raises ValueError: for what is no type."""
+    """Parse a group type.
+
+    :raises ValueError: if it is unknown.
+    """
     found = canonical_word(value, GroupType.ALL) if isinstance(value, str) else None
     if found is None:
         raise ValueError(f"{value!r} is not a type; there are {', '.join(GroupType.ALL)}")

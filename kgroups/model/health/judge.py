@@ -1,4 +1,4 @@
-"""All rules of ``check``, and what they find in what was seen of one group."""
+"""All rules of ``check``, and their application to the samples of one group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import (
     total_lag,
     trend,
 )
-from .amounts import unread_of
+from .amounts import unknown_lag_of
 from .check import Check, Evidence, Flag
 from .findings import Finding, Seen
 from .limits import Limits
@@ -33,7 +33,7 @@ ALLOW_UNCOMMITTED = Check(
     "true or false",
     parse_flag,
 )
-"""No rule of its own: the rules about lag heed it."""
+"""Not a rule itself; the rules about lag use it."""
 
 CHECKS = (
     state.CHECK,
@@ -54,14 +54,14 @@ CHECKS = (
 
 
 def judge(seen: Sequence[Seen], limits: Limits) -> list[Finding]:
-    """What the rules find in a group: one finding or more for each expectation, those that are met too.
+    """Apply the rules to a group; return one or more findings for each requirement, also if it is met.
 
-    :param seen: looks at the group in their order of time, at least one. All but the trend goes by the last.
+    :param seen: samples of the group, oldest first, at least one. All rules except the trend use the last one.
     """
     last = seen[-1]
     rows = [row for share in shares(last.offsets, By.GROUP) for row in share.rows]
-    unread = unread_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
-    evidence = Evidence(seen, rows, unread, limits)
+    unknown_lag = unknown_lag_of(last.offsets.group, rows, allow_uncommitted=limits.allow_uncommitted)
+    evidence = Evidence(seen, rows, unknown_lag, limits)
     findings = [Finding(evidence.name, "exists", Severity.OK, "the group exists")]
     for check in CHECKS:
         if check.judge and check.is_set(limits):

@@ -1,4 +1,4 @@
-"""What somebody expects of a group."""
+"""The limits and other requirements that a group is checked against."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from .severity import Threshold
 
 
 class Limits(NamedTuple):
-    """Every expectation that was set; what is ``None``, ``False`` or empty is not looked at.
+    """All requirements for a group; ``None``, ``False``, and empty values are not checked.
 
-    Lags in records, times and ages in milliseconds.
+    Lags are in records, times and ages in milliseconds.
     """
 
     states: frozenset[str] = frozenset()
-    """The states that are well."""
+    """The allowed states."""
     type: str | None = None
     assignor: str | None = None
     members: int | None = None
-    """Exactly so many."""
+    """The exact number."""
     min_members: int | None = None
     assigned: bool = False
-    """Every partition of the topics is held by one member."""
+    """Whether each partition of the topics must be assigned to exactly one member."""
     lag: Threshold | None = None
-    """In all."""
+    """The total of the group."""
     partition_lag: Threshold | None = None
-    """Of every partition."""
+    """Of each partition."""
     topic_lag: tuple[tuple[str, Threshold], ...] = ()
-    """Glob -> the total of each topic that matches."""
+    """Glob -> the total of each matching topic."""
     time_lag: Threshold | None = None
     commit_age: Threshold | None = None
-    """Since the last commit, of every partition that has one."""
+    """The time since the last commit of each partition that has one."""
     stopped: bool = False
-    """No members, and no other client that commits for the group."""
+    """Whether there must be no members, and no other client that commits for the group."""
     trend: bool = False
-    """Burrow's verdict over the window."""
+    """Whether to apply Burrow's rules to the window."""
     allow_uncommitted: bool = False
-    """Partitions without a committed offset make no lag unknown."""
+    """Whether partitions without a committed offset are ignored, instead of making lag unknown."""
 
     def or_else(self, others: Limits) -> Limits:
-        """These, and where nothing is set the others'."""
-        return Limits._make(mine if is_set(mine) else theirs for mine, theirs in zip(self, others, strict=True))
+        """Return these limits, with those of ``others`` where nothing is set."""
+        return Limits._make(own if is_set(own) else other for own, other in zip(self, others, strict=True))
 
 
 def is_set(value: object) -> bool:
-    """Return whether a value of :class:`Limits` is an expectation; 0 members are one."""
+    """Return whether a value of :class:`Limits` is set; 0 members is."""
     return value is not None and value is not False and value not in ((), frozenset())

@@ -12,14 +12,14 @@ from .values import parse_whole
 
 
 def _exactly(evidence: Evidence) -> Iterator[Finding]:
-    wanted = evidence.limits.members or 0
-    yield _judged(evidence, lambda found: found == wanted, f"exactly {wanted:,} expected")
+    expected_members = evidence.limits.members or 0
+    yield _judged(evidence, lambda found: found == expected_members, f"exactly {expected_members:,} expected")
 
 
 def _at_least(evidence: Evidence) -> Iterator[Finding]:
     if evidence.limits.members is None:
-        wanted = evidence.limits.min_members or 0
-        yield _judged(evidence, lambda found: found >= wanted, f"at least {wanted:,} expected")
+        expected_members = evidence.limits.min_members or 0
+        yield _judged(evidence, lambda found: found >= expected_members, f"at least {expected_members:,} expected")
 
 
 def _judged(evidence: Evidence, is_well: Callable[[int], bool], expected: str) -> Finding:

@@ -13,7 +13,7 @@ from .values import LIMIT, parse_threshold
 def _judge(evidence: Evidence) -> Iterator[Finding]:
     if limit := evidence.limits.partition_lag:
         lags = {place: row.lag for place, row in committed(evidence.rows).items()}
-        yield largest(evidence.name, "partition-lag", lags, limit, "", evidence.unread)
+        yield largest(evidence.name, "partition-lag", lags, limit, "", evidence.unknown_lag)
 
 
 CHECK = Check(

@@ -1,4 +1,4 @@
-"""All findings of one check, and what they come to."""
+"""All findings of one run of ``check``, and their overall severity."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .findings import Finding
 from .severity import Severity, worst
 
 CLUSTER = ""
-"""Instead of a group, where a finding is about none."""
+"""The ``group`` of a finding that is not about a group."""
 
 
 class Report(NamedTuple):
-    """Findings, sorted by group; and when they were made, in milliseconds since 1970."""
+    """Findings, sorted by group, and their time, in milliseconds since 1970."""
 
     findings: tuple[Finding, ...]
     at: int
 
     @property
     def severity(self) -> Severity:
-        """Where nothing was looked at, nobody knows that all is well."""
+        """The worst severity; UNKNOWN without findings, because nothing was checked."""
         return worst((finding.severity for finding in self.findings), default=Severity.UNKNOWN)
 
     @property
     def bad(self) -> tuple[Finding, ...]:
-        """Those that are not OK, the worst first."""
+        """The findings that are not OK, worst first."""
         order = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING)
         return tuple(finding for severity in order for finding in self.findings if finding.severity is severity)
 
@@ -38,14 +38,14 @@ class Report(NamedTuple):
 
 
 def report_of(findings: Iterable[Finding], failures: Iterable[Failure], at: int) -> Report:
-    """The rules' findings, and one for each thing that could not be asked."""
+    """Return a report of the findings, and of one finding for each failure."""
     everything = [*findings, *map(_of_failure, failures)]
     return Report(tuple(sorted(everything, key=attrgetter("group"))), at)
 
 
 def _of_failure(failure: Failure) -> Finding:
-    said = ", ".join(filter(None, (failure.error, failure.api)))
-    text = f"{failure.message} [{said}]" if said else failure.message
+    error_and_api = ", ".join(filter(None, (failure.error, failure.api)))
+    text = f"{failure.message} [{error_and_api}]" if error_and_api else failure.message
     if failure.scope is not Scope.GROUP:
         scope = f"{failure.scope.value} "
         return Finding(CLUSTER, "answered", Severity.UNKNOWN, f"{scope}{failure.name.removeprefix(scope)}: {text}")

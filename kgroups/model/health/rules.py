@@ -1,4 +1,4 @@
-"""Rules from a TOML file: which groups, and what is expected of them.
+"""Rules from a TOML file: patterns of group names, and the requirements for these groups.
 
     [[rule]]
     groups = ["billing", "orders-*"]
@@ -7,8 +7,8 @@
     max-lag = {warning = 1000, critical = 10_000}
     max-time-lag = "5m"
 
-Names without ``*``, ``?`` or ``[`` must exist. Where several rules fit a group, the first that sets an expectation
-wins.
+Groups named without ``*``, ``?``, or ``[`` must exist. If several rules match a group, the first that sets a
+requirement takes precedence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 
 
 class Rule(NamedTuple):
-    """What is expected of the groups whose names are like one of ``groups``."""
+    """The requirements for groups whose names match one of ``groups``."""
 
     groups: tuple[str, ...]
     limits: Limits
@@ -51,7 +51,7 @@ def is_glob(text: str) -> bool:
 
 
 def limits_of(name: GroupId, first: Limits, rules: Iterable[Rule]) -> Limits:
-    """What is expected of a group: ``first``, and what that leaves open as the rules say."""
+    """Return the requirements for a group: ``first``, completed from the rules."""
     for rule in rules:
         if rule.fits(name):
             first = first.or_else(rule.limits)
@@ -59,9 +59,11 @@ def limits_of(name: GroupId, first: Limits, rules: Iterable[Rule]) -> Limits:
 
 
 def parse_rules(text: str, where: str) -> tuple[Rule, ...]:
-    """The rules of a file named ``where``.
+    """Parse rules.
 
-    :raises ConfigError: when it is not TOML, or says what cannot be; with the file, the line and the key.
+    :param where: the name of the file.
+    :raises ConfigError: if it is not valid TOML, or has invalid rules; the message names the file, the line, and the
+        key.
     """
     try:
         return _rules(text, where)
@@ -69,7 +71,7 @@ def parse_rules(text: str, where: str) -> tuple[Rule, ...]:
         raise ConfigError(f"{where}: {error}") from None
     except RecursionError:
         raise ConfigError(f"{where}: it is nested too deeply") from None
-    except ValueError:  # of Python, which neither reads nor writes a number of thousands of digits
+    except ValueError:  # Python does not convert numbers of thousands of digits
         raise ConfigError(f"{where}: it holds a number that is too long") from None
 
 
@@ -88,28 +90,31 @@ def _rules(text: str, where: str) -> tuple[Rule, ...]:
 def _rule(table: object, place: str) -> Rule:
     if not isinstance(table, dict):
         raise ConfigError(f"{place}: a rule is a table: [[rule]]")
-    wanted = dict(table)
+    entries = dict(table)
     try:
-        groups = parse_words(wanted.pop("groups", []))
+        groups = parse_words(entries.pop("groups", []))
     except ValueError:
         raise ConfigError(f"{place}: groups must be a list of names or globs") from None
-    said: dict[str, Any] = {}
-    for key, value in wanted.items():
+    limits: dict[str, Any] = {}
+    for key, value in entries.items():
         if key not in KEYS:
             raise ConfigError(f"{place}: '{key}' is not known; a rule may have groups, {', '.join(KEYS)}")
         check = KEYS[key]
         _check_size(value)
         try:
-            said[check.field] = check.read(value)
+            limits[check.field] = check.read(value)
         except ValueError as error:
             raise ConfigError(f"{place}: {key}: {str(error) or f'{value!r} is not {check.kind}'}") from None
     if not groups:
         raise ConfigError(f'{place}: missing key groups: set groups = ["name", "glob-*"]')
-    return Rule(groups, Limits(**said))
+    return Rule(groups, Limits(**limits))
 
 
 def _check_size(value: object) -> None:
-    """:raises ValueError: for a number beyond those of TOML."""
+    """Check the size of numbers.
+
+    :raises ValueError: if a number is out of TOML's range.
+    """
     for each in value if isinstance(value, list) else [value]:
         if isinstance(each, int) and not -(1 << 63) <= each < 1 << 63:
             raise ValueError

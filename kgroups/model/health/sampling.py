@@ -1,4 +1,4 @@
-"""How often groups are looked at for a report, when, and for what; and the report that comes of it."""
+"""Plan the samples that rules need, and build the report from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .trend import suspects
 
 
 class Sample(NamedTuple):
-    """A look that is to be made, so many seconds after the one before it, and what it is to see."""
+    """A sample to take ``pause`` seconds after the previous one, and the data that it needs."""
 
     pause: float
     with_ages: bool
@@ -29,12 +29,12 @@ class Sample(NamedTuple):
 
 
 class Sampling:
-    """The looks at groups of which much is expected, in their order of time.
+    """The samples of groups for a set of rules, oldest first.
 
-    :param rules: what is expected beside ``limits``, by group.
-    :param window: seconds between looks in all, where a trend is expected: the rest is seen at one look.
-    :param samples: how many looks that takes, two or more.
-    :raises UsageError: for a trend with fewer.
+    :param rules: requirements in addition to ``limits``, by group.
+    :param window: seconds from the first sample to the last, for a trend; other rules need one sample.
+    :param samples: the number of samples for a trend, two or more.
+    :raises UsageError: for a trend with fewer samples.
     """
 
     def __init__(self, limits: Limits, rules: Sequence[Rule], window: float, samples: int) -> None:
@@ -47,58 +47,60 @@ class Sampling:
         self._ages = Input.UNREAD_TIMES in inputs
         self._commit_ages = Input.COMMIT_TIMES in inputs
         self._stopped = Input.OUTSIDERS in inputs
-        self._looks: dict[GroupId, list[Seen]] = {}
+        self._samples: dict[GroupId, list[Seen]] = {}
         self._failures: tuple[Failure, ...] = ()
         self._findings: list[Finding] = []
         if self._trend and samples < 2:
             raise UsageError(f"a trend takes two samples or more, not {samples}")
-        self._times = samples if self._trend else 1
+        self._count = samples if self._trend else 1
 
-    def wanted(self) -> Iterator[Sample]:
-        """The looks to make; what each has seen is to be added before the next."""
-        last = self._times - 1
-        for number in range(self._times):
-            # A trend needs the times of commits at both ends of its window, all else those of the last look.
+    def planned(self) -> Iterator[Sample]:
+        """Yield the samples to take; add the result of each before the next."""
+        last = self._count - 1
+        for number in range(self._count):
+            # A trend needs the times of commits at both ends of its window, other rules those of the last sample.
             times = (self._trend and number == 0) or (number == last and (self._trend or self._commit_ages))
             outsiders = number == last and self._stopped
             yield Sample(self._window / last if number else 0, number == last and self._ages, times, outsiders)
 
     def add(self, seen: Outcome[Seen]) -> None:
-        """What a look has shown: of groups that are gone by now nothing is kept, and only its failures count."""
-        self._looks = {(name := each.offsets.group.group_id): [*self._looks.get(name, ()), each] for each in seen.items}
+        """Add a sample. Drop groups that no longer exist, and the failures of earlier samples."""
+        self._samples = {
+            (name := each.offsets.group.group_id): [*self._samples.get(name, ()), each] for each in seen.items
+        }
         self._failures = seen.failures
 
     @property
     def in_batches(self) -> bool:
-        """Whether each group can be judged as soon as it is seen, and be forgotten."""
-        return self._times == 1 and not self._ages and not self._commit_ages and not self._stopped
+        """Whether each group can be judged as soon as it is sampled, and then dropped."""
+        return self._count == 1 and not self._ages and not self._commit_ages and not self._stopped
 
     def judge(self, seen: Outcome[Seen]) -> None:
-        """Keep what the rules find in some groups, and not the groups; for :attr:`in_batches`."""
+        """Keep the findings for some groups, but not the groups; only if :attr:`in_batches`."""
         for each in seen.items:
             self._findings += judge((each,), limits_of(each.offsets.group.group_id, self._limits, self._rules))
         self._failures += seen.failures
 
     def unproven(self) -> dict[GroupId, dict[Place, Position]]:
-        """The partitions of each group whose trend is to be proved by an unread record, and where to look for it."""
+        """Return the partitions of each group whose trend requires proof of an unread record, and where to search."""
         found = {
-            name: suspects(looks)
-            for name, looks in self._looks.items()
+            name: suspects(samples_of_group)
+            for name, samples_of_group in self._samples.items()
             if limits_of(name, self._limits, self._rules).trend
         }
         return {name: places for name, places in found.items() if places}
 
     def prove(self, proofs: Mapping[GroupId, Mapping[Place, Proof]]) -> None:
-        """Keep what was found there."""
+        """Add the results of that search."""
         for name, found in proofs.items():
-            *earlier, last = self._looks[name]
-            self._looks[name] = [*earlier, last._replace(proofs=found)]
+            *earlier, last = self._samples[name]
+            self._samples[name] = [*earlier, last._replace(proofs=found)]
 
     def report(self, at: int) -> Report:
-        """What all of it comes to; ``at`` is now, in milliseconds since 1970."""
+        """Return the report; ``at`` is the current time, in milliseconds since 1970."""
         findings = (
             finding
-            for name, looks in self._looks.items()
-            for finding in judge(looks, limits_of(name, self._limits, self._rules))
+            for name, samples_of_group in self._samples.items()
+            for finding in judge(samples_of_group, limits_of(name, self._limits, self._rules))
         )
         return report_of((*self._findings, *findings), self._failures, at)

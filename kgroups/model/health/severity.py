@@ -1,4 +1,4 @@
-"""How bad a finding is, in the words and numbers of monitoring plugins."""
+"""Severities of findings, with the names and numbers of monitoring plugins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Severity(IntEnum):
-    """The value is the exit code."""
+    """The severity of a finding; its value is the exit code."""
 
     OK = 0
     WARNING = 1
@@ -17,7 +17,7 @@ class Severity(IntEnum):
 
 
 _BADNESS = (Severity.OK, Severity.WARNING, Severity.UNKNOWN, Severity.CRITICAL)
-"""What is known to be wrong outweighs what is not known."""
+"""From best to worst: CRITICAL takes precedence over UNKNOWN."""
 
 
 def worst(severities: Iterable[Severity], default: Severity = Severity.OK) -> Severity:
@@ -25,7 +25,7 @@ def worst(severities: Iterable[Severity], default: Severity = Severity.OK) -> Se
 
 
 class Threshold(NamedTuple):
-    """Limits that a number must not exceed; ``None`` where there is none."""
+    """Limits that a number must not exceed; ``None``: no limit."""
 
     warning: float | None = None
     critical: float | None = None
@@ -38,6 +38,6 @@ class Threshold(NamedTuple):
         return Severity.OK
 
     def limit_broken(self, value: float) -> float | None:
-        """The limit that this value exceeds, the harder one first."""
+        """Return the limit that a value exceeds, the critical one first."""
         severity = self.judge(value)
         return {Severity.CRITICAL: self.critical, Severity.WARNING: self.warning}.get(severity)

@@ -11,7 +11,10 @@ from .values import parse_words
 
 
 def parse_states(value: object) -> frozenset[str]:
-    """:raises ValueError: with the word that is no state."""
+    """Parse states.
+
+    :raises ValueError: if a state is unknown; the message quotes it.
+    """
     states = {word: canonical_word(word, GroupState.ALL) for word in parse_words(value)}
     for word, state in states.items():
         if state is None:

@@ -1,4 +1,4 @@
-"""Whether a group is used by no client."""
+"""Whether no client uses a group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _stopped(seen: Seen) -> Finding:
-    """Whether nobody uses the group: no member, and no client that commits without being one."""
+    """Return whether no client uses the group: it has no members, and no other client commits for it."""
     group = seen.offsets.group
     name = group.group_id
     if group.state not in GroupState.WITHOUT_MEMBERS:
@@ -24,8 +24,8 @@ def _stopped(seen: Seen) -> Finding:
     if seen.outsiders:
         return Finding(name, "stopped", Severity.CRITICAL, f"no members, but {seen.outsiders}")
     if seen.outsiders_unread:
-        said = f"no members; whether other clients commit is unknown: {seen.outsiders_unread}"
-        return Finding(name, "stopped", Severity.UNKNOWN, said)
+        message = f"no members; whether other clients commit is unknown: {seen.outsiders_unread}"
+        return Finding(name, "stopped", Severity.UNKNOWN, message)
     return Finding(name, "stopped", Severity.OK, "no members, and no other client commits")
 
 

@@ -16,7 +16,7 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
         times = {place: time_of(row, evidence.last.ages) for place, row in committed(evidence.rows).items()}
         ages = {place: time.age for place, time in times.items()}
         reasons = {place: time.remark for place, time in times.items() if time.age is None and time.remark}
-        yield largest(evidence.name, "time-lag", ages, limit, "ms", evidence.unread, reasons)
+        yield largest(evidence.name, "time-lag", ages, limit, "ms", evidence.unknown_lag, reasons)
 
 
 CHECK = Check(

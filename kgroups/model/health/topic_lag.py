@@ -19,11 +19,11 @@ def _by_topic(value: object) -> tuple[tuple[str, Threshold], ...]:
     return tuple((glob, parse_threshold(limit)) for glob, limit in value.items())
 
 
-def _of_flags(texts: Sequence[str]) -> tuple[tuple[str, Any], ...]:
-    return tuple(map(_of_flag, texts))
+def _parse_flags(texts: Sequence[str]) -> tuple[tuple[str, Any], ...]:
+    return tuple(map(_parse_flag, texts))
 
 
-def _of_flag(text: str) -> tuple[str, Threshold]:
+def _parse_flag(text: str) -> tuple[str, Threshold]:
     glob, equals, limit = text.rpartition("=")
     if not (glob and equals):
         raise ValueError(f"{text!r} is not GLOB={LIMIT}, such as 'orders-*=1000'")
@@ -35,8 +35,10 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
     for glob, limit in evidence.limits.topic_lag:
         topics = sorted({row.topic for row in rows if row.topic is not None and fnmatchcase(row.topic, glob)})
         for topic in topics:
-            mine = [row for row in rows if row.topic == topic]
-            yield total(name, "topic-lag", mine, limit, evidence.unread.among(mine))._replace(topic=topic)
+            topic_rows = [row for row in rows if row.topic == topic]
+            yield total(name, "topic-lag", topic_rows, limit, evidence.unknown_lag.among(topic_rows))._replace(
+                topic=topic
+            )
         if not topics:
             yield Finding(name, "topic-lag", Severity.UNKNOWN, f"the group has no topic like {glob!r}", limit=limit)
 
@@ -47,6 +49,6 @@ CHECK = Check(
     Flag("Total lag of each topic that matches GLOB. Repeatable.", f"GLOB={LIMIT}", repeated=True),
     "a table of globs and limits",
     _by_topic,
-    _of_flags,
+    _parse_flags,
     judge=_judge,
 )

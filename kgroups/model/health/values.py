@@ -1,4 +1,4 @@
-"""How values of rules are read. Each function raises :class:`ValueError` for what is invalid."""
+"""Parse the values of rules. Each function raises :class:`ValueError` if a value is invalid."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def parse_words(value: object) -> tuple[str, ...]:
 
 
 def parse_threshold(value: object) -> Threshold:
-    """Of a number, ``"WARNING,CRITICAL"`` or a table with these; a number alone is critical.
+    """Parse a number, ``"WARNING,CRITICAL"``, or a table with these; a single number is critical.
 
-    :raises ValueError: for what is none.
+    :raises ValueError: if it is none of these.
     """
     return _threshold(value, _count)
 
 
 def parse_time_threshold(value: object) -> Threshold:
-    """The same of spans of time, as milliseconds: ``"30s,5m"``."""
+    """Parse durations as :func:`parse_threshold` does numbers, in milliseconds: ``"30s,5m"``."""
     return _threshold(value, _milliseconds)
 
 

@@ -1,12 +1,12 @@
-"""Whether a client that is not a member of a group still commits for it: consumers that use ``assign()``, and Flink.
+"""Detect clients that commit for a group without being members: consumers that use ``assign()``, and Flink.
 
-"Empty" does not mean "stopped": Kafka knows members only. The rules, from the commit records of the group:
+"Empty" does not mean "stopped", because Kafka counts only members. The rules, applied to the group's commit records:
 
-* Only commits after the group's last membership record count. A member that commits and leaves is no concern.
-* One commit is no rhythm: a reset, and an undo of it, write each partition once. Of commits in a row only those count
-  that do not go back: a reset after which nobody commits starts anew.
-* Two or more commits are a rhythm. It lives until the next commit is overdue. Whether it does is seen by waiting for
-  that commit: several resets in a row look like a rhythm, too, and only the next commit proves a client.
+* Only commits after the group's last membership record count. A member that commits and leaves is ignored.
+* One commit is no rhythm: a reset, and an undo of it, write each partition once. Offsets of consecutive commits must
+  not decrease: a reset to an earlier offset starts a new sequence.
+* Two or more commits are a rhythm. It is alive until the next commit is overdue. To find out, wait for that commit:
+  several resets in a row look like a rhythm, too, and only the next commit proves that a client is active.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ CommitMade = tuple[int, int]
 """Time in milliseconds since 1970, and offset."""
 
 OVERDUE = 1.5
-"""Times the longest gap: a commit that is not there by then will not come."""
+"""A commit is overdue after this multiple of the longest gap."""
 GRACE = 500
-"""Milliseconds more for the way of a commit into the log."""
+"""Additional milliseconds for a commit to reach the log."""
 SKEW = 10_000
-"""Milliseconds that this machine's clock may be ahead of the brokers'."""
+"""The maximum difference between the clocks of this machine and the brokers, in milliseconds."""
 
 
 class RecentCommits(NamedTuple):
-    """The commits in the log since the group's last membership record, in order, as far back as was read.
+    """The commits in the log after the group's last membership record, in order, as far back as was read.
 
-    ``unread``: group -> why its log could not be read. ``since``: group -> the time from which on its log was read,
-    where that is later than was asked for.
+    ``unread``: group -> why its log could not be read. ``since``: group -> the time from which its log was read, if
+    later than requested.
     """
 
     made: Mapping[GroupId, Mapping[Pair, Sequence[CommitMade]]]
@@ -44,7 +44,7 @@ class RecentCommits(NamedTuple):
 
 
 class Rhythm(NamedTuple):
-    """Several commits of one partition in a row: how many, the longest gap between two, and the last one."""
+    """Consecutive commits of one partition: their number, the longest gap between two, and the last one."""
 
     topic: str
     partition: int
@@ -58,19 +58,19 @@ class Rhythm(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
     def lives(self, now: int) -> bool:
-        """Whether the next commit is not overdue at that time."""
+        """Return whether the next commit is not overdue at a time."""
         return now - self.last <= max(self.gap * OVERDUE + GRACE, SKEW)
 
     def wait(self, now: int) -> float:
-        """Seconds from then on after which the next commit is overdue, however the clocks differ."""
+        """Return the seconds from a time until the next commit is overdue, with a margin for clock differences."""
         full = self.gap * OVERDUE + GRACE
         return (full if self.gap <= SKEW else max(self.last + full - now, 0) + 2 * GRACE) / 1000
 
 
 def rhythm_of(made: Mapping[Pair, Sequence[CommitMade]], now: int, window: float) -> Rhythm | None:
-    """Return the quickest rhythm of a group's commits; ``None`` if none lives.
+    """Return the fastest living rhythm of a group's commits, or ``None``.
 
-    :param window: seconds; a gap of more than half of it is no rhythm.
+    :param window: in seconds; gaps of more than half of it are ignored.
     """
     found = [rhythm for pair, commits in made.items() if (rhythm := _rhythm(pair, commits))]
     living = [rhythm for rhythm in found if rhythm.gap <= window * 500 and rhythm.lives(now)]
@@ -92,7 +92,7 @@ WHO = "a client that is not a member still commits"
 
 
 def moved_words(pair: Pair, before: int | None, after: int | None, seconds: float) -> str:
-    """Say that an offset changed, or was committed again, while the group was watched."""
+    """Return a message that an offset changed, or was committed again, while the group was observed."""
     name = f"{pair[0]}-{pair[1]}"
     within = f"within {max(seconds, 0.1):.1f} s"
     if before == after:
@@ -102,7 +102,7 @@ def moved_words(pair: Pair, before: int | None, after: int | None, seconds: floa
 
 
 def rhythm_words(rhythm: Rhythm, now: int) -> str:
-    """Say what the records show."""
+    """Return a message that describes a rhythm."""
     age = f"{max(now - rhythm.last, 0) / 1000:.1f} s ago"
     gap = f"at most {rhythm.gap / 1000:.1f} s apart"
     return f"{rhythm.commits} commits of {rhythm.name}, {gap}, the last {age} at offset {rhythm.offset}"

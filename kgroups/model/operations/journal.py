@@ -1,4 +1,4 @@
-"""What is known about a change while it is being made, so that an interrupted run can report it."""
+"""The state of a change while it is being applied, so that an interrupted run can report it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ R = TypeVar("R")
 
 
 class Journal(Generic[K, R]):
-    """The results of a change, as they arrive, and what was sent and has no result yet.
+    """The results of a change, as they arrive, and the requests that were sent and have no result yet.
 
-    :ivar stopped: why nothing more may be sent; ``None`` while more may be.
+    :ivar stopped: why no more requests may be sent; ``None`` while they may.
     """
 
     def __init__(self, record: Callable[[Iterable[R]], None] | None = None) -> None:
-        """
-        :param record: is called with each result once, as soon as it is known.
-        """
+        """:param record: is called with each result once, as soon as it is known."""
         self.stopped: str | None = None
         self.results: dict[K, R] = {}
         self._sent: set[K] = set()
         self._record = record
 
     def sending(self, keys: Iterable[K]) -> None:
-        """Note that a request is about to be sent.
+        """Record that a request is about to be sent.
 
         :raises NotSent: if the run is being stopped.
         """
@@ -36,11 +34,11 @@ class Journal(Generic[K, R]):
         self._sent.update(keys)
 
     def unsent(self, keys: Iterable[K]) -> None:
-        """Note that a request was not sent after all, or changed nothing and will be sent again."""
+        """Record that a request was not sent after all, or changed nothing and will be sent again."""
         self._sent.difference_update(keys)
 
     def enter(self, results: Mapping[K, R]) -> None:
-        """Enter final results; the first one of each key counts."""
+        """Add final results; the first one of each key counts."""
         new = {key: result for key, result in results.items() if key not in self.results}
         self.results.update(new)
         if new and self._record:

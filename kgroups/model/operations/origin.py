@@ -1,4 +1,4 @@
-"""Where a plan or undo file comes from: the cluster, its topics, the command, and what became of each offset."""
+"""The origin of a plan or undo file: its cluster, topics, and command, and the result of each offset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..outcome import Result
 
 
 class Mismatch(StrEnum):
-    """What can differ between a file and the cluster that it is applied to."""
+    """The mismatches between a file and the cluster that it is applied to."""
 
     CLUSTER = "cluster"
     TOPIC = "topic"
@@ -23,7 +23,7 @@ class Mismatch(StrEnum):
 
 
 ACCEPT = "--accept-mismatch"
-"""The flag that applies a file all the same."""
+"""The flag that applies a file in spite of mismatches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a file says about itself.
+    """The contents of a file, except for the offsets to commit.
 
     :ivar name: of the file, for messages.
-    :ivar written: what the run wrote, or was going to write; absent where the file does not say.
-    :ivar results: what became of each offset; absent where the run ended before it knew.
-    :ivar beyond_end: old offsets that were beyond the log end already.
+    :ivar written: what the run wrote, or was going to write; absent if the file does not contain it.
+    :ivar results: the result of each offset; absent if the run ended before it was known.
+    :ivar beyond_end: old offsets that were already beyond the log end offset.
     :ivar accepted: the mismatches that the user accepts.
     """
 
@@ -57,7 +57,7 @@ class Origin:
     accepted: frozenset[Mismatch] = frozenset()
 
     def on(self, cluster_id: str | None) -> tuple[Origin, tuple[str, ...]]:
-        """Return the origin as far as it concerns a cluster, and what to say about it.
+        """Return the parts of the origin that apply to a cluster, and notices.
 
         :raises UsageError: if the file belongs to another cluster, and that is not accepted.
         """
@@ -69,12 +69,12 @@ class Origin:
         if made == cluster_id:
             return self, ()
         where = f" ({self.source.bootstrap})" if self.source.bootstrap else ""
-        told = f"{self.name} belongs to cluster {made}{where}, and this is cluster {cluster_id}"
+        message = f"{self.name} belongs to cluster {made}{where}, and this is cluster {cluster_id}"
         if Mismatch.CLUSTER in self.accepted:
             elsewhere = replace(self, source=replace(self.source, topic_ids={}))
-            return elsewhere, (f"{told}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)
+            return elsewhere, (f"{message}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)
         raise UsageError(
-            f"{told}: nothing was changed; connect to the cluster of the file, "
+            f"{message}: nothing was changed; connect to the cluster of the file, "
             f"or use kgroups reset-offsets {ACCEPT} {Mismatch.CLUSTER}"
         )
 
@@ -90,7 +90,10 @@ def topic_id_text(topic_id: int) -> str:
 
 
 def topic_id_of(text: str) -> int:
-    """:raises ValueError: if the text is not a topic ID."""
+    """Parse a topic ID as Kafka's tools print it.
+
+    :raises ValueError: if the text is not a topic ID.
+    """
     try:
         data = base64.b64decode(text + "==", altchars=b"-_", validate=True)
     except binascii.Error:

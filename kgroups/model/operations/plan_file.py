@@ -1,6 +1,6 @@
-"""Plans as text: the Java tool's CSV of three and of four columns, and JSON, which can also say "no commit".
+"""Plan files: the Java tool's CSV with three or four columns, and JSON, which can also represent "no commit".
 
-Undo files are in :mod:`.undo_file`; :func:`parse_plan` reads them too, and those of the first format, which was JSON.
+Undo files are in :mod:`.undo_file`. :func:`parse_plan` reads them too, and those of the first format, which was JSON.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ PLAN = "kgroups/plan/v1"
 UNDO = "kgroups/undo/v1"
 
 _JSON = re.compile(r"[ \t\r\n]*\{(?:[ \t\r\n\"]|\Z)")
-"""How an object begins. A name in CSV may have a brace first, too; with a blank or a quote next, it is quoted."""
+"""The start of a JSON object. A name in CSV may also start with a brace; before a blank or a quote, it is quoted."""
 
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
 
 def parse_plan(text: str, name: str) -> PlanFile:
-    """A plan of any of the forms.
+    """Parse a plan of any format.
 
     :param name: of the file, for errors.
-    :raises UsageError: for what is no plan; the text names the line, or in JSON the item.
+    :raises UsageError: if it is not a valid plan; the message names the line, or in JSON the item.
     """
-    plan = _of_any_form(text, name)
+    plan = _parse(text, name)
     if not plan.rows:
         raise UsageError(f"{name}: there is no offset in it")
     return plan
 
 
-def _of_any_form(text: str, name: str) -> PlanFile:
+def _parse(text: str, name: str) -> PlanFile:
     if not _JSON.match(text):
         return PlanFile(tuple(_from_csv(text, name)), name=name)
     return parse_undo(text, name) if begins_undo(text) else _from_json(text, name)
@@ -64,7 +64,7 @@ def _of_any_form(text: str, name: str) -> PlanFile:
 
 def _from_csv(text: str, name: str) -> Iterator[PlanRow]:
     if "\n" not in text and '"' not in text:
-        text = text.replace("\r", "\n")  # the line ends of old Macs
+        text = text.replace("\r", "\n")  # line ends of classic Mac OS
     reader = csv.reader((line + "\n" for line in text.split("\n")), strict=True)
     width: int | None = None
     while True:
@@ -123,7 +123,7 @@ def _item(where: str, item: Any) -> PlanRow:
 
 
 def java_csv(planned: Iterable[PlannedOffset], *, with_group: bool) -> Iterator[str]:
-    """The new offsets as lines of the Java tool's ``--export``. A commit that goes away cannot be said, and is not."""
+    """Yield the new offsets as lines of the Java tool's ``--export``, which cannot express commits to delete."""
     for entry in planned:
         if entry.after:
             group = (_quoted(entry.group_id),) if with_group else ()
@@ -134,14 +134,14 @@ _SAFE = re.compile(r"[^\x00-,]{0,24}")
 
 
 def _quoted(text: str) -> str:
-    """As Jackson, the Java tool's CSV writer, quotes: what is longer than 24 characters, or has one up to the comma."""
+    """Quote as Jackson, the Java tool's CSV writer: texts over 24 characters, or with a character up to the comma."""
     return text if _SAFE.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
 def json_plan(planned: Iterable[PlannedOffset], source: Source | None = None) -> Iterator[str]:
-    """The new offsets as lines of JSON, in ASCII: they go to a terminal or pipe of any encoding."""
-    told = "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in envelope(source).items())
-    yield f'{{"schema": "{PLAN}"{told}, "items": ['
+    """Yield the new offsets as lines of JSON, in ASCII, because terminals and pipes may have any encoding."""
+    origin = "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in envelope(source).items())
+    yield f'{{"schema": "{PLAN}"{origin}, "items": ['
     rows = [json.dumps(_json_item(entry)) for entry in planned]
     yield from (row + "," for row in rows[:-1])
     yield from rows[-1:]
@@ -153,5 +153,5 @@ def _json_item(entry: PlannedOffset) -> dict[str, Any]:
     item |= commit_item(entry.after)
     item["old_offset"] = entry.old
     if entry.kind == GroupType.SHARE:
-        item["type"] = entry.kind  # no commit makes one
+        item["type"] = entry.kind  # a commit cannot create a share group
     return item

@@ -19,7 +19,7 @@ LARGEST_OFFSET = 2**63 - 1
 
 
 class PlanRow(NamedTuple):
-    """One row; ``where`` names file and line. ``group`` is ``None`` in the CSV of three columns."""
+    """One row; ``where`` is its file and line. ``group`` is ``None`` in CSV with three columns."""
 
     where: str
     group: GroupId | None
@@ -27,17 +27,17 @@ class PlanRow(NamedTuple):
     partition: int
     move: Move
     kind: str | None = None
-    """The group's type, where the file tells it."""
+    """The group's type, if the file contains it."""
     written: Move = None
-    """Of an undo file: what the run wrote, or was going to write; see ``tells_written``."""
-    tells_written: bool = False
+    """In an undo file: what the run wrote, or was going to write; see ``has_written``."""
+    has_written: bool = False
     result: Result | None = None
-    """Of an undo file: what became of it; ``None`` where the run ended before it knew."""
+    """In an undo file: its result; ``None`` if the run ended before it was known."""
     beyond_end: bool = False
 
 
 class PlanFile(NamedTuple):
-    """The rows of a file; ``exact`` when it is an undo. ``source``: absent in CSV and in files of the first format."""
+    """The rows of a file; ``exact``: it is an undo file. CSV and files of the first format have no ``source``."""
 
     rows: tuple[PlanRow, ...]
     exact: bool = False
@@ -46,14 +46,14 @@ class PlanFile(NamedTuple):
 
     @property
     def groups(self) -> tuple[GroupId, ...]:
-        """The groups that it names, sorted."""
+        """The groups in the file, sorted."""
         return tuple(sorted({row.group for row in self.rows if row.group is not None}))
 
     def scenario(self, only: GroupId | None, accepted: Iterable[Mismatch] = ()) -> FromPlan:
-        """The moves; those of rows without a group are ``only``'s.
+        """Return the offsets of the file; rows without a group are for the group ``only``.
 
-        :param accepted: how the cluster may differ from what the file says of it.
-        :raises UsageError: when rows lack a group and ``only`` is not given, or two rows contradict each other.
+        :param accepted: the mismatches between file and cluster that the user accepts.
+        :raises UsageError: if rows lack a group and ``only`` is ``None``, or if two rows contradict each other.
         """
         moves: dict[PlanKey, Move] = {}
         where: dict[PlanKey, str] = {}
@@ -71,7 +71,7 @@ class PlanFile(NamedTuple):
             moves[key], where[key] = row.move, row.where
             if row.kind:
                 kinds[group] = row.kind
-            if row.tells_written:
+            if row.has_written:
                 written[key] = row.written
             if row.result:
                 results[key] = row.result
@@ -91,7 +91,10 @@ def bounded(where: str, what: str, number: int, largest: int) -> int:
 def row_of(
     where: str, group: GroupId | None, topic: str, move: Move, partition: int, kind: str | None = None
 ) -> PlanRow:
-    """:raises UsageError: for names that Kafka's protocol cannot carry."""
+    """Return a row, after checking its names.
+
+    :raises UsageError: if Kafka's protocol cannot represent them.
+    """
     if not topic or group == "":
         raise UsageError(f"{where}: the {'topic' if not topic else 'group'} is empty")
     for name in (group or "", topic):
@@ -103,9 +106,9 @@ SOURCE_KEYS = frozenset({"cluster_id", "bootstrap", "topic_ids", "command", "cre
 
 
 def source_of(found: Mapping[str, Any], name: str) -> Source:
-    """Return what the envelope of a file says about the run that wrote it.
+    """Return the run that wrote a file, from its envelope.
 
-    :raises UsageError: for a value of the wrong type.
+    :raises UsageError: if a value has the wrong type.
     """
     texts = {key: found.get(key) for key in sorted(SOURCE_KEYS - {"topic_ids"})}
     for key, value in texts.items():
@@ -122,7 +125,10 @@ def source_of(found: Mapping[str, Any], name: str) -> Source:
 
 
 def key_of(where: str, item: Any) -> PlanKey:
-    """:raises UsageError: if the item is not an object with a group, a topic, and a partition."""
+    """Return the group, topic, and partition of an item.
+
+    :raises UsageError: if the item is not an object, or lacks one of them.
+    """
     if not isinstance(item, dict):
         raise UsageError(f"{where}: not an object")
     for key, kind in (("group", str), ("topic", str), ("partition", int)):
@@ -132,10 +138,10 @@ def key_of(where: str, item: Any) -> PlanKey:
 
 
 def move_of(where: str, item: Mapping[str, Any], partition: int, prefix: str = "") -> Move:
-    """Return the commit that an item describes: offset, leader epoch, and metadata.
+    """Return the commit of an item: offset, leader epoch, and metadata.
 
     :param prefix: of the keys, as in ``old_offset``.
-    :raises UsageError: for a value of the wrong type, or out of its range.
+    :raises UsageError: if a value has the wrong type, or is out of range.
     """
     offset, epoch, metadata = (item.get(prefix + key) for key in ("offset", "leader_epoch", "metadata"))
     wrong = any(number is not None and type(number) is not int for number in (offset, epoch))
@@ -149,7 +155,10 @@ def move_of(where: str, item: Mapping[str, Any], partition: int, prefix: str = "
 
 
 def type_of(where: str, item: Mapping[str, Any]) -> str | None:
-    """:raises UsageError: if there is no such group type."""
+    """Return the group type of an item, if it has one.
+
+    :raises UsageError: if the type is unknown.
+    """
     found = item.get("type")
     if found not in (None, *GroupType.ALL):
         raise UsageError(f"{where}: its type must be one of {', '.join(GroupType.ALL)}")
@@ -157,7 +166,7 @@ def type_of(where: str, item: Mapping[str, Any]) -> str | None:
 
 
 def envelope(source: Source | None) -> dict[str, Any]:
-    """Return what is known about the run that writes a file, as JSON."""
+    """Return the run that writes a file, as JSON."""
     if source is None:
         return {}
     ids = {topic: topic_id_text(topic_id) for topic, topic_id in sorted(source.topic_ids.items()) if topic_id}
@@ -172,7 +181,7 @@ def envelope(source: Source | None) -> dict[str, Any]:
 
 
 def commit_item(move: Move, prefix: str = "") -> dict[str, Any]:
-    """Return a commit as JSON: :func:`move_of` reads it."""
+    """Return a commit as JSON that :func:`move_of` reads."""
     item: dict[str, Any] = {f"{prefix}offset": move.offset if move else None}
     if move and move.leader_epoch is not None:
         item[f"{prefix}leader_epoch"] = move.leader_epoch

@@ -1,7 +1,7 @@
-"""Where a group's offsets are to go: the scenarios, and the one rule that plans a partition.
+"""The scenarios of a reset, and the rules for planning one partition.
 
-Rule: a planned offset lies in the partition's log, and where that is not what was asked for, a :class:`Clamp` says so.
-Two do not move anything and therefore keep what lies outside: :class:`ToCurrent` and a plan that is ``exact``.
+A planned offset is within the partition's log; if it differs from the requested one, a :class:`Clamp` is set. Two
+scenarios restore or keep offsets outside the log: :class:`ToCurrent`, and a plan that is ``exact``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Clamp(StrEnum):
-    """Why a planned offset is not the one that was asked for."""
+    """Why a planned offset differs from the requested one."""
 
     BELOW_START = "below log start"
     BEYOND_END = "beyond the end"
@@ -29,17 +29,17 @@ class Clamp(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToEarliest:
-    """The start of the log."""
+    """To the log start offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToLatest:
-    """The end of the log."""
+    """To the log end offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToCurrent:
-    """Where the group is, untouched; the end of the log where it has no commit."""
+    """Keep the committed offset; without one, use the log end offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,34 +49,37 @@ class ToOffset:
 
 @dataclass(frozen=True, slots=True)
 class ShiftBy:
-    """So many records forwards, or with a negative number backwards."""
+    """Move by a number of records forward, or backward if it is negative."""
 
     by: int
 
 
 @dataclass(frozen=True, slots=True)
 class ToTime:
-    """The first record of that time or later, in milliseconds since 1970; the end of the log where there is none."""
+    """To the first record with at least this timestamp, in milliseconds since 1970; without one, to the log's end."""
 
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class FromPlan:
-    """What a file says; ``None`` takes the commit away. ``exact``: an undo, which puts back what was, as it was.
-    ``where``: file and line of each, for errors. ``kinds``: what groups are made as where they are not there."""
+    """To the offsets of a plan or undo file; ``None`` deletes the commit.
+
+    ``exact``: it is an undo file, which restores old offsets even outside the log. ``where``: file and line of each
+    offset, for errors. ``kinds``: the types of the groups to create if they do not exist.
+    """
 
     moves: Mapping[PlanKey, Move]
     exact: bool = False
     where: Mapping[PlanKey, str] = field(default_factory=dict)
     kinds: Mapping[GroupId, str] = field(default_factory=dict)
     origin: Origin | None = None
-    """Of a file."""
+    """``None`` unless the offsets come from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToGroup:
-    """Where another group is; its commits are copied, with their epochs and metadata."""
+    """To the offsets of another group; its commits are copied, with leader epochs and metadata."""
 
     source: GroupId
 
@@ -85,8 +88,10 @@ Scenario = ToEarliest | ToLatest | ToCurrent | ToOffset | ShiftBy | ToTime | Fro
 
 
 class PlannedOffset(NamedTuple):
-    """One partition of one group: what is committed now (``before``) and what shall be (``after``); ``None`` is no
-    commit, so that an ``after`` of ``None`` takes the commit away."""
+    """A planned offset of one partition of one group: the current commit (``before``) and the new one (``after``).
+
+    ``None`` is no commit; an ``after`` of ``None`` deletes the commit.
+    """
 
     group_id: GroupId
     topic: str
@@ -96,13 +101,13 @@ class PlannedOffset(NamedTuple):
     clamp: Clamp | None = None
     note: str | None = None
     kind: str | None = None
-    """The group's, where it decides how this is written; ``None`` of a group that is yet to be made by a commit."""
+    """The group's type, if the write depends on it; ``None`` if a commit will create the group."""
     beyond_end: bool = False
-    """Whether ``before`` is known to be beyond the log end."""
+    """Whether ``before`` is known to be beyond the log end offset."""
 
     @property
     def group(self) -> GroupId:
-        """The group ID, by the name that rows and JSON use."""
+        """The group ID, as rows and JSON name it."""
         return self.group_id
 
     @property
@@ -115,7 +120,7 @@ class PlannedOffset(NamedTuple):
 
     @property
     def distance(self) -> int | None:
-        """Records forwards (negative: backwards); ``None`` where there was no commit or will be none."""
+        """The number of records forward (negative: backward); ``None`` unless there is a commit before and after."""
         return self.after.offset - self.before.offset if self.before and self.after else None
 
     @property
@@ -124,7 +129,7 @@ class PlannedOffset(NamedTuple):
 
 
 def by_group(planned: Iterable[PlannedOffset]) -> Iterator[tuple[GroupId, list[PlannedOffset]]]:
-    """Each group's part of a plan, sorted by name."""
+    """Yield the planned offsets of each group, sorted by group ID."""
     groups: dict[GroupId, list[PlannedOffset]] = {}
     for entry in planned:
         groups.setdefault(entry.group_id, []).append(entry)
@@ -132,8 +137,11 @@ def by_group(planned: Iterable[PlannedOffset]) -> Iterator[tuple[GroupId, list[P
 
 
 class Facts(NamedTuple):
-    """What has to be known of a partition to plan it. ``at_time``: the first offset at the time of a
-    :class:`ToTime`, ``None`` where no record is that young."""
+    """The facts needed to plan a partition.
+
+    ``at_time``: the first offset with at least the timestamp of a :class:`ToTime`; ``None`` if no record is that
+    recent.
+    """
 
     before: Commit | None
     log: LogOffsets = LogOffsets()
@@ -141,19 +149,19 @@ class Facts(NamedTuple):
 
 
 def needs_log(scenario: Scenario) -> bool:
-    """Whether both ends of the log have to be known."""
+    """Return whether planning needs the log start offset and the log end offset."""
     return not (isinstance(scenario, FromPlan) and scenario.exact)
 
 
 def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOffset | Failure:
-    """Plans one partition; a failure where the scenario has no answer for it.
+    """Plan one partition; return a failure if the scenario does not apply to it.
 
-    A commit that stays where it is keeps its leader epoch and metadata. A :class:`ToGroup` is planned as the
-    :class:`FromPlan` that it comes to.
+    A commit with an unchanged offset keeps its leader epoch and metadata. A :class:`ToGroup` must be converted to a
+    :class:`FromPlan` first.
     """
     before, (start, end) = facts.before, facts.log
     if isinstance(scenario, FromPlan) and (scenario.exact or scenario.moves[key] is None):
-        move = scenario.moves[key]  # the log may be unknown: see needs_log
+        move = scenario.moves[key]  # the log offsets may be unknown: see needs_log
         return PlannedOffset(*key, before, move, note=_outside(move, facts.log) if move else None)
     if isinstance(scenario, ToCurrent) and before:
         return PlannedOffset(*key, before, before, note=_outside(before, facts.log))
@@ -161,11 +169,13 @@ def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOff
         return _unplanned(key, "cannot shift: there is no offset to begin from")
     if start is None or end is None:
         return _unplanned(key, "where the log starts and ends is not known")
-    return _clamped(key, before, *_asked(scenario, key, facts, start, end), start, end)
+    return _clamped(key, before, *_requested_commit(scenario, key, facts, start, end), start, end)
 
 
-def _asked(scenario: Scenario, key: PlanKey, facts: Facts, start: int, end: int) -> tuple[Commit, Clamp | None]:
-    """The commit that is asked for, and what has been said about it already."""
+def _requested_commit(
+    scenario: Scenario, key: PlanKey, facts: Facts, start: int, end: int
+) -> tuple[Commit, Clamp | None]:
+    """Return the requested commit, and why it already differs from the scenario, if it does."""
     partition = key[2]
     match scenario:
         case ToEarliest():
@@ -177,7 +187,7 @@ def _asked(scenario: Scenario, key: PlanKey, facts: Facts, start: int, end: int)
         case ToTime() if facts.at_time is None:
             return Commit(partition, end), Clamp.NO_RECORD
         case ToTime() if facts.at_time is not None:
-            # The log may have grown between the two questions: no news for anybody.
+            # The log may have changed between the two requests; this needs no clamp.
             return Commit(partition, max(start, min(facts.at_time, end))), None
         case FromPlan(moves) if commit := moves[key]:
             return commit, None
@@ -185,24 +195,24 @@ def _asked(scenario: Scenario, key: PlanKey, facts: Facts, start: int, end: int)
 
 
 def _clamped(
-    key: PlanKey, before: Commit | None, asked: Commit, clamp: Clamp | None, start: int, end: int
+    key: PlanKey, before: Commit | None, requested: Commit, clamp: Clamp | None, start: int, end: int
 ) -> PlannedOffset:
     note: str | None = clamp
-    if asked.offset < start:
-        clamp, after = Clamp.BELOW_START, Commit(asked.partition, start)
-        note = f"{clamp}: {asked.offset} was asked for"
-    elif asked.offset > end:
-        clamp, after = Clamp.BEYOND_END, Commit(asked.partition, end)
-        note = f"{clamp}: {asked.offset} was asked for"
+    if requested.offset < start:
+        clamp, after = Clamp.BELOW_START, Commit(requested.partition, start)
+        note = f"{clamp}: {requested.offset} was asked for"
+    elif requested.offset > end:
+        clamp, after = Clamp.BEYOND_END, Commit(requested.partition, end)
+        note = f"{clamp}: {requested.offset} was asked for"
     else:
-        after = asked
+        after = requested
     if before and before.offset == after.offset and after.leader_epoch is None and not after.metadata:
         after = before
     return PlannedOffset(*key, before, after, clamp, note)
 
 
 def _outside(commit: Commit, log: LogOffsets) -> str | None:
-    """What is odd about a commit that is kept as it is."""
+    """Return what is unusual about a commit that is kept as it is, or ``None``."""
     if log.start is not None and commit.offset < log.start:
         return f"{Clamp.BELOW_START}, and left there"
     if log.end is not None and commit.offset > log.end:

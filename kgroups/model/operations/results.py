@@ -1,4 +1,4 @@
-"""What acts on groups came to, item by item."""
+"""The planned changes to groups, and their results, item by item."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .reset import PlannedOffset
 
 
 class AppliedOffset(NamedTuple):
-    """A planned offset after its execution; ``failure`` says why it is not applied, or not known to be."""
+    """A planned offset after execution; ``failure`` is why it was not applied, or why that is unknown."""
 
     planned: PlannedOffset
     result: Result
@@ -20,12 +20,12 @@ class AppliedOffset(NamedTuple):
 
     @property
     def group(self) -> GroupId:
-        """The group ID, by the name that rows and JSON use."""
+        """The group ID, as rows and JSON name it."""
         return self.planned.group_id
 
 
 class DeletedOffset(NamedTuple):
-    """A partition whose commit was to go, whatever it was; without a partition, a topic that could not be looked up."""
+    """A partition whose commit was to be deleted, if any; without a partition, a topic with unknown partitions."""
 
     group_id: GroupId
     topic: str
@@ -34,7 +34,7 @@ class DeletedOffset(NamedTuple):
 
 
 class ForgottenTopic(NamedTuple):
-    """A topic of which a share group was to forget where it starts, in all partitions."""
+    """A topic whose start offsets, of all partitions, were to be deleted from a share group."""
 
     group_id: GroupId
     topic: str
@@ -42,13 +42,13 @@ class ForgottenTopic(NamedTuple):
 
 
 class GroupDeletion(NamedTuple):
-    """A group that is to be deleted, and the commits that go with it, by topic and partition."""
+    """A group to delete, and the commits that are deleted with it, by topic and partition."""
 
     group: Group
     commits: Mapping[tuple[str, int], Commit | None]
 
     def as_plan(self) -> Iterator[PlannedOffset]:
-        """Its commits as offsets that go, sorted: what an undo file is made of."""
+        """Yield its commits as offsets to delete, sorted, for an undo file."""
         for (topic, partition), commit in sorted(self.commits.items()):
             yield PlannedOffset(self.group.group_id, topic, partition, commit, None, kind=self.group.type)
 
@@ -62,19 +62,19 @@ class DeletedGroup(NamedTuple):
 
     @property
     def group(self) -> GroupId:
-        """The group ID, by the name that rows and JSON use."""
+        """The group ID, as rows and JSON name it."""
         return self.group_id
 
 
 class TopicDeletion(NamedTuple):
-    """An internal topic of a streams group that is to be deleted, with all that is in it."""
+    """An internal topic of a streams group that is to be deleted, with all its records."""
 
     group: Group
     topic: str
 
 
 class DeletedTopic(NamedTuple):
-    """Such a topic after the attempt to delete it."""
+    """An internal topic after the attempt to delete it."""
 
     group_id: GroupId
     topic: str
@@ -83,7 +83,7 @@ class DeletedTopic(NamedTuple):
 
 
 class MemberRemoval(NamedTuple):
-    """A member that is to be removed from its group: by its instance id where it has one, else by its own."""
+    """A member to remove from its group: by its instance ID if it has one, otherwise by its member ID."""
 
     group_id: GroupId
     member: Member

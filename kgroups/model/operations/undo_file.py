@@ -1,4 +1,4 @@
-"""Undo files: JSON Lines with a header, one line for each offset, and the results of the run, appended as they arrive.
+"""Undo files: JSON Lines with a header, one line per offset, and the results, appended as they arrive.
 
 ::
 
@@ -7,8 +7,8 @@
     {"group": "g", "topic": "t", "partition": 1, "old_offset": null, "new_offset": 9}
     {"result": "applied", "offsets": [1, 2]}
 
-Offsets are numbered from 1. One without a result may or may not have been written: the run was killed. The file is
-complete up to the last offset before anything is changed; a last line that is cut off is ignored.
+Offsets are numbered from 1. An offset without a result may have been written: the run was killed. All offsets are in
+the file before anything is changed. A truncated last line is ignored.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ SCHEMA = "kgroups/undo/v2"
 
 
 def undo_lines(planned: Sequence[PlannedOffset], source: Source) -> Iterator[str]:
-    """Yield the lines of a file, without line ends, as they are before anything is changed."""
-    yield _short({"schema": SCHEMA, **envelope(source), "offsets": len(planned)})
+    """Yield the lines of a file, without line ends, before anything is changed."""
+    yield _json_line({"schema": SCHEMA, **envelope(source), "offsets": len(planned)})
     for entry in planned:
-        yield _short(_item(entry))
+        yield _json_line(_item(entry))
 
 
 def result_line(result: Result, numbers: Iterable[int], error: str | None = None) -> str:
-    """Return the line that is appended when offsets have a result."""
+    """Return the line to append when offsets have a result."""
     line: dict[str, Any] = {"result": result.value, "offsets": list(numbers)}
-    return _short(line | {"error": error} if error else line)
+    return _json_line(line | {"error": error} if error else line)
 
 
 def _item(entry: PlannedOffset) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def _item(entry: PlannedOffset) -> dict[str, Any]:
     return item
 
 
-def _short(item: Mapping[str, Any]) -> str:
-    """Return JSON in UTF-8; escaped only where UTF-8 has no form (a lone surrogate)."""
+def _json_line(item: Mapping[str, Any]) -> str:
+    """Return JSON in UTF-8; if that is impossible (a lone surrogate), in ASCII."""
     text = json.dumps(item, ensure_ascii=False)
     try:
         text.encode()
@@ -68,10 +68,10 @@ def begins_undo(text: str) -> bool:
 
 
 def parse_undo(text: str, name: str) -> PlanFile:
-    """Read an undo file.
+    """Parse an undo file.
 
     :param name: of the file, for errors.
-    :raises UsageError: for a file that is damaged; the message names the line.
+    :raises UsageError: if the file is damaged; the message names the line.
     """
     first, *lines = text.split("\n")
     header = _object(first) or {}
@@ -99,11 +99,11 @@ def _row(where: str, item: dict[str, Any]) -> PlanRow:
         raise UsageError(f"{where}: its old_offset or new_offset is missing; use null for none")
     old, new = (move_of(where, item, partition, prefix) for prefix in ("old_", "new_"))
     row = row_of(where, group, topic, old, partition, type_of(where, item))
-    return row._replace(written=new, tells_written=True, beyond_end=item.get("beyond_end") is True)
+    return row._replace(written=new, has_written=True, beyond_end=item.get("beyond_end") is True)
 
 
 def _enter_results(rows: list[PlanRow], lines: Sequence[str], name: str) -> None:
-    """Later lines take precedence."""
+    """Set the results of rows; later lines take precedence."""
     for number, line in enumerate(lines):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""How often groups rebalanced while somebody looked."""
+"""The number of rebalances of groups during repeated sampling."""
 
 from __future__ import annotations
 
@@ -7,51 +7,52 @@ from typing import NamedTuple
 from ..groups import Group, GroupId, GroupState
 
 
-class _Look(NamedTuple):
+class _Sample(NamedTuple):
     epoch: int | None
     under_way: bool
     holding: int
-    """A hash of who is in it, and what each holds."""
+    """A hash of the members and their assignments."""
 
 
 class Rebalances:
-    """Counts, of each group, the rebalances that show from one look to the next: at least so many there were.
+    """Count rebalances of each group from sample to sample; there may have been more.
 
-    Each gives a KIP-848 group a new epoch; a classic group shows it in its state, or in partitions that changed hands.
+    A KIP-848 group has a new epoch for each. A classic group shows it by its state, or by partitions that changed
+    members.
     """
 
     def __init__(self) -> None:
-        self._last: dict[GroupId, _Look] = {}
+        self._last: dict[GroupId, _Sample] = {}
         self._counts: dict[GroupId, int] = {}
 
-    def look(self, group: Group) -> None:
-        now = _look(group)
+    def add(self, group: Group) -> None:
+        now = _sample(group)
         before = self._last.get(group.group_id)
         self._last[group.group_id] = now
         if before is not None and (count := _between(before, now)):
             self._counts[group.group_id] = self.count(group.group_id) + count
 
     def count(self, name: GroupId) -> int:
-        """Since the first look at this group."""
+        """Return the number since the first sample of this group."""
         return self._counts.get(name, 0)
 
-    def forget(self, name: GroupId) -> None:
-        """It is gone; one that comes by that name begins anew."""
+    def drop(self, name: GroupId) -> None:
+        """Drop a deleted group; a new group with its name starts at 0."""
         self._last.pop(name, None)
         self._counts.pop(name, None)
 
     @property
     def names(self) -> frozenset[GroupId]:
-        """The groups that were looked at."""
+        """The groups that were sampled."""
         return frozenset(self._last)
 
 
-def _look(group: Group) -> _Look:
+def _sample(group: Group) -> _Sample:
     holding = frozenset((member.member_id, member.assignment) for member in group.members or ())
-    return _Look(group.group_epoch, group.state in GroupState.REBALANCING, hash(holding))
+    return _Sample(group.group_epoch, group.state in GroupState.REBALANCING, hash(holding))
 
 
-def _between(before: _Look, now: _Look) -> int:
+def _between(before: _Sample, now: _Sample) -> int:
     if before.epoch is not None and now.epoch is not None:
         return max(0, now.epoch - before.epoch)
     if now.under_way or before.under_way:

@@ -1,4 +1,4 @@
-"""Groups looked at again and again: how fast they go, when they will have caught up, and what changed."""
+"""Repeated samples of groups: their rates, the time until they have caught up, and what changed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..views.offset_row import GroupOffsets
 from .rebalances import Rebalances
 
 KEPT = 60
-"""Looks that are remembered of each group."""
+"""The number of samples kept for each group."""
 RATED = 6
-"""Of these, the newest over which a rate is taken: a rate between two looks jumps."""
+"""The number of newest samples for a rate: the rate between two samples varies too much."""
 
 Place = tuple[str, int]
 
 
 class WatchRow(NamedTuple):
-    """One group as it is now, and as it was.
+    """One group as it is now, and its recent history.
 
-    Rates are records a second, written to and consumed from its partitions; ``None`` until there are two looks.
-    ``catch_up_ms`` is how long its lag will take at this pace, ``None`` where it will never. ``lags`` are its totals,
-    oldest first. ``changed`` names the fields that differ from the look before; ``stale`` is whether this is an older
-    look, for the newest had no answer.
+    Rates are records per second, written to its partitions and consumed from them; ``None`` with fewer than two
+    samples. ``catch_up_ms`` is the time until its lag is 0 at these rates; ``None``: it never is. ``lags`` are its
+    total lags, oldest first. ``changed`` contains the fields that differ from the previous sample. ``stale``: the row
+    shows an older sample, because the newest one failed.
 
-    ``total_lag`` is ``None`` while the lag of a partition is unknown: ``unknown_partitions`` counts them, and
-    ``known_lag`` sums up the others. ``last_lag`` is the newest total that was known, ``lag_age_ms`` its age.
+    ``total_lag`` is ``None`` while the lag of any partition is unknown: ``unknown_partitions`` counts these, and
+    ``known_lag`` is the sum of the others. ``last_lag`` is the last known total lag, ``lag_age_ms`` its age.
     """
 
     group: GroupId
@@ -49,7 +49,7 @@ class WatchRow(NamedTuple):
     lag_age_ms: Milliseconds | None = None
 
 
-class _Look(NamedTuple):
+class _Sample(NamedTuple):
     at: int
     state: str
     members: int | None
@@ -62,40 +62,39 @@ class _Look(NamedTuple):
 
 
 class Watch:
-    """What was seen so far. No clock of its own: each look comes with its time, in milliseconds since 1970."""
+    """All samples so far. Each comes with its time, in milliseconds since 1970; there is no clock here."""
 
     def __init__(self) -> None:
-        self._looks: dict[GroupId, deque[_Look]] = {}
+        self._samples: dict[GroupId, deque[_Sample]] = {}
         self._known: dict[GroupId, tuple[int, int]] = {}
         self._rebalances = Rebalances()
 
-    def look(
-        self, at: int, groups: Iterable[GroupOffsets], unanswered: Iterable[GroupId] | None = ()
-    ) -> list[WatchRow]:
-        """Takes in a look; gives the row of each group, sorted by name.
+    def add(self, at: int, groups: Iterable[GroupOffsets], unanswered: Iterable[GroupId] | None = ()) -> list[WatchRow]:
+        """Add a sample; return the row of each group, sorted by group ID.
 
-        :param unanswered: groups that may be there and were not told of: they keep their last row, as stale. ``None``:
-            that holds for all that are missing, for a broker was. Others that are missing are gone, and forgotten.
+        :param unanswered: groups that may exist, but were not reported: they keep their last row, as stale. ``None``: a
+            broker was not available, so this applies to all missing groups. Other missing groups were deleted, and are
+            dropped.
         """
-        seen: dict[GroupId, _Look] = {}
+        seen: dict[GroupId, _Sample] = {}
         for offsets in groups:
-            seen[offsets.group.group_id] = _look(at, offsets)
-            self._rebalances.look(offsets.group)
-        for name, one in seen.items():
-            self._looks.setdefault(name, deque(maxlen=KEPT)).append(one)
-            if one.total_lag is not None:
-                self._known[name] = one.total_lag, one.at
+            seen[offsets.group.group_id] = _sample(at, offsets)
+            self._rebalances.add(offsets.group)
+        for name, sample in seen.items():
+            self._samples.setdefault(name, deque(maxlen=KEPT)).append(sample)
+            if sample.total_lag is not None:
+                self._known[name] = sample.total_lag, sample.at
         kept = None if unanswered is None else {*unanswered, *seen}
-        for name in [name for name in self._looks if kept is not None and name not in kept]:
-            del self._looks[name]
+        for name in [name for name in self._samples if kept is not None and name not in kept]:
+            del self._samples[name]
             self._known.pop(name, None)
-            self._rebalances.forget(name)
-        return [self._row(name, at, stale=name not in seen) for name in sorted(self._looks)]
+            self._rebalances.drop(name)
+        return [self._row(name, at, stale=name not in seen) for name in sorted(self._samples)]
 
     def _row(self, name: GroupId, at: int, stale: bool) -> WatchRow:
-        looks = self._looks[name]
-        now, before = looks[-1], looks[-2] if len(looks) > 1 else None
-        rated = list(looks)[-RATED:]
+        samples = self._samples[name]
+        now, before = samples[-1], samples[-2] if len(samples) > 1 else None
+        rated = list(samples)[-RATED:]
         written, consumed = _written(rated), _rate(rated[0].committed, now.committed, rated[0], now)
         lag, since = self._known.get(name, (None, None))
         return WatchRow(
@@ -107,8 +106,8 @@ class Watch:
             consumed,
             _catch_up(now.total_lag, written, consumed),
             self._rebalances.count(name),
-            tuple(look.total_lag for look in looks),
-            frozenset() if before is None or stale else _changed(before, now, looks),
+            tuple(sample.total_lag for sample in samples),
+            frozenset() if before is None or stale else _changed(before, now, samples),
             stale,
             now.unknown_partitions,
             now.known_lag,
@@ -117,13 +116,13 @@ class Watch:
         )
 
 
-def _look(at: int, offsets: GroupOffsets) -> _Look:
+def _sample(at: int, offsets: GroupOffsets) -> _Sample:
     group = offsets.group
     rows = [row for share in shares(offsets, By.GROUP) for row in share.rows]
     places = {(row.topic, row.partition): row for row in rows if row.topic is not None and row.partition is not None}
-    committed = {place: where for place, row in places.items() if (where := reads_on_at(row)) is not None}
+    committed = {place: offset for place, row in places.items() if (offset := reads_on_at(row)) is not None}
     tally = tally_of(rows, attended=is_attended(group))
-    return _Look(
+    return _Sample(
         at,
         group.state,
         None if group.members is None else len(group.members),
@@ -132,7 +131,7 @@ def _look(at: int, offsets: GroupOffsets) -> _Look:
         count_unknown(rows, is_attended(group)),
         tally.unknown > 0,
         committed,
-        # Only of what it consumes: else the rates of two different things would be compared.
+        # Only of partitions that it consumes, so that both rates are about the same partitions.
         {
             place: row.log_end_offset
             for place, row in places.items()
@@ -141,24 +140,27 @@ def _look(at: int, offsets: GroupOffsets) -> _Look:
     )
 
 
-def _changed(before: _Look, now: _Look, looks: Iterable[_Look]) -> frozenset[str]:
-    """The fields that differ; of the lag, from the total that was known last: not to know it is no change."""
+def _changed(before: _Sample, now: _Sample, samples: Iterable[_Sample]) -> frozenset[str]:
+    """Return the changed fields; total lag is compared with the last known one, and is unchanged if unknown."""
     fields = {field for field in ("state", "members") if getattr(before, field) != getattr(now, field)}
-    totals = [look.total_lag for look in looks if look.total_lag is not None and look is not now]
+    totals = [sample.total_lag for sample in samples if sample.total_lag is not None and sample is not now]
     if now.total_lag is not None and (not totals or totals[-1] != now.total_lag):
         fields.add("total_lag")
     return frozenset(fields)
 
 
-def _written(rated: Sequence[_Look]) -> float | None:
-    """What is written, since the first of these looks that saw the ends of all logs; unknown where the last did not."""
+def _written(rated: Sequence[_Sample]) -> float | None:
+    """Return the rate of writes.
+
+    It starts at the first of these samples with all log end offsets; it is ``None`` if the last one lacks some.
+    """
     now = rated[-1]
-    first = next(look for look in rated if not look.logs_unknown or look is now)
+    first = next(sample for sample in rated if not sample.logs_unknown or sample is now)
     return None if now.logs_unknown else _rate(first.ends, now.ends, first, now)
 
 
-def _rate(before: Mapping[Place, int], now: Mapping[Place, int], first: _Look, last: _Look) -> float | None:
-    """Records a second, of the partitions that both looks know."""
+def _rate(before: Mapping[Place, int], now: Mapping[Place, int], first: _Sample, last: _Sample) -> float | None:
+    """Return records per second, over the partitions that are known in both samples."""
     seconds = (last.at - first.at) / 1000
     if seconds <= 0:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgroups.model.health.burrow import Look, Verdict, verdict
+from kgroups.model.health.burrow import OffsetSample, Verdict, verdict
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ from kgroups.model.health.burrow import Look, Verdict, verdict
 def test_burrow_verdict_of_each_window(
     looks: list[tuple[int | None, int | None]], committing: bool, expected: Verdict
 ) -> None:
-    assert verdict([Look(*look) for look in looks], committing=committing) is expected
+    assert verdict([OffsetSample(*look) for look in looks], committing=committing) is expected

@@ -35,14 +35,14 @@ AGE = Threshold(critical=5)
 def test_sampling_reads_what_the_limits_need(
     limits: Limits, rules: tuple[Rule, ...], wanted: list[tuple[float, bool, bool]]
 ) -> None:
-    assert list(Sampling(limits, rules, 30, 3).wanted()) == [Sample(*each) for each in wanted]
+    assert list(Sampling(limits, rules, 30, 3).planned()) == [Sample(*each) for each in wanted]
 
 
 def test_sampling_of_a_trend_needs_two_samples() -> None:
-    assert [each.pause for each in Sampling(Limits(trend=True), (), 30, 2).wanted()] == [0, 30]
+    assert [each.pause for each in Sampling(Limits(trend=True), (), 30, 2).planned()] == [0, 30]
     with pytest.raises(UsageError, match="two samples or more, not 1"):
         Sampling(Limits(trend=True), (), 30, 1)
-    assert len(list(Sampling(Limits(), (), 30, 1).wanted())) == 1
+    assert len(list(Sampling(Limits(), (), 30, 1).planned())) == 1
 
 
 def named(name: str, look: Seen) -> Seen:

@@ -28,9 +28,9 @@ def group(
 
 def test_watch_computes_rates_and_catch_up_time() -> None:
     watch = Watch()
-    (first,) = watch.look(0, [group(committed=0, end=100)])
+    (first,) = watch.add(0, [group(committed=0, end=100)])
     assert (first.rate_in, first.rate_out, first.catch_up_ms, first.changed) == (None, None, None, frozenset())
-    (row,) = watch.look(2000, [group(committed=60, end=140)])
+    (row,) = watch.add(2000, [group(committed=60, end=140)])
     assert (row.rate_in, row.rate_out, row.total_lag) == (20, 30, 80)
     assert row.catch_up_ms == 8000
     assert row.changed == {"total_lag"}
@@ -39,23 +39,23 @@ def test_watch_computes_rates_and_catch_up_time() -> None:
 
 def test_watch_group_slower_than_producers_never_catches_up() -> None:
     watch = Watch()
-    watch.look(0, [group(committed=0, end=100)])
-    assert watch.look(1000, [group(committed=10, end=110)])[0].catch_up_ms is None
-    assert watch.look(2000, [group(committed=110, end=110)])[0].catch_up_ms == 0
+    watch.add(0, [group(committed=0, end=100)])
+    assert watch.add(1000, [group(committed=10, end=110)])[0].catch_up_ms is None
+    assert watch.add(2000, [group(committed=110, end=110)])[0].catch_up_ms == 0
 
 
 def test_watch_partition_that_appears_or_vanishes_does_not_change_rates() -> None:
     watch = Watch()
-    watch.look(0, [group(committed=None)])
-    (row,) = watch.look(1000, [group(committed=50_000, end=60_000)])
+    watch.add(0, [group(committed=None)])
+    (row,) = watch.add(1000, [group(committed=50_000, end=60_000)])
     assert (row.rate_in, row.rate_out) == (0, 0)
-    assert watch.look(2000, [group(committed=50_000, end=None)])[0].total_lag is None
+    assert watch.add(2000, [group(committed=50_000, end=None)])[0].total_lag is None
 
 
 def test_watch_counts_rebalances() -> None:
     def count(*looks: GroupOffsets) -> int:
         watch = Watch()
-        return [watch.look(at * 1000, [look]) for at, look in enumerate(looks)][-1][0].rebalances
+        return [watch.add(at * 1000, [look]) for at, look in enumerate(looks)][-1][0].rebalances
 
     assert count(group(), group()) == 0
     assert count(group(), group(state="PreparingRebalance"), group(state="CompletingRebalance"), group()) == 1
@@ -66,12 +66,12 @@ def test_watch_counts_rebalances() -> None:
 
 def test_watch_keeps_failed_groups_as_stale_and_drops_deleted_ones() -> None:
     watch = Watch()
-    watch.look(0, [group("a"), group("b"), group("c")])
-    rows = watch.look(1000, [group("a")], ["b"])
+    watch.add(0, [group("a"), group("b"), group("c")])
+    rows = watch.add(1000, [group("a")], ["b"])
     assert [(row.group, row.stale) for row in rows] == [("a", False), ("b", True)]
-    rows = watch.look(2000, [], None)
+    rows = watch.add(2000, [], None)
     assert [(row.group, row.stale) for row in rows] == [("a", True), ("b", True)]
-    assert watch.look(3000, []) == []
+    assert watch.add(3000, []) == []
 
 
 def both(ends: dict[int, int], committed: tuple[int, int] = (100, 0), name: str = "g") -> GroupOffsets:
@@ -86,40 +86,40 @@ UP, DOWN = {0: 100, 1: 1000}, {0: 100}
 
 def test_watch_lag_is_unknown_while_a_leader_is_down() -> None:
     watch = Watch()
-    (row,) = watch.look(0, [both(UP)])
+    (row,) = watch.add(0, [both(UP)])
     assert (row.total_lag, row.unknown_partitions, row.lag_age_ms) == (1000, 0, 0)
-    (row,) = watch.look(2000, [both(DOWN)])
+    (row,) = watch.add(2000, [both(DOWN)])
     assert (row.total_lag, row.catch_up_ms, row.changed, row.stale) == (None, None, frozenset(), False)
     assert (row.known_lag, row.unknown_partitions, row.last_lag, row.lag_age_ms) == (0, 1, 1000, 2000)
     assert (row.rate_in, row.rate_out) == (None, 0)
     assert row.lags == (1000, None)
-    (row,) = watch.look(4000, [both(UP)])
+    (row,) = watch.add(4000, [both(UP)])
     assert (row.total_lag, row.changed, row.lag_age_ms) == (1000, frozenset(), 0)
-    (row,) = watch.look(6000, [both({0: 100, 1: 1200})])
+    (row,) = watch.add(6000, [both({0: 100, 1: 1200})])
     assert (row.total_lag, row.changed) == (1200, {"total_lag"})
     assert row.rate_in == 200 / 6  # since the first look, which saw both logs
 
 
 def test_watch_last_known_lag_outlives_the_history() -> None:
     watch = Watch()
-    watch.look(0, [both(UP)])
+    watch.add(0, [both(UP)])
     for at in range(1, KEPT + 2):
-        (row,) = watch.look(at * 1000, [both(DOWN)])
+        (row,) = watch.add(at * 1000, [both(DOWN)])
     assert (row.last_lag, row.lag_age_ms) == (1000, (KEPT + 1) * 1000)
-    (row,) = watch.look(100_000, [], None)
+    (row,) = watch.add(100_000, [], None)
     assert (row.stale, row.total_lag, row.last_lag, row.lag_age_ms) == (True, None, 1000, 100_000)
-    assert watch.look(101_000, []) == []
-    (row,) = watch.look(102_000, [both(DOWN)])
+    assert watch.add(101_000, []) == []
+    (row,) = watch.add(102_000, [both(DOWN)])
     assert row.last_lag is None and row.lag_age_ms is None
 
 
 def test_watch_lag_that_was_never_known_has_no_last_value() -> None:
-    (row,) = Watch().look(0, [both(DOWN, committed=(60, 0))])
+    (row,) = Watch().add(0, [both(DOWN, committed=(60, 0))])
     assert (row.total_lag, row.known_lag, row.last_lag, row.unknown_partitions) == (None, 40, None, 1)
 
 
 def test_watch_history_is_bounded() -> None:
     watch = Watch()
     for at in range(3 * KEPT):
-        (row,) = watch.look(at * 1000, [group(committed=at, end=1000)])
+        (row,) = watch.add(at * 1000, [group(committed=at, end=1000)])
     assert len(row.lags) == KEPT
