@@ -1,11 +1,11 @@
-"""Kafka's own command lines, under their own names: ``kafka-consumer-groups``, ``kafka-share-groups`` and others.
+"""Drop-in replacements of Kafka's tools, under the same names: ``kafka-consumer-groups`` and others.
 
-They take the Java tools' flags and print their text, of the version below, byte for byte on stdout. What differs is
-that a failure goes to stderr and makes the exit code 1, and that it takes no good row with it.
+They accept the flags of the Java tools, and their stdout is identical, byte for byte, to that of the version below.
+The differences: a failure is printed to stderr, sets exit code 1, and does not suppress the rows of other groups.
 
-Not click: it reads ``-list``, ``--flag=``, values that begin with a dash, and flags given twice otherwise than Java's
-parser.
+The options are not parsed by click, which treats ``-list``, ``--flag=``, values that begin with a dash, and repeated
+flags differently from Java's parser.
 """
 
 VERSION = "4.3.1"
-"""The version of Kafka whose tools these are."""
+"""The version of Kafka whose tools are replaced."""

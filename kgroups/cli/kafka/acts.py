@@ -1,6 +1,6 @@
-"""What ``kafka-consumer-groups`` changes: ``--reset-offsets``, ``--delete``, ``--delete-offsets``.
+"""The changes of ``kafka-consumer-groups``: ``--reset-offsets``, ``--delete``, ``--delete-offsets``.
 
-As the Java tool, and unlike ``kgroups reset-offsets``, these neither ask for confirmation nor write an undo file.
+Like the Java tool, and unlike ``kgroups reset-offsets``, they neither ask for confirmation nor write an undo file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome, Scope
 
-from .command import names_on, settings_of, tell
+from .command import escape_for, query_and_write, settings_of
 from .joptsimple import OptionError, ParsedOptions
 from .which import selection_of
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 
-def reset(given: ParsedOptions) -> int:
-    """Plans, and with ``--execute`` writes; either way the new offsets are shown."""
+def reset(parsed: ParsedOptions) -> int:
+    """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
     from kgroups.admin.change.reset_plan import ResetRequest
     from kgroups.render.kafka.operations import fallback_text, plan_csv, plan_text, remark_lines
 
-    selection = selection_of(given)
-    scenario = scenario_of(given)
-    request = ResetRequest(selection, scenario, _topics(given), create=True)
+    selection = selection_of(parsed)
+    scenario = scenario_of(parsed)
+    request = ResetRequest(selection, scenario, _topics(parsed), create=True)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         planned = await admin.plan_reset(request)
-        if "execute" not in given:
+        if "execute" not in parsed:
             return planned
         checked = await admin.revalidate(planned.items)
         applied = await admin.apply_offsets(checked.items)
@@ -46,27 +46,31 @@ def reset(given: ParsedOptions) -> int:
 
     def write(outcome: Outcome[Any]) -> None:
         planned: tuple[PlannedOffset, ...] = outcome.items
-        refused = {failure.name for failure in outcome.failures if failure.scope is Scope.GROUP}
+        rejected = {failure.name for failure in outcome.failures if failure.scope is Scope.GROUP}
         for line in remark_lines(planned):
             print(line, file=sys.stderr)
-        sys.stdout.writelines(fallback_text(planned, show=names_on(sys.stdout)))
-        if "export" in given:
-            sys.stdout.writelines(plan_csv(planned, with_group=len(given.all("group")) != 1, show=names_on(sys.stdout)))
+        sys.stdout.writelines(fallback_text(planned, show=escape_for(sys.stdout)))
+        if "export" in parsed:
+            sys.stdout.writelines(
+                plan_csv(planned, with_group=len(parsed.all("group")) != 1, show=escape_for(sys.stdout))
+            )
         else:
-            sys.stdout.writelines(plan_text(planned, {*selection.names, *refused}, show=names_on(sys.stdout)))
+            sys.stdout.writelines(plan_text(planned, {*selection.names, *rejected}, show=escape_for(sys.stdout)))
         sys.stdout.flush()
-        say_not_in_file(scenario, selection.names)
+        print_groups_without_plan(scenario, selection.names)
 
-    return tell(settings_of(given), query, write, failed=lambda _: bool(not_in_file(scenario, selection.names)))
-
-
-def say_not_in_file(scenario: Scenario, names: Iterable[str]) -> None:
-    for name in not_in_file(scenario, names):
-        print(f"Error: No reset plan for group {names_on(sys.stderr)(name)} found", file=sys.stderr)
+    return query_and_write(
+        settings_of(parsed), query, write, failed=lambda _: bool(groups_without_plan(scenario, selection.names))
+    )
 
 
-def not_in_file(scenario: Scenario, names: Iterable[str]) -> list[str]:
-    """The named groups that a plan file says nothing about."""
+def print_groups_without_plan(scenario: Scenario, names: Iterable[str]) -> None:
+    for name in groups_without_plan(scenario, names):
+        print(f"Error: No reset plan for group {escape_for(sys.stderr)(name)} found", file=sys.stderr)
+
+
+def groups_without_plan(scenario: Scenario, names: Iterable[str]) -> list[str]:
+    """Return the named groups for which a plan file has no entries."""
     from kgroups.model.operations.reset import FromPlan
 
     if not isinstance(scenario, FromPlan):
@@ -75,32 +79,37 @@ def not_in_file(scenario: Scenario, names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in planned]
 
 
-def scenario_of(given: ParsedOptions) -> Scenario:
-    """:raises OptionError: for a value that is none.
-    :raises UsageError: for a time that is none, or a file that cannot be read or holds no plan.
+def scenario_of(parsed: ParsedOptions) -> Scenario:
+    """Return the scenario of a reset.
+
+    :raises OptionError: if a number is invalid.
+    :raises UsageError: if a time is invalid, or a file cannot be read or is not a plan.
     """
     from kgroups.model.moments import parse_duration, parse_moment
     from kgroups.model.operations import reset
 
-    if "to-earliest" in given:
+    if "to-earliest" in parsed:
         return reset.ToEarliest()
-    if "to-latest" in given:
+    if "to-latest" in parsed:
         return reset.ToLatest()
-    if "to-current" in given:
+    if "to-current" in parsed:
         return reset.ToCurrent()
-    if (offset := given.first_number("to-offset")) is not None:
+    if (offset := parsed.first_number("to-offset")) is not None:
         return reset.ToOffset(offset)
-    if (by := given.number("shift-by")) is not None:
-        return reset.ShiftBy(by)
-    if moment := given.all("to-datetime"):
+    if (shift := parsed.number("shift-by")) is not None:
+        return reset.ShiftBy(shift)
+    if moment := parsed.all("to-datetime"):
         return reset.ToTime(parse_moment(moment[0]))
-    if (duration := given.one("by-duration")) is not None:
+    if (duration := parsed.one("by-duration")) is not None:
         return reset.ToTime(int(time.time() * 1000) - parse_duration(duration))
-    return _plan(given.all("from-file")[0], given.all("group"))
+    return _plan(parsed.all("from-file")[0], parsed.all("group"))
 
 
 def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
-    """:raises UsageError: for a file that cannot be read or holds no plan."""
+    """Read a plan file.
+
+    :raises UsageError: if it cannot be read, or is not a plan.
+    """
     from kgroups.model.operations.plan_file import parse_plan
 
     try:
@@ -112,15 +121,15 @@ def _plan(path: str, groups: tuple[str, ...]) -> Scenario:
     return parse_plan(text, path).scenario(groups[0] if len(groups) == 1 else None)
 
 
-def _topics(given: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None:
-    """The scope; ``None`` is what each group has committed, or what the file says."""
-    return None if given.any_of("all-topics", "from-file") else topics_of(given.all("topic"))
+def _topics(parsed: ParsedOptions) -> Mapping[str, frozenset[int] | None] | None:
+    """Return the scope: ``None`` for all commits of each group, or for the file's partitions."""
+    return None if parsed.any_of("all-topics", "from-file") else topics_of(parsed.all("topic"))
 
 
 def topics_of(words: Iterable[str]) -> dict[str, frozenset[int] | None]:
-    """``t`` and ``t:0,1`` as topic -> partitions, ``None`` for all of them.
+    """Parse ``t`` and ``t:0,1``; return topic -> partitions, ``None`` for all partitions.
 
-    :raises OptionError: for what is neither.
+    :raises OptionError: if an argument has neither form.
     """
     scope: dict[str, frozenset[int] | None] = {}
     for word in words:
@@ -139,48 +148,52 @@ def topics_of(words: Iterable[str]) -> dict[str, frozenset[int] | None]:
 
 
 def _is_utf_8(text: str) -> bool:
-    """Words of a command line need not be."""
+    """Return whether an argument was valid UTF-8: Python represents other bytes as surrogates."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def delete(given: ParsedOptions) -> int:
+def delete(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.render.kafka.operations import deleted_text, undeleted_text
 
-    selection = selection_of(given)
+    selection = selection_of(parsed)
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         names = selection.names
         listed: Outcome[Any] = Outcome()
-        if "all-groups" in given:
+        if "all-groups" in parsed:
             listed = await admin.list_groups(CONSUMERS)
             names = tuple(group.group_id for group in listed.items)
         deleted = await admin.delete_groups(names)
         return Outcome(deleted.items, listed.failures, (*listed.notices, *deleted.notices))
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(deleted_text(outcome.items, names_on(sys.stdout)))
+        sys.stdout.writelines(deleted_text(outcome.items, escape_for(sys.stdout)))
         sys.stdout.flush()
-        sys.stderr.writelines(undeleted_text(outcome.items, names_on(sys.stderr)))
+        sys.stderr.writelines(undeleted_text(outcome.items, escape_for(sys.stderr)))
 
-    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return query_and_write(
+        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
+    )
 
 
-def delete_offsets(given: ParsedOptions) -> int:
+def delete_offsets(parsed: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
     from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
 
-    group = given.one("group") or ""
+    group = parsed.one("group") or ""
     check_name(group)
-    topics = topics_of(given.all("topic"))
+    topics = topics_of(parsed.all("topic"))
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         return await OFFSET_DELETION.of(admin).delete_offsets_now(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stderr.writelines(unforgotten_text(outcome.items, names_on(sys.stderr)))
+        sys.stderr.writelines(unforgotten_text(outcome.items, escape_for(sys.stderr)))
         sys.stderr.flush()
-        sys.stdout.writelines(forgotten_text(group, outcome.items, show=names_on(sys.stdout)))
+        sys.stdout.writelines(forgotten_text(group, outcome.items, show=escape_for(sys.stdout)))
 
-    return tell(settings_of(given), query, write, failed=lambda outcome: any(item.failure for item in outcome.items))
+    return query_and_write(
+        settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)
+    )

@@ -1,4 +1,4 @@
-"""What both commands have in common: usage, version, where the cluster is, and how an answer is told."""
+"""The common parts of the tools: usage, version, connection settings, and output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_MS = 2**31 - 1
 
 
 class Tool:
-    """One command: its name, options and rules, and what it does with a command line that keeps to them."""
+    """One tool: its name, its options with their rules, and its actions."""
 
     def __init__(
         self,
@@ -30,16 +30,16 @@ class Tool:
         about: str,
         options: Iterable[Option],
         check: Callable[[ParsedOptions], None],
-        act: Callable[[ParsedOptions], int],
+        run_action: Callable[[ParsedOptions], int],
     ) -> None:
         self._name = name
         self._about = about
         self._options = tuple(options)
         self._check = check
-        self._act = act
+        self._run_action = run_action
 
     def main(self, arguments: Sequence[str]) -> int:
-        """Runs it; gives its exit code, which for whatever goes wrong is 1, as it is with the Java tools."""
+        """Run the tool and return its exit code, which is 1 for any error, as in the Java tools."""
         from kgroups.cli.frame.exit_status import exit_code_of, print_to_stderr
 
         code = exit_code_of(lambda: self._run(arguments), lambda text: print_to_stderr(f"Error: {text}"))
@@ -47,14 +47,14 @@ class Tool:
 
     def _run(self, arguments: Sequence[str]) -> int:
         try:
-            given = parse(self._options, arguments)
-            if not arguments or "help" in given:
+            parsed = parse(self._options, arguments)
+            if not arguments or "help" in parsed:
                 raise OptionError(self._about)
-            if "version" in given:
+            if "version" in parsed:
                 print(VERSION)
                 return EXIT_OK
-            self._check(given)
-            return self._act(given)
+            self._check(parsed)
+            return self._run_action(parsed)
         except OptionError as error:
             from kgroups.cli.frame.exit_status import print_to_stderr
 
@@ -63,18 +63,18 @@ class Tool:
             return EXIT_FAILED
 
     def usage(self) -> str:
-        """The Java tool's own."""
+        """Return the usage text of the Java tool."""
         from pathlib import Path
 
         return Path(__file__).with_name(f"{self._name}.usage").read_text(encoding="utf-8")
 
 
-def settings_of(given: ParsedOptions) -> ClientSettings:
-    """Where the cluster is. What the properties file says that is not understood stands on stderr.
+def settings_of(parsed: ParsedOptions) -> ClientSettings:
+    """Return the connection settings; print notes, such as unknown properties, to stderr.
 
-    :raises OptionError: when ``--timeout`` is no time, or an option that is to be there once is there twice.
-    :raises ConfigError: for a file that cannot be read, or that asks for what is not there.
-    :raises UsageError: for a bootstrap server that is none.
+    :raises OptionError: if ``--timeout`` is invalid, or an option that takes one value is given twice.
+    :raises ConfigError: if the properties file cannot be read, or requires something that is not available.
+    :raises UsageError: if a bootstrap server is invalid.
     """
     import os
 
@@ -82,27 +82,27 @@ def settings_of(given: ParsedOptions) -> ClientSettings:
     from kgroups.config.flags import Flags
     from kgroups.config.load import load_settings
 
-    milliseconds = given.number("timeout")
+    milliseconds = parsed.number("timeout")
     milliseconds = TIMEOUT_MS if milliseconds is None else min(milliseconds, LONGEST_MS)
     if milliseconds <= 0:
         raise OptionError(f"--timeout: {milliseconds} is not a number of milliseconds above zero")
-    flags = Flags(given.one("bootstrap-server"), given.one("command-config"), timeout=milliseconds / 1000)
+    flags = Flags(parsed.one("bootstrap-server"), parsed.one("command-config"), timeout=milliseconds / 1000)
     loaded = load_settings(flags, os.environ, own=False)
     for text in loaded.remarks:
         print_to_stderr(f"kgroups: note: {text}")
     return loaded.settings
 
 
-def tell(
+def query_and_write(
     settings: ClientSettings,
     query: Query,
     write: Callable[[Outcome[Any]], None],
     *,
     failed: Callable[[Outcome[Any]], bool] = lambda outcome: False,
 ) -> int:
-    """Asks the cluster; ``write`` shows what came back, stderr what did not. Gives the exit code.
+    """Query the cluster, ``write`` the result, print failures to stderr, and return the exit code.
 
-    :param failed: whether there is a failure in the items themselves, which ``write`` has shown.
+    :param failed: whether items contain failures, which ``write`` has printed.
     """
     from kgroups.cli.frame.run_query import run_query
     from kgroups.render.failures import failure_lines, notice_lines
@@ -115,8 +115,8 @@ def tell(
     return EXIT_FAILED if failed(outcome) else outcome.exit_code
 
 
-def names_on(stream: TextIO) -> Callable[[str], str]:
-    """How names from the cluster are written there: as they are for a script, harmless for a terminal."""
+def escape_for(stream: TextIO) -> Callable[[str], str]:
+    """Return the function that formats names from the cluster: escaped for a terminal, otherwise unchanged."""
     if not stream.isatty():
         return str
     from kgroups.model.visible import escape

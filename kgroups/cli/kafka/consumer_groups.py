@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.model.outcome import EXIT_OK, Failure, Outcome, Scope
 
-from .command import Tool, names_on, settings_of, tell
+from .command import Tool, escape_for, query_and_write, settings_of
 from .consumer_options import OPTIONS, check
 from .joptsimple import ParsedOptions
-from .rules import spelled
+from .rules import canonical_values
 from .which import selection_of
 
 if TYPE_CHECKING:
@@ -25,90 +25,90 @@ def main() -> None:
     run_and_exit(TOOL.main)
 
 
-def act(given: ParsedOptions) -> int:
-    """Does what the one action of a checked command line says."""
-    if "validate-regex" in given:
-        return _validate(given)
-    if "list" in given:
-        return _list(given)
-    if "describe" in given:
-        return _describe(given)
+def run_action(parsed: ParsedOptions) -> int:
+    """Run the one action of a checked command line; return the exit code."""
+    if "validate-regex" in parsed:
+        return _validate(parsed)
+    if "list" in parsed:
+        return _list(parsed)
+    if "describe" in parsed:
+        return _describe(parsed)
     from . import acts
 
-    if "reset-offsets" in given:
-        return acts.reset(given)
-    return acts.delete(given) if "delete" in given else acts.delete_offsets(given)
+    if "reset-offsets" in parsed:
+        return acts.reset(parsed)
+    return acts.delete(parsed) if "delete" in parsed else acts.delete_offsets(parsed)
 
 
-def _validate(given: ParsedOptions) -> int:
+def _validate(parsed: ParsedOptions) -> int:
     from .regex import verdict
 
-    print(verdict(given.one("validate-regex") or ""))
+    print(verdict(parsed.one("validate-regex") or ""))
     return EXIT_OK
 
 
-def _list(given: ParsedOptions) -> int:
+def _list(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.render.kafka.lists import list_text
 
-    states, types = "state" in given, "type" in given
-    wanted = CONSUMERS._replace(
-        states=spelled(given, "state", ("state", "states"), GroupState.OF_CONSUMERS),
-        types=spelled(given, "type", ("types", "types"), GroupType.OF_CONSUMERS),
+    states, types = "state" in parsed, "type" in parsed
+    group_filter = CONSUMERS._replace(
+        states=canonical_values(parsed, "state", ("state", "states"), GroupState.OF_CONSUMERS),
+        types=canonical_values(parsed, "type", ("types", "types"), GroupType.OF_CONSUMERS),
         with_states=states,
         with_types=types,
     )
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_groups(wanted)
+        return await admin.list_groups(group_filter)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=names_on(sys.stdout)))
+        sys.stdout.writelines(list_text(outcome.items, types=types, states=states, show=escape_for(sys.stdout)))
 
-    return tell(settings_of(given), query, write)
+    return query_and_write(settings_of(parsed), query, write)
 
 
-def _describe(given: ParsedOptions) -> int:
+def _describe(parsed: ParsedOptions) -> int:
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.consumer import members_text, offsets_text, remark, state_text
 
-    selection = selection_of(given)
-    verbose = "verbose" in given
+    selection = selection_of(parsed)
+    verbose = "verbose" in parsed
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        if not given.any_of("members", "state"):
+        if not parsed.any_of("members", "state"):
             offsets = await admin.describe_offsets(selection, isolation=Isolation.READ_UNCOMMITTED)
             return _only_consumers(offsets, [item.group for item in offsets.items])
         groups = await admin.describe(selection)
         return _only_consumers(groups, groups.items)
 
     def write(outcome: Outcome[Any]) -> None:
-        show = names_on(sys.stdout)
+        show = escape_for(sys.stdout)
         for item in outcome.items:
-            if "members" in given:
+            if "members" in parsed:
                 group, lines = item, members_text(item, verbose=verbose, show=show)
-            elif "state" in given:
+            elif "state" in parsed:
                 group, lines = item, state_text(item, verbose=verbose, show=show)
             else:
                 group, lines = item.group, offsets_text(item, verbose=verbose, show=show)
-            said = remark(group, names_on(sys.stderr))
-            if said:
-                print(f"\n{said}", file=sys.stderr)
+            text = remark(group, escape_for(sys.stderr))
+            if text:
+                print(f"\n{text}", file=sys.stderr)
             sys.stdout.writelines(lines)
 
-    return tell(settings_of(given), query, write)
+    return query_and_write(settings_of(parsed), query, write)
 
 
-def _other_kind(group: Group) -> str:
-    """What a group is that is not one of consumers."""
+def _other_type(group: Group) -> str:
+    """Return the message about a group that is not a consumer group."""
     if group.protocol_type in ("share", "streams"):
         return f"it is a {group.protocol_type} group, not a consumer group"
     return f"it is a group of protocol type '{group.protocol_type}', not a consumer group"
 
 
 def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
-    """The items whose groups are of consumers; each other one, which was named, is a failure."""
+    """Return the items of consumer groups; each other group was selected by name, and is a failure."""
     from kgroups.model.groups import CONSUMER_GROUPS
 
     kept, failures = [], []
@@ -116,7 +116,7 @@ def _only_consumers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[A
         if group.protocol_type in CONSUMER_GROUPS:
             kept.append(item)
         else:
-            message = _other_kind(group)
+            message = _other_type(group)
             failures.append(Failure(Scope.GROUP, group.group_id, message))
     return outcome.with_items(kept).with_failures(failures)
 
@@ -127,7 +127,7 @@ TOOL = Tool(
     "consumer group offsets.",
     OPTIONS,
     check,
-    act,
+    run_action,
 )
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""The options of ``kafka-consumer-groups``, and which go together, in the order in which the Java tool looks."""
+"""The options of ``kafka-consumer-groups``, and their rules, in the order of the Java tool's checks."""
 
 from __future__ import annotations
 
 import sys
 
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
-from .rules import bracketed, check_actions, check_view, exclude, need_groups, need_server
+from .rules import bracketed, check_actions, check_view, reject_combinations, require_groups, require_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets", "validate-regex")
 SCENARIOS = (
@@ -48,52 +48,52 @@ NO_EXECUTE = (
     "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
     "scripting this command and want to keep the current default behavior without prompting."
 )
-"""For stderr, when a reset says neither ``--dry-run`` nor ``--execute``."""
+"""The warning on stderr about a reset with neither ``--dry-run`` nor ``--execute``."""
 
 
-def check(given: ParsedOptions) -> None:
-    """Warns of a reset that will not be executed.
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules; warn about a reset without ``--dry-run`` and ``--execute``.
 
-    :raises OptionError: when something is missing, or does not go with something else.
+    :raises OptionError: if an option is missing, or options are mutually exclusive.
     """
-    if "validate-regex" not in given:
-        need_server(given)
-    check_view(given)
-    _check_delete(given)
-    _check_reset(given)
-    exclude(given, "group", ("all-groups",))
-    exclude(given, "group", ("list",))
-    exclude(given, "topic", ("list", "describe"))
-    check_actions(given, ACTIONS)
-    _check_what_to_reset(given)
+    if "validate-regex" not in parsed:
+        require_server(parsed)
+    check_view(parsed)
+    _check_delete(parsed)
+    _check_reset(parsed)
+    reject_combinations(parsed, "group", ("all-groups",))
+    reject_combinations(parsed, "group", ("list",))
+    reject_combinations(parsed, "topic", ("list", "describe"))
+    check_actions(parsed, ACTIONS)
+    _check_scope_and_scenario(parsed)
 
 
-def _check_delete(given: ParsedOptions) -> None:
-    if "delete" in given:
-        need_groups(given, "delete")
-        if "topic" in given:
+def _check_delete(parsed: ParsedOptions) -> None:
+    if "delete" in parsed:
+        require_groups(parsed, "delete")
+        if "topic" in parsed:
             raise OptionError("The consumer does not support topic-specific offset deletion from a consumer group.")
-    if "delete-offsets" in given and not ("group" in given and "topic" in given):
+    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
         raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
-def _check_reset(given: ParsedOptions) -> None:
-    if "reset-offsets" not in given:
+def _check_reset(parsed: ParsedOptions) -> None:
+    if "reset-offsets" not in parsed:
         return
-    if "dry-run" in given and "execute" in given:
+    if "dry-run" in parsed and "execute" in parsed:
         raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not given.any_of("dry-run", "execute"):
+    if not parsed.any_of("dry-run", "execute"):
         print(NO_EXECUTE, file=sys.stderr)
-    need_groups(given, "reset-offsets")
+    require_groups(parsed, "reset-offsets")
     for scenario in SCENARIOS:
-        exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
+        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
 
 
-def _check_what_to_reset(given: ParsedOptions) -> None:
-    """The Java tool finds these out after it has described the groups; here nothing is asked for nothing."""
-    if "reset-offsets" not in given:
+def _check_scope_and_scenario(parsed: ParsedOptions) -> None:
+    """Check scope and scenario, before the groups are described; the Java tool does it afterwards."""
+    if "reset-offsets" not in parsed:
         return
-    if not given.any_of("all-topics", "topic", "from-file"):
+    if not parsed.any_of("all-topics", "topic", "from-file"):
         raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
-    if not given.any_of(*SCENARIOS):
+    if not parsed.any_of(*SCENARIOS):
         raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")

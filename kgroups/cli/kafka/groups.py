@@ -1,4 +1,4 @@
-"""``kafka-groups``: groups of every kind, by type and protocol."""
+"""``kafka-groups``: groups of every type, filtered by type and protocol."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kgroups.errors import UsageError
 from kgroups.model.outcome import Outcome
 
-from .command import Tool, names_on, settings_of, tell
+from .command import Tool, escape_for, query_and_write, settings_of
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ OPTIONS = (
     Option("streams"),
 )
 
-_KINDS = ("consumer", "share", "streams")
-_EXCLUDED = ("consumer", "group-type", "protocol", "share", "streams")
+_TYPES = ("consumer", "share", "streams")
+_FILTERS = ("consumer", "group-type", "protocol", "share", "streams")
 
 
 def main() -> None:
@@ -38,57 +38,59 @@ def main() -> None:
     run_and_exit(TOOL.main)
 
 
-def check(given: ParsedOptions) -> None:
-    """:raises OptionError: when there is no action, or filters that are mutually exclusive.
-    :raises UsageError: for a group type that does not exist; the Java tool shows no usage for it either.
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules.
+
+    :raises OptionError: if there is no action, or if filters are mutually exclusive.
+    :raises UsageError: if the group type does not exist; like the Java tool, without the usage text.
     """
-    if "list" not in given:
+    if "list" not in parsed:
         raise OptionError("Command must include exactly one action: --list.")
-    if "group-type" in given and _group_type(given) is None:
+    if "group-type" in parsed and _group_type(parsed) is None:
         raise UsageError("--group-type must be a valid group type.")
-    for kind in _KINDS:
-        for other in _EXCLUDED:
-            if other != kind and kind in given and other in given:
-                raise OptionError(f'Option "[{kind}]" can\'t be used with option "[{other}]"')
+    for group_type in _TYPES:
+        for other in _FILTERS:
+            if other != group_type and group_type in parsed and other in parsed:
+                raise OptionError(f'Option "[{group_type}]" can\'t be used with option "[{other}]"')
 
 
-def act(given: ParsedOptions) -> int:
+def run_action(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import ListFilter
     from kgroups.render.kafka.lists import groups_text
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         listed = await admin.list_groups(ListFilter(with_types=True))
-        return listed.with_items(group for group in listed.items if wanted(given, group))
+        return listed.with_items(group for group in listed.items if matches(parsed, group))
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(groups_text(outcome.items, names_on(sys.stdout)))
+        sys.stdout.writelines(groups_text(outcome.items, escape_for(sys.stdout)))
 
-    return tell(settings_of(given), query, write)
+    return query_and_write(settings_of(parsed), query, write)
 
 
-def wanted(given: ParsedOptions, group: ListedGroup) -> bool:
-    """Whether the filters let a group pass; one whose type is not told is of no type."""
+def matches(parsed: ParsedOptions, group: ListedGroup) -> bool:
+    """Return whether a group passes the filters; a group whose type is not reported matches no type."""
     from kgroups.model.groups import CONSUMER_GROUPS, GroupType
 
-    if "group-type" in given and group.type != _group_type(given):
+    if "group-type" in parsed and group.type != _group_type(parsed):
         return False
-    if "protocol" in given:
-        return group.protocol_type == given.one("protocol")
-    if "consumer" in given:
+    if "protocol" in parsed:
+        return group.protocol_type == parsed.one("protocol")
+    if "consumer" in parsed:
         return group.protocol_type in CONSUMER_GROUPS or group.type == GroupType.CONSUMER
-    if "share" in given:
+    if "share" in parsed:
         return group.type == GroupType.SHARE
-    return "streams" not in given or group.type == GroupType.STREAMS
+    return "streams" not in parsed or group.type == GroupType.STREAMS
 
 
-def _group_type(given: ParsedOptions) -> str | None:
+def _group_type(parsed: ParsedOptions) -> str | None:
     from kgroups.model.groups import GroupType
 
-    folded = (given.one("group-type") or "").casefold()
+    folded = (parsed.one("group-type") or "").casefold()
     return next((name for name in GroupType.ALL if name.casefold() == folded), None)
 
 
-TOOL = Tool("kafka-groups", "This tool helps to list groups of all types.", OPTIONS, check, act)
+TOOL = Tool("kafka-groups", "This tool helps to list groups of all types.", OPTIONS, check, run_action)
 
 if __name__ == "__main__":
     main()

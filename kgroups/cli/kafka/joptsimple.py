@@ -1,8 +1,8 @@
-"""Command lines read as the Java tools read theirs, by joptsimple 5.0 with abbreviations off.
+"""Parse command lines as the Java tools do, with joptsimple 5.0 and abbreviations disabled.
 
-``--name value``, ``--name=value``, and the same with one dash. An empty ``--name=`` takes the next word. A value that
-must be there may begin with a dash; one that may be left out may not. A value for a flag that takes none is ignored,
-and so is every word that is no option and no value. ``--`` ends the options.
+Options are ``--name value`` and ``--name=value``, also with one dash. An empty ``--name=`` takes the next argument as
+its value. A required value may begin with a dash, an optional value may not. The value of a flag that takes none is
+ignored, and so is every other argument. ``--`` ends the options.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from enum import Enum
 from typing import NamedTuple
 
 LONG = 2**63
-"""Java's longs are below it, and not below its negative."""
+"""The exclusive upper bound of Java's long; the lower bound is its negative."""
 
 
 class OptionError(Exception):
-    """A command line that cannot be; the text is Java's. It is shown with the usage, and the exit code is 1."""
+    """An invalid command line; the text is Java's. It is printed with the usage text, and the exit code is 1."""
 
 
 class Takes(Enum):
-    """What an option has for a value."""
+    """Whether an option takes a value."""
 
     NOTHING = "nothing"
     MAYBE = "maybe a value"
@@ -29,18 +29,18 @@ class Takes(Enum):
 
 
 class Option(NamedTuple):
-    """One option. ``only_with`` names those of which one must be there as well."""
+    """One option; at least one of the options in ``only_with`` must be given with it."""
 
     name: str
     takes: Takes = Takes.NOTHING
     only_with: tuple[str, ...] = ()
     required: bool = False
     is_help: bool = False
-    """Where it is given, neither ``required`` nor ``only_with`` of any option is looked at."""
+    """If it is given, ``required`` and ``only_with`` of all options are not checked."""
 
 
 class ParsedOptions:
-    """What a command line says: option -> its values, in their order; one without a value is there with none."""
+    """The options of a command line: option -> values in their order, empty for an option without a value."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
         self._values = values
@@ -55,24 +55,27 @@ class ParsedOptions:
         return tuple(self._values.get(name, ()))
 
     def one(self, name: str) -> str | None:
-        """:raises OptionError: when there are several values."""
+        """Return the only value, or ``None`` without one.
+
+        :raises OptionError: if there are several.
+        """
         values = self.all(name)
         if len(values) > 1:
             raise OptionError(f"Found multiple arguments for option {name}, but you asked for only one")
         return values[0] if values else None
 
     def number(self, name: str) -> int | None:
-        """The value as a Java long.
+        """Return the only value as a Java long, or ``None`` without one.
 
-        :raises OptionError: when it is none, or there are several.
+        :raises OptionError: if it is not a long, or if there are several values.
         """
         value = self.one(name)
         return None if value is None else _long(name, value)
 
     def first_number(self, name: str) -> int | None:
-        """The first of its values, as a Java long.
+        """Return the first value as a Java long, or ``None`` without one.
 
-        :raises OptionError: when it is none.
+        :raises OptionError: if it is not a long.
         """
         values = self.all(name)
         return _long(name, values[0]) if values else None
@@ -85,7 +88,10 @@ def _long(name: str, value: str) -> int:
 
 
 def parse(options: Iterable[Option], words: Sequence[str]) -> ParsedOptions:
-    """:raises OptionError: for an option that is not there, one without its value, or one in wrong company."""
+    """Parse a command line.
+
+    :raises OptionError: if an option does not exist, lacks its value, or is not allowed with the other options.
+    """
     known = {option.name: option for option in options}
     found: dict[str, list[str]] = {}
     pending = list(reversed(words))
@@ -95,8 +101,8 @@ def parse(options: Iterable[Option], words: Sequence[str]) -> ParsedOptions:
             break
         if _looks_like_option(word):
             name, _, value = word.removeprefix("--" if word.startswith("--") else "-").partition("=")
-            _take(_known(known, name, word), value, pending, found)
-    _check_company(known, found)
+            _add_values(_known(known, name, word), value, pending, found)
+    _check_combinations(known, found)
     return ParsedOptions(found)
 
 
@@ -106,12 +112,12 @@ def _looks_like_option(word: str) -> bool:
 
 def _known(known: Mapping[str, Option], name: str, word: str) -> Option:
     if name not in known:
-        # After one dash, joptsimple tries the letters as options of one letter each, and there are none.
+        # After one dash, joptsimple parses each letter as an option of one letter; the first one does not exist.
         raise OptionError(f"{name if word.startswith('--') else word[1]} is not a recognized option")
     return known[name]
 
 
-def _take(option: Option, value: str, pending: list[str], found: dict[str, list[str]]) -> None:
+def _add_values(option: Option, value: str, pending: list[str], found: dict[str, list[str]]) -> None:
     values = found.setdefault(option.name, [])
     if option.takes is Takes.NOTHING:
         return
@@ -126,12 +132,14 @@ def _take(option: Option, value: str, pending: list[str], found: dict[str, list[
         raise OptionError(f"Option {option.name} requires an argument")
 
 
-def _check_company(known: Mapping[str, Option], found: Mapping[str, object]) -> None:
+def _check_combinations(known: Mapping[str, Option], found: Mapping[str, object]) -> None:
     if any(known[name].is_help for name in found):
         return
     missing = [option.name for option in known.values() if option.required and option.name not in found]
     if missing:
         raise OptionError(f"Missing required option(s) [{', '.join(missing)}]")
-    alone = [name for name in found if known[name].only_with and not found.keys() & set(known[name].only_with)]
-    if alone:
-        raise OptionError(f"Option(s) [{', '.join(alone)}] are unavailable given other options on the command line")
+    unavailable = [name for name in found if known[name].only_with and not found.keys() & set(known[name].only_with)]
+    if unavailable:
+        raise OptionError(
+            f"Option(s) [{', '.join(unavailable)}] are unavailable given other options on the command line"
+        )

@@ -1,7 +1,7 @@
-"""Whether a regular expression is one for RE2, which brokers match subscriptions by (KIP-848).
+"""Validate a regular expression for RE2, which brokers match subscriptions with (KIP-848).
 
-RE2 itself decides. Why not, is said in the words of RE2/J, which the Java tool asks; where several things are wrong it
-may name another one.
+RE2 decides whether it is valid. The messages are those of RE2/J, which the Java tool uses; for an expression with
+several errors, RE2/J may report another one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 
 from kgroups.errors import MissingPackage
 
-_WORDS = (
+_MESSAGES = (
     ("invalid escape sequence", "invalid escape sequence"),
     ("invalid character class", "invalid character class range"),
     ("missing ]", "missing closing ]"),
@@ -25,7 +25,7 @@ _WORDS = (
     ("invalid named capture group", "invalid named capture"),
     ("invalid UTF-8", "invalid escape sequence"),
 )
-"""How RE2's reasons begin, and RE2/J's words for each."""
+"""Prefix of RE2's message, and RE2/J's message."""
 
 _QUIRKS = re.compile(
     r"""\\Q.*?(?:\\E|\Z)                                      # a quote
@@ -37,21 +37,21 @@ _QUIRKS = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""What RE2 takes and RE2/J does not: ``\\C``, a name given twice, a repeated ``{`` that begins no repetition itself."""
+"""What RE2 accepts and RE2/J rejects: ``\\C``, a duplicate group name, a repeated ``{`` that is not a repetition."""
 
 
 def verdict(pattern: str) -> str:
-    """The Java tool's sentence."""
-    reason = why_not(pattern)
+    """Return the line that the Java tool prints."""
+    reason = find_error(pattern)
     if reason is None:
         return f"The regular expression `{pattern}` is valid."
     return f"The regular expression `{pattern}` is invalid: {reason}."
 
 
-def why_not(pattern: str) -> str | None:
-    """What is wrong with the expression; ``None`` when nothing is.
+def find_error(pattern: str) -> str | None:
+    """Return the error of an expression; ``None`` if it is valid.
 
-    :raises MissingPackage: when google-re2 is not installed.
+    :raises MissingPackage: if google-re2 is not installed.
     """
     try:
         import re2
@@ -65,9 +65,9 @@ def why_not(pattern: str) -> str | None:
     try:
         re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0]
-        text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        return next((words for beginning, words in _WORDS if text.startswith(beginning)), text)
+        message = error.args[0]
+        text = message.decode(errors="replace") if isinstance(message, bytes) else str(message)
+        return next((message for prefix, message in _MESSAGES if text.startswith(prefix)), text)
     except UnicodeEncodeError:
         return "invalid UTF-8"
     if any(found["brace"] for found in quirks):

@@ -1,4 +1,4 @@
-"""Which options go together: the rules that Kafka's tools have in common, in their words."""
+"""The rules about combinations of options that Kafka's tools share, with their messages."""
 
 from __future__ import annotations
 
@@ -10,39 +10,44 @@ VIEWS = ("members", "offsets", "state")
 WHICH_GROUPS = ("group", "all-groups")
 
 
-def check_view(given: ParsedOptions) -> None:
-    """:raises OptionError: when ``--describe`` has no groups, several views, or states to choose from."""
-    if "describe" not in given:
+def check_view(parsed: ParsedOptions) -> None:
+    """Check the options of ``--describe``.
+
+    :raises OptionError: if it has no groups, several views, or a value of ``--state``.
+    """
+    if "describe" not in parsed:
         return
-    need_groups(given, "describe")
-    if sum(view in given for view in VIEWS) > 1:
+    require_groups(parsed, "describe")
+    if sum(view in parsed for view in VIEWS) > 1:
         raise OptionError(f"Option [describe] takes at most one of these options: {bracketed(VIEWS)}")
-    if given.one("state") is not None:
+    if parsed.one("state") is not None:
         raise OptionError("Option [describe] does not take a value for [state]")
 
 
-def check_actions(given: ParsedOptions, actions: Iterable[str], end: str = "") -> None:
-    """:param end: of the sentence, a full stop or none.
-    :raises OptionError: when there is not exactly one.
+def check_actions(parsed: ParsedOptions, actions: Iterable[str], end: str = "") -> None:
+    """Check that there is one action.
+
+    :param end: the end of the message: a period, or nothing.
+    :raises OptionError: if there is none, or several.
     """
-    if sum(action in given for action in actions) != 1:
+    if sum(action in parsed for action in actions) != 1:
         names = ", ".join(f"--{name}" for name in actions)
         raise OptionError(f"Command must include exactly one action: {names}{end}")
 
 
-def need_groups(given: ParsedOptions, action: str) -> None:
-    if not given.any_of(*WHICH_GROUPS):
+def require_groups(parsed: ParsedOptions, action: str) -> None:
+    if not parsed.any_of(*WHICH_GROUPS):
         raise OptionError(f"Option [{action}] takes one of these options: {bracketed(WHICH_GROUPS)}")
 
 
-def exclude(given: ParsedOptions, name: str, others: Iterable[str]) -> None:
+def reject_combinations(parsed: ParsedOptions, name: str, others: Iterable[str]) -> None:
     for other in others:
-        if name in given and other in given:
+        if name in parsed and other in parsed:
             raise OptionError(f'Option "[{name}]" can\'t be used with option "[{other}]"')
 
 
-def need_server(given: ParsedOptions) -> None:
-    if "bootstrap-server" not in given:
+def require_server(parsed: ParsedOptions) -> None:
+    if "bootstrap-server" not in parsed:
         raise OptionError('Missing required argument "[bootstrap-server]"')
 
 
@@ -50,17 +55,20 @@ def bracketed(options: Iterable[str]) -> str:
     return ", ".join(f"[{name}]" for name in options)
 
 
-def spelled(given: ParsedOptions, option: str, nouns: tuple[str, str], known: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of ``--state`` or ``--type`` as brokers spell them.
+def canonical_values(
+    parsed: ParsedOptions, option: str, nouns: tuple[str, str], known: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the values of ``--state`` or ``--type`` in the spelling of brokers.
 
-    :raises OptionError: when one is not known.
+    :param nouns: how messages call the list, and the values.
+    :raises OptionError: if a value is unknown.
     """
-    text = given.one(option) or ""
-    spelling = {word.casefold(): word for word in known}
+    text = parsed.one(option) or ""
+    canonical = {word.casefold(): word for word in known}
     words = text.split(",") if text.strip(",") else []
     while words and not words[-1]:
         words.pop()  # as Java's split does
-    names = [spelling.get(word.strip().casefold(), "") for word in words]
+    names = [canonical.get(word.strip().casefold(), "") for word in words]
     if not all(names):
         raise OptionError(f"Invalid {nouns[0]} list '{text}'. Valid {nouns[1]} are: {', '.join(known)}")
     return tuple(dict.fromkeys(names))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kgroups.model.outcome import Failure, Outcome, Scope
 
-from .command import Tool, names_on, settings_of, tell
+from .command import Tool, escape_for, query_and_write, settings_of
 from .joptsimple import ParsedOptions
-from .rules import spelled
+from .rules import canonical_values
 from .share_options import OPTIONS, check
 from .which import selection_of
 
@@ -25,46 +25,46 @@ def main() -> None:
     run_and_exit(TOOL.main)
 
 
-def act(given: ParsedOptions) -> int:
-    """Does what the one action of a checked command line says."""
-    if "list" in given:
-        return _list(given)
-    if "describe" in given:
-        return _describe(given)
+def run_action(parsed: ParsedOptions) -> int:
+    """Run the one action of a checked command line; return the exit code."""
+    if "list" in parsed:
+        return _list(parsed)
+    if "describe" in parsed:
+        return _describe(parsed)
     from . import share_acts
 
-    if "reset-offsets" in given:
-        return share_acts.reset(given)
-    return share_acts.delete(given) if "delete" in given else share_acts.delete_offsets(given)
+    if "reset-offsets" in parsed:
+        return share_acts.reset(parsed)
+    return share_acts.delete(parsed) if "delete" in parsed else share_acts.delete_offsets(parsed)
 
 
-def _list(given: ParsedOptions) -> int:
+def _list(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import SHARERS
     from kgroups.model.groups import GroupState
     from kgroups.render.kafka.lists import short_list_text
 
-    states = "state" in given
-    wanted = SHARERS._replace(
-        states=spelled(given, "state", ("state", "states"), GroupState.OF_SHARERS), with_states=states
+    states = "state" in parsed
+    group_filter = SHARERS._replace(
+        states=canonical_values(parsed, "state", ("state", "states"), GroupState.OF_SHARERS), with_states=states
     )
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
-        return await admin.list_groups(wanted)
+        return await admin.list_groups(group_filter)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stdout.writelines(short_list_text(outcome.items, states=states, show=names_on(sys.stdout)))
+        sys.stdout.writelines(short_list_text(outcome.items, states=states, show=escape_for(sys.stdout)))
 
-    return tell(settings_of(given), query, write)
+    return query_and_write(settings_of(parsed), query, write)
 
 
-def _describe(given: ParsedOptions) -> int:
+def _describe(parsed: ParsedOptions) -> int:
     from kgroups.admin.query.list_groups import SHARERS
     from kgroups.model.offsets import Isolation
     from kgroups.render.kafka.share import members_text, offsets_text, remark, state_text
 
-    selection = selection_of(given, SHARERS)
-    verbose = "verbose" in given
-    by_group = given.any_of("members", "state")
+    selection = selection_of(parsed, SHARERS)
+    verbose = "verbose" in parsed
+    by_group = parsed.any_of("members", "state")
 
     async def query(admin: GroupAdmin) -> Outcome[Any]:
         if by_group:
@@ -74,22 +74,22 @@ def _describe(given: ParsedOptions) -> int:
         return only_sharers(offsets, [item.group for item in offsets.items])
 
     def write(outcome: Outcome[Any]) -> None:
-        show = names_on(sys.stdout)
+        show = escape_for(sys.stdout)
         for item in outcome.items:
-            if by_group and (said := remark(item, names_on(sys.stderr))):
-                print(f"\n{said}", file=sys.stderr)
-            if "members" in given:
+            if by_group and (text := remark(item, escape_for(sys.stderr))):
+                print(f"\n{text}", file=sys.stderr)
+            if "members" in parsed:
                 sys.stdout.writelines(members_text(item, verbose=verbose, show=show))
             elif by_group:
                 sys.stdout.writelines(state_text(item, verbose=verbose, show=show))
             else:
                 sys.stdout.writelines(offsets_text(item, verbose=verbose, show=show))
 
-    return tell(settings_of(given), query, write)
+    return query_and_write(settings_of(parsed), query, write)
 
 
 def only_sharers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
-    """The items whose groups are share groups; each other one, which was named, is a failure."""
+    """Return the items of share groups; each other group was selected by name, and is a failure."""
     from kgroups.model.groups import GroupType
 
     kept, failures = [], []
@@ -102,7 +102,11 @@ def only_sharers(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]
 
 
 TOOL = Tool(
-    "kafka-share-groups", "This tool helps to list, describe, reset and delete share groups.", OPTIONS, check, act
+    "kafka-share-groups",
+    "This tool helps to list, describe, reset and delete share groups.",
+    OPTIONS,
+    check,
+    run_action,
 )
 
 if __name__ == "__main__":

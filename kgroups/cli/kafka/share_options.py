@@ -1,9 +1,9 @@
-"""The options of ``kafka-share-groups``, and which go together, in the order in which the Java tool looks."""
+"""The options of ``kafka-share-groups``, and their rules, in the order of the Java tool's checks."""
 
 from __future__ import annotations
 
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
-from .rules import bracketed, check_actions, check_view, exclude, need_server
+from .rules import bracketed, check_actions, check_view, reject_combinations, require_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 SCENARIOS = ("to-datetime", "to-earliest", "to-latest")
@@ -32,42 +32,45 @@ OPTIONS = (
 )
 
 
-def check(given: ParsedOptions) -> None:
-    """:raises OptionError: when something is missing, or does not go with something else."""
-    need_server(given)
-    check_view(given)
-    _check_delete(given)
-    _check_reset(given)
-    exclude(given, "group", ("all-groups",))
-    exclude(given, "group", ("list",))
-    exclude(given, "topic", ("list", "describe"))
-    check_actions(given, ACTIONS, end=".")
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules.
+
+    :raises OptionError: if an option is missing, or options are mutually exclusive.
+    """
+    require_server(parsed)
+    check_view(parsed)
+    _check_delete(parsed)
+    _check_reset(parsed)
+    reject_combinations(parsed, "group", ("all-groups",))
+    reject_combinations(parsed, "group", ("list",))
+    reject_combinations(parsed, "topic", ("list", "describe"))
+    check_actions(parsed, ACTIONS, end=".")
 
 
-def _check_delete(given: ParsedOptions) -> None:
-    if "delete" in given:
-        if not given.any_of("group", "all-groups"):
+def _check_delete(parsed: ParsedOptions) -> None:
+    if "delete" in parsed:
+        if not parsed.any_of("group", "all-groups"):
             raise OptionError("Option [delete] takes the options [group] or [all-groups]")
-        if "group" in given and "all-groups" in given:
+        if "group" in parsed and "all-groups" in parsed:
             raise OptionError("Option [delete] takes either [group] or [all-groups], not both.")
-        if "topic" in given:
+        if "topic" in parsed:
             raise OptionError("Option [delete] does not take the option: [topic]")
-    if "delete-offsets" in given and not ("group" in given and "topic" in given):
+    if "delete-offsets" in parsed and not ("group" in parsed and "topic" in parsed):
         raise OptionError(f"Option [delete-offsets] takes the following options: {bracketed(('group', 'topic'))}")
 
 
-def _check_reset(given: ParsedOptions) -> None:
-    if "reset-offsets" not in given:
+def _check_reset(parsed: ParsedOptions) -> None:
+    if "reset-offsets" not in parsed:
         return
-    if "dry-run" in given and "execute" in given:
+    if "dry-run" in parsed and "execute" in parsed:
         raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not given.any_of("dry-run", "execute"):
+    if not parsed.any_of("dry-run", "execute"):
         raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
-    if "group" not in given:
+    if "group" not in parsed:
         raise OptionError("Option [reset-offsets] takes the option: [group]")
-    if not given.any_of(*_SCOPES):
+    if not parsed.any_of(*_SCOPES):
         raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(_SCOPES)}")
-    if not given.any_of(*SCENARIOS):
+    if not parsed.any_of(*SCENARIOS):
         raise OptionError(f"Option [reset-offsets] takes one of these options: {bracketed(SCENARIOS)}")
     for scenario in SCENARIOS:
-        exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
+        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))

@@ -1,4 +1,4 @@
-"""Which streams groups a command line means, and that those that were named are such."""
+"""The streams groups that a command line selects, and failures for named groups of other types."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
 
 
-def streams_selection(given: ParsedOptions) -> Selection:
-    """The named ones, or with ``--all-groups`` all streams groups.
+def streams_selection(parsed: ParsedOptions) -> Selection:
+    """Return the named groups, or with ``--all-groups`` all streams groups.
 
-    :raises UsageError: for a name that cannot be.
+    :raises UsageError: if a name is invalid.
     """
     from kgroups.admin.query.list_groups import STREAMERS
 
     from .which import selection_of
 
-    return selection_of(given, STREAMERS)
+    return selection_of(parsed, STREAMERS)
 
 
 def only_streams(outcome: Outcome[Any], groups: Iterable[Group]) -> Outcome[Any]:
-    """The items whose groups are streams groups; each other one, which was named, is a failure."""
+    """Return the items of streams groups; each other group was selected by name, and is a failure."""
     kept, failures = [], []
     for item, group in zip(outcome.items, groups, strict=True):
         if group.type == GroupType.STREAMS:
             kept.append(item)
         else:
-            kind = group.type or "unknown"
-            failures.append(Failure(Scope.GROUP, group.group_id, f"it is not a streams group, but of type {kind}"))
+            group_type = group.type or "unknown"
+            failures.append(
+                Failure(Scope.GROUP, group.group_id, f"it is not a streams group, but of type {group_type}")
+            )
     return outcome.with_items(kept).with_failures(failures)

@@ -1,10 +1,10 @@
-"""The options of ``kafka-streams-groups``, and which go together, in the order in which the Java tool looks."""
+"""The options of ``kafka-streams-groups``, and their rules, in the order of the Java tool's checks."""
 
 from __future__ import annotations
 
 from .consumer_options import SCENARIOS
 from .joptsimple import Option, OptionError, ParsedOptions, Takes
-from .rules import bracketed, check_view, exclude, need_groups, need_server
+from .rules import bracketed, check_view, reject_combinations, require_groups, require_server
 
 ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 _WHICH_TOPICS = ("all-input-topics", "input-topic")
@@ -34,73 +34,76 @@ OPTIONS = (
 )
 
 
-def check(given: ParsedOptions) -> None:
-    """:raises OptionError: when something is missing, or does not go with something else."""
-    need_server(given)
-    check_view(given)
-    _check_delete(given)
-    _check_delete_offsets(given)
-    _check_reset(given)
-    _check_internal_topics(given)
-    if given.any_of("dry-run", "execute") and "reset-offsets" not in given:
+def check(parsed: ParsedOptions) -> None:
+    """Check the rules.
+
+    :raises OptionError: if an option is missing, or options are mutually exclusive.
+    """
+    require_server(parsed)
+    check_view(parsed)
+    _check_delete(parsed)
+    _check_delete_offsets(parsed)
+    _check_reset(parsed)
+    _check_internal_topics(parsed)
+    if parsed.any_of("dry-run", "execute") and "reset-offsets" not in parsed:
         raise OptionError("Only Option [reset-offsets] accepts [execute] or [dry-run]")
-    exclude(given, "list", ("members", "offsets"))
-    exclude(given, "group", ("all-groups",))
-    exclude(given, "group", ("list",))
-    exclude(given, "input-topic", ("list", "describe", "delete"))
-    if sum(action in given for action in ACTIONS) != 1:
+    reject_combinations(parsed, "list", ("members", "offsets"))
+    reject_combinations(parsed, "group", ("all-groups",))
+    reject_combinations(parsed, "group", ("list",))
+    reject_combinations(parsed, "input-topic", ("list", "describe", "delete"))
+    if sum(action in parsed for action in ACTIONS) != 1:
         *most, last = (f"--{name}" for name in ACTIONS)
         raise OptionError(f"Command must include exactly one action: {', '.join(most)}, or {last}.")
-    _check_what_to_reset(given)
+    _check_scope_and_scenario(parsed)
 
 
-def _check_delete(given: ParsedOptions) -> None:
-    if "delete" in given:
-        need_groups(given, "delete")
-        if given.any_of(*_WHICH_TOPICS):
+def _check_delete(parsed: ParsedOptions) -> None:
+    if "delete" in parsed:
+        require_groups(parsed, "delete")
+        if parsed.any_of(*_WHICH_TOPICS):
             raise OptionError("Kafka Streams does not support topic-specific offset deletion from a streams group.")
 
 
-def _check_delete_offsets(given: ParsedOptions) -> None:
-    if "delete-offsets" not in given:
+def _check_delete_offsets(parsed: ParsedOptions) -> None:
+    if "delete-offsets" not in parsed:
         return
-    if not (given.any_of(*_WHICH_TOPICS) and "group" in given):
+    if not (parsed.any_of(*_WHICH_TOPICS) and "group" in parsed):
         options = bracketed(_WHICH_TOPICS)
         raise OptionError(f"Option [delete-offsets] takes the [group] and one of these options: {options}")
-    if len(given.all("group")) > 1:
-        found = ", ".join(given.all("group"))
+    if len(parsed.all("group")) > 1:
+        found = ", ".join(parsed.all("group"))
         raise OptionError(f"Option [delete-offsets] supports only one [group] at a time, but found: [{found}]")
 
 
-def _check_reset(given: ParsedOptions) -> None:
-    if "reset-offsets" not in given:
+def _check_reset(parsed: ParsedOptions) -> None:
+    if "reset-offsets" not in parsed:
         return
-    if "dry-run" in given and "execute" in given:
+    if "dry-run" in parsed and "execute" in parsed:
         raise OptionError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if not given.any_of("dry-run", "execute"):
+    if not parsed.any_of("dry-run", "execute"):
         raise OptionError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
-    need_groups(given, "reset-offsets")
+    require_groups(parsed, "reset-offsets")
     for scenario in SCENARIOS:
-        exclude(given, scenario, (other for other in SCENARIOS if other != scenario))
+        reject_combinations(parsed, scenario, (other for other in SCENARIOS if other != scenario))
 
 
-def _check_internal_topics(given: ParsedOptions) -> None:
-    executed = "reset-offsets" in given and "execute" in given
-    if "delete-all-internal-topics" in given:
-        if not given.any_of("delete", "reset-offsets"):
+def _check_internal_topics(parsed: ParsedOptions) -> None:
+    executed = "reset-offsets" in parsed and "execute" in parsed
+    if "delete-all-internal-topics" in parsed:
+        if not parsed.any_of("delete", "reset-offsets"):
             options = bracketed(("delete", "reset-offsets"))
             raise OptionError(f"Option [delete-all-internal-topics] takes one of these options: {options}")
-        if "reset-offsets" in given and not executed:
+        if "reset-offsets" in parsed and not executed:
             raise OptionError("Option [delete-all-internal-topics] takes [execute] when [reset-offsets] is used.")
-    elif "delete-internal-topic" in given and not executed:
+    elif "delete-internal-topic" in parsed and not executed:
         raise OptionError("Option [delete-internal-topic] takes [reset-offsets] when [execute] is used.")
 
 
-def _check_what_to_reset(given: ParsedOptions) -> None:
-    """The Java tool finds these out after it has described the groups; here nothing is asked for nothing."""
-    if "reset-offsets" not in given:
+def _check_scope_and_scenario(parsed: ParsedOptions) -> None:
+    """Check scope and scenario, before the groups are described; the Java tool does it afterwards."""
+    if "reset-offsets" not in parsed:
         return
-    if not given.any_of(*_WHICH_TOPICS, "from-file"):
+    if not parsed.any_of(*_WHICH_TOPICS, "from-file"):
         raise OptionError("One of the reset scopes should be defined: --all-topics, --topic.")
-    if not given.any_of(*SCENARIOS):
+    if not parsed.any_of(*SCENARIOS):
         raise OptionError(f"Option '[reset-offsets]' requires one of the following scenarios: [{bracketed(SCENARIOS)}]")

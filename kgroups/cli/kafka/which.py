@@ -1,4 +1,4 @@
-"""Which groups a command line means."""
+"""The groups that a command line selects."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from kgroups.admin.query.select_groups import Selection
 
 
-def selection_of(given: ParsedOptions, among: ListFilter | None = None) -> Selection:
-    """The named ones, or with ``--all-groups`` all that pass; where nothing is said, all groups of consumers.
+def selection_of(parsed: ParsedOptions, among: ListFilter | None = None) -> Selection:
+    """Return the named groups, or with ``--all-groups`` all groups that pass a filter.
 
-    :raises UsageError: for a name that cannot be.
+    :param among: the filter; default: consumer groups.
+    :raises UsageError: if a name is invalid.
     """
     from kgroups.admin.query.list_groups import CONSUMERS
     from kgroups.admin.query.select_groups import Selection
     from kgroups.cli.frame.group_options import check_name
 
-    names = tuple(dict.fromkeys(given.all("group")))
+    names = tuple(dict.fromkeys(parsed.all("group")))
     for name in names:
         check_name(name)
-    return Selection(names, everything="all-groups" in given, among=among or CONSUMERS)
+    return Selection(names, everything="all-groups" in parsed, among=among or CONSUMERS)
