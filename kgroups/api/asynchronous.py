@@ -108,7 +108,7 @@ class AsyncCluster:
         loaded = load_settings(flags, os.environ)
         self.settings = loaded.settings
         self._session = Session(self.settings)
-        for remark in loaded.remarks:
+        for remark in loaded.warnings:
             _LOG.warning(remark)
 
     async def __aenter__(self) -> Self:

@@ -1,1 +1,1 @@
-"""Flags and environment -> one frozen ClientSettings that feeds both transports."""
+"""Combine flags, environment, profile and properties file into one frozen ClientSettings for both transports."""

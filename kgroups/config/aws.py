@@ -1,4 +1,4 @@
-"""A token for MSK with IAM: a signed request that the broker puts to AWS. With the extra ``kgroups[aws]``."""
+"""Create tokens for MSK with IAM: signed requests that the broker sends to AWS. Requires ``kgroups[aws]``."""
 
 from __future__ import annotations
 
@@ -10,42 +10,47 @@ from kgroups.errors import AuthenticationFailed, MissingPackage
 from .secret import Secret
 from .security import AwsIam
 
-_NAMED = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.?$")
+_REGION_IN_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\.?$")
 
 
-def signed_token(wanted: AwsIam, host: str) -> tuple[Secret, float]:
-    """The token, and when it ends, in seconds since 1970. It asks AWS, or the machine that it runs on.
+def signed_token(credentials: AwsIam, host: str) -> tuple[Secret, float]:
+    """Return a token and its expiry, in seconds since 1970. AWS's library may contact AWS or the instance metadata.
 
-    :param host: a broker's, whose name may tell AWS's region.
-    :raises AuthenticationFailed: when AWS's library finds no credentials, or nobody says which region.
-    :raises MissingPackage: without that library.
+    :param host: a broker's host name, which may contain the AWS region.
+    :raises AuthenticationFailed: if AWS's library finds no credentials, or the region is unknown.
+    :raises MissingPackage: if AWS's library is not installed.
     """
     try:
         from aws_msk_iam_sasl_signer import MSKAuthTokenProvider as Library
     except ImportError:
         raise MissingPackage("AWS MSK IAM needs a library of AWS's: pip install 'kgroups[aws]'") from None
-    region = region_of(wanted, host)
+    region = region_of(credentials, host)
     try:
-        if wanted.role:
-            session = wanted.session or "kgroups"
-            token, ends = Library.generate_auth_token_from_role_arn(region, wanted.role, sts_session_name=session)
-        elif wanted.profile:
-            token, ends = Library.generate_auth_token_from_profile(region, wanted.profile)
+        if credentials.role:
+            session = credentials.session or "kgroups"
+            token, expiry = Library.generate_auth_token_from_role_arn(
+                region, credentials.role, sts_session_name=session
+            )
+        elif credentials.profile:
+            token, expiry = Library.generate_auth_token_from_profile(region, credentials.profile)
         else:
-            token, ends = Library.generate_auth_token(region)
-    except Exception as error:  # botocore has many
+            token, expiry = Library.generate_auth_token(region)
+    except Exception as error:  # botocore's exceptions have no common base class
         reason = str(error) if type(error).__module__.startswith("botocore") else type(error).__name__
         raise AuthenticationFailed(f"AWS MSK IAM: no token: {reason}") from None
-    return Secret(token), ends / 1000
+    return Secret(token), expiry / 1000
 
 
-def region_of(wanted: AwsIam, host: str) -> str:
-    """The cluster's, which a signature must be for: as the broker's name says, else the settings, else the environment.
+def region_of(credentials: AwsIam, host: str) -> str:
+    """Return the cluster's region, for which the request is signed: from the host name, settings, or environment.
 
-    The name goes first, as in AWS's library for Java: the settings' region is that of STS, the environment's anybody's.
+    The host name takes precedence, as in AWS's library for Java: the region in the settings is that of STS, and the one
+    in the environment may belong to any service.
+
+    :raises AuthenticationFailed: if the region is unknown.
     """
-    found = _NAMED.search(host)
-    region = found[1] if found else wanted.region
+    found = _REGION_IN_HOST.search(host)
+    region = found[1] if found else credentials.region
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
         raise AuthenticationFailed(f"AWS MSK IAM: {host} does not contain its region; set AWS_REGION")

@@ -1,4 +1,4 @@
-"""Writes which profile is the default: one line of a file that a person keeps."""
+"""Set the default profile: edit one line of a file that the user maintains."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _DEFAULT = re.compile(
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
-def choose_default(profiles: Profiles, name: str) -> None:
-    """Comments, order and the file's mode stay; the file is there whole at every moment.
+def set_default(profiles: Profiles, name: str) -> None:
+    """Set the default profile in the file, atomically; comments, order and the file mode are preserved.
 
-    :raises ConfigError: when it cannot be written, or is written in a way that this cannot edit.
+    :raises ConfigError: if the file cannot be written, or cannot be edited safely.
     """
     text = with_default(profiles.text, name)
     if text is None:
@@ -36,7 +36,7 @@ def choose_default(profiles: Profiles, name: str) -> None:
 
 
 def with_default(text: str, name: str) -> str | None:
-    """The same TOML with this default; ``None`` where the edit would change anything else."""
+    """Return the same TOML with this default; ``None`` if the edit would change anything else."""
     before = tomllib.loads(text)
     value = json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
     first = _TABLE.search(text)
@@ -55,7 +55,7 @@ def with_default(text: str, name: str) -> str | None:
 
 
 def _replace(file: Path, text: str) -> None:
-    file = file.resolve()  # of a link, what it leads to
+    file = file.resolve()  # replace the target of a symbolic link, not the link
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with open(handle, "wb") as out:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""What was made of files, flags and environment: for ``kgroups config check``, and for remarks."""
+"""Effective settings and their origins, for ``kgroups config`` and for warnings."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from .secret import MASK
 
 
 class EffectiveSetting(NamedTuple):
-    """One setting that somebody gave, and what it does here. Nothing in it is secret."""
+    """One setting from a file, a flag, or the environment, and its meaning. It contains no secrets."""
 
     key: str
-    """As it was written: a file's key, ``sasl.jaas.config: username`` for an option in a JAAS line, or a flag."""
+    """As written: a key of a file, ``sasl.jaas.config: username`` for an option of a JAAS entry, or a flag."""
     value: str
-    """As it was written, or the mask."""
+    """As written, or the mask if it is secret."""
     origin: str
     """``--timeout``, ``KGROUPS_PROFILE``, ``profile prod (config.toml, line 3)``, ``client.properties, line 7``."""
     meaning: str
-    """A few words."""
+    """A short description of what the setting does."""
 
 
 def shown(value: str, *, secret: bool) -> str:
-    """A value for people. Long ones, certificates above all, are cut: what they are is said beside them."""
+    """Return a value for display, masked if it is secret; long ones such as certificates are truncated."""
     if secret:
         return MASK if value else ""
-    line = re.sub(r"(://)[^/?#@\s]*@", rf"\1{MASK}@", " ".join(value.split()))  # a name and a password in an address
-    line = re.sub(r"(://[^?\s]*\?).*", rf"\1{MASK}", line)  # what stands in a query may be a key
+    line = re.sub(r"(://)[^/?#@\s]*@", rf"\1{MASK}@", " ".join(value.split()))  # user name and password in a URL
+    line = re.sub(r"(://[^?\s]*\?).*", rf"\1{MASK}", line)  # a query may contain a key
     return line if len(line) <= 80 else f"{line[:60]}... ({len(value)} characters)"

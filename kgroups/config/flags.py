@@ -1,4 +1,4 @@
-"""What a command line asks for, and what a command gets from it."""
+"""The connection flags of a command line, and the settings loaded from them."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ BOOTSTRAP_ENV = "KGROUPS_BOOTSTRAP_SERVER"
 COMMAND_CONFIG_ENV = "KGROUPS_COMMAND_CONFIG"
 PROFILE_ENV = "KGROUPS_PROFILE"
 CONFIG_ENV = "KGROUPS_CONFIG"
-"""Where the profiles are, if not in the user's config folder."""
+"""The file of profiles, if it is not in the user's configuration directory."""
 
 TIMEOUT = 30.0
 BROKER_TIMEOUT = 10.0
 
 
 class Flags(NamedTuple):
-    """What the command line says; ``None`` where it says nothing. Times in seconds."""
+    """Flags of the command line; ``None`` for a flag that is not set. Times are in seconds."""
 
     bootstrap: str | None = None
     command_config: str | None = None
     overrides: tuple[str, ...] = ()
-    """Of ``-X``: ``KEY=VALUE``."""
+    """Values of ``-X``: ``KEY=VALUE``."""
     profile: str | None = None
     timeout: float | None = None
     broker_timeout: float | None = None
     transport: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
-    """Of a program: keys and values as they are, where an override's ``@`` would name a file."""
+    """Keys and values that a program passes, taken literally: unlike in ``-X``, ``@`` does not name a file."""
 
     config_providers: bool | None = None
-    """Whether ``${env:...}`` and the like are filled in; ``None``: not in ``properties``."""
+    """Whether placeholders such as ``${env:...}`` are resolved; ``None``: everywhere except in ``properties``."""
     max_requests_per_second: float | None = None
 
     def __repr__(self) -> str:
-        """Without overrides and properties, which hold passwords."""
+        """Return the flags without overrides and properties, which may contain passwords."""
         shown = self._asdict() | {"overrides": len(self.overrides), "properties": len(self.properties)}
         return f"Flags({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 class Loaded(NamedTuple):
-    """What a command goes by."""
+    """The settings of a command, with warnings and origins."""
 
     settings: ClientSettings
-    remarks: tuple[str, ...] = ()
-    """One line each, for stderr: what is not followed, what is dangerous."""
+    warnings: tuple[str, ...] = ()
+    """One line each, for stderr: ignored settings and insecure ones."""
     understood: tuple[EffectiveSetting, ...] = ()
-    """Every setting that was given and is followed; only where ``load_settings`` was told to explain, or had more
-    to read than flags."""
+    """Every setting in effect; empty if there were only plain flags and ``load_settings`` was called without
+    ``explain``."""

@@ -1,4 +1,4 @@
-"""The login module that ``sasl.jaas.config`` names, and its options."""
+"""Read the JAAS login module of ``sasl.jaas.config`` and its options."""
 
 from __future__ import annotations
 
@@ -18,49 +18,59 @@ _MODULES = {
     "Krb5LoginModule": (Mechanism.GSSAPI,),
     "IAMLoginModule": (AWS,),
 }
-"""Login modules by the last part of their names, for Kafka is shaded a lot; and the mechanisms that they serve. Those
-of PLAIN and SCRAM do the same: they keep a name and a password."""
+"""Class name of the login module, without its package because Kafka is often shaded -> supported mechanisms.
+
+The modules of PLAIN and SCRAM are interchangeable: both hold a user name and a password.
+"""
 
 
 class JaasLine:
-    """The options of a JAAS line, and where it stands."""
+    """The options of a JAAS entry, and its origin."""
 
     def __init__(self, setting: Setting | None, module: LoginModule | None) -> None:
         self.setting = setting
         self.module = module
         origin = setting.origin if setting else ""
         options = module.options if module else {}
-        self.given = SettingsReader((Setting(key, value, origin) for key, value in options.items()), scope=f"{JAAS}: ")
+        self.options = SettingsReader(
+            (Setting(key, value, origin) for key, value in options.items()), scope=f"{JAAS}: "
+        )
 
     @classmethod
-    def of(cls, given: SettingsReader) -> JaasLine:
-        """:raises ConfigError: for a line that is none, with file and line, without its values."""
-        setting = given.take(JAAS, means="SASL mechanism and credentials", secret=True)
+    def of(cls, settings: SettingsReader) -> JaasLine:
+        """Take the JAAS entry from the settings; without one, the result has no module and no options.
+
+        :raises ConfigError: if it is malformed; the message contains file and line, but no values.
+        """
+        setting = settings.take(JAAS, means="SASL mechanism and credentials", secret=True)
         if setting is None:
             return cls(None, None)
         try:
             return cls(setting, parse_jaas(setting.value))
         except ValueError as error:
-            raise setting.wrong(str(error)) from None
+            raise setting.error(str(error)) from None
 
     def check(self, mechanism: str) -> None:
-        """:raises ConfigError: when the module is not known, or does not serve the mechanism."""
+        """Check that the login module supports the mechanism.
+
+        :raises ConfigError: if the module is unknown, or does not support it.
+        """
         if self.module is None or self.setting is None:
             return
-        serves = _MODULES.get(self.module.short)
-        if serves is None:
+        supported = _MODULES.get(self.module.short)
+        if supported is None:
             known = ", ".join(_MODULES)
-            raise self.setting.wrong(f"names an unsupported login module; supported: {known}")
-        if mechanism not in serves:
-            raise self.setting.wrong(f"names {self.module.short}, which does not support {mechanism}")
+            raise self.setting.error(f"names an unsupported login module; supported: {known}")
+        if mechanism not in supported:
+            raise self.setting.error(f"names {self.module.short}, which does not support {mechanism}")
 
 
-def aws_of(given: SettingsReader, line: JaasLine) -> AwsIam:
-    """Of Amazon's own login module, or of OAuth's with Amazon's handler."""
-    options = line.given
+def aws_of(settings: SettingsReader, line: JaasLine) -> AwsIam:
+    """Read the AWS credentials of Amazon's login module, or of the OAuth module with Amazon's callback handler."""
+    options = line.options
     for name in ("awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs", "awsRoleExternalId"):
         options.take(name, means="no effect here")
-    given.take_all("sasl.client.callback.handler.", means="AWS login of the JVM; kgroups has its own")
+    settings.take_all("sasl.client.callback.handler.", means="AWS login of the JVM; kgroups has its own")
     return AwsIam(
         region=options.text("awsStsRegion", "awsRegion", means="AWS's region"),
         profile=options.text("awsProfileName", means="AWS's profile"),
@@ -69,8 +79,8 @@ def aws_of(given: SettingsReader, line: JaasLine) -> AwsIam:
     )
 
 
-def needs(given: SettingsReader, line: JaasLine, mechanism: str, what: str, keys: str) -> ConfigError:
-    """The error for something that is missing: at the JAAS line where there is one, else at the mechanism."""
-    at = line.setting or given.peek(*MECHANISM, "security.protocol")
-    before = at.place if at else "sasl"
-    return ConfigError(f"{before}: {mechanism} requires {what}: set {JAAS}, or {keys}")
+def missing_setting(settings: SettingsReader, line: JaasLine, mechanism: str, what: str, keys: str) -> ConfigError:
+    """Return the error for a missing setting, located at the JAAS entry if there is one, else at the mechanism."""
+    nearest = line.setting or settings.peek(*MECHANISM, "security.protocol")
+    place = nearest.place if nearest else "sasl"
+    return ConfigError(f"{place}: {mechanism} requires {what}: set {JAAS}, or {keys}")

@@ -1,4 +1,7 @@
-"""Puts together what files, profile, environment and flags say, the later over the earlier, and reads it."""
+"""Merge properties file, profile, environment and flags, and read the result.
+
+In this order, later layers override earlier ones.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from .overrides import settings_of_overrides
 from .permissions import permission_warning
 from .precedence import SERVERS, effective
 from .properties import read_properties
-from .providers import PROGRAM, filled_in
-from .safe_text import told
+from .providers import PROGRAM, resolve_placeholders
+from .safe_text import describe_value
 from .security import Security
 from .settings import ClientSettings, Transport, parse_bootstrap
 from .settings_reader import Setting, SettingsReader, is_secret
@@ -30,88 +33,98 @@ _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
 def load_layers(flags: Flags, environ: Mapping[str, str], *, own: bool) -> Loaded:
-    """See :func:`kgroups.config.load.load_settings`."""
-    remarks: list[str] = []
-    ours = environ if own else {}
-    profile = _profile(flags, ours) if own else None
-    file = _file(flags, ours, profile)
+    """Load the settings from all layers.
+
+    Parameters and exceptions are those of :func:`kgroups.config.load.load_settings`.
+    """
+    warnings: list[str] = []
+    variables = environ if own else {}
+    profile = _profile(flags, variables) if own else None
+    file = _file(flags, variables, profile)
     layers = (
         tuple(_of_file(file)) if file else (),
         profile.settings if profile else (),
-        _of_environment(ours),
-        settings_of_overrides(flags.overrides, remarks),
+        _of_environment(variables),
+        settings_of_overrides(flags.overrides, warnings),
         [Setting(key, value, PROGRAM) for key, value in flags.properties],
         _of_flags(flags),
     )
-    given = SettingsReader(
-        filled_in(SettingsReader(effective(layers)), environ, _note(remarks, "secrets"), flags.config_providers)
+    reader = SettingsReader(
+        resolve_placeholders(
+            SettingsReader(effective(layers)), environ, _permission_check(warnings, "secrets"), flags.config_providers
+        )
     )
-    remarks += _overridden(layers, given)
+    warnings += _overridden(layers, reader)
     if profile:
-        remarks += profile.remarks
-    settings = _settings(given, remarks)
+        warnings += profile.warnings
+    settings = _settings(reader, warnings)
     if settings.security and settings.security.sasl:
         from .cleartext import cleartext_warnings
         from .token_urls import check_token_url
 
-        check_token_url(settings.security.sasl, given, environ, flags.config_providers)
-        remarks += cleartext_warnings(settings.security, settings.bootstrap, settings.transport)
-    secret = [setting for setting in given if is_secret(setting.key) and setting.value]
-    if file and any(setting.origin.startswith(f"{file}, ") for setting in secret):
-        remarks += filter(None, [permission_warning(file, "secrets")])
-    if profile and any(setting.origin.startswith(f"profile {profile.name} ") for setting in secret):
-        remarks += filter(None, [permission_warning(profile.file, "secrets")])
-    return Loaded(settings, tuple(dict.fromkeys(remarks)), tuple(given.understood))
+        check_token_url(settings.security.sasl, reader, environ, flags.config_providers)
+        warnings += cleartext_warnings(settings.security, settings.bootstrap, settings.transport)
+    secrets = [setting for setting in reader if is_secret(setting.key) and setting.value]
+    if file and any(setting.origin.startswith(f"{file}, ") for setting in secrets):
+        warnings += filter(None, [permission_warning(file, "secrets")])
+    if profile and any(setting.origin.startswith(f"profile {profile.name} ") for setting in secrets):
+        warnings += filter(None, [permission_warning(profile.file, "secrets")])
+    return Loaded(settings, tuple(dict.fromkeys(warnings)), tuple(reader.understood))
 
 
-def _overridden(layers: Iterable[Iterable[Setting]], given: SettingsReader) -> Iterator[str]:
-    """An exported variable is easily forgotten, and what a file says is for that file's brokers: a password, say."""
-    found = given.peek(*SERVERS)
+def _overridden(layers: Iterable[Iterable[Setting]], reader: SettingsReader) -> Iterator[str]:
+    """Yield a warning for each list of servers that the environment variable overrides.
+
+    The user may have forgotten the exported variable, and a file's password is meant for that file's brokers.
+    """
+    found = reader.peek(*SERVERS)
     if found and found.origin == BOOTSTRAP_ENV:
         for other in [other for layer in layers for other in layer if other.key in SERVERS]:
             if other.value.strip() != found.value:
                 yield f"{BOOTSTRAP_ENV} overrides {other.place}; to use those servers, unset it or set -b"
 
 
-def _settings(given: SettingsReader, remarks: list[str]) -> ClientSettings:
-    servers = given.take(*SERVERS, means="bootstrap servers")
-    timeout = given.seconds("default.api.timeout.ms", means="time limit for the whole command") or TIMEOUT
-    broker = given.seconds("request.timeout.ms", "socket.timeout.ms", means="time limit for a broker") or BROKER_TIMEOUT
-    transport = given.text(_TRANSPORT, means="protocol client")
-    client = _client_id(given)
-    security = _security(given, remarks)
+def _settings(reader: SettingsReader, warnings: list[str]) -> ClientSettings:
+    servers = reader.take(*SERVERS, means="bootstrap servers")
+    timeout = reader.seconds("default.api.timeout.ms", means="time limit for the whole command") or TIMEOUT
+    broker = (
+        reader.seconds("request.timeout.ms", "socket.timeout.ms", means="time limit for a broker") or BROKER_TIMEOUT
+    )
+    transport = reader.text(_TRANSPORT, means="protocol client")
+    client = _client_id(reader)
+    security = _security(reader, warnings)
     settings = ClientSettings(
         bootstrap=_servers(servers),
         timeout=timeout,
         broker_timeout=min(broker, timeout),
         transport=Transport(transport or Transport.WIRE),
         client_id=client or ClientSettings._field_defaults["client_id"],
-        max_requests_per_second=_rate(given),
+        max_requests_per_second=_rate(reader),
         security=security,
     )
-    remarks += warnings_on_unused(given.left(), security.protocol if security else "PLAINTEXT")
+    warnings += warnings_on_unused(reader.unused(), security.protocol if security else "PLAINTEXT")
     return settings
 
 
-def _rate(given: SettingsReader) -> float | None:
-    found = given.take(_RATE, means="maximum rate of requests")
+def _rate(reader: SettingsReader) -> float | None:
+    found = reader.take(_RATE, means="maximum rate of requests")
     if found is None:
         return None
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", found.value.strip()) or not float(found.value):
-        raise found.wrong("must be a positive number of requests per second")
+        raise found.error("must be a positive number of requests per second")
     return float(found.value)
 
 
-def _client_id(given: SettingsReader) -> str | None:
-    found = given.take("client.id", means="client ID in the brokers' logs and quotas")
+def _client_id(reader: SettingsReader) -> str | None:
+    found = reader.take("client.id", means="client ID in the brokers' logs and quotas")
     if found is None:
         return None
     try:
         size = len(found.value.encode())
     except UnicodeEncodeError:
-        raise found.wrong("is not valid UTF-8") from None
+        raise found.error("is not valid UTF-8") from None
     if size > 0x7FFF:
-        raise found.wrong(f"has {size:,} bytes; the maximum is 32,767")
+        raise found.error(f"has {size:,} bytes; the maximum is 32,767")
     return found.value.strip() or None
 
 
@@ -126,59 +139,64 @@ def _servers(setting: Setting | None) -> tuple[tuple[str, int], ...]:
         raise ConfigError(str(error)) from None
 
 
-def _security(given: SettingsReader, remarks: list[str]) -> Security | None:
-    found = given.take("security.protocol", means="TLS, SASL, both, or neither")
+def _security(reader: SettingsReader, warnings: list[str]) -> Security | None:
+    found = reader.take("security.protocol", means="TLS, SASL, both, or neither")
     protocol = (found.value.strip().upper() if found else "") or "PLAINTEXT"
     if found and protocol not in _PROTOCOLS:
-        word = told(found.value, (*_PROTOCOLS, "TLS", "SASL_TLS"))
-        raise found.wrong(f"{word}: there are {', '.join(_PROTOCOLS)}")
+        word = describe_value(found.value, (*_PROTOCOLS, "TLS", "SASL_TLS"))
+        raise found.error(f"{word}: there are {', '.join(_PROTOCOLS)}")
     if protocol == "PLAINTEXT":
         return None
     tls = sasl = None
     if "SASL" in protocol:
         from .login import sasl_of
 
-        sasl = sasl_of(given, remarks.append, _note(remarks, "a secret"))
+        sasl = sasl_of(reader, warnings.append, _permission_check(warnings, "a secret"))
     if protocol.endswith("SSL"):
         from .tls import tls_of
 
-        tls = tls_of(given, remarks.append, _note(remarks, "a key that is not encrypted"))
+        tls = tls_of(reader, warnings.append, _permission_check(warnings, "a key that is not encrypted"))
     return Security(tls, sasl)
 
 
-def _note(remarks: list[str], what: str) -> Callable[[Path, str], None]:
-    def note(path: Path, place: str) -> None:
-        remarks.extend(filter(None, [permission_warning(path, what)]))
+def _permission_check(warnings: list[str], what: str) -> Callable[[Path, str], None]:
+    """Return a function that appends a warning for a file that other users can read.
 
-    return note
+    :param what: the contents of such a file.
+    """
+
+    def check(path: Path, place: str) -> None:
+        warnings.extend(filter(None, [permission_warning(path, what)]))
+
+    return check
 
 
-def _profile(flags: Flags, ours: Mapping[str, str]) -> Profile | None:
-    """The one that somebody names, or the default where nobody says which cluster."""
-    if not (flags.profile or ours.get(PROFILE_ENV)) and (
-        flags.bootstrap or flags.command_config or ours.get(BOOTSTRAP_ENV) or ours.get(COMMAND_CONFIG_ENV)
+def _profile(flags: Flags, variables: Mapping[str, str]) -> Profile | None:
+    """Return the selected profile, or the default one if neither a flag nor the environment selects a cluster."""
+    if not (flags.profile or variables.get(PROFILE_ENV)) and (
+        flags.bootstrap or flags.command_config or variables.get(BOOTSTRAP_ENV) or variables.get(COMMAND_CONFIG_ENV)
     ):
         return None
     from .profiles import chosen_profile
 
-    return chosen_profile(flags, ours)
+    return chosen_profile(flags, variables)
 
 
-def _file(flags: Flags, ours: Mapping[str, str], profile: Profile | None) -> Path | None:
-    named = flags.command_config or ours.get(COMMAND_CONFIG_ENV)
-    if named:
-        return Path(named)
+def _file(flags: Flags, variables: Mapping[str, str], profile: Profile | None) -> Path | None:
+    path = flags.command_config or variables.get(COMMAND_CONFIG_ENV)
+    if path:
+        return Path(path)
     return profile.command_config if profile else None
 
 
 def _of_file(path: Path) -> Iterable[Setting]:
     for found in read_properties(path):
-        if found.key or found.value:  # a lone backslash is neither
+        if found.key or found.value:  # a lone backslash has neither
             yield Setting(found.key, found.value, f"{path}, line {found.line}")
 
 
-def _of_environment(ours: Mapping[str, str]) -> Iterable[Setting]:
-    servers = ours.get(BOOTSTRAP_ENV)
+def _of_environment(variables: Mapping[str, str]) -> Iterable[Setting]:
+    servers = variables.get(BOOTSTRAP_ENV)
     return [Setting("bootstrap.servers", servers, BOOTSTRAP_ENV, written="")] if servers else []
 
 

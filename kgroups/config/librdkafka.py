@@ -1,4 +1,4 @@
-"""The settings in librdkafka's words."""
+"""Convert the settings to librdkafka's configuration properties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Client = TypeVar("Client")
 
 
 class Options(dict[str, Any]):
-    """What librdkafka is told, passwords and keys among it: nothing of it is in its ``repr``."""
+    """Properties for librdkafka; they contain passwords and keys, so ``repr`` shows only the names."""
 
     def __repr__(self) -> str:
         return f"Options({', '.join(self)})"
@@ -29,10 +29,10 @@ class Options(dict[str, Any]):
 
 
 def librdkafka_options(settings: ClientSettings) -> dict[str, Any]:
-    """What every client of librdkafka needs to reach the cluster. Its own log stays silent: errors come as such.
+    """Return the properties that every librdkafka client needs to connect. The log is off; errors come as exceptions.
 
-    :raises ConfigError: for GSSAPI, which the builds that Python gets do not have.
-    :raises AuthenticationFailed: for a token whose life is over.
+    :raises ConfigError: for settings that librdkafka does not support, such as GSSAPI (not in the Python wheels).
+    :raises AuthenticationFailed: if the token has expired.
     """
     options = Options(
         {"bootstrap.servers": settings.bootstrap_servers, "client.id": settings.client_id, "log_level": 0}
@@ -42,36 +42,37 @@ def librdkafka_options(settings: ClientSettings) -> dict[str, Any]:
     return options
 
 
-def made_client(kind: Callable[[dict[str, Any]], Client], options: dict[str, Any]) -> Client:
-    """A client of librdkafka's, of a class of confluent_kafka.
+def make_client(client_class: Callable[[dict[str, Any]], Client], options: dict[str, Any]) -> Client:
+    """Create a librdkafka client.
 
-    The first token is asked for here: librdkafka would wait ten seconds for one that does not come, and not say why.
+    The first token is fetched here: without one, librdkafka waits ten seconds and does not report the reason.
 
-    :raises ConfigError: for settings that librdkafka does not take.
-    :raises AuthenticationFailed: when there is no token.
+    :param client_class: a class of confluent_kafka.
+    :raises ConfigError: if librdkafka rejects the settings.
+    :raises AuthenticationFailed: if there is no token.
     """
     if get_token := options.get("oauth_cb"):
         try:
             get_token("")
         except KgroupsError:
             raise
-        except Exception as error:  # AWS's library has many
+        except Exception as error:  # AWS's library raises many types
             raise AuthenticationFailed(f"no token for OAUTHBEARER: {error}") from None
     try:
-        return kind(options)
-    except Exception as error:  # a KafkaException, whose class is not for this room
-        told = error.args[0].str() if error.args and hasattr(error.args[0], "str") else type(error).__name__
-        if "OAuth token not set" in told:
-            raise AuthenticationFailed(f"OAUTHBEARER: {told}") from None
-        raise ConfigError(f"librdkafka rejected these settings: {_masked(told, options)}") from None
+        return client_class(options)
+    except Exception as error:  # a KafkaException, whose class config does not import
+        message = error.args[0].str() if error.args and hasattr(error.args[0], "str") else type(error).__name__
+        if "OAuth token not set" in message:
+            raise AuthenticationFailed(f"OAUTHBEARER: {message}") from None
+        raise ConfigError(f"librdkafka rejected these settings: {_masked(message, options)}") from None
 
 
-def _masked(told: str, options: Mapping[str, Any]) -> str:
-    """Librdkafka's words, which may repeat a value, without those that are secret."""
+def _masked(message: str, options: Mapping[str, Any]) -> str:
+    """Mask secret values in a message of librdkafka."""
     for key, value in options.items():
         if is_secret(key) and value:
-            told = told.replace(str(value), MASK)
-    return told
+            message = message.replace(str(value), MASK)
+    return message
 
 
 def _security(security: Security, host: str) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def _security(security: Security, host: str) -> dict[str, Any]:
 
 
 def _tls(tls: Tls) -> dict[str, Any]:
-    """Versions of TLS cannot be chosen there: it takes what OpenSSL takes for safe."""
+    """Return the TLS properties. librdkafka cannot select TLS versions: it uses OpenSSL's defaults."""
     options: dict[str, Any] = {
         "enable.ssl.certificate.verification": tls.verify,
         "ssl.endpoint.identification.algorithm": "https" if tls.check_name else "none",
@@ -105,7 +106,7 @@ def _tls(tls: Tls) -> dict[str, Any]:
 
 
 def _system_authorities() -> str | None:
-    """Where the system keeps them, as Python's ssl knows it: librdkafka's own OpenSSL looks where it was built."""
+    """Return the system's certificate authorities; librdkafka's own OpenSSL looks in the path of its build machine."""
     import ssl
 
     paths = ssl.get_default_verify_paths()
@@ -129,8 +130,8 @@ def _sasl(sasl: Sasl, host: str) -> dict[str, Any]:
             from .token_callback import check_life, token_callback
 
             check_life(credentials)
-            called: Callable[[str], tuple[Any, ...]] = token_callback(credentials, host)
-            return options | {"oauth_cb": called}
+            callback: Callable[[str], tuple[Any, ...]] = token_callback(credentials, host)
+            return options | {"oauth_cb": callback}
 
 
 def _oidc(client: ClientCredentials) -> dict[str, Any]:

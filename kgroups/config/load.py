@@ -1,4 +1,4 @@
-"""Flags, environment, profile and file -> one frozen ClientSettings: the one function that all commands call."""
+"""Load the settings of a command from flags, environment, profile and properties file."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from .settings import ClientSettings, Transport, parse_bootstrap
 
 
 def load_settings(flags: Flags, environ: Mapping[str, str], *, own: bool = True, explain: bool = False) -> Loaded:
-    """Flags go before the environment, this before the profile, and this before the properties file.
+    """Load the settings. Order of precedence: flags, environment, profile, properties file.
 
-    The default profile is looked at only where neither a flag nor the environment says which cluster: its password
-    is for its own brokers.
+    The default profile is used only if neither a flag nor the environment selects a cluster: its password is meant for
+    its own brokers.
 
-    :param own: whether profiles and our own environment variables count; they do not for Kafka's commands.
-    :param explain: tell of plain flags too what was understood.
-    :raises UsageError: for a flag or a variable that cannot be right, or when nobody says where the cluster is.
-    :raises ConfigError: for a file or a profile that cannot be right.
+    :param own: whether to use profiles and kgroups' environment variables; false for the drop-in commands.
+    :param explain: return the effective settings even if there are only plain flags.
+    :raises UsageError: if a flag or a variable is invalid, or there are no bootstrap servers.
+    :raises ConfigError: if a file or a profile is invalid.
     """
     for name, value in (
         ("--bootstrap-server", flags.bootstrap),
         ("--command-config", flags.command_config),
         ("--profile", flags.profile),
     ):
-        if value is not None and not value.strip():  # else another cluster would be asked than the one that was meant
+        if value is not None and not value.strip():  # without this check, the command would use a different cluster
             raise UsageError(f"{name} is empty; check that the variables of your script are set")
-    ours = environ if own else {}
-    servers = flags.bootstrap or ours.get(BOOTSTRAP_ENV)
-    more = flags.command_config or flags.overrides or flags.properties or flags.profile
-    more = more or ours.get(PROFILE_ENV) or ours.get(COMMAND_CONFIG_ENV)
-    if more or explain or (own and not servers):
+    variables = environ if own else {}
+    servers = flags.bootstrap or variables.get(BOOTSTRAP_ENV)
+    other_layers = flags.command_config or flags.overrides or flags.properties or flags.profile
+    other_layers = other_layers or variables.get(PROFILE_ENV) or variables.get(COMMAND_CONFIG_ENV)
+    if other_layers or explain or (own and not servers):
         from .layers import load_layers
 
         return load_layers(flags, environ, own=own)

@@ -1,4 +1,4 @@
-"""What ``-X`` says on a command line."""
+"""Read the overrides of ``-X``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .properties import read_bounded
 from .settings_reader import Setting, is_secret
 
 
-def settings_of_overrides(overrides: Iterable[str], remarks: list[str]) -> Iterator[Setting]:
-    """``KEY=VALUE``, ``KEY=@FILE`` for what the file holds, ``KEY=@@...`` for a value that begins with @.
+def settings_of_overrides(overrides: Iterable[str], warnings: list[str]) -> Iterator[Setting]:
+    """Yield the settings of ``KEY=VALUE``, ``KEY=@FILE`` (contents of the file) and ``KEY=@@...`` (a literal ``@``).
 
-    :param remarks: takes what is dangerous, one line each.
-    :raises UsageError: for one that is none of these.
-    :raises ConfigError: for a file that cannot be read.
+    :param warnings: insecure overrides are appended here, one line each.
+    :raises UsageError: if an override has none of these forms.
+    :raises ConfigError: if a file cannot be read.
     """
     for text in overrides:
         key, equals, value = text.partition("=")
@@ -30,11 +30,11 @@ def settings_of_overrides(overrides: Iterable[str], remarks: list[str]) -> Itera
             path = Path(value[1:])
             value = read_bounded(path, f"-X {key}").decode("utf-8", "surrogateescape").rstrip("\r\n")
             if is_secret(key):
-                remarks.extend(filter(None, [permission_warning(path, "a secret")]))
+                warnings.extend(filter(None, [permission_warning(path, "a secret")]))
             yield Setting(key, value, "-X")
             continue
         if is_secret(key) and value and not value.startswith("${"):
-            remarks.append(
+            warnings.append(
                 f"-X {key}: visible to every user of this machine in the process list; use {key}=@FILE, or "
                 f"{key}='${{env:NAME}}'"
             )

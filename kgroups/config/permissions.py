@@ -1,4 +1,4 @@
-"""Warns of files with secrets that others than their owner may read."""
+"""Warn of files with secrets that other users can read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
 def permission_warning(path: Path, what: str) -> str | None:
-    """A remark; ``None`` where only the owner may read it, or where it is no file: a pipe, say."""
+    """Return a warning; ``None`` if only the owner can read the file, or it is not a regular file, such as a pipe."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode) or not found.st_mode & _OTHERS:
+    if not stat.S_ISREG(status.st_mode) or not status.st_mode & _OTHERS:
         return None
-    who = "all users" if found.st_mode & stat.S_IROTH else "the group"
+    who = "all users" if status.st_mode & stat.S_IROTH else "the group"
     return f"{path} contains {what} and is readable by {who}; run chmod 600 {path}"

@@ -1,4 +1,4 @@
-"""Named pipes, and a shell's ``<(...)``: read to their end, but not waited for without one."""
+"""Read named pipes, such as a shell's ``<(...)``, to their end, within a time limit."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ import select
 import time
 from pathlib import Path
 
-PATIENCE = 30.0
-"""Seconds that the writer may let us wait; asking somebody's vault takes some."""
+TIMEOUT = 30.0
+"""Seconds to wait for the writer, which may have to query a secret store."""
 
 
-def read(path: Path, most: int) -> bytes:
-    """What comes out of a pipe, and no more than ``most`` bytes.
+def read(path: Path, limit: int) -> bytes:
+    """Return the contents of a pipe, at most ``limit`` bytes.
 
-    :raises TimeoutError: when nobody writes, or does not come to an end.
-    :raises OSError: when it cannot be read.
+    :raises TimeoutError: if no process writes to the pipe, or the writer does not close it.
+    :raises OSError: if it cannot be read.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # else opening it waits for a writer
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a blocking open would wait for a writer
     try:
-        return _all(handle, most, time.monotonic() + PATIENCE)
+        return _read_all(handle, limit, time.monotonic() + TIMEOUT)
     finally:
         os.close(handle)
 
 
-def _all(handle: int, most: int, end: float) -> bytes:
+def _read_all(handle: int, limit: int, end: float) -> bytes:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
-    data, begun = b"", False
-    while len(data) < most:
+    data, connected = b"", False
+    while len(data) < limit:
         try:
-            part = os.read(handle, most - len(data))
-        except BlockingIOError:  # somebody holds the other side, and is silent
-            part, begun = None, True
+            part = os.read(handle, limit - len(data))
+        except BlockingIOError:  # a writer has the pipe open, but has written nothing
+            part, connected = None, True
         if part:
             data += part
             continue
-        if part == b"" and (data or begun):
+        if part == b"" and (data or connected):
             return data
         if time.monotonic() > end:
             raise TimeoutError

@@ -1,4 +1,4 @@
-"""Which settings put which others out of force: spellings of one thing, and things that stand for one another."""
+"""Precedence between layers: which settings of an earlier layer a later setting overrides."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ _GROUPS: tuple[tuple[set[str], set[str]], ...] = (
     ({"https.ca.location", "https.ca.pem"}, set()),
     ({"request.timeout.ms", "socket.timeout.ms"}, set()),
 )
-"""Spellings of one thing, and what else they stand instead of: given later, one puts the others out of force."""
+"""Pairs of keys that are spellings of one setting, and of keys that they replace: a key in the first set of a pair
+overrides the other keys of both sets in earlier layers."""
 
 
 def effective(layers: Iterable[Iterable[Setting]]) -> list[Setting]:
-    """The settings in force: later layers go before earlier ones, and within a file the last of two."""
+    """Return the effective settings: later layers override earlier ones, and later values those in the same layer."""
     merged: dict[str, Setting] = {}
     for layer in layers:
         current = {setting.key: setting for setting in layer}
         for key in current:
-            for rival in _replaced_by(key) - current.keys():
-                merged.pop(rival, None)
+            for overridden in _overridden_by(key) - current.keys():
+                merged.pop(overridden, None)
         merged.update(current)
     return list(merged.values())
 
 
-def _replaced_by(key: str) -> set[str]:
-    return {rival for these, others in _GROUPS if key in these for rival in these | others}
+def _overridden_by(key: str) -> set[str]:
+    return {other for spellings, replaced in _GROUPS if key in spellings for other in spellings | replaced}

@@ -1,16 +1,16 @@
-"""Named clusters in a TOML file of the user's config folder.
+"""Read named clusters from a TOML file in the user's configuration directory.
 
 default = "prod"
 
 [profiles.prod]
 bootstrap = "b1:9093,b2:9093"
-command-config = "prod.properties"     # beside this file, or a whole path
+command-config = "prod.properties"     # relative to this file, or an absolute path
 timeout = "1m"                         # or a number of seconds
 broker-timeout = 5
 transport = "wire"
 client-id = "me"
 
-[profiles.prod.properties]             # whatever a properties file may hold
+[profiles.prod.properties]             # any key of a properties file
 security.protocol = "SSL"
 """
 
@@ -27,7 +27,7 @@ from kgroups.model.duration import parse_seconds
 
 from .flags import CONFIG_ENV, PROFILE_ENV, Flags
 from .properties import read_bounded
-from .safe_text import shown_key, told
+from .safe_text import describe_value, shown_key
 from .settings import Transport
 from .settings_reader import Setting
 
@@ -40,61 +40,63 @@ _KEYS = {
     "client-id": "client.id",
 }
 _COMMAND_CONFIG = "command-config"
-_WORDS = (*_KEYS, _COMMAND_CONFIG, "properties")
-_LONGEST_TIME = 1e9
-"""Seconds of a time limit."""
+_PROFILE_KEYS = (*_KEYS, _COMMAND_CONFIG, "properties")
+_MAX_SECONDS = 1e9
+"""Upper bound of a time limit."""
 
-_DEEPEST = 32
-"""Tables in tables: ``properties`` have as many as a key has dots."""
+_MAX_DEPTH = 32
+"""Nesting depth of tables: an unquoted key of ``properties`` has a level for each dot."""
 
 
 class Profile(NamedTuple):
-    """One cluster's settings, and the file that they are in."""
+    """The settings of one cluster, and their file."""
 
     name: str
     file: Path
     command_config: Path | None
     settings: tuple[Setting, ...]
-    remarks: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 class Profiles(NamedTuple):
-    """The file, read; empty where there is none."""
+    """The contents of the file; empty if it does not exist."""
 
     file: Path
     text: str = ""
     default: str | None = None
     tables: Mapping[str, Mapping[str, Any]] = {}
 
-    def profile(self, name: str, asked_by: str) -> Profile:
-        """
-        :param asked_by: the flag or variable that names it, or the file's ``default``.
-        :raises ConfigError: when it cannot be right.
-        :raises UsageError: when there is none of this name.
+    def profile(self, name: str, source: str) -> Profile:
+        """Return a profile.
+
+        :param source: the flag or variable that names it, or the file's ``default``; for errors.
+        :raises ConfigError: if the profile is invalid.
+        :raises UsageError: if there is no profile of this name.
         """
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
-            raise UsageError(f"{asked_by}: no profile {name!r} in {self.file}; profiles: {known}")
+            raise UsageError(f"{source}: no profile {name!r} in {self.file}; profiles: {known}")
         return _profile(self, name)
 
     def line(self, *keys: str) -> int:
-        """Where a key stands, as far as can be told: 1 where it cannot."""
+        """Return the line of a key, or of the table that contains it; 1 if neither is found."""
         return _line_of(self.text, keys)
 
 
 def config_file(environ: Mapping[str, str]) -> Path:
-    """Where the profiles are, or would be."""
-    named = environ.get(CONFIG_ENV)
-    if named:
-        return Path(named).expanduser()
+    """Return the path of the profiles file, which may not exist."""
+    path = environ.get(CONFIG_ENV)
+    if path:
+        return Path(path).expanduser()
     from platformdirs import user_config_path
 
     return user_config_path("kgroups", appauthor=False) / "config.toml"
 
 
 def read_profiles(environ: Mapping[str, str]) -> Profiles:
-    """
-    :raises ConfigError: when the file is no TOML, or not of this shape; or when KGROUPS_CONFIG names none.
+    """Read the profiles file.
+
+    :raises ConfigError: if it is not valid TOML, or has the wrong structure, or KGROUPS_CONFIG names a missing file.
     """
     file = config_file(environ)
     if not environ.get(CONFIG_ENV) and not file.is_file():
@@ -109,7 +111,7 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
         raise ConfigError(f"{file}{_place(str(error))}") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply") from None
-    except ValueError:  # of Python, which reads no number of thousands of digits
+    except ValueError:  # Python limits the number of digits of an int
         raise ConfigError(f"{file}: contains a number that is too long") from None
     _check_size(tree, file)
     tables = tree.get("profiles", {})
@@ -122,20 +124,23 @@ def read_profiles(environ: Mapping[str, str]) -> Profiles:
 
 
 def _check_size(tree: object, file: Path) -> None:
-    """:raises ConfigError: for what TOML's grammar allows, and no profile has."""
-    left = [(tree, 0)]
-    while left:
-        value, depth = left.pop()
-        if depth > _DEEPEST:
+    """Check nesting and numbers, which TOML's grammar does not limit.
+
+    :raises ConfigError: if they exceed what a profile needs.
+    """
+    pending = [(tree, 0)]
+    while pending:
+        value, depth = pending.pop()
+        if depth > _MAX_DEPTH:
             raise ConfigError(f"{file}: nested too deeply")
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
             raise ConfigError(f"{file}: contains a number that is too long")
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        left += [(each, depth + 1) for each in inner]
+        pending += [(each, depth + 1) for each in inner]
 
 
 def chosen_profile(flags: Flags, environ: Mapping[str, str]) -> Profile | None:
-    """By ``--profile``, by KGROUPS_PROFILE, or the default; ``None`` where there is none."""
+    """Return the profile of ``--profile`` or KGROUPS_PROFILE, or the default; ``None`` if there is none."""
     profiles = read_profiles(environ)
     if flags.profile:
         return profiles.profile(flags.profile, "--profile")
@@ -157,14 +162,16 @@ def _profile(profiles: Profiles, name: str) -> Profile:
         elif key in _KEYS:
             text = _milliseconds(value, f"{origin}: {key}") if "timeout" in key else _text(value, f"{origin}: {key}")
             if key == "transport" and text not in list(Transport):
-                raise ConfigError(f"{origin}: {key} {told(text, Transport)}: there are {', '.join(Transport)}")
+                raise ConfigError(
+                    f"{origin}: {key} {describe_value(text, Transport)}: there are {', '.join(Transport)}"
+                )
             settings.append(Setting(_KEYS[key], text, origin, written=key))
         else:
-            unknown.append(f"{shown_key(key, _WORDS)} (line {profiles.line('profiles', name, key)})")
+            unknown.append(f"{shown_key(key, _PROFILE_KEYS)} (line {profiles.line('profiles', name, key)})")
     place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name)})"
-    known = ", ".join(_WORDS)
-    remarks = (f"{place}: unknown and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
-    return Profile(name, profiles.file, command_config, tuple(settings), remarks)
+    known = ", ".join(_PROFILE_KEYS)
+    warnings = (f"{place}: unknown and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
+    return Profile(name, profiles.file, command_config, tuple(settings), warnings)
 
 
 def _properties(profiles: Profiles, name: str, value: object, origin: str) -> Iterator[Setting]:
@@ -176,13 +183,13 @@ def _properties(profiles: Profiles, name: str, value: object, origin: str) -> It
         yield Setting(key, _text(text, f"{at}: {shown_key(key)}"), at)
 
 
-def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """``security.protocol`` without quotes is a table in a table for TOML."""
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield dotted keys: TOML reads ``security.protocol`` without quotes as nested tables."""
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{before}{key}.")
+            yield from _flat(value, f"{prefix}{key}.")
         else:
-            yield before + key, value
+            yield prefix + key, value
 
 
 def _text(value: object, place: str) -> str:
@@ -197,37 +204,37 @@ def _text(value: object, place: str) -> str:
 
 def _milliseconds(value: object, place: str) -> str:
     seconds = parse_seconds(_text(value, place))
-    milliseconds = round(seconds * 1000) if seconds and seconds < _LONGEST_TIME else 0
+    milliseconds = round(seconds * 1000) if seconds and seconds < _MAX_SECONDS else 0
     if not milliseconds:
         raise ConfigError(f'{place} must be a positive duration such as 30, "500ms", "10s", or "2m"')
     return str(milliseconds)
 
 
 def _place(error: str) -> str:
-    """``..., line 3: ...`` of tomllib's ``... (at line 3, column 5)``, which tells nothing of values, but keys."""
+    """Rewrite tomllib's ``... (at line 3, column 5)`` as ``, line 3: ...``, without keys, which it quotes."""
     error = re.sub(r" (?:\('.*\)|'.{3,}')", "", error, flags=re.DOTALL)
     found = re.search(r"\(at line (\d+), column \d+\)$", error)
     return f", line {found[1]}: {error[: found.start()].strip()}" if found else f": {error}"
 
 
 def _line_of(text: str, keys: tuple[str, ...]) -> int:
-    """tomllib does not tell. The line of the key in its table, of the table, or of what begins either."""
-    wanted = ".".join(keys)
+    """Return the line of a key, else of its table or of the longest prefix of either; tomllib does not report lines."""
+    dotted = ".".join(keys)
     best, depth, table = 1, 0, ""
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if found := re.match(r"\[\s*([^\]]+?)\s*\]", stripped):
-            table = here = _plain(found[1])
+            table = here = _unquoted(found[1])
         elif found := re.match(r"([\w.\-\"' ]+?)\s*=", stripped):
-            here = f"{table}.{_plain(found[1])}" if table else _plain(found[1])
+            here = f"{table}.{_unquoted(found[1])}" if table else _unquoted(found[1])
         else:
             continue
-        if here == wanted:
+        if here == dotted:
             return number
-        if wanted.startswith(here + ".") and len(here) > depth:
+        if dotted.startswith(here + ".") and len(here) > depth:
             best, depth = number, len(here)
     return best
 
 
-def _plain(key: str) -> str:
+def _unquoted(key: str) -> str:
     return re.sub(r"[\"' ]", "", key)

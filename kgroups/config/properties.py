@@ -1,4 +1,4 @@
-"""The format of Java's properties files, as ``java.util.Properties`` reads it. What the keys mean is said elsewhere."""
+"""Read files in the format of ``java.util.Properties``. The keys are interpreted elsewhere."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from . import pipe
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
-LARGEST = 10 << 20
-"""Bytes of a file that somebody wrote by hand, and more; a device that never ends is refused."""
+MAX_SIZE = 10 << 20
+"""Maximum size of a file in bytes, more than a configuration needs; it rejects devices that never end."""
 
 
 class Property(NamedTuple):
-    """One setting, and the line of the file on which it begins."""
+    """One setting, and the number of its first line."""
 
     key: str
     value: str
@@ -30,18 +30,18 @@ class Property(NamedTuple):
 
 
 def read_properties(path: Path) -> Iterator[Property]:
-    """The settings in the order of the file; where a key comes twice, Java goes by the last.
+    """Yield the settings in the order of the file; for a repeated key, Java uses the last value.
 
-    :raises ConfigError: when there is no such file, or a ``\\u`` escape in it is none.
+    :raises ConfigError: if the file cannot be read, or contains an invalid ``\\u`` escape.
     """
     data = read_bounded(path)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ConfigError(f"{path} is UTF-16, as some Windows editors write; save it as UTF-8")
-    data = data.removeprefix(codecs.BOM_UTF8)  # Java takes it for part of the first key, and goes on without this
-    text = data.decode("latin-1")  # by the format's definition; others are escaped
-    for number, line in _whole_lines(text):
+    data = data.removeprefix(codecs.BOM_UTF8)  # Java makes it part of the first key, and ignores that setting
+    text = data.decode("latin-1")  # by definition of the format; other characters are escaped
+    for number, line in _logical_lines(text):
         found = re.match(r"((?:\\.|[^\\=:\s])*)[ \t\f]*(?:[=:][ \t\f]*)?", line, re.DOTALL)
-        assert found  # it matches anything
+        assert found  # the pattern matches any text
         key, value = found[1], line[found.end() :]
         try:
             yield Property(_unescaped(key), _unescaped(value), number)
@@ -50,38 +50,41 @@ def read_properties(path: Path) -> Iterator[Property]:
 
 
 def read_bounded(path: Path, what: str = "") -> bytes:
-    """A file's bytes; a pipe such as a shell's ``<(...)`` may be one.
+    """Return the bytes of a file, which may be a pipe such as a shell's ``<(...)``.
 
-    :param what: asked for it, and stands before the reason: ``client.properties, line 3: ssl.key.location``.
-    :raises ConfigError: when it cannot be read, or has no end.
+    :param what: the setting that names the file, for errors: ``client.properties, line 3: ssl.key.location``.
+    :raises ConfigError: if it cannot be read, or is too large.
     """
-    before = f"{what}: " if what else ""
+    prefix = f"{what}: " if what else ""
     try:
-        data = pipe.read(path, LARGEST + 1) if path.is_fifo() else _head(path)
+        data = pipe.read(path, MAX_SIZE + 1) if path.is_fifo() else _head(path)
     except TimeoutError:
-        raise ConfigError(f"{before}cannot read {path}: it is a pipe that no process writes to") from None
+        raise ConfigError(f"{prefix}cannot read {path}: it is a pipe that no process writes to") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or "no file can have this name"
-        raise ConfigError(f"{before}cannot read {path}: {reason}") from None
-    if len(data) > LARGEST:
-        raise ConfigError(f"{before}cannot read {path}: it is larger than {LARGEST >> 20} MiB")
+        raise ConfigError(f"{prefix}cannot read {path}: {reason}") from None
+    if len(data) > MAX_SIZE:
+        raise ConfigError(f"{prefix}cannot read {path}: it is larger than {MAX_SIZE >> 20} MiB")
     return data
 
 
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(LARGEST + 1)
+        return file.read(MAX_SIZE + 1)
 
 
-def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with those that continue them, which an odd number of backslashes at the end announces; no comments."""
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield logical lines and the numbers of their first lines, without comments.
+
+    An odd number of backslashes at the end of a line continues it.
+    """
     begun: tuple[int, list[str]] | None = None
     lines = re.split(r"\r\n|\r|\n", text)
     for number, raw in enumerate(lines, 1):
         line = raw.lstrip(" \t\f")
         if not (begun and any(begun[1])) and (not line or line[0] in "#!"):
             if line or number < len(lines):
-                begun = None  # where an empty line was to be continued, too; but not by the file's end
+                begun = None  # also ends a continued line that is empty, but not at the end of the file
             continue
         first, so_far = begun or (number, [])
         if (len(line) - len(line.rstrip("\\"))) % 2:
@@ -95,7 +98,10 @@ def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _unescaped(text: str) -> str:
-    """:raises ValueError: for a ``\\u`` without its digits."""
+    """Resolve the escapes.
+
+    :raises ValueError: for a ``\\u`` without four hexadecimal digits.
+    """
     parts = re.split(r"\\(u.{0,4}|.)", text, flags=re.DOTALL)
     for at in range(1, len(parts), 2):
         escape = parts[at]
@@ -106,9 +112,9 @@ def _unescaped(text: str) -> str:
         else:
             raise ValueError
     text = "".join(parts)
-    return _paired(text) if any("\ud800" <= char <= "\udfff" for char in text) else text
+    return _join_surrogates(text) if any("\ud800" <= char <= "\udfff" for char in text) else text
 
 
-def _paired(text: str) -> str:
-    """Two escapes may stand for one character, as UTF-16 has it: ``\\ud83d\\ude00``."""
+def _join_surrogates(text: str) -> str:
+    """Replace UTF-16 surrogate pairs such as ``\\ud83d\\ude00`` with the characters that they encode."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

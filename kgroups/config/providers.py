@@ -1,12 +1,14 @@
-"""Config providers: ``${env:NAME}``, ``${file:PATH:KEY}`` and ``${directory:PATH:FILE}`` in values (KIP-297, 421, 887).
+"""Resolve placeholders of config providers (KIP-297, KIP-421, KIP-887).
 
-Java's clients know only those that ``config.providers`` declares. Where nothing is declared, these three go by their
-names here; where something is, only that, by its class. ``${`` of any other name stays as it is, as with Java. A value
-that is not there is an error, where Java would send the placeholder as the password.
+They are ``${env:NAME}``, ``${file:PATH:KEY}`` and ``${directory:PATH:FILE}``.
 
-Whoever writes such a value reads this machine's files and variables, and may send them to a broker of his: see
-CVE-2024-31141. So a program's ``properties`` fill in nothing unless the program says so, and KGROUPS_CONFIG_PROVIDERS
-turns providers off, as Java's ``org.apache.kafka.automatic.config.providers`` does.
+Java's clients support only providers declared in ``config.providers``. Without declarations, kgroups accepts these
+three names; otherwise only declared names, by their class. As in Java, ``${`` with any other name is left unchanged. A
+missing value is an error; Java would send the placeholder as the password.
+
+The author of a placeholder can read local files and variables, and send them to a broker of their choice: see
+CVE-2024-31141. Therefore a program's ``properties`` are not resolved unless the program requests it, and
+KGROUPS_CONFIG_PROVIDERS restricts providers, like Java's ``org.apache.kafka.automatic.config.providers``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from .safe_text import shown_key
 from .settings_reader import Setting, SettingsReader
 
 PROVIDERS_ENV = "KGROUPS_CONFIG_PROVIDERS"
-"""``off``, or a comma list of ``env``, ``file`` and ``directory``: which may be used at all."""
+"""Allowed providers: ``off``, or a comma-separated list of ``env``, ``file`` and ``directory``."""
 
 PROGRAM = "properties"
 """The origin of settings that a program passes."""
@@ -34,19 +36,19 @@ _CLASSES = {
     "FileConfigProvider": "file",
     "DirectoryConfigProvider": "directory",
 }
-_KINDS = tuple(_CLASSES.values())
+_PROVIDERS = tuple(_CLASSES.values())
 DECLARED = "config.providers"
 
 _BLANKS = "".join(map(chr, range(33)))
-"""What Java's ``trim`` takes off."""
-_AS_IT_IS = ("sasl.username", "sasl.password")
+"""Characters that Java's ``String.trim`` removes."""
+_UNTRIMMED = ("sasl.username", "sasl.password")
 
-Note = Callable[[Path, str], None]
-"""Told of each file that secrets come from, and of who asked for it."""
+FileCheck = Callable[[Path, str], None]
+"""Called with each file that a placeholder reads, and with the place of the setting."""
 
 
 class _Place(NamedTuple):
-    """``${NAME:KEY}`` or ``${NAME:PATH:KEY}``: where it stands in a value, and its parts."""
+    """``${NAME:KEY}`` or ``${NAME:PATH:KEY}``: its parts, and its position in a value."""
 
     start: int
     end: int
@@ -56,7 +58,7 @@ class _Place(NamedTuple):
 
 
 def _places(text: str) -> Iterator[_Place]:
-    """What Java's pattern ``\\$\\{([^}]*?):(([^}]*?):)?([^}]*?)\\}`` finds, in one pass."""
+    """Yield the matches of Java's pattern ``\\$\\{([^}]*?):(([^}]*?):)?([^}]*?)\\}``, in linear time."""
     start = text.find("${")
     while start >= 0:
         end = text.find("}", start)
@@ -70,48 +72,49 @@ def _places(text: str) -> Iterator[_Place]:
 
 
 class Providers:
-    """The providers that settings may name."""
+    """The providers that placeholders may name."""
 
     def __init__(
-        self, given: SettingsReader, environ: Mapping[str, str], note: Note, trusted: bool | None = None
+        self, settings: SettingsReader, environ: Mapping[str, str], check_file: FileCheck, trusted: bool | None = None
     ) -> None:
-        """
-        :param trusted: whether values are filled in at all; ``None``: those of a program's properties are not.
-        :raises UsageError: for a KGROUPS_CONFIG_PROVIDERS that is none.
-        :raises ConfigError: for a program's declaration of providers where it is not trusted; a class that nobody knows
-            is an error where it is used.
+        """Read the declarations of providers.
+
+        :param trusted: whether to resolve placeholders; ``None``: everywhere except in a program's properties.
+        :raises UsageError: if KGROUPS_CONFIG_PROVIDERS is invalid.
+        :raises ConfigError: if a program's properties declare providers without ``trusted``. An unsupported class is an
+            error only in :meth:`resolve`.
         """
         self._environ = environ
-        self._note = note
+        self._check_file = check_file
         self._trusted = trusted
         self._permitted = _permitted(environ)
         self._unknown: set[str] = set()
         self._allowed: dict[str, str] = {}
         self._files: dict[str, dict[str, str]] = {}
-        declaration = given.peek(DECLARED)
+        declaration = settings.peek(DECLARED)
         if declaration and declaration.origin == PROGRAM and not trusted:
-            raise declaration.wrong("is not allowed in properties of a program unless config_providers=True")
-        declared = _names(given.text(DECLARED, means="config providers for ${...}"))
-        self._kinds = {} if declared else {kind: kind for kind in _KINDS}
+            raise declaration.error("is not allowed in properties of a program unless config_providers=True")
+        declared = _names(settings.text(DECLARED, means="config providers for ${...}"))
+        self._providers = {} if declared else {provider: provider for provider in _PROVIDERS}
         for name in declared:
-            self._declare(given, name)
+            self._declare(settings, name)
 
-    def _declare(self, given: SettingsReader, name: str) -> None:
-        made = given.text(f"{DECLARED}.{name}.class", means=f"config provider for ${{{name}:...}}") or ""
-        kind = _CLASSES.get(made.rpartition(".")[2])
-        if kind is None:
+    def _declare(self, settings: SettingsReader, name: str) -> None:
+        class_name = settings.text(f"{DECLARED}.{name}.class", means=f"config provider for ${{{name}:...}}") or ""
+        provider = _CLASSES.get(class_name.rpartition(".")[2])
+        if provider is None:
             self._unknown.add(name)
         else:
-            self._kinds[name] = kind
-        params = given.take_all(f"{DECLARED}.{name}.param.", means="values that the config provider may read")
-        limit = params.get("allowlist.pattern" if kind == "env" else "allowed.paths")
+            self._providers[name] = provider
+        params = settings.take_all(f"{DECLARED}.{name}.param.", means="values that the config provider may read")
+        limit = params.get("allowlist.pattern" if provider == "env" else "allowed.paths")
         if limit:
             self._allowed[name] = limit.value.strip()
 
-    def fill_in(self, setting: Setting) -> str:
-        """The value with what its placeholders stand for.
+    def resolve(self, setting: Setting) -> str:
+        """Return the value with its placeholders resolved.
 
-        :raises ConfigError: when one of them stands for nothing; it names file and line, and no value.
+        :raises ConfigError: if one of them has no value; with file and line, without values.
         """
         parts, at = [], 0
         for place in _places(setting.value):
@@ -121,37 +124,37 @@ class Providers:
 
     def _value(self, setting: Setting, place: _Place) -> str:
         name, path, key = place.name, place.path, place.key
-        kind = self._kinds.get(name)
-        if kind is None and name not in self._unknown and name not in _KINDS:
+        provider = self._providers.get(name)
+        if provider is None and name not in self._unknown and name not in _PROVIDERS:
             return setting.value[place.start : place.end]
         self._check_trust(setting, name)
         if name in self._unknown:
-            raise setting.wrong(f"uses ${{{name}:...}}, an unsupported config provider")
-        if kind is None:
-            raise setting.wrong(f"uses ${{{name}:...}}, which {DECLARED} does not declare")
-        if kind not in self._permitted:
-            raise setting.wrong(f"uses ${{{name}:...}}, which {PROVIDERS_ENV} does not allow")
-        if kind == "env":
+            raise setting.error(f"uses ${{{name}:...}}, an unsupported config provider")
+        if provider is None:
+            raise setting.error(f"uses ${{{name}:...}}, which {DECLARED} does not declare")
+        if provider not in self._permitted:
+            raise setting.error(f"uses ${{{name}:...}}, which {PROVIDERS_ENV} does not allow")
+        if provider == "env":
             return self._variable(setting, name, f"{path}:{key}" if path else key)
         if not path:
-            raise setting.wrong(f"has ${{{name}:...}} without a key; use ${{{name}:PATH:KEY}}")
+            raise setting.error(f"has ${{{name}:...}} without a key; use ${{{name}:PATH:KEY}}")
         self._check_allowed(setting, name, path)
-        return self._of_file(setting, path, key) if kind == "file" else self._of_folder(setting, path, key)
+        return self._of_file(setting, path, key) if provider == "file" else self._of_folder(setting, path, key)
 
     def _check_trust(self, setting: Setting, name: str) -> None:
         trusted = setting.origin != PROGRAM if self._trusted is None else self._trusted
         if not trusted:
-            raise setting.wrong(f"uses ${{{name}:...}}, which requires config_providers=True")
+            raise setting.error(f"uses ${{{name}:...}}, which requires config_providers=True")
 
     def _variable(self, setting: Setting, name: str, key: str) -> str:
         pattern = self._allowed.get(name)
         try:
             if pattern and not re.fullmatch(pattern, key):
-                raise setting.wrong(f"reads the environment variable {key}, which {DECLARED}.{name} does not allow")
+                raise setting.error(f"reads the environment variable {key}, which {DECLARED}.{name} does not allow")
         except re.error:
             raise ConfigError(f"{DECLARED}.{name}.param.allowlist.pattern is not a valid regular expression") from None
         if key not in self._environ:
-            raise setting.wrong(f"reads the environment variable {key}, which is not set")
+            raise setting.error(f"reads the environment variable {key}, which is not set")
         return self._environ[key]
 
     def _of_file(self, setting: Setting, path: str, key: str) -> str:
@@ -160,64 +163,66 @@ class Providers:
                 self._files[path] = {found.key: found.value for found in read_properties(Path(path))}
             except ConfigError as error:
                 raise ConfigError(f"{setting.place}: {error}") from None
-            self._note(Path(path), setting.place)
+            self._check_file(Path(path), setting.place)
         if key not in self._files[path]:
-            raise setting.wrong(f"reads {key} from {path}, which has no such key")
+            raise setting.error(f"reads {key} from {path}, which has no such key")
         return self._files[path][key]
 
     def _of_folder(self, setting: Setting, path: str, key: str) -> str:
         if "/" in key or key in ("", ".", ".."):
-            raise setting.wrong(f"reads {key!r} from the directory {path}, but that is not a file name")
+            raise setting.error(f"reads {key!r} from the directory {path}, but that is not a file name")
         file = Path(path, key)
         text = read_bounded(file, setting.place)
-        self._note(file, setting.place)
+        self._check_file(file, setting.place)
         try:
             return text.decode()
         except UnicodeDecodeError:
-            raise setting.wrong(f"reads {file}, which is not valid UTF-8") from None
+            raise setting.error(f"reads {file}, which is not valid UTF-8") from None
 
     def _check_allowed(self, setting: Setting, name: str, path: str) -> None:
         allowed = self._allowed.get(name)
         if allowed is None:
             return
-        wanted = os.path.normpath(Path(path).absolute())
-        if not any(Path(wanted).is_relative_to(folder) for folder in _names(allowed)):
-            raise setting.wrong(f"reads {path}, which is not in {DECLARED}.{name}.param.allowed.paths ({allowed})")
+        normalized = os.path.normpath(Path(path).absolute())
+        if not any(Path(normalized).is_relative_to(folder) for folder in _names(allowed)):
+            raise setting.error(f"reads {path}, which is not in {DECLARED}.{name}.param.allowed.paths ({allowed})")
 
 
-def filled_in(
-    given: SettingsReader, environ: Mapping[str, str], note: Note, trusted: bool | None = None
+def resolve_placeholders(
+    settings: SettingsReader, environ: Mapping[str, str], check_file: FileCheck, trusted: bool | None = None
 ) -> list[Setting]:
-    """All settings with their values, those of ``config.providers`` left out.
+    """Return the settings, except ``config.providers``, with their placeholders resolved.
 
-    Blanks around a value are not part of it, nor is the line's end in a file that a placeholder stands for: Java's
-    ConfigDef has it so, of passwords too. librdkafka's user name and password, which Java does not know, stay.
+    Values are trimmed, including the line end of a file: Java's ConfigDef does the same, even with passwords.
+    librdkafka's user name and password, which Java does not have, are not trimmed.
 
-    :raises UsageError: see :class:`Providers`.
-    :raises ConfigError: see :class:`Providers` and :meth:`Providers.fill_in`.
+    :raises UsageError: if KGROUPS_CONFIG_PROVIDERS is invalid.
+    :raises ConfigError: if a placeholder has no value, or is not allowed.
     """
-    providers = Providers(given, environ, note, trusted)
-    return [_trimmed(setting._replace(value=providers.fill_in(_told(setting)))) for setting in given.left()]
+    providers = Providers(settings, environ, check_file, trusted)
+    return [
+        _trimmed(setting._replace(value=providers.resolve(_with_safe_name(setting)))) for setting in settings.unused()
+    ]
 
 
-def _told(setting: Setting) -> Setting:
-    """The setting as errors name it: nobody knows yet whether there is such a key."""
+def _with_safe_name(setting: Setting) -> Setting:
+    """Hide the key in errors unless it looks like one: unknown keys are not filtered yet."""
     return setting if setting.written is not None else setting._replace(written=shown_key(setting.key))
 
 
 def _trimmed(setting: Setting) -> Setting:
-    return setting if setting.key in _AS_IT_IS else setting._replace(value=setting.value.strip(_BLANKS))
+    return setting if setting.key in _UNTRIMMED else setting._replace(value=setting.value.strip(_BLANKS))
 
 
 def _permitted(environ: Mapping[str, str]) -> frozenset[str]:
-    said = environ.get(PROVIDERS_ENV)
-    if said is None:
-        return frozenset(_KINDS)
-    words = _names(said)
+    text = environ.get(PROVIDERS_ENV)
+    if text is None:
+        return frozenset(_PROVIDERS)
+    words = _names(text)
     if words == ["off"]:
         return frozenset()
-    if not words or not {*words} <= {*_KINDS}:
-        raise UsageError(f"{PROVIDERS_ENV} must be off, or a list of {', '.join(_KINDS)}")
+    if not words or not {*words} <= {*_PROVIDERS}:
+        raise UsageError(f"{PROVIDERS_ENV} must be off, or a list of {', '.join(_PROVIDERS)}")
     return frozenset(words)
 
 

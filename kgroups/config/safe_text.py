@@ -1,7 +1,8 @@
-"""Which words of a settings file may stand in a message.
+"""Decide which words of a settings file may appear in a message.
 
-What stands where a key, a mechanism or a file's type belongs may be half of somebody's password: a value that goes on
-in the next line, a key file given for a properties file, two values exchanged. Shown is only what is known, or nearly.
+A word in the place of a key, a mechanism or a file type may be part of a password: the rest of a value that continues
+on the next line, a key file passed as a properties file, two swapped values. Messages show only words that are known,
+or similar to a known one.
 """
 
 from __future__ import annotations
@@ -15,31 +16,31 @@ _DOTTED = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z0-9]+)+")
 _LONGEST = 60
 
 HIDDEN_KEY = "a key"
-"""Stands for one that is not shown; file and line are told beside it."""
+"""Replaces a key that must not be shown; messages add file and line."""
 
 
 @cache
-def harmless() -> frozenset[str]:
-    """Keys of Java's clients and librdkafka that make no difference here."""
+def known_unused_keys() -> frozenset[str]:
+    """Return the keys of Java's clients and librdkafka that have no effect in kgroups."""
     lines = Path(__file__).with_name("known_keys.txt").read_text(encoding="ascii").splitlines()
     return frozenset(line for line in lines if not line.startswith("#"))
 
 
 def shown_key(key: str, known: Iterable[str] = ()) -> str:
-    """A key that has the form of Kafka's, or is nearly one that there is; else :data:`HIDDEN_KEY`."""
-    if len(key) < _LONGEST and (_DOTTED.fullmatch(key) or nearly(key, {*harmless(), *known})):
+    """Return the key if it has the form of Kafka's keys or is similar to a known one, else :data:`HIDDEN_KEY`."""
+    if len(key) < _LONGEST and (_DOTTED.fullmatch(key) or is_similar(key, {*known_unused_keys(), *known})):
         return key
     return HIDDEN_KEY
 
 
-def told(value: str, known: Iterable[str]) -> str:
-    """``is 'SASL'``, where a word is nearly one of those that are known; else that it is none of them."""
+def describe_value(value: str, known: Iterable[str]) -> str:
+    """Return ``is 'SASL'`` if the value is similar to a known one, else a text without the value."""
     word = value.strip()
-    return f"is {word!r}" if nearly(word, known) else "is not a known value"
+    return f"is {word!r}" if is_similar(word, known) else "is not a known value"
 
 
-def nearly(word: str, known: Iterable[str]) -> bool:
-    """Whether a word is one of these, or was meant to be."""
+def is_similar(word: str, known: Iterable[str]) -> bool:
+    """Return whether a word equals a known one, or is probably a misspelling of it."""
     from difflib import get_close_matches
 
     folded = [each.casefold() for each in known]

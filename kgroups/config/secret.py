@@ -1,21 +1,21 @@
-"""Texts that nobody may see: passwords, keys, tokens."""
+"""Hold passwords, keys, and tokens so that they are not shown by accident."""
 
 from __future__ import annotations
 
 MASK = "****"
 
 
-class Veiled(dict[str, str]):
-    """A dict that shows its keys, and of its values nothing."""
+class SecretDict(dict[str, str]):
+    """A dict whose ``repr`` shows its keys and masks its values."""
 
     def __repr__(self) -> str:
         return f"{{{', '.join(f'{key}: {MASK}' for key in self)}}}"
 
 
 class Secret:
-    """Holds a text and shows it to nobody who does not ask by name: not to ``repr``, ``str``, ``format``, logs, JSON.
+    """A text that only :meth:`reveal` returns; ``repr``, ``str``, ``format``, logs, and JSON do not show it.
 
-    It can be pickled: Spark's executors need what the driver was given.
+    It can be pickled: Spark's executors need the secrets of the driver.
     """
 
     __slots__ = ("_text",)
@@ -24,7 +24,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The text itself. Whoever calls this answers for where it goes."""
+        """Return the text itself; the caller is responsible for not exposing it."""
         return self._text
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""How a client and a broker prove to each other who they are: plain values, whatever file or flag they came from.
+"""TLS and SASL settings as plain values, independent of the file or flag that they came from.
 
-Stores are read and unpacked before they get here: certificates and keys are PEM texts, so that both transports are fed
-alike. Imported only where a cluster asks for it: a plain connection pays nothing for this.
+Keystores are already unpacked: certificates and keys are PEM texts, so that both transports use the same values.
+Imported only for clusters with TLS or SASL, so that plaintext connections do not load it.
 """
 
 from __future__ import annotations
@@ -15,61 +15,61 @@ from .secret import Secret
 
 
 class Mechanism(StrEnum):
-    """The SASL mechanisms that we speak ourselves."""
+    """The SASL mechanisms that the wire client implements."""
 
     PLAIN = "PLAIN"
     SCRAM_SHA_256 = "SCRAM-SHA-256"
     SCRAM_SHA_512 = "SCRAM-SHA-512"
     OAUTHBEARER = "OAUTHBEARER"
     GSSAPI = "GSSAPI"
-    """With the extra ``kgroups[gssapi]``."""
+    """Requires ``kgroups[gssapi]``."""
 
 
 class Tls(NamedTuple):
-    """What TLS needs. Verification is on unless somebody turned it off by name."""
+    """TLS settings. Verification is on unless it is explicitly turned off."""
 
     authorities: str | None = None
-    """The certificates to trust, PEM, one after the other; ``None``: those of the system."""
+    """Trusted certificate authorities, concatenated PEM; ``None``: those of the system."""
     certificate: str | None = None
-    """Ours, PEM, with those that lead to its authority after it; ``None``: we show none."""
+    """Client certificate, PEM, followed by its chain; ``None``: no client certificate."""
     key: Secret | None = None
-    """That certificate's, PEM, perhaps encrypted."""
+    """Private key of the client certificate, PEM, possibly encrypted."""
     key_password: Secret | None = None
     verify: bool = True
-    """Whether the broker's certificate must lead to an authority. Java cannot turn this off, librdkafka can."""
+    """Whether to verify the broker's certificate chain. Java's clients cannot turn this off, librdkafka can."""
     check_name: bool = True
-    """Whether the certificate must name the host that we connect to: ``ssl.endpoint.identification.algorithm``."""
+    """Whether to verify the host name in the certificate: ``ssl.endpoint.identification.algorithm``."""
     versions: tuple[str, ...] = ()
-    """Java's names, ``TLSv1.2``, ``TLSv1.3``; empty: what Python's ssl takes for safe."""
+    """Java's names: ``TLSv1.2``, ``TLSv1.3``; empty: the default of Python's ssl."""
     ciphers: tuple[str, ...] = ()
-    """In OpenSSL's names; empty: Python's choice."""
+    """OpenSSL's names; empty: the default of Python's ssl."""
 
 
 class Password(NamedTuple):
-    """For PLAIN and SCRAM."""
+    """Credentials of PLAIN and SCRAM."""
 
     username: str
     password: Secret
     token_auth: bool = False
-    """SCRAM by a delegation token (KIP-48): the name is the token's id, the password its HMAC."""
+    """SCRAM with a delegation token (KIP-48): the username is the token ID, the password its HMAC."""
 
 
 class StaticToken(NamedTuple):
-    """For OAUTHBEARER: a token that somebody else got. It is sent as it is."""
+    """Credentials of OAUTHBEARER: an existing token, sent unchanged."""
 
     token: Secret
     extensions: Mapping[str, str] = {}
 
 
 class TokenFile(NamedTuple):
-    """For OAUTHBEARER: a file that holds a token, read anew for each login (``file:`` as Java's token endpoint)."""
+    """Credentials of OAUTHBEARER: a token file, read for each authentication (Java: a ``file:`` token endpoint)."""
 
     path: str
     extensions: Mapping[str, str] = {}
 
 
 class ClientCredentials(NamedTuple):
-    """For OAUTHBEARER: an OAuth client that gets its tokens from an endpoint (RFC 6749, 4.4; KIP-768)."""
+    """Credentials of OAUTHBEARER: an OAuth client that gets tokens from an endpoint (RFC 6749, 4.4; KIP-768)."""
 
     endpoint: str
     """``https://...`` or ``http://...``."""
@@ -78,74 +78,74 @@ class ClientCredentials(NamedTuple):
     scope: str | None = None
     extensions: Mapping[str, str] = {}
     tls: Tls | None = None
-    """For an https endpoint; ``None``: the system's authorities."""
+    """TLS settings for an https endpoint; ``None``: the system's authorities."""
     timeout: float = 10.0
-    """Seconds that the endpoint may take, within what the broker may."""
+    """Time limit for the endpoint in seconds; the time limit for the broker applies as well."""
     url_encode: bool = False
-    """Whether id and secret are URL-encoded on their way into the header, as RFC 6749 has it and Java does only when
-    told so: ``sasl.oauthbearer.header.urlencode``."""
+    """Whether to URL-encode ID and secret in the header, as RFC 6749 requires; Java's default is not to
+    (``sasl.oauthbearer.header.urlencode``)."""
 
     def __repr__(self) -> str:
-        shown_endpoint = shown(self.endpoint, secret=False)  # it may hold a name and a password, or a key
+        shown_endpoint = shown(self.endpoint, secret=False)  # it may contain credentials
         return f"ClientCredentials({shown_endpoint}, {self.client_id}, {self.client_secret})"
 
 
 class UnsecuredToken(NamedTuple):
-    """For OAUTHBEARER, in tests: a JWS without a signature that we make ourselves (Java's ``unsecuredLogin...``)."""
+    """Credentials of OAUTHBEARER for tests: an unsigned JWS that kgroups creates (Java's ``unsecuredLogin...``)."""
 
     subject: str
     principal_claim: str = "sub"
     lifetime: float = 3600.0
-    """Seconds."""
+    """In seconds."""
     claims: Mapping[str, str | float | list[str]] = {}
     extensions: Mapping[str, str] = {}
 
 
 class AwsIam(NamedTuple):
-    """For OAUTHBEARER against MSK with IAM, with the extra ``kgroups[aws]``: the credentials are AWS's own affair.
+    """Credentials of OAUTHBEARER for MSK with IAM. AWS's library finds them; requires ``kgroups[aws]``.
 
-    Java's mechanism ``AWS_MSK_IAM`` becomes this: MSK takes both on the same port.
+    Java's mechanism ``AWS_MSK_IAM`` is mapped to this: MSK accepts both on the same port.
     """
 
     region: str | None = None
-    """``None``: as the environment says, else as the broker's name says."""
+    """``None``: only the broker's host name and the environment determine it."""
     profile: str | None = None
     role: str | None = None
-    """An ARN to assume."""
+    """ARN of the role to assume."""
     session: str | None = None
 
 
 class Kerberos(NamedTuple):
-    """For GSSAPI."""
+    """Credentials of GSSAPI."""
 
     service: str
-    """The first part of the brokers' principals: ``sasl.kerberos.service.name``."""
+    """First component of the brokers' principals: ``sasl.kerberos.service.name``."""
     principal: str | None = None
     keytab: str | None = None
-    """A file's path; ``None``: the tickets that are there already."""
+    """Path of the keytab; ``None``: use the ticket cache."""
     cache: str | None = None
-    """Where those tickets are; ``None``: where the system keeps them."""
+    """Location of the ticket cache; ``None``: the system's default."""
 
 
 Credentials = Password | StaticToken | TokenFile | ClientCredentials | UnsecuredToken | AwsIam | Kerberos
 
 
 class Sasl(NamedTuple):
-    """How we log in."""
+    """A SASL mechanism and its credentials."""
 
     mechanism: str
-    """One of :class:`Mechanism`, or one that only another transport may have."""
+    """One of :class:`Mechanism`, or one that only librdkafka may support."""
     credentials: Credentials
 
 
 class Security(NamedTuple):
-    """Everything that ``security.protocol`` stands for."""
+    """The settings of ``security.protocol``: TLS, SASL, both, or neither."""
 
     tls: Tls | None = None
     sasl: Sasl | None = None
 
     @property
     def protocol(self) -> str:
-        """``PLAINTEXT``, ``SSL``, ``SASL_PLAINTEXT`` or ``SASL_SSL``."""
-        wrapped = "PLAINTEXT" if self.tls is None else "SSL"
-        return wrapped if self.sasl is None else f"SASL_{wrapped}"
+        """Return ``PLAINTEXT``, ``SSL``, ``SASL_PLAINTEXT`` or ``SASL_SSL``."""
+        transport = "PLAINTEXT" if self.tls is None else "SSL"
+        return transport if self.sasl is None else f"SASL_{transport}"

@@ -1,4 +1,4 @@
-"""How to reach a cluster, and how long to wait for it."""
+"""Settings of a client: how to connect to a cluster, and its time limits."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ DEFAULT_PORT = 9092
 
 
 class Transport(StrEnum):
-    """Who carries the questions: our batched wire client, or librdkafka's AdminClient, one group a request."""
+    """The client: the built-in wire client with batches, or librdkafka's AdminClient with one group per request."""
 
     WIRE = "wire"
     LIBRDKAFKA = "librdkafka"
 
 
 class ClientSettings(NamedTuple):
-    """Everything a client needs. Times in seconds: ``timeout`` bounds the whole command, ``broker_timeout`` what one
-    broker that hangs may cost of it."""
+    """Settings of a client. Times are in seconds.
+
+    ``timeout`` is the time limit for the whole command, ``broker_timeout`` for one unresponsive broker.
+    """
 
     bootstrap: tuple[tuple[str, int], ...]
     timeout: float = 30.0
@@ -30,21 +32,21 @@ class ClientSettings(NamedTuple):
     transport: Transport = Transport.WIRE
     client_id: str = "kgroups"
     max_requests_per_second: float | None = None
-    """Over all brokers; ``None`` is as fast as they respond."""
+    """Maximum rate over all brokers; ``None``: no limit."""
     security: Security | None = None
-    """TLS and SASL; ``None`` is a plain connection."""
+    """TLS and SASL; ``None``: a plaintext connection."""
 
     @property
     def bootstrap_servers(self) -> str:
-        """The servers as librdkafka and people write them."""
+        """Return the bootstrap servers as ``host:port,[::1]:port``."""
         return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.bootstrap)
 
 
 def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tuple[str, int], ...]:
-    """``host:port,host,[::1]:9092`` as pairs; a missing port is 9092.
+    """Return the pairs of host and port in ``host:port,host,[::1]:9092``; the default port is 9092.
 
-    :param source: who said so, for errors.
-    :raises UsageError: when there is no server in it, or a port that cannot be.
+    :param source: the flag or setting, for errors.
+    :raises UsageError: if there is no server, or an address or a port is invalid.
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     servers = tuple(_server(part, f"{source}, address {number}" if len(parts) > 1 else source)
@@ -57,8 +59,8 @@ def parse_bootstrap(text: str, source: str = "--bootstrap-server") -> tuple[tupl
 
 
 def _server(text: str, source: str) -> tuple[str, int]:
-    """What cannot be an address is not shown whole: there may be a name and a password in it."""
-    address = text.rpartition("://")[2]  # Java's listeners are often pasted with their protocol in front
+    """Return host and port. Errors do not show an invalid address, which may contain a user name and a password."""
+    address = text.rpartition("://")[2]  # addresses of listeners are often pasted with their protocol
     if "@" in address:
         raise UsageError(f"{source}: the address contains an @; it must not contain a user name or password")
     if address.startswith("["):

@@ -1,4 +1,4 @@
-"""The settings that were given, by their key, whoever gave them; and which of them somebody asked for."""
+"""Read settings by key, independently of their source, and track which ones were read."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SECRET = re.compile(
 
 
 class Setting(NamedTuple):
-    """A key as Java or librdkafka spells it, its value, and where that was given."""
+    """A key in Java's or librdkafka's spelling, its value, and its origin."""
 
     key: str
     value: str
     origin: str
     written: str | None = None
-    """Where the key is written otherwise: ``timeout`` in a profile; empty for a flag, whose name is the origin."""
+    """The key as written, if it differs: ``timeout`` in a profile; empty for a flag, whose name is the origin."""
 
     @property
     def name(self) -> str:
@@ -33,27 +33,28 @@ class Setting(NamedTuple):
 
     @property
     def place(self) -> str:
-        """What an error begins with: ``client.properties, line 3: ssl.protocol``."""
+        """Return the start of an error message: ``client.properties, line 3: ssl.protocol``."""
         return self.origin if self.written == "" else f"{self.origin}: {self.name}"
 
     def __repr__(self) -> str:
-        return f"Setting({self.origin})"  # many values are passwords, and by mistake some keys
+        return f"Setting({self.origin})"  # many values are passwords, and keys may be by mistake
 
     @property
     def secret(self) -> Secret:
         return Secret(self.value)
 
-    def wrong(self, reason: str) -> ConfigError:
-        """The error to raise. The value is not in it."""
+    def error(self, reason: str) -> ConfigError:
+        """Return the error to raise; it does not contain the value."""
         return ConfigError(f"{self.place} {reason}")
 
 
 class SettingsReader:
-    """Settings of one scope. Who takes one, says what it does here; what nobody took is left."""
+    """The settings of one scope. Taking a setting records its meaning; :meth:`unused` returns the others."""
 
     def __init__(self, settings: Iterable[Setting] = (), scope: str = "") -> None:
-        """
-        :param scope: stands before the keys in what is understood: ``sasl.jaas.config: ``.
+        """Create a reader of these settings.
+
+        :param scope: prefix of the keys in ``understood``: ``sasl.jaas.config: ``.
         """
         self._settings = {setting.key: setting for setting in settings}
         self._scope = scope
@@ -64,11 +65,15 @@ class SettingsReader:
         return key in self._settings
 
     def peek(self, *keys: str) -> Setting | None:
-        """The first of these that is there, untaken."""
+        """Return the first of these settings that exists, without marking it as used."""
         return next((self._settings[key] for key in keys if key in self._settings), None)
 
     def take(self, *keys: str, means: str, secret: bool = False) -> Setting | None:
-        """The first of these keys (spellings of one setting) that is there; all of them count as taken."""
+        """Return the first of these settings that exists, and mark all of them as used.
+
+        :param keys: spellings of one setting.
+        :param means: what the setting does, for ``understood``.
+        """
         found = self.peek(*keys)
         self._taken.update(keys)
         if found:
@@ -77,70 +82,73 @@ class SettingsReader:
         return found
 
     def drop(self, *keys: str) -> None:
-        """Passes over what something else stands instead of."""
+        """Mark settings as used that others replace."""
         self._taken.update(keys)
 
     def take_all(self, prefix: str, *, means: str, secret: bool = False) -> dict[str, Setting]:
-        """The settings whose keys begin so, by the rest of their keys."""
+        """Take the settings with this prefix, by the rest of their keys."""
         keys = [key for key in self._settings if key.startswith(prefix) and key != prefix]
         taken = {key.removeprefix(prefix): self.take(key, means=means, secret=secret) for key in keys}
         return {key: setting for key, setting in taken.items() if setting}
 
     def text(self, *keys: str, means: str) -> str | None:
-        """A value without the spaces around it; ``None`` when it is empty or not there."""
+        """Return a stripped value; ``None`` if it is empty or missing."""
         found = self.take(*keys, means=means)
         return (found.value.strip() or None) if found else None
 
     def secret(self, *keys: str, means: str) -> Secret | None:
-        """A value as it is; ``None`` when it is empty or not there."""
+        """Return an unchanged value; ``None`` if it is empty or missing."""
         found = self.take(*keys, means=means, secret=True)
         return found.secret if found and found.value else None
 
-    def flag(self, *keys: str, otherwise: bool, means: str) -> bool:
-        """:raises ConfigError: when the value must be true or false."""
+    def flag(self, *keys: str, default: bool, means: str) -> bool:
+        """Return a boolean.
+
+        :raises ConfigError: if the value is not true or false.
+        """
         found = self.take(*keys, means=means)
         if found is None or not found.value.strip():
-            return otherwise
+            return default
         word = found.value.strip().lower()
         if word not in ("true", "false"):
-            raise found.wrong("must be true or false")
+            raise found.error("must be true or false")
         return word == "true"
 
     def seconds(self, *keys: str, means: str) -> float | None:
-        """Of a number of milliseconds, as Java's and librdkafka's clients count.
+        """Return the seconds of a setting in milliseconds, the unit of Java's clients and librdkafka.
 
-        :raises ConfigError: when it is none above zero.
+        :raises ConfigError: if it is not a positive number.
         """
         found = self.take(*keys, means=means)
         if found is None:
             return None
         if not re.fullmatch("0{0,99}[1-9][0-9]{0,11}", found.value.strip()):
-            raise found.wrong("must be a positive number of milliseconds")
-        if found.written is not None:  # a flag, or a profile's word, which count in seconds
+            raise found.error("must be a positive number of milliseconds")
+        if found.written is not None:  # a flag or a profile key, whose unit is seconds
             self.understood[-1] = self.understood[-1]._replace(value=f"{int(found.value)} ms")
         return int(found.value) / 1000
 
     def __iter__(self) -> Iterator[Setting]:
         return iter(self._settings.values())
 
-    def left(self) -> list[Setting]:
-        """What nobody took, in the order given."""
+    def unused(self) -> list[Setting]:
+        """Return the settings that nothing has used, in their order."""
         return [setting for setting in self if setting.key not in self._taken]
 
 
 def path_of_url(setting: Setting) -> str:
-    """The path that a ``file:`` URL names.
+    """Return the path of a ``file:`` URL.
 
-    :raises ConfigError: when it is none.
+    :raises ConfigError: if it is invalid.
     """
     from urllib.parse import unquote, urlsplit
 
     try:
         return unquote(urlsplit(setting.value.strip()).path)
-    except ValueError:  # an address in brackets that is none
-        raise setting.wrong("must be a file URL (file:///PATH)") from None
+    except ValueError:  # an invalid address in brackets
+        raise setting.error("must be a file URL (file:///PATH)") from None
 
 
 def is_secret(key: str) -> bool:
-    """Whether a key's name says that its value is for nobody's eyes."""
+    """Return whether the value of this key is probably a secret, judged by the key's name."""
     return bool(_SECRET.search(key))

@@ -1,6 +1,6 @@
-"""Tokens for librdkafka's ``oauth_cb``, where it cannot get them itself.
+"""Provide tokens to librdkafka's ``oauth_cb`` where librdkafka cannot fetch them itself.
 
-It asks when a client is made, and again at four fifths of a token's life.
+librdkafka calls it when a client is created, and again after four fifths of a token's lifetime.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from pathlib import Path
 from kgroups.errors import AuthenticationFailed, ConfigError
 
 from .aws import signed_token
-from .formats.jwt import claims_of, end_of, over_since
+from .formats.jwt import claims_of, expired_at, expiry_of
 from .security import AwsIam, Credentials, StaticToken, TokenFile, UnsecuredToken
 from .unsecured import unsecured_jws
 
-Answer = tuple[str, float, str, dict[str, str]]
-"""Token, when it ends (seconds since 1970), principal, SASL extensions."""
+TokenResult = tuple[str, float, str, dict[str, str]]
+"""Token, expiry (seconds since 1970), principal, SASL extensions."""
 
-UNKNOWN_LIFE = 3600.0
-"""Seconds that a token is taken to live that does not tell."""
+DEFAULT_LIFETIME = 3600.0
+"""Assumed lifetime of an opaque token, in seconds."""
 
 
-def token_callback(credentials: Credentials, host: str = "") -> Callable[[str], Answer]:
-    """What librdkafka is to call.
+def token_callback(credentials: Credentials, host: str = "") -> Callable[[str], TokenResult]:
+    """Return the callback.
 
-    :param host: a broker's, whose name may tell AWS's region.
-    :raises ConfigError: for credentials that are no token's.
+    :param host: a broker's host name, which may contain the AWS region.
+    :raises ConfigError: if the credentials do not provide a token.
     """
     match credentials:
         case StaticToken(token, extensions):
-            return lambda config: _told(token.reveal(), extensions)
+            return lambda config: _with_claims(token.reveal(), extensions)
         case TokenFile(path, extensions):
-            return lambda config: _told(read_token(path), extensions)
-        case UnsecuredToken() as wanted:
-            return lambda config: _told(unsecured_jws(wanted, time.time()).reveal(), wanted.extensions)
+            return lambda config: _with_claims(read_token(path), extensions)
+        case UnsecuredToken() as unsecured:
+            return lambda config: _with_claims(unsecured_jws(unsecured, time.time()).reveal(), unsecured.extensions)
         case AwsIam() as aws:
             return lambda config: _signed(aws, host)
         case _:
@@ -43,8 +43,10 @@ def token_callback(credentials: Credentials, host: str = "") -> Callable[[str], 
 
 
 def check_life(credentials: Credentials) -> None:
-    """
-    :raises AuthenticationFailed: for a token of somebody else's whose life is over: librdkafka would wait for another.
+    """Check the expiry of an existing token: with an expired one, librdkafka waits for a new one.
+
+    :raises AuthenticationFailed: if it has expired.
+    :raises ConfigError: if the token file cannot be read.
     """
     match credentials:
         case StaticToken(token, _):
@@ -53,26 +55,28 @@ def check_life(credentials: Credentials) -> None:
             text = read_token(path)
         case _:
             return
-    if over := over_since(text, time.time()):
-        raise AuthenticationFailed(f"the token expired at {over}; get a new one")
+    if expired := expired_at(text, time.time()):
+        raise AuthenticationFailed(f"the token expired at {expired}; get a new one")
 
 
 def read_token(path: str) -> str:
-    """The token that a file holds now.
+    """Return the current token in a file.
 
-    :raises ConfigError: when it cannot be read.
+    :raises ConfigError: if it cannot be read.
     """
     from .properties import read_bounded
 
     return read_bounded(Path(path), "sasl.oauthbearer.token.endpoint.url").decode("ascii", "replace").strip()
 
 
-def _told(token: str, extensions: Mapping[str, str]) -> Answer:
-    ends, who = end_of(token), claims_of(token).get("sub")
-    life = time.time() + UNKNOWN_LIFE if ends is None else ends
-    return token, life, who if isinstance(who, str) else "", dict(extensions)
+def _with_claims(token: str, extensions: Mapping[str, str]) -> TokenResult:
+    """Add the expiry and the principal in the token's claims."""
+    expiry, subject = expiry_of(token), claims_of(token).get("sub")
+    if expiry is None:
+        expiry = time.time() + DEFAULT_LIFETIME
+    return token, expiry, subject if isinstance(subject, str) else "", dict(extensions)
 
 
-def _signed(aws: AwsIam, host: str) -> Answer:
-    token, ends = signed_token(aws, host)
-    return token.reveal(), ends, "", {}
+def _signed(aws: AwsIam, host: str) -> TokenResult:
+    token, expiry = signed_token(aws, host)
+    return token.reveal(), expiry, "", {}

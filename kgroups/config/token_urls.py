@@ -1,8 +1,8 @@
-"""Which URLs tokens may come from.
+"""Check which URLs tokens may come from.
 
-A ``file:`` URL sends what a file of this machine holds to a broker: see CVE-2025-27817. Java's clients take only what
-``org.apache.kafka.sasl.oauthbearer.allowed.urls`` names. Here a file that the user names is trusted, a program's
-``properties`` are not; and where KGROUPS_OAUTHBEARER_ALLOWED_URLS is set, only its URLs are taken from anybody.
+A ``file:`` URL sends the contents of a local file to a broker: see CVE-2025-27817. Java's clients allow only the URLs
+in ``org.apache.kafka.sasl.oauthbearer.allowed.urls``. kgroups trusts files that the user names, but not a program's
+``properties``; if KGROUPS_OAUTHBEARER_ALLOWED_URLS is set, only its URLs are allowed, whatever their source.
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ from .settings_reader import SettingsReader
 URLS_ENV = "KGROUPS_OAUTHBEARER_ALLOWED_URLS"
 
 
-def check_token_url(sasl: Sasl, given: SettingsReader, environ: Mapping[str, str], trusted: bool | None) -> None:
-    """
-    :param trusted: whether a ``file:`` URL is followed; ``None``: not in a program's properties.
-    :raises ConfigError: for a URL that may not be asked.
+def check_token_url(sasl: Sasl, settings: SettingsReader, environ: Mapping[str, str], trusted: bool | None) -> None:
+    """Check that the URL of the token is allowed.
+
+    :param trusted: whether to allow ``file:`` URLs; ``None``: everywhere except in a program's properties.
+    :raises ConfigError: if it is not allowed.
     """
     if not isinstance(sasl.credentials, TokenFile | ClientCredentials):
         return
-    found = given.peek(ENDPOINT)
-    setting = found if found and found.value.strip() else given.peek(JAAS)
+    found = settings.peek(ENDPOINT)
+    setting = found if found and found.value.strip() else settings.peek(JAAS)
     assert setting
     allowed = environ.get(URLS_ENV)
     if allowed is not None:
-        if not any(_names(each.strip(), sasl.credentials) for each in allowed.split(",")):
-            raise setting.wrong(f"names a token URL that is not in {URLS_ENV}")
+        if not any(_matches(each.strip(), sasl.credentials) for each in allowed.split(",")):
+            raise setting.error(f"names a token URL that is not in {URLS_ENV}")
     elif isinstance(sasl.credentials, TokenFile):
-        follow = setting.origin != PROGRAM if trusted is None else trusted
-        if not follow:
-            raise setting.wrong(
+        is_trusted = setting.origin != PROGRAM if trusted is None else trusted
+        if not is_trusted:
+            raise setting.error(
                 f"names a file: URL, which in properties of a program requires config_providers=True, or {URLS_ENV}"
             )
 
 
-def _names(url: str, credentials: TokenFile | ClientCredentials) -> bool:
+def _matches(url: str, credentials: TokenFile | ClientCredentials) -> bool:
     if isinstance(credentials, ClientCredentials):
         return url == credentials.endpoint
     return url.startswith("file:") and unquote(urlsplit(url).path) == credentials.path

@@ -87,9 +87,9 @@ class Identity:
         """Return when the token expired, or ``None``. Brokers do not report that of a token that they reject."""
         if self._token is None:
             return None
-        from kgroups.config.formats.jwt import over_since
+        from kgroups.config.formats.jwt import expired_at
 
-        return over_since(self._token.reveal(), time.time())
+        return expired_at(self._token.reveal(), time.time())
 
     def masked(self, reason: str) -> str:
         """Return a broker's message without the secrets that were sent to it."""

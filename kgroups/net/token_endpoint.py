@@ -21,7 +21,7 @@ from http.client import HTTPConnection, HTTPSConnection, InvalidURL
 from typing import Any
 from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
-from kgroups.config.formats.jwt import end_of
+from kgroups.config.formats.jwt import expiry_of
 from kgroups.config.secret import MASK, Secret
 from kgroups.config.security import ClientCredentials, Tls
 from kgroups.errors import AuthenticationFailed, ConfigError, Reason
@@ -181,7 +181,7 @@ def _life(token: str, now: float) -> float | None:
 
     ``None``: it contains none, or has expired by the local clock, which is then wrong.
     """
-    ends = end_of(token)
+    ends = expiry_of(token)
     return ends - now if ends is not None and ends > now else None
 
 

@@ -44,6 +44,6 @@ def connection(source: str, options: Mapping[str, str], carried: ClientSettings 
     if file is None and carried is not None and carried.bootstrap == parse_bootstrap(servers, "bootstrap.servers"):
         return carried
     loaded = load_settings(Flags(bootstrap=servers, command_config=file), os.environ, own=False)
-    for remark in loaded.remarks:
+    for remark in loaded.warnings:
         _LOG.warning(remark)
     return loaded.settings

@@ -52,7 +52,7 @@ def test_store_of_any_bytes_is_read_or_rejected(tmp_path: Path, data: bytes, lik
     for read in (
         lambda: stores.read_authorities(file, kind, Secret("pw"), "p"),
         lambda: stores.read_authorities(file, kind, None, "p"),
-        lambda: stores.read_identity(file, kind, Secret("pw"), None, "p"),
+        lambda: stores.read_client_certificate(file, kind, Secret("pw"), None, "p"),
     ):
         with pytest.raises(ConfigError, match=r"^p: "):
             read()
@@ -94,7 +94,7 @@ def test_jks_store_that_is_damaged_is_rejected(data: st.DataObject) -> None:
 @given(st.binary(min_size=1, max_size=200), st.sampled_from(["\n", "\r\n", " "]))
 def test_certificate_round_trips_as_pem(body: bytes, end: str) -> None:
     der = b"\x30\x82" + len(body).to_bytes(2, "big") + body
-    text = pem.of_certificate(der)
+    text = pem.certificate_pem(der)
     (block,) = pem.blocks("before" + text.replace("\n", end) + "behind")
     assert (block.text, block.is_certificate, block.encrypted) == (text, True, False)
     for cut in (text[:-10], text[: len(text) // 2]):

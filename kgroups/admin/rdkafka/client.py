@@ -33,7 +33,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
-from kgroups.config.librdkafka import librdkafka_options, made_client
+from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ClusterUnreachable, KgroupsError
 from kgroups.model.cluster import Node
@@ -102,7 +102,7 @@ class RdkafkaAdmin(Operations):
             # FindCoordinator may go to a broker that hangs: this leaves time to ask another one.
             "socket.timeout.ms": max(MIN_SOCKET_TIMEOUT, min(300_000, int(settings.broker_timeout * 500))),
         }
-        admin = cls(made_client(AdminClient, options), settings)
+        admin = cls(make_client(AdminClient, options), settings)
         try:
             await admin._reach(told)
         except KgroupsError:

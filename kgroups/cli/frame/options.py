@@ -151,7 +151,7 @@ def connection_options(command: F, *, explain: bool = False) -> F:
             max_requests_per_second=max_requests_per_second,
         )
         loaded = load_settings(flags, os.environ, explain=explain)
-        for note in loaded.remarks:
+        for note in loaded.warnings:
             _print_note(note)
         return ConnectionOptions(loaded.settings, debug, loaded.understood if explain else (), lambda: _repeated(flags))
 

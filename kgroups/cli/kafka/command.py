@@ -88,7 +88,7 @@ def settings_of(parsed: ParsedOptions) -> ClientSettings:
         raise OptionError(f"--timeout: {milliseconds} is not a number of milliseconds above zero")
     flags = Flags(parsed.one("bootstrap-server"), parsed.one("command-config"), timeout=milliseconds / 1000)
     loaded = load_settings(flags, os.environ, own=False)
-    for text in loaded.remarks:
+    for text in loaded.warnings:
         print_to_stderr(f"kgroups: note: {text}")
     return loaded.settings
 

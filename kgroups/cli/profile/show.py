@@ -57,7 +57,7 @@ def show_profile(shape: Shape, name: str | None) -> int:
     if found.command_config:
         line = profiles.line("profiles", name, "command-config")
         rows.insert(0, ("command-config", str(found.command_config), f"profile {name} ({profiles.file}, line {line})"))
-    for remark in found.remarks:
+    for remark in found.warnings:
         print_to_stderr(f"kgroups: note: {remark}")
     return _show(shape, "profile", ("key", "value", "origin"), rows)
 

@@ -17,11 +17,11 @@ def use(name: str) -> int:
 
     Changes one line of the configuration file.
     """
-    from kgroups.config.default_profile import choose_default
+    from kgroups.config.default_profile import set_default
     from kgroups.config.profiles import read_profiles
 
     profiles = read_profiles(os.environ)
     profiles.profile(name, "profile use")
-    choose_default(profiles, name)
+    set_default(profiles, name)
     print_to_stderr(f"{name} is now the default profile")
     return 0

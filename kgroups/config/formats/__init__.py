@@ -1,1 +1,1 @@
-"""Readers of file and text formats: key stores, PEM, JWT, JAAS, and cipher suite names."""
+"""Readers of file and text formats: keystores, PEM, JWT, JAAS, and cipher suite names."""

@@ -1,4 +1,4 @@
-"""Names of cipher suites: Java has IANA's, OpenSSL its own."""
+"""Convert names of cipher suites from IANA's, which Java uses, to OpenSSL's."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _CIPHER = re.compile(r"(AES|CAMELLIA|ARIA)_(128|256)_(CBC|GCM|CCM|CCM_8)(?:_(SHA
 
 
 AUTHENTICATED = ("!aNULL", "!eNULL")
-"""Removes, permanently, what authenticates nobody or encrypts nothing: by such a suite any server is accepted."""
+"""Permanently excludes suites without authentication or encryption: with the former, any server would be accepted."""
 
 
 def with_authentication(names: Sequence[str]) -> str:
-    """Return OpenSSL's list of these suites, without anonymous ones and those that do not encrypt."""
+    """Return OpenSSL's list of these suites, without anonymous and unencrypted ones."""
     return ":".join((*names, *AUTHENTICATED))
 
 
@@ -26,26 +26,27 @@ def is_weak(name: str) -> bool:
 
 
 def is_tls13(name: str) -> bool:
-    """TLS 1.3 has suites of its own, which say nothing of keys."""
+    """Return whether the suite is one of TLS 1.3, whose names do not contain a key exchange."""
     return name.startswith("TLS_") and "_WITH_" not in name
 
 
 def openssl_name(name: str) -> str | None:
-    """OpenSSL's name of a suite of TLS 1.2 and before; ``None`` when it has none. OpenSSL's own names stay.
+    """Return OpenSSL's name of a suite of TLS 1.2 and before; ``None`` if it has none.
 
+    OpenSSL's own names are returned unchanged. Example:
     ``TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`` -> ``ECDHE-RSA-AES128-GCM-SHA256``.
     """
     exchange, with_, cipher = re.sub("^(TLS|SSL)_", "", name).partition("_WITH_")
     if not with_:
         return name if re.fullmatch(r"[A-Za-z0-9@!+:=-]{1,60}", name) else None
-    before = _KEY_EXCHANGES.get(exchange)
-    if before is None:
+    prefix = _KEY_EXCHANGES.get(exchange)
+    if prefix is None:
         return None
     if cipher == "CHACHA20_POLY1305_SHA256":
-        return f"{before}CHACHA20-POLY1305"
+        return f"{prefix}CHACHA20-POLY1305"
     found = _CIPHER.fullmatch(cipher)
     if found is None:
         return None
     family, bits, mode, digest = found.groups()
     mode = {"CBC": "", "CCM_8": "CCM8"}.get(mode, mode)
-    return "-".join(part for part in (f"{before}{family}{bits}", mode, digest) if part)
+    return "-".join(part for part in (f"{prefix}{family}{bits}", mode, digest) if part)

@@ -1,7 +1,7 @@
-"""The login module of a ``sasl.jaas.config`` line.
+"""Parse the login module of a ``sasl.jaas.config`` entry.
 
-As Kafka's JaasConfig reads it, and a little more: numbers and paths may stand without quotes. A comment begins where a
-word could: ``//`` up to the line's end, ``/* ... */``.
+The syntax is that of Kafka's JaasConfig; in addition, numbers and paths need no quotes. Comments are ``//`` to the end
+of the line and ``/* ... */``, both only at the start of a word.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OPTIONS = frozenset({
     "awsRoleSessionName", "awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs", "awsRoleExternalId",
     "oauth.access.token", "oauth.token.endpoint.uri", "oauth.client.id", "oauth.client.secret", "oauth.scope",
 })  # fmt: skip
-"""Options of the login modules that there are. Other words of a line are not shown: they may be half of a password."""
+"""Options of the known login modules. Errors show no other words of an entry: they may be part of a password."""
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _TOKEN = re.compile(
@@ -33,18 +33,18 @@ _TOKEN = re.compile(
 
 
 class LoginModule(NamedTuple):
-    """A class's name, and its options as they are in the line."""
+    """The class name of a login module, and its options."""
 
     name: str
     options: Mapping[str, str]
 
     @property
     def short(self) -> str:
-        """``ScramLoginModule``, whatever package Kafka was shaded into."""
+        """Return the class name without its package, which differs if Kafka is shaded: ``ScramLoginModule``."""
         return self.name.rpartition(".")[2]
 
     def __repr__(self) -> str:
-        return "LoginModule()"  # options hold passwords, and a line that is none may begin with one
+        return "LoginModule()"  # options contain passwords, and a malformed entry may start with one
 
 
 class _Token(NamedTuple):
@@ -53,9 +53,10 @@ class _Token(NamedTuple):
 
 
 def parse_jaas(line: str) -> LoginModule:
-    """The one module of a line.
+    """Return the login module of an entry, which must contain exactly one.
 
-    :raises ValueError: in words that fit behind the key's name, without any of the line's values.
+    :raises ValueError: if it is malformed; the message continues a sentence that starts with the key, and contains no
+        values.
     """
     tokens = list(_tokens(line))
     if not tokens:
@@ -69,8 +70,8 @@ def parse_jaas(line: str) -> LoginModule:
     while at < len(tokens) and tokens[at] != _Token(";", True):
         key = _expect_word(tokens, at, f"has no option name after {_last(options)}")
         if at + 1 >= len(tokens) or tokens[at + 1] != _Token("=", True):
-            raise ValueError(f"has no value for {_seemly(key)}" + _unended(tokens, at + 1))
-        options[key] = _expect_word(tokens, at + 2, f"has no value for {_seemly(key)}")
+            raise ValueError(f"has no value for {_shown(key)}" + _truncated(tokens, at + 1))
+        options[key] = _expect_word(tokens, at + 2, f"has no value for {_shown(key)}")
         at += 3
     if at >= len(tokens):
         raise ValueError("does not end with a semicolon (truncated?)")
@@ -83,7 +84,7 @@ def _tokens(line: str) -> Iterator[_Token]:
     at = 0
     while at < len(line):
         found = _TOKEN.match(line, at)
-        if found is None:  # all else than a quote begins a word
+        if found is None:  # only a quote without its end does not match
             raise ValueError("has an unclosed quote (truncated?)")
         at = found.end()
         if found["quoted"] is not None:
@@ -93,26 +94,26 @@ def _tokens(line: str) -> Iterator[_Token]:
 
 
 def _unescaped(text: str) -> str:
-    def one(found: re.Match[str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
         octal, char = found.groups()
         return chr(int(octal, 8)) if octal else _ESCAPES.get(char, char)
 
-    return re.sub(r"\\(?:([0-3][0-7]{0,2}|[4-7][0-7]?)|(.))", one, text, flags=re.DOTALL)
+    return re.sub(r"\\(?:([0-3][0-7]{0,2}|[4-7][0-7]?)|(.))", replacement, text, flags=re.DOTALL)
 
 
-def _expect_word(tokens: list[_Token], at: int, otherwise: str) -> str:
+def _expect_word(tokens: list[_Token], at: int, message: str) -> str:
     if at >= len(tokens) or tokens[at].mark:
-        raise ValueError(otherwise + _unended(tokens, at))
+        raise ValueError(message + _truncated(tokens, at))
     return tokens[at].text
 
 
-def _unended(tokens: list[_Token], at: int) -> str:
+def _truncated(tokens: list[_Token], at: int) -> str:
     return " (truncated?)" if at >= len(tokens) else ""
 
 
 def _last(options: Mapping[str, str]) -> str:
-    return _seemly(list(options)[-1]) if options else "the flag"
+    return _shown(list(options)[-1]) if options else "the flag"
 
 
-def _seemly(key: str) -> str:
+def _shown(key: str) -> str:
     return key if key in OPTIONS else "an option"

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 _LATEST = 253_402_300_800.0
-"""The end of the year 9999, in seconds since 1970: later is no time."""
+"""The end of the year 9999 in seconds since 1970, the maximum of ``datetime``."""
 
 
 def claims_of(token: str) -> Mapping[str, Any]:
-    """What a token says, believed or not; nothing, where it is opaque."""
+    """Return the unverified claims of a token; empty if it is opaque."""
     parts = token.split(".")
     if len(parts) != 3:
         return {}
@@ -25,18 +25,18 @@ def claims_of(token: str) -> Mapping[str, Any]:
     return claims if isinstance(claims, dict) else {}
 
 
-def end_of(token: str) -> float | None:
-    """When a token's life ends, in seconds since 1970; ``None`` when it does not tell."""
-    ends = claims_of(token).get("exp")
-    if isinstance(ends, bool) or not isinstance(ends, int | float):
+def expiry_of(token: str) -> float | None:
+    """Return a token's expiry in seconds since 1970; ``None`` if it has no valid ``exp``."""
+    expiry = claims_of(token).get("exp")
+    if isinstance(expiry, bool) or not isinstance(expiry, int | float):
         return None
-    return float(ends) if 0 < ends < _LATEST else None  # nor is it NaN, then
+    return float(expiry) if 0 < expiry < _LATEST else None  # also rejects NaN
 
 
-def over_since(token: str, now: float) -> str | None:
-    """When the life of a token ended, for people; ``None`` when it has not, or the token does not tell.
+def expired_at(token: str, now: float) -> str | None:
+    """Return the expiry of an expired token as text; ``None`` if it has not expired, or its expiry is unknown.
 
     :param now: seconds since 1970.
     """
-    ends = end_of(token)
-    return None if ends is None or ends > now else f"{datetime.fromtimestamp(ends, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    expiry = expiry_of(token)
+    return None if expiry is None or expiry > now else f"{datetime.fromtimestamp(expiry, UTC):%Y-%m-%d %H:%M:%S} UTC"

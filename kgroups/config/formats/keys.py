@@ -1,4 +1,4 @@
-"""Private keys and PKCS#12, opened by the package cryptography. Imported only where there is one."""
+"""Open private keys and PKCS#12 stores with the package cryptography. Imported only if there are any."""
 
 from __future__ import annotations
 
@@ -25,69 +25,73 @@ from . import pem
 PrivateKey = PrivateKeyTypes
 
 
-class Opened(NamedTuple):
-    """A PKCS#12 store: its key, if any, and its certificates, the key's own first. PEM."""
+class Pkcs12(NamedTuple):
+    """A PKCS#12 store: its key, if any, and its certificates as PEM, the key's own certificate first."""
 
     key: PrivateKey | None
     key_certificate: bool
+    """Whether ``chain`` starts with the key's own certificate."""
     chain: list[str]
 
 
-def open_pkcs12(data: bytes, password: Secret | None) -> Opened:
-    """
-    :raises ValueError: when it does not open, or is none.
+def open_pkcs12(data: bytes, password: Secret | None) -> Pkcs12:
+    """Open a PKCS#12 store.
+
+    :raises ValueError: if the password does not open it, or it is not PKCS#12.
     """
     if pem.der_length(data) != len(data):
         raise ValueError("is not JKS or PKCS12, or is truncated")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Java's are written in a way that cryptography frowns at
+            warnings.simplefilter("ignore")  # cryptography warns of the encoding that Java writes
             opened = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
-    except Exception:  # whatever the parsers make of a damaged store; some are no ValueError
+    except Exception:  # parsers raise many types for a corrupt store
         how = "with this password (or is damaged)" if password else "without a password"
         raise ValueError(f"does not open {how}") from None
     certificates = [*([opened.cert] if opened.cert else []), *opened.additional_certs]
-    chain = [pem.of_certificate(each.certificate.public_bytes(Encoding.DER)) for each in certificates]
-    return Opened(opened.key, opened.cert is not None, chain)
+    chain = [pem.certificate_pem(each.certificate.public_bytes(Encoding.DER)) for each in certificates]
+    return Pkcs12(opened.key, opened.cert is not None, chain)
 
 
 def load_pem(text: str, password: Secret | None) -> PrivateKey:
-    """
-    :raises ValueError: when the password does not open the key.
+    """Load a private key from PEM.
+
+    :raises ValueError: if it is corrupt, or the password does not open it.
     """
     try:
         return load_pem_private_key(text.encode(), password.reveal().encode() if password else None)
-    except Exception:  # as above
+    except Exception:  # as in open_pkcs12
         how = "does not open with ssl.key.password (or is damaged)" if password else "is damaged, or of an unknown kind"
         raise ValueError(f"has a private key that {how}") from None
 
 
 def load_der(data: bytes) -> PrivateKey:
-    """A PKCS#8 key that is not encrypted.
+    """Load an unencrypted PKCS#8 key from DER.
 
-    :raises ValueError: when it is none.
+    :raises ValueError: if it is corrupt, or of an unknown type.
     """
     try:
         return load_der_private_key(data, None)
-    except Exception:  # as above
+    except Exception:  # as in open_pkcs12
         raise ValueError("has a private key that is corrupt or of an unknown type") from None
 
 
-def sealed(key: PrivateKey, password: Secret | None) -> Secret:
-    """The key as PKCS#8, PEM, encrypted by the password that it had: on its way to OpenSSL it may touch a disk."""
-    sealing: KeySerializationEncryption = NoEncryption()
+def encode_key(key: PrivateKey, password: Secret | None) -> Secret:
+    """Return the key as PKCS#8 PEM, encrypted with its password: OpenSSL can read keys only from files."""
+    encryption: KeySerializationEncryption = NoEncryption()
     if password:
-        sealing = BestAvailableEncryption(password.reveal().encode())
-    return Secret(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, sealing).decode())
+        encryption = BestAvailableEncryption(password.reveal().encode())
+    return Secret(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption).decode())
 
 
 def check_match(key: PrivateKey, chain: str) -> None:
-    """
-    :raises ValueError: when the chain does not begin with the key's certificate.
+    """Check that the chain starts with the key's certificate.
+
+    :raises ValueError: if it does not.
     """
     try:
         public = x509.load_pem_x509_certificate(chain.encode()).public_key()
-    except Exception:  # as above
+    except Exception:  # as in open_pkcs12
         raise ValueError("contains a corrupt certificate") from None
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     if public.public_bytes(*form) != key.public_key().public_bytes(*form):

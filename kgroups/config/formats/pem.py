@@ -1,4 +1,4 @@
-"""PEM texts: certificates and keys between their BEGIN and END lines. Checked by hand where nothing is to be opened."""
+"""Split and check PEM texts, without decrypting them: certificates and keys between BEGIN and END lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CERTIFICATES = ("CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE")
 
 
 class Block(NamedTuple):
-    """One of a text's blocks; ``text`` with its own BEGIN and END lines, each line ended."""
+    """One block of a PEM text; ``text`` includes the BEGIN and END lines, and ends with a newline."""
 
     label: str
     text: str
@@ -32,9 +32,9 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> list[Block]:
-    """All blocks; what stands between them is passed over, as OpenSSL does.
+    """Return all blocks; like OpenSSL, ignore the text between them.
 
-    :raises ValueError: for one that is truncated or corrupt, with its line and nothing of its contents.
+    :raises ValueError: if a block is truncated or corrupt; the message contains its line but not its contents.
     """
     found, at = [], 0
     while begin := _BEGIN.search(text, at):
@@ -44,15 +44,15 @@ def blocks(text: str) -> list[Block]:
         following = _BEGIN.search(text, begin.end())
         if end < 0 or (following and following.start() < end):
             raise ValueError(f"the {label} that begins in line {line} has no END line (truncated?)")
-        block = Block(label, _lines(label, text[begin.end() : end], closing), line)
+        block = Block(label, _normalized(label, text[begin.end() : end], closing), line)
         _check(block)
         found.append(block)
         at = end + len(closing)
     return found
 
 
-def _lines(label: str, body: str, closing: str) -> str:
-    """In one line, as it comes in a properties value, Java takes a PEM too; OpenSSL does not."""
+def _normalized(label: str, body: str, closing: str) -> str:
+    """Return the block with lines of 64 characters: a PEM in one line, as in a properties value, works only in Java."""
     if "Proc-Type" in body:
         return f"-----BEGIN {label}-----\n{body.strip()}\n{closing}\n"
     packed = "".join(body.split())
@@ -72,7 +72,7 @@ def _check(block: Block) -> None:
 
 
 def der_length(data: bytes) -> int | None:
-    """How long a DER sequence says it is, its head included; ``None`` when it is no sequence."""
+    """Return the announced length of a DER sequence including its header; ``None`` if it is not a sequence."""
     if len(data) < 2 or data[0] != 0x30:
         return None
     first = data[1]
@@ -84,8 +84,8 @@ def der_length(data: bytes) -> int | None:
     return 2 + size + int.from_bytes(data[2 : 2 + size], "big")
 
 
-def of_certificate(der: bytes) -> str:
-    """A certificate as PEM."""
+def certificate_pem(der: bytes) -> str:
+    """Encode a DER certificate as PEM."""
     packed = base64.b64encode(der).decode()
     lines = [packed[at : at + 64] for at in range(0, len(packed), 64)]
     return "\n".join(("-----BEGIN CERTIFICATE-----", *lines, "-----END CERTIFICATE-----", ""))

@@ -1,6 +1,6 @@
-"""Keystores and truststores, JKS, PKCS12 or PEM: what is in them, as PEM.
+"""Read keystores and truststores (JKS, PKCS12, or PEM) and return their contents as PEM.
 
-Java tells JKS and PKCS12 apart by their contents, whatever the type says (``keystore.type.compat``): so do we.
+Like Java (``keystore.type.compat``), detect JKS and PKCS12 by their contents, whatever type is configured.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ from typing import TYPE_CHECKING, NamedTuple
 from kgroups.errors import ConfigError
 
 from ..properties import read_bounded
-from ..safe_text import nearly
+from ..safe_text import is_similar
 from ..secret import Secret
 from . import jks, pem
 
 if TYPE_CHECKING:
     from .keys import PrivateKey
 
-_NOT_OURS = {"JCEKS": b"\xce\xce\xce\xce"}
+_UNSUPPORTED = {"JCEKS": b"\xce\xce\xce\xce"}
 TYPES = ("JKS", "PKCS12", "PEM")
-_OTHERS = ("JCEKS", "BCFKS", "BKS", "UBER", "PKCS11", "DKS", "WINDOWS-ROOT", "KEYCHAINSTORE", *TYPES)
+_KNOWN_TYPES = ("JCEKS", "BCFKS", "BKS", "UBER", "PKCS11", "DKS", "WINDOWS-ROOT", "KEYCHAINSTORE", *TYPES)
 
 
-class Identity(NamedTuple):
-    """A certificate with its chain, and the key to it; the key is encrypted where it was."""
+class ClientCertificate(NamedTuple):
+    """A certificate with its chain, and its private key, which is encrypted if it was in the store."""
 
     certificate: str
     key: Secret
     key_password: Secret | None
 
 
-def read_authorities(path: Path, kind: str, password: Secret | None, place: str) -> str:
-    """The certificates that a truststore holds, PEM.
+def read_authorities(path: Path, store_type: str, password: Secret | None, place: str) -> str:
+    """Return the certificates of a truststore as PEM.
 
-    :param kind: of :data:`TYPES`, in any case.
-    :param place: who asks for the file; errors begin with it.
-    :raises ConfigError: for a store that cannot be opened, or that holds no certificate.
+    :param store_type: one of :data:`TYPES`, case-insensitive.
+    :param place: the setting that names the file; errors start with it.
+    :raises ConfigError: if the store cannot be opened, or contains no certificate.
     """
-    data, kind = _opened(path, kind, place)
-    with _naming(f"{place}: {path}"):
-        if kind == "PEM":
+    data, store_type = _read_store(path, store_type, place)
+    with _errors_at(f"{place}: {path}"):
+        if store_type == "PEM":
             return authorities_of(_text(data))
-        if kind == "JKS":
+        if store_type == "JKS":
             entries = jks.read_jks(data, password.reveal() if password else None)
-            found = [pem.of_certificate(entry.chain[0]) for entry in entries if entry.chain]
+            found = [pem.certificate_pem(entry.chain[0]) for entry in entries if entry.chain]
         else:
             from . import keys
 
@@ -58,25 +58,29 @@ def read_authorities(path: Path, kind: str, password: Secret | None, place: str)
         return "".join(dict.fromkeys(found))
 
 
-def read_identity(path: Path, kind: str, password: Secret | None, key_password: Secret | None, place: str) -> Identity:
-    """The first key that a keystore holds, with its certificates.
+def read_client_certificate(
+    path: Path, store_type: str, password: Secret | None, key_password: Secret | None, place: str
+) -> ClientCertificate:
+    """Return the first key of a keystore with its certificates.
 
-    :raises ConfigError: for a store that cannot be opened, or that holds no key.
+    :param store_type: one of :data:`TYPES`, case-insensitive.
+    :param place: the setting that names the file; errors start with it.
+    :raises ConfigError: if the store cannot be opened, or contains no key.
     """
-    data, kind = _opened(path, kind, place)
-    with _naming(f"{place}: {path}"):
-        if kind == "PEM":
+    data, store_type = _read_store(path, store_type, place)
+    with _errors_at(f"{place}: {path}"):
+        if store_type == "PEM":
             text = _text(data)
-            return identity_of(text, text, key_password)
-        if kind == "JKS":
-            return _jks_identity(data, password, key_password)
-        return _pkcs12_identity(data, password or key_password)
+            return client_certificate_of(text, text, key_password)
+        if store_type == "JKS":
+            return _jks_certificate(data, password, key_password)
+        return _pkcs12_certificate(data, password or key_password)
 
 
 def authorities_of(text: str) -> str:
-    """The certificates in a PEM text.
+    """Return the certificates in a PEM text.
 
-    :raises ValueError: when there is none, or one is damaged.
+    :raises ValueError: if there is none, or one is corrupt.
     """
     found = [block.text for block in pem.blocks(text) if block.is_certificate]
     if not found:
@@ -84,10 +88,10 @@ def authorities_of(text: str) -> str:
     return "".join(found)
 
 
-def identity_of(certificates: str, key: str, password: Secret | None) -> Identity:
-    """A certificate chain and a key, both in PEM texts (or in one).
+def client_certificate_of(certificates: str, key: str, password: Secret | None) -> ClientCertificate:
+    """Return a certificate chain and its key from two PEM texts, which may be the same.
 
-    :raises ValueError: when one is missing or damaged, the password does not open the key, or the two do not match.
+    :raises ValueError: if one is missing or corrupt, the password does not open the key, or they do not match.
     """
     chain = authorities_of(certificates)
     private = next((block for block in pem.blocks(key) if block.is_key), None)
@@ -97,12 +101,12 @@ def identity_of(certificates: str, key: str, password: Secret | None) -> Identit
         raise ValueError("contains an encrypted key; set ssl.key.password")
     from . import keys
 
-    text, opening = private.text, password if private.encrypted else None
-    keys.check_match(keys.load_pem(text, opening), chain)
-    return Identity(chain, Secret(text), opening)
+    text, key_password = private.text, password if private.encrypted else None
+    keys.check_match(keys.load_pem(text, key_password), chain)
+    return ClientCertificate(chain, Secret(text), key_password)
 
 
-def _pkcs12_identity(data: bytes, password: Secret | None) -> Identity:
+def _pkcs12_certificate(data: bytes, password: Secret | None) -> ClientCertificate:
     from . import keys
 
     opened = keys.open_pkcs12(data, password)
@@ -110,37 +114,37 @@ def _pkcs12_identity(data: bytes, password: Secret | None) -> Identity:
         raise ValueError("contains no private key")
     if not opened.key_certificate:
         raise ValueError("contains no certificate for its private key")
-    return _sealed(opened.key, "".join(opened.chain), password)
+    return _checked(opened.key, "".join(opened.chain), password)
 
 
-def _jks_identity(data: bytes, password: Secret | None, key_password: Secret | None) -> Identity:
+def _jks_certificate(data: bytes, password: Secret | None, key_password: Secret | None) -> ClientCertificate:
     entries = [entry for entry in jks.read_jks(data, password.reveal() if password else None) if entry.protected_key]
     if not entries:
         raise ValueError("contains no private key")
-    opening = key_password or password
-    if opening is None:
+    key_password = key_password or password
+    if key_password is None:
         raise ValueError("contains a key; set ssl.key.password or ssl.keystore.password")
     protected = entries[0].protected_key
     assert protected
     from . import keys
 
-    key = keys.load_der(jks.open_key(protected, opening.reveal()))
-    chain = "".join(map(pem.of_certificate, entries[0].chain))
-    return _sealed(key, chain, opening)
+    key = keys.load_der(jks.open_key(protected, key_password.reveal()))
+    chain = "".join(map(pem.certificate_pem, entries[0].chain))
+    return _checked(key, chain, key_password)
 
 
-def _sealed(key: PrivateKey, chain: str, password: Secret | None) -> Identity:
+def _checked(key: PrivateKey, chain: str, password: Secret | None) -> ClientCertificate:
     from . import keys
 
     keys.check_match(key, chain)
-    return Identity(chain, keys.sealed(key, password), password)
+    return ClientCertificate(chain, keys.encode_key(key, password), password)
 
 
-def _opened(path: Path, kind: str, place: str) -> tuple[bytes, str]:
-    """A store's bytes, and what it is."""
-    named = kind.strip().upper()
-    if named not in TYPES:
-        shown = f"type {kind.strip()!r}" if nearly(named, _OTHERS) else "this type"
+def _read_store(path: Path, store_type: str, place: str) -> tuple[bytes, str]:
+    """Return the bytes of a store and its actual type, one of :data:`TYPES`."""
+    configured = store_type.strip().upper()
+    if configured not in TYPES:
+        shown = f"type {store_type.strip()!r}" if is_similar(configured, _KNOWN_TYPES) else "this type"
         raise ConfigError(
             f"{place}: keystores of {shown} cannot be read, those of {', '.join(TYPES)} can: "
             "keytool -importkeystore -deststoretype PKCS12 makes one"
@@ -148,28 +152,28 @@ def _opened(path: Path, kind: str, place: str) -> tuple[bytes, str]:
     data = read_bounded(path, place)
     if not data:
         raise ConfigError(f"{place}: {path} is empty")
-    for other, magic in _NOT_OURS.items():
+    for other, magic in _UNSUPPORTED.items():
         if data.startswith(magic):
             raise ConfigError(
                 f"{place}: {path} is a keystore of type {other}, which cannot be read: "
                 "keytool -importkeystore -deststoretype PKCS12 makes one that can"
             )
-    if named == "PEM":
-        return data, named
+    if configured == "PEM":
+        return data, configured
     if b"-----BEGIN " in data:
         key = "ssl.truststore.type" if place.endswith("ssl.truststore.location") else "ssl.keystore.type"
-        raise ConfigError(f"{place}: {path} is PEM, not {named}: set {key}=PEM")
+        raise ConfigError(f"{place}: {path} is PEM, not {configured}: set {key}=PEM")
     return data, "JKS" if data.startswith(jks.MAGIC) else "PKCS12"
 
 
 @contextlib.contextmanager
-def _naming(before: str) -> Iterator[None]:
-    """What is wrong with a store, said with its name before it."""
+def _errors_at(place: str) -> Iterator[None]:
+    """Turn each ``ValueError`` into a ``ConfigError`` that starts with the place."""
     try:
         yield
     except ValueError as error:
-        raise ConfigError(f"{before}: {error}") from None
+        raise ConfigError(f"{place}: {error}") from None
 
 
 def _text(data: bytes) -> str:
-    return data.decode("latin-1")  # what is no base64 in it is remarks
+    return data.decode("latin-1")  # any bytes are allowed in comments outside of the blocks

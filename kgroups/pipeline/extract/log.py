@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from kgroups.config.librdkafka import librdkafka_options, made_client
+from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 from kgroups.model.placement import OFFSETS_TOPIC
@@ -39,7 +39,7 @@ class OffsetsLog:
     def __init__(self, settings: ClientSettings, topic: str = OFFSETS_TOPIC) -> None:
         self._settings = settings
         self._topic = topic
-        self._client = made_client(AdminClient, librdkafka_options(settings))
+        self._client = make_client(AdminClient, librdkafka_options(settings))
 
     def partitions(self) -> list[int]:
         """Its partitions, ascending."""

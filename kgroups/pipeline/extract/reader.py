@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
-from kgroups.config.librdkafka import librdkafka_options, made_client
+from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable
 from kgroups.model.placement import OFFSETS_TOPIC
@@ -38,7 +38,7 @@ def read(
     :raises BrokerUnavailable: when nothing comes for ``settings.timeout`` seconds while records are left.
     :raises HistoryError: when the topic may not be read.
     """
-    consumer = made_client(Consumer, _options(settings))
+    consumer = make_client(Consumer, _options(settings))
     try:
         yield from _Reading(consumer, settings, topic, ranges).batches(batch)
     finally:

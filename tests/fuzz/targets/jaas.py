@@ -29,5 +29,5 @@ def one(data: bytes) -> None:
         pem.blocks(text)
     with suppress(ValueError):
         _unescaped(text)
-    jwt.end_of(text)
-    jwt.over_since(text, 1.0)
+    jwt.expiry_of(text)
+    jwt.expired_at(text, 1.0)

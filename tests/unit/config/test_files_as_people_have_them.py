@@ -60,7 +60,7 @@ def test_utf_8_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_bytes(b"\xef\xbb\xbfbootstrap.servers=f:1\r\n")
     loaded = load_settings(Flags(command_config=str(path)), {})
-    assert (loaded.settings.bootstrap, loaded.remarks) == ((("f", 1),), ())
+    assert (loaded.settings.bootstrap, loaded.warnings) == ((("f", 1),), ())
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
@@ -84,10 +84,10 @@ def test_environment_variable_that_overrides_a_file_is_noted(load: Load) -> None
     environ = {"KGROUPS_BOOTSTRAP_SERVER": "e:1"}
     loaded = load("# mine\nbootstrap.servers=f:1", environ, bootstrap=None)
     assert loaded.settings.bootstrap == (("e", 1),)
-    assert "KGROUPS_BOOTSTRAP_SERVER overrides" in loaded.remarks[0]
-    assert "client.properties, line 2: bootstrap.servers" in loaded.remarks[0]
-    assert load("bootstrap.servers=f:1", environ).remarks == ()
-    assert load("bootstrap.servers=e:1", environ, bootstrap=None).remarks == ()
+    assert "KGROUPS_BOOTSTRAP_SERVER overrides" in loaded.warnings[0]
+    assert "client.properties, line 2: bootstrap.servers" in loaded.warnings[0]
+    assert load("bootstrap.servers=f:1", environ).warnings == ()
+    assert load("bootstrap.servers=e:1", environ, bootstrap=None).warnings == ()
 
 
 @pytest.mark.parametrize("url", ["http://[x/", "file://[x", "http://x:99999/", "https://:443/", "http://x:y/"])
@@ -136,7 +136,7 @@ def test_strimzi_truststore_is_used_for_the_token_endpoint(load: Load, keys: Key
     assert loaded.settings.security and loaded.settings.security.sasl
     found = loaded.settings.security.sasl.credentials
     assert isinstance(found, ClientCredentials) and found.tls and found.tls.authorities and not found.tls.check_name
-    assert [remark for remark in loaded.remarks if "token endpoint" in remark and "any host" in remark]
+    assert [remark for remark in loaded.warnings if "token endpoint" in remark and "any host" in remark]
     assert STORE_PASSWORD not in str(loaded)
 
 
@@ -172,7 +172,7 @@ def test_properties_of_a_program_are_taken_literally() -> None:
     loaded = load_settings(Flags("localhost:1", properties=(*given.items(), ("sasl.password", "@hush"))), {})
     assert loaded.settings.security and loaded.settings.security.sasl
     assert loaded.settings.security.sasl.credentials == Password("u", Secret("@hush"))
-    assert loaded.remarks == ()
+    assert loaded.warnings == ()
 
 
 def test_pipe_is_read_to_its_end_and_not_waited_for_without_writer(
@@ -180,10 +180,10 @@ def test_pipe_is_read_to_its_end_and_not_waited_for_without_writer(
 ) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    monkeypatch.setattr(pipe, "PATIENCE", 0.0)
+    monkeypatch.setattr(pipe, "TIMEOUT", 0.0)
     with pytest.raises(ConfigError, match=r"pipe: it is a pipe that no process writes to"):
         load_settings(Flags(command_config=str(path)), {})
-    monkeypatch.setattr(pipe, "PATIENCE", 60.0)
+    monkeypatch.setattr(pipe, "TIMEOUT", 60.0)
     with subprocess.Popen(["sh", "-c", 'echo client.id=a > "$1"', "sh", path]):
         assert load_settings(Flags("h:1", str(path)), {}).settings.client_id == "a"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgroups.config.formats.jwt import claims_of, end_of, over_since
+from kgroups.config.formats.jwt import claims_of, expired_at, expiry_of
 from kgroups.config.security import UnsecuredToken
 from kgroups.config.unsecured import unsecured_jws
 
@@ -44,16 +44,16 @@ def test_unsecured_token_claims_do_not_override_subject_and_expiry() -> None:
 
 
 def test_unsecured_token_may_live_less_than_a_second() -> None:
-    assert end_of(made(lifetime=0.4)) == NOW + 0.4
+    assert expiry_of(made(lifetime=0.4)) == NOW + 0.4
 
 
-def test_over_since_is_the_expiry_time() -> None:
+def test_expired_at_is_the_expiry_time() -> None:
     token = made(lifetime=60.0)
-    assert over_since(token, NOW + 59) is None
-    assert over_since(token, NOW + 60) == "2023-11-14 22:14:20 UTC"
-    assert over_since("opaque", NOW) is None
+    assert expired_at(token, NOW + 59) is None
+    assert expired_at(token, NOW + 60) == "2023-11-14 22:14:20 UTC"
+    assert expired_at("opaque", NOW) is None
 
 
 @pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c", "a.W10.c", f"a.{'[' * 100_000}.c", "a.e30.c.d"])
 def test_other_text_than_jwt_has_no_claims(token: str) -> None:
-    assert (claims_of(token), end_of(token)) == ({}, None)
+    assert (claims_of(token), expiry_of(token)) == ({}, None)

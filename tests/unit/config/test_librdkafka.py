@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from kgroups.config.librdkafka import librdkafka_options, made_client
+from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.secret import Secret
 from kgroups.config.security import (
     AwsIam,
@@ -128,9 +128,9 @@ def test_token_callback_returns_configured_tokens(tmp_path: Path) -> None:
 
 def test_settings_rejected_by_librdkafka_are_config_errors() -> None:
     with pytest.raises(ConfigError, match=r"librdkafka rejected these settings: .*no cipher match"):
-        made_client(AdminClient, options_of(Security(Tls(ciphers=("NOPE",)))))
+        make_client(AdminClient, options_of(Security(Tls(ciphers=("NOPE",)))))
     with pytest.raises(ConfigError, match="cannot read /nowhere/token"):
-        made_client(AdminClient, options_of(sasl(TokenFile("/nowhere/token"))))
+        make_client(AdminClient, options_of(sasl(TokenFile("/nowhere/token"))))
 
 
 def test_token_callback_signs_for_aws(monkeypatch: pytest.MonkeyPatch) -> None:

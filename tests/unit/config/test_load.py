@@ -36,7 +36,7 @@ def home(tmp_path: Path) -> Path:
 def test_flags_alone_are_sufficient() -> None:
     loaded = load_settings(Flags(bootstrap="h:1", timeout=5), {})
     assert loaded.settings == ClientSettings((("h", 1),), timeout=5, broker_timeout=5)
-    assert (loaded.remarks, loaded.understood) == ((), ())
+    assert (loaded.warnings, loaded.understood) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_override_replaces_every_spelling(load: Load) -> None:
         assert security.sasl.mechanism == "SCRAM-SHA-256"
     one = load(text, overrides=("sasl.password=${env:PW}",), environ={"PW": "p"})
     assert one.settings.security == Security(None, Sasl("PLAIN", Password("u", Secret("p"))))
-    assert one.remarks == ()
+    assert one.warnings == ()
     new = JAAS.strip().replace('"u"', '"v"')
     two = load(f"{PLAIN}sasl.username=x\nsasl.password=y", overrides=(new,))
     assert two.settings.security == Security(None, Sasl("PLAIN", Password("v", Secret("hush"))))
@@ -103,8 +103,8 @@ def test_override_may_read_secret_from_file(load: Load, tmp_path: Path) -> None:
     (tmp_path / "pw").chmod(0o600)
     from_file = load(PLAIN, overrides=("sasl.username=@@me", f"sasl.password=@{tmp_path / 'pw'}"))
     assert from_file.settings.security == Security(None, Sasl("PLAIN", Password("@me", Secret("hush"))))
-    assert from_file.remarks == ()
-    (remark,) = load(PLAIN, overrides=("sasl.username=me", "sasl.password=hush")).remarks
+    assert from_file.warnings == ()
+    (remark,) = load(PLAIN, overrides=("sasl.username=me", "sasl.password=hush")).warnings
     assert remark.startswith("-X sasl.password: visible to every user of this machine")
     assert "hush" not in remark
     with pytest.raises(ConfigError, match=r"-X sasl\.password: cannot read .*: No such file"):
@@ -118,13 +118,13 @@ def test_unknown_keys_are_one_remark(load: Load) -> None:
     loaded = load(
         "acks=all\nretries=1\nretires=5\nkey.serializer=x\nssl.treustore=1\nsecurity.protocol=PLAINTEXT\nx y\n"
     )
-    (idle, unknown) = loaded.remarks
+    (idle, unknown) = loaded.warnings
     assert idle.startswith("ssl.treustore (") and idle.endswith("ignored because security.protocol is PLAINTEXT")
     assert unknown.startswith("unknown and ignored: retires (") and "line 3), a key (" in unknown
 
 
 def test_keys_unused_by_the_protocol_are_one_remark(load: Load) -> None:
-    (remark,) = load("security.protocol=SSL\nsasl.mechanism=PLAIN\nsasl.kerberos.service.name=kafka\n" + JAAS).remarks
+    (remark,) = load("security.protocol=SSL\nsasl.mechanism=PLAIN\nsasl.kerberos.service.name=kafka\n" + JAAS).warnings
     assert remark.startswith("sasl.mechanism (") and "sasl.jaas.config (" in remark and "kerberos" not in remark
     assert "hush" not in remark
 
@@ -180,7 +180,7 @@ def test_values_from_providers_are_filled_in(load: Load, tmp_path: Path) -> None
     loaded = load(text)
     assert loaded.settings.security == Security(None, Sasl("PLAIN", Password("v", Secret("hush"))))
     assert loaded.settings.client_id == "${vault:a:b}-tok"
-    assert all("chmod 600" in remark for remark in loaded.remarks) and len(loaded.remarks) == 2
+    assert all("chmod 600" in remark for remark in loaded.warnings) and len(loaded.warnings) == 2
 
 
 def test_providers_respect_allowlists(load: Load, tmp_path: Path) -> None:
@@ -217,10 +217,10 @@ def test_understood_settings_name_their_origin_and_mask_secrets(load: Load, tmp_
 
 def test_readable_secrets_file_is_remarked_on(load: Load, tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
-    assert load(PLAIN + JAAS).remarks == ()
+    assert load(PLAIN + JAAS).warnings == ()
     file.chmod(0o640)
     flags = Flags(bootstrap="localhost:1", command_config=str(file))
-    assert load_settings(flags, {}).remarks == (f"{file} contains secrets and is readable by the group; "
+    assert load_settings(flags, {}).warnings == (f"{file} contains secrets and is readable by the group; "
                                                 f"run chmod 600 {file}",)  # fmt: skip
     file.write_text("client.id=x\n")
-    assert load_settings(flags, {}).remarks == ()
+    assert load_settings(flags, {}).warnings == ()

@@ -30,7 +30,7 @@ HUSH = Secret("hush")
 
 
 def sasl_of(loaded: Loaded) -> Sasl:
-    assert loaded.remarks == ()
+    assert loaded.warnings == ()
     assert loaded.settings.security and loaded.settings.security.sasl
     return loaded.settings.security.sasl
 
@@ -151,7 +151,7 @@ def test_kerberos_login_is_read(load: Load, tmp_path: Path) -> None:
     theirs = f"{service}sasl.kerberos.principal=me@REALM\nsasl.kerberos.keytab={keytab}"
     assert logged_in(load, "GSSAPI", theirs).credentials == expected
     keytab.chmod(0o644)
-    (remark,) = load(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=GSSAPI\n{theirs}").remarks
+    (remark,) = load(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=GSSAPI\n{theirs}").warnings
     assert "readable by all users" in remark
     for wrong, said in (
         (jaas(krb5, *options), "GSSAPI requires the brokers' service name"),
@@ -174,7 +174,7 @@ def test_aws_login_is_read(load: Load) -> None:
 
 def test_unknown_jaas_options_are_counted_not_shown(load: Load) -> None:
     text = f"sasl.mechanism=PLAIN\n{jaas('x.PlainLoginModule', 'username=u', 'password=hush', 'hush=hush', 'user_x=y')}"
-    (remark,) = load(f"security.protocol=SASL_PLAINTEXT\n{text}\n").remarks
+    (remark,) = load(f"security.protocol=SASL_PLAINTEXT\n{text}\n").warnings
     assert remark.endswith("line 3: sasl.jaas.config: 2 options unknown and ignored")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.config.default_profile import choose_default, with_default
+from kgroups.config.default_profile import set_default, with_default
 from kgroups.config.flags import Flags
 from kgroups.config.load import load_settings
 from kgroups.config.profiles import config_file, read_profiles
@@ -45,13 +45,13 @@ def test_profile_sets_servers_transport_and_security(tmp_path: Path) -> None:
     settings = loaded.settings
     assert (settings.bootstrap_servers, settings.transport, settings.client_id) == ("a:1,b:2", "librdkafka", "me")
     assert settings.security == Security(None, Sasl("PLAIN", Password("u", Secret("hush"))))
-    assert ["unencrypted" in remark for remark in loaded.remarks] == [True]
+    assert ["unencrypted" in remark for remark in loaded.warnings] == [True]
     place = f"profile prod ({tmp_path}/config.toml, line"
     told = {each.key: (each.value, each.origin) for each in loaded.understood}
     assert told["bootstrap"] == ("a:1,b:2", f"{place} 5)")
     assert told["sasl.password"] == ("****", f"{place} 13)")
     (tmp_path / "config.toml").chmod(0o644)
-    (_, remark) = load_settings(Flags(), {"KGROUPS_CONFIG": str(tmp_path / "config.toml")}).remarks
+    (_, remark) = load_settings(Flags(), {"KGROUPS_CONFIG": str(tmp_path / "config.toml")}).warnings
     assert remark.endswith(f"chmod 600 {tmp_path}/config.toml")
 
 
@@ -93,7 +93,7 @@ def test_invalid_profiles_are_reported_with_their_line(tmp_path: Path, text: str
 
 def test_unknown_profile_keys_are_remarked_on(tmp_path: Path) -> None:
     environ = written(tmp_path, 'default = "p"\n[profiles.p]\nbootstrap = "h:1"\ncolour = "red"\nbrokers = 3\n')
-    (remark,) = load_settings(Flags(), environ).remarks
+    (remark,) = load_settings(Flags(), environ).warnings
     assert "line 2): unknown and ignored: a key (line 4), a key (line 5); there are bootstrap" in remark
 
 
@@ -120,11 +120,11 @@ def test_with_default_quotes_any_name(name: str) -> None:
     assert text.count("# the one") == 1
 
 
-def test_choose_default_keeps_mode_and_symlink(tmp_path: Path) -> None:
+def test_set_default_keeps_mode_and_symlink(tmp_path: Path) -> None:
     environ = written(tmp_path, TEXT + "[profiles.dev]\n")
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "config.toml")
-    choose_default(read_profiles({"KGROUPS_CONFIG": str(link)}), "dev")
+    set_default(read_profiles({"KGROUPS_CONFIG": str(link)}), "dev")
     assert link.is_symlink()
     assert read_profiles(environ).default == "dev"
     assert (tmp_path / "config.toml").stat().st_mode & 0o777 == 0o600

@@ -172,21 +172,21 @@ def test_placeholders_in_long_values_take_linear_time(text: str) -> None:
 )
 def test_secret_without_encryption_is_remarked_on(tmp_path: Path, servers: str, lines: str, said: list[str]) -> None:
     file = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}\n")
-    remarks = load_settings(Flags(servers, file), {}).remarks
+    remarks = load_settings(Flags(servers, file), {}).warnings
     assert len(remarks) == len(said) and all(word in remark for word, remark in zip(said, remarks, strict=True))
     secure = written(tmp_path, f"security.protocol=SASL_SSL\n{lines}\n")
-    assert not [each for each in load_settings(Flags(servers, secure), {}).remarks if "SASL_PLAINTEXT" in each]
+    assert not [each for each in load_settings(Flags(servers, secure), {}).warnings if "SASL_PLAINTEXT" in each]
 
 
 def test_scram_over_librdkafka_without_encryption_is_remarked_on(tmp_path: Path) -> None:
     lines = "sasl.mechanism=SCRAM-SHA-256\nsasl.username=u\nsasl.password=p\n"
     plain = written(tmp_path, f"security.protocol=SASL_PLAINTEXT\n{lines}")
-    (remark,) = load_settings(Flags("b:1", plain, transport="librdkafka"), {}).remarks
+    (remark,) = load_settings(Flags("b:1", plain, transport="librdkafka"), {}).warnings
     assert "SCRAM iterations" in remark and "--transport wire" in remark
-    assert not load_settings(Flags("b:1", plain), {}).remarks
-    assert not load_settings(Flags("127.0.0.1:1", plain, transport="librdkafka"), {}).remarks
+    assert not load_settings(Flags("b:1", plain), {}).warnings
+    assert not load_settings(Flags("127.0.0.1:1", plain, transport="librdkafka"), {}).warnings
     secure = written(tmp_path, f"security.protocol=SASL_SSL\n{lines}")
-    assert not load_settings(Flags("b:1", secure, transport="librdkafka"), {}).remarks
+    assert not load_settings(Flags("b:1", secure, transport="librdkafka"), {}).warnings
 
 
 def test_property_repr_hides_its_value(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kgroups.config import unused
 from kgroups.config.flags import Flags
-from kgroups.config.librdkafka import Options, librdkafka_options, made_client
+from kgroups.config.librdkafka import Options, librdkafka_options, make_client
 from kgroups.config.load import load_settings
 from kgroups.config.properties import Property
 from kgroups.config.settings_reader import Setting
@@ -113,7 +113,7 @@ def said(files: Path, text: str, environ: Mapping[str, str] = {}, **flags: objec
         yield str(error)
         yield "".join(traceback.format_exception(error, chain=True)).replace(text, "")
         return
-    yield from loaded.remarks
+    yield from loaded.warnings
     yield repr(loaded)
     yield repr(Net(loaded.settings))
     try:
@@ -197,7 +197,7 @@ def test_unknown_cipher_suite_that_may_be_a_secret_is_not_shown(tmp_path: Path) 
     file.write_text(
         f"security.protocol=SSL\nssl.cipher.suites={SECRET}_WITH_X, TLS_A_WITH_B, TLS_RSA_WITH_AES_128_CBC_SHA"
     )
-    (remark,) = load_settings(Flags("b:1", str(file)), {}).remarks
+    (remark,) = load_settings(Flags("b:1", str(file)), {}).warnings
     assert remark.endswith("not supported by OpenSSL, ignored: a word that names none, TLS_A_WITH_B")
 
 
@@ -214,7 +214,7 @@ def test_librdkafka_errors_hide_secrets() -> None:
 
     for kind in (refuse, wordy):
         with pytest.raises(ConfigError) as caught:
-            made_client(kind, Options({"ssl.key.password": SECRET}))
+            make_client(kind, Options({"ssl.key.password": SECRET}))
         assert SECRET not in str(caught.value)
 
 

@@ -81,7 +81,7 @@ def test_pem_stores_of_java_and_librdkafka_are_read(
     word = f"ssl.key.password={escaped(KEY_PASSWORD)}\n" if encrypted and "p12" not in where else ""
     loaded = load(f"security.protocol=SSL\n{text}{word}")
     tls = tls_of(loaded)
-    assert loaded.remarks == ()
+    assert loaded.warnings == ()
     assert tls.authorities == keys.authority
     assert opens(tls, tmp_path)
     assert keys.key.splitlines()[1] not in repr(loaded)
@@ -111,7 +111,7 @@ def test_readable_private_key_is_remarked_on(keys: Keys, load: Load, tmp_path: P
     (tmp_path / "own.pem").write_text(keys.own + keys.key)
     (tmp_path / "own.pem").chmod(0o644)
     text = f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.keystore.location={tmp_path}/own.pem\n"
-    (remark,) = load(text).remarks
+    (remark,) = load(text).warnings
     assert remark == (
         f"{tmp_path}/own.pem contains a key that is not encrypted and is readable by all users; "
         f"run chmod 600 {tmp_path}/own.pem"
@@ -214,7 +214,7 @@ def test_tls_versions_and_ciphers_are_read(
 
 @pytest.mark.parametrize(("suites", "weak"), [("ALL:@SECLEVEL=0", True), ("HIGH:@SECLEVEL=2", False), ("HIGH", False)])
 def test_low_security_level_is_remarked_on(load: Load, suites: str, weak: bool) -> None:
-    remarks = load(f"security.protocol=SSL\nssl.cipher.suites={suites}\n").remarks
+    remarks = load(f"security.protocol=SSL\nssl.cipher.suites={suites}\n").warnings
     assert [("@SECLEVEL below 2" in each, "line 2" in each) for each in remarks] == ([(True, True)] if weak else [])
 
 
@@ -260,9 +260,9 @@ def test_invalid_tls_words_are_rejected(load: Load, text: str) -> None:
 def test_disabled_checks_are_remarked_on(load: Load, text: str, verify: bool, check_name: bool, said: str) -> None:
     loaded = load(f"security.protocol=SSL\n{text}\n")
     assert (tls_of(loaded).verify, tls_of(loaded).check_name) == (verify, check_name)
-    (remark,) = loaded.remarks
+    (remark,) = loaded.warnings
     assert said in remark
-    assert load("security.protocol=SSL\nssl.endpoint.identification.algorithm=https").remarks == ()
+    assert load("security.protocol=SSL\nssl.endpoint.identification.algorithm=https").warnings == ()
 
 
 def test_directory_of_authorities_is_read(keys: Keys, load: Load, tmp_path: Path) -> None:

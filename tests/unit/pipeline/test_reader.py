@@ -36,7 +36,7 @@ def reading(monkeypatch: pytest.MonkeyPatch, clock: list[float], *polls: list[An
         clock[0] += 3
         return next(script)
 
-    monkeypatch.setattr(reader, "made_client", lambda *_: Mock(consume=consume))
+    monkeypatch.setattr(reader, "make_client", lambda *_: Mock(consume=consume))
     return reader.read(SETTINGS, [Range(0, 0, 2)])
 
 
