@@ -1,1 +1,1 @@
-"""What groups there are, what they do, and where they stand."""
+"""Query a cluster: which groups exist, their state and members, and their offsets."""

@@ -1,4 +1,4 @@
-"""What brokers leave out of their answers in silence, for want of an ACL: said, where it is known to be missing."""
+"""Report the ACLs without which brokers silently omit groups or topics from their responses."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ T = TypeVar("T")
 
 
 def missing_acls(operations: Collection[str] | None) -> tuple[Acl, ...]:
-    """The ACL without which groups are left out of lists.
+    """Return the missing ACL without which brokers omit groups from lists; empty if it is not missing.
 
-    :param operations: what we may do to the cluster; ``None``: nobody tells.
+    :param operations: the authorized operations on the cluster; ``None`` if brokers do not report them.
     """
     return () if operations is None or "DESCRIBE" in operations else (DESCRIBE_CLUSTER,)
 
 
-def note_omitted_groups(answer: Outcome[T], missing: tuple[Acl, ...]) -> Outcome[T]:
-    """What was selected from the list of groups, with a remark where that may be partial."""
-    return answer.with_failures((), (OMITTED_GROUPS_NOTICE,))._replace(hidden_by=missing) if missing else answer
+def note_omitted_groups(outcome: Outcome[T], missing: tuple[Acl, ...]) -> Outcome[T]:
+    """Add a notice and the missing ACLs, if any, to an outcome that depends on the list of groups."""
+    return outcome.with_failures((), (OMITTED_GROUPS_NOTICE,))._replace(hidden_by=missing) if missing else outcome
 
 
-def note_omitted_offsets(answer: Outcome[T], *, known: bool) -> Outcome[T]:
-    """What is told of commits, with a remark where some may be hidden: who may not see one topic may not see others
-    either.
+def note_omitted_offsets(outcome: Outcome[T], *, known: bool) -> Outcome[T]:
+    """Add a notice to an outcome with commits if some may be omitted.
 
-    :param known: whether it is known beforehand that we may not see every topic or all of the cluster.
+    A principal without DESCRIBE on one topic may lack it on others.
+
+    :param known: whether it is known that the principal cannot see all topics or the whole cluster.
     """
-    refused = any(failure.code == Code.topic_authorization_failed for failure in answer.failures)
-    return answer.with_failures((), (OMITTED_COMMITS_NOTICE,)) if known or refused else answer
+    not_authorized = any(failure.code == Code.topic_authorization_failed for failure in outcome.failures)
+    return outcome.with_failures((), (OMITTED_COMMITS_NOTICE,)) if known or not_authorized else outcome

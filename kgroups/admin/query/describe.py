@@ -1,4 +1,4 @@
-"""The main question: these groups, described; with their offsets and lag where wanted."""
+"""Describe groups: their state and members, and on request their offsets and the offsets of the logs."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ from .describe_groups import describe_listed, describe_named
 from .group_offsets import fetch_offsets, refetch_offsets
 from .log_offsets import fetch_logs
 from .select_groups import ResolvedSelection, Selection
-from .stream import Stages, collect, stream_answers
+from .stream import Stages, collect, stream_batches
 
 
 async def describe(cluster: Cluster, selection: Selection) -> Outcome[Group]:
-    """State and members of the selected groups, sorted by name."""
+    """Return the state and members of the selected groups, sorted by name."""
     topics = selection.topics
 
-    async def ask(resolved: ResolvedSelection) -> Outcome[Group]:
+    async def query(resolved: ResolvedSelection) -> Outcome[Group]:
         return await describe_located(cluster, resolved, topics=topics)
 
-    return await collect(stream_answers(cluster, selection, Stages(ask, _as_they_are, _group_id)))
+    return await collect(stream_batches(cluster, selection, Stages(query, _unchanged, _group_id)))
 
 
 async def describe_located(
     cluster: Cluster, resolved: ResolvedSelection, *, topics: frozenset[str] = frozenset()
 ) -> Outcome[Group]:
-    """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
+    """Return the state and members of groups whose coordinators are known; look them up again only if they moved.
+
+    :param topics: if not empty, only groups with commits or assignments on these topics.
+    """
     if not topics:
-        return _with_remarks(await _described(cluster, resolved))
+        return _with_notices(await _described(cluster, resolved))
     groups, commits = await describe_with_offsets(cluster, resolved)
-    joined = _joined(groups, commits, topics)
-    return _with_remarks(joined.with_items(group for group, _ in joined.items))
+    joined = _join(groups, commits, topics)
+    return _with_notices(joined.with_items(group for group, _ in joined.items))
 
 
 async def describe_offsets(
@@ -49,10 +52,11 @@ async def describe_offsets(
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
     whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
-    """The selected groups with their commits and both ends of the logs, sorted by name.
+    """Return the selected groups with their commits, and the start and end offsets of the logs, sorted by name.
 
-    With topics selected, only commits and assignments on these topics are shown. With ``whole_topics`` the logs are
-    those of all partitions of the topics, also of such that no group has touched.
+    If topics are selected, only commits and assignments on these topics are included.
+
+    :param whole_topics: include all partitions of these topics, even those without commits or assignments.
     """
     return await collect(stream_offsets(cluster, selection, isolation=isolation, whole_topics=whole_topics))
 
@@ -64,16 +68,19 @@ def stream_offsets(
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
     whole_topics: bool = False,
 ) -> AsyncGenerator[Outcome[GroupOffsets]]:
-    """The same in batches, see :func:`.stream.stream_answers`: log offsets are read after the commits of a batch."""
+    """Yield what :func:`describe_offsets` returns in batches, sorted by name within and across them.
+
+    Log offsets are read after the commits of a batch: see :func:`.stream.stream_batches`.
+    """
     topics = selection.topics
 
-    async def ask(resolved: ResolvedSelection) -> Outcome[_Pair]:
+    async def query(resolved: ResolvedSelection) -> Outcome[_Pair]:
         return await _pairs(cluster, resolved, topics)
 
     async def finish(pairs: Sequence[_Pair]) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
         return await _with_logs(cluster, pairs, topics, isolation=isolation, whole_topics=whole_topics)
 
-    return stream_answers(cluster, selection, Stages(ask, finish, _pair_name))
+    return stream_batches(cluster, selection, Stages(query, finish, _pair_name))
 
 
 async def describe_located_offsets(
@@ -84,40 +91,40 @@ async def describe_located_offsets(
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
     whole_topics: bool = False,
 ) -> Outcome[GroupOffsets]:
-    """The same of groups whose coordinators are known: nothing is listed or looked up again, unless they moved."""
+    """Return what :func:`describe_offsets` does, for groups whose coordinators are known."""
     pairs = await _pairs(cluster, resolved, topics)
     described, failures = await _with_logs(cluster, pairs.items, topics, isolation=isolation, whole_topics=whole_topics)
     return pairs.with_items(described).with_failures(failures)
 
 
 async def _pairs(cluster: Cluster, resolved: ResolvedSelection, topics: frozenset[str]) -> Outcome[_Pair]:
-    """Each group beside its commits, sorted by name."""
+    """Return each group with its commits, sorted by name."""
     groups, commits = await describe_with_offsets(cluster, resolved)
-    joined = _joined(_with_stand_ins(groups, commits), commits, topics)
-    remarks = _with_remarks(joined.with_items(group for group, _ in joined.items)).notices
-    return joined._replace(notices=remarks)
+    joined = _join(_with_placeholders(groups, commits), commits, topics)
+    notices = _with_notices(joined.with_items(group for group, _ in joined.items)).notices
+    return joined._replace(notices=notices)
 
 
 async def _with_logs(
     cluster: Cluster, pairs: Sequence[_Pair], topics: frozenset[str], *, isolation: Isolation, whole_topics: bool
 ) -> tuple[Sequence[GroupOffsets], Sequence[Failure]]:
-    """The pairs, with both ends of all logs that they are about."""
+    """Add the start and end offsets of all logs that these groups have commits or assignments on."""
     partitions = _partitions(pairs, topics)
     logs, failures = await fetch_logs(cluster, partitions, isolation=isolation, whole_topics=whole_topics)
     return [GroupOffsets(group, committed, logs, topics) for group, committed in pairs], failures
 
 
-async def _as_they_are(groups: Sequence[Group]) -> tuple[Sequence[Group], Sequence[Failure]]:
+async def _unchanged(groups: Sequence[Group]) -> tuple[Sequence[Group], Sequence[Failure]]:
     return groups, ()
 
 
 async def describe_with_offsets(
     cluster: Cluster, resolved: ResolvedSelection
 ) -> tuple[Outcome[Group], GroupResults[GroupCommits]]:
-    """The groups, and where each stands: what it has committed, or what groups of its kind have instead."""
-    groups, positions = await asyncio.gather(_described(cluster, resolved), fetch_offsets(cluster, resolved))
-    await refetch_offsets(cluster, groups.items, resolved.named, positions)
-    return groups, positions
+    """Return the groups, and the commits of each, or the start offsets of share groups."""
+    groups, offsets = await asyncio.gather(_described(cluster, resolved), fetch_offsets(cluster, resolved))
+    await refetch_offsets(cluster, groups.items, resolved.named, offsets)
+    return groups, offsets
 
 
 async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[Group]:
@@ -128,32 +135,34 @@ async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[G
     return outcome.with_items(groups).with_failures(resolved.failures, resolved.notices)
 
 
-def _with_remarks(groups: Outcome[Group]) -> Outcome[Group]:
-    """Says which kinds of group are only listed by this version."""
-    kinds = sorted({group.type or "" for group in groups.items if group.members is None and group.state})
-    notices = [f"{kind} groups: members and offsets are not described yet, only listed" for kind in kinds]
+def _with_notices(groups: Outcome[Group]) -> Outcome[Group]:
+    """Add a notice for each group type that this version can only list."""
+    types = sorted({group.type or "" for group in groups.items if group.members is None and group.state})
+    notices = [f"{group_type} groups: members and offsets are not described yet, only listed" for group_type in types]
     return groups.with_failures((), notices)
 
 
-def _with_stand_ins(groups: Outcome[Group], commits: GroupResults[GroupCommits]) -> Outcome[Group]:
-    """Groups besides, of which only the commits may be seen: Kafka 4.3 does not describe a KIP-848 group to who may
-    not DESCRIBE each topic of its members."""
-    refused = [failure.name for failure in groups.failures if failure.code == Code.topic_authorization_failed]
-    known = [(name, commits.found[name][0]) for name in refused if name in commits.found]
+def _with_placeholders(groups: Outcome[Group], commits: GroupResults[GroupCommits]) -> Outcome[Group]:
+    """Add the groups of which only the commits are visible.
+
+    Kafka 4.3 describes a KIP-848 group only to principals with DESCRIBE on all topics of its members.
+    """
+    undescribed = [failure.name for failure in groups.failures if failure.code == Code.topic_authorization_failed]
+    known = [(name, commits.found[name][0]) for name in undescribed if name in commits.found]
     if not known:
         return groups
-    stand_ins = [
+    placeholders = [
         Group(name, GroupType.CONSUMER, "", CONSUMER_PROTOCOL_TYPE, "", node, members=None) for name, node in known
     ]
-    return groups.with_items(sorted((*groups.items, *stand_ins)))
+    return groups.with_items(sorted((*groups.items, *placeholders)))
 
 
 _Pair = tuple[Group, GroupCommits]
 
 
-def _joined(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics: frozenset[str]) -> Outcome[_Pair]:
-    """Each group beside its commits; one whose commits could not be read is a failure, not a group without any."""
-    told = {failure.name for failure in groups.failures}
+def _join(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics: frozenset[str]) -> Outcome[_Pair]:
+    """Pair each group with its commits; if they could not be read, it is a failure, not a group without commits."""
+    undescribed = {failure.name for failure in groups.failures}
     pairs: list[_Pair] = []
     failures: list[Failure] = []
     for group in groups.items:
@@ -162,7 +171,7 @@ def _joined(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics:
             pairs.append((group, commits.found[name][1]))
         elif group.members is None or name not in commits.failed:
             pairs.append((group, GroupCommits(name, {})))
-        elif name not in told:
+        elif name not in undescribed:
             failures.append(commits.failed[name])
     failures += (reason for _, commits in pairs for reason in commits.failures.values())
     if topics:
@@ -171,7 +180,7 @@ def _joined(groups: Outcome[Group], commits: GroupResults[GroupCommits], topics:
 
 
 def _on_topics(group: Group, commits: GroupCommits, topics: frozenset[str]) -> _Pair | None:
-    """The pair with only what concerns these topics; ``None`` when nothing does."""
+    """Return the pair with only its commits on these topics; ``None`` if it has no commit or assignment on them."""
     kept = commits._replace(
         topics={topic: commits.topics[topic] for topic in commits.topics if topic in topics},
         unset={topic: commits.unset[topic] for topic in commits.unset if topic in topics},
@@ -189,15 +198,15 @@ def _pair_name(pair: _Pair) -> GroupId:
 
 
 def _partitions(pairs: Iterable[_Pair], topics: frozenset[str]) -> dict[str, set[int]]:
-    """The union of all partitions that any group has a commit or an assignment on; of some topics, where given."""
-    wanted: dict[str, set[int]] = {}
+    """Return the partitions that any group has a commit or an assignment on, by topic; only of ``topics``, if any."""
+    partitions: dict[str, set[int]] = {}
     for group, commits in pairs:
         for topic, committed in commits.topics.items():
-            wanted.setdefault(topic, set()).update(map(_partition, committed))
+            partitions.setdefault(topic, set()).update(map(_partition, committed))
         for topic, unset in commits.unset.items():
-            wanted.setdefault(topic, set()).update(unset)
+            partitions.setdefault(topic, set()).update(unset)
         for member in group.members or ():
             for entry in member.assignment.topics:
                 if not topics or entry.topic in topics:
-                    wanted.setdefault(entry.topic, set()).update(entry.partitions)
-    return wanted
+                    partitions.setdefault(entry.topic, set()).update(entry.partitions)
+    return partitions

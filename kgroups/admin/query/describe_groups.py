@@ -1,7 +1,7 @@
-"""What groups are doing and who is in them: the API that fits each group's type, in batches to each coordinator.
+"""Fetch the state and members of groups with the describe API of their type, in batches to each coordinator.
 
-A listed group's type decides. A named group's type is not known: the APIs of the common kinds are asked all at once,
-and for what they do not find those of the rare ones; the answer that is not GROUP_ID_NOT_FOUND is kept.
+The type of a listed group is known. For a named group, the APIs of the common types are called at the same time, and
+those of the rare types for groups not found so far; the response that is not GROUP_ID_NOT_FOUND counts.
 """
 
 from __future__ import annotations
@@ -20,67 +20,68 @@ from ..routing.query_coordinators import query_coordinators
 from . import group_types
 from .list_groups import ListFilter, fetch_groups
 
-_UNDESCRIBED = tuple(kind for kind in GroupType.ALL if kind not in (*GroupType.COMMON, *GroupType.RARE))
-"""The types of which only what the list reports is known."""
+_UNDESCRIBED = tuple(each for each in GroupType.ALL if each not in (*GroupType.COMMON, *GroupType.RARE))
+"""The types that this version lists, but does not describe."""
 
 _Found = tuple[list[Group], list[Mapping[GroupId, Failure]]]
-"""The groups that were found, and each API's failures."""
+"""The groups that were found, and the failures of each API."""
 
 
 async def describe_listed(cluster: Cluster, listed: Iterable[ListedGroup]) -> Outcome[Group]:
-    """Describes groups whose coordinator and, from Kafka 3.8, type the list has told. Sorted by name."""
-    wanted: dict[str, dict[GroupId, Node | None]] = {}
+    """Describe listed groups, with their coordinators and, from Kafka 3.8 on, types from the list; sort by name."""
+    by_type: dict[str, dict[GroupId, Node | None]] = {}
     others: list[Group] = []
     for group in listed:
-        kind = group.type or GroupType.CLASSIC
-        if kind in GroupType.COMMON or kind in GroupType.RARE:
-            wanted.setdefault(kind, {})[group.group_id] = group.coordinator
+        group_type = group.type or GroupType.CLASSIC
+        if group_type in GroupType.COMMON or group_type in GroupType.RARE:
+            by_type.setdefault(group_type, {})[group.group_id] = group.coordinator
         else:
             others.append(_undescribed(group))
-    too_old = await _too_old(cluster, wanted)
-    found, failed = await _ask(cluster, wanted)
-    failures = {name: failure for each in failed for name, failure in each.items()} | too_old
+    unsupported = await _remove_unsupported(cluster, by_type)
+    found, failed = await _describe(cluster, by_type)
+    failures = {name: failure for each in failed for name, failure in each.items()} | unsupported
     vanished = {name: _vanished(failure) for name, failure in failures.items() if failure.error == NOT_FOUND}
     return _outcome([*found, *others], {**failures, **vanished})
 
 
 async def describe_named(cluster: Cluster, where: Mapping[GroupId, Node]) -> Outcome[Group]:
-    """Describes groups whose coordinator is known, but not their type. One that does not exist is a failure."""
+    """Describe groups whose coordinator is known, but not their type. A group that does not exist is a failure."""
     classic: dict[str, Mapping[GroupId, Node | None]] = {GroupType.CLASSIC: dict(where)}
-    found, failures = await _ask_all(cluster, where, classic | await _speaking(cluster, where, GroupType.CONSUMER))
-    for kind in GroupType.RARE:
+    found, failures = await _describe_any(cluster, where, classic | await _capable(cluster, where, GroupType.CONSUMER))
+    for group_type in GroupType.RARE:
         if missing := _missing(where, failures):
-            more, reasons = await _ask_all(cluster, missing, await _speaking(cluster, missing, kind))
+            more, reasons = await _describe_any(cluster, missing, await _capable(cluster, missing, group_type))
             found += more
-            failures = {name: why for name, why in failures.items() if name not in {group.group_id for group in more}}
-            failures.update({name: why for name, why in reasons.items() if why.error != NOT_FOUND})
-    others = await _undescribed_kinds(cluster, _missing(where, failures))
+            names = {group.group_id for group in more}
+            failures = {name: failure for name, failure in failures.items() if name not in names}
+            failures.update({name: failure for name, failure in reasons.items() if failure.error != NOT_FOUND})
+    others = await _list_undescribed(cluster, _missing(where, failures))
     for group in others.items:
         del failures[group.group_id]
     return _outcome([*found, *others.items], failures).with_failures(others.failures)
 
 
-async def _ask(cluster: Cluster, wanted: Mapping[str, Mapping[GroupId, Node | None]]) -> _Found:
-    """Puts each kind's query about its groups, all at once."""
-    describers = [group_types.describer_for(kind) for kind in wanted]
-    answers = await asyncio.gather(
+async def _describe(cluster: Cluster, by_type: Mapping[str, Mapping[GroupId, Node | None]]) -> _Found:
+    """Describe the groups of each type at the same time; type -> groups with their coordinators."""
+    describers = [group_types.describer_for(group_type) for group_type in by_type]
+    results = await asyncio.gather(
         *(
             query_coordinators(cluster, describer.query, where)
-            for describer, where in zip(describers, wanted.values(), strict=True)
+            for describer, where in zip(describers, by_type.values(), strict=True)
         )
     )
     found: list[Group] = []
-    for describer, answer in zip(describers, answers, strict=True):
-        groups = [describer.group(name, node, told) for name, (node, told) in answer.found.items()]
+    for describer, each in zip(describers, results, strict=True):
+        groups = [describer.group(name, node, described) for name, (node, described) in each.found.items()]
         found += await describer.complete(cluster, groups) if describer.complete and groups else groups
-    return found, [answer.failed for answer in answers]
+    return found, [each.failed for each in results]
 
 
-async def _ask_all(
-    cluster: Cluster, where: Mapping[GroupId, Node], wanted: Mapping[str, Mapping[GroupId, Node | None]]
+async def _describe_any(
+    cluster: Cluster, where: Mapping[GroupId, Node], by_type: Mapping[str, Mapping[GroupId, Node | None]]
 ) -> tuple[list[Group], dict[GroupId, Failure]]:
-    """The same of groups each of which is of one of these kinds at most; one failure for each that is of none."""
-    found, failed = await _ask(cluster, wanted)
+    """Describe groups of unknown type as each of some types; return one failure for each group of none of them."""
+    found, failed = await _describe(cluster, by_type)
     known = {group.group_id for group in found}
     failures: dict[GroupId, Failure] = {}
     for name in where.keys() - known:
@@ -91,46 +92,51 @@ async def _ask_all(
 
 
 def _missing(where: Mapping[GroupId, Node], failures: Mapping[GroupId, Failure]) -> dict[GroupId, Node]:
-    """The groups that no API knew."""
+    """Return the groups that no API found, with their coordinators."""
     return {name: where[name] for name, failure in failures.items() if failure.error == NOT_FOUND}
 
 
-async def _speaking(
-    cluster: Cluster, where: Mapping[GroupId, Node], kind: str
+async def _capable(
+    cluster: Cluster, where: Mapping[GroupId, Node], group_type: str
 ) -> dict[str, Mapping[GroupId, Node | None]]:
-    """The kind, with those groups whose coordinator knows groups of that kind at all."""
-    query = group_types.describer_for(kind).query
+    """Return the type, with the groups whose coordinator supports its describe API."""
+    query = group_types.describer_for(group_type).query
     capable = set()
     for node in set(where.values()):
         try:
             if await cluster.speaks(node, query.api):
                 capable.add(node)
         except KgroupsError:
-            continue  # the classic query meets the same error, and tells it
-    return {kind: {name: node for name, node in where.items() if node in capable}}
+            continue  # DescribeGroups meets the same error and reports it
+    return {group_type: {name: node for name, node in where.items() if node in capable}}
 
 
-async def _too_old(cluster: Cluster, wanted: Mapping[str, dict[GroupId, Node | None]]) -> dict[GroupId, Failure]:
-    """Takes the groups out whose coordinator lists them, but does not describe their kind as we know it; says so."""
+async def _remove_unsupported(
+    cluster: Cluster, by_type: Mapping[str, dict[GroupId, Node | None]]
+) -> dict[GroupId, Failure]:
+    """Remove the groups whose coordinator lists them, but supports no known version of the describe API of their type.
+
+    :returns: a failure for each.
+    """
     failures: dict[GroupId, Failure] = {}
-    for kind in GroupType.RARE:
-        where = {name: node for name, node in wanted.get(kind, {}).items() if node}
+    for group_type in GroupType.RARE:
+        where = {name: node for name, node in by_type.get(group_type, {}).items() if node}
         if not where:
             continue
-        describer = group_types.describer_for(kind)
+        describer = group_types.describer_for(group_type)
         query, since = describer.query, describer.since
         for name, node in where.items():
-            with suppress(KgroupsError):  # a broker that is gone: the query meets the same error, and tells it
+            with suppress(KgroupsError):  # an unavailable broker: the query meets the same error and reports it
                 if not await cluster.speaks(node, query.api):
-                    message = f"{kind.lower()} groups can be described from Kafka {since} on"
+                    message = f"{group_type.lower()} groups can be described from Kafka {since} on"
                     failures[name] = Failure(Scope.GROUP, name, message, api=query.api.name, broker=node.id)
-                    del wanted[kind][name]
+                    del by_type[group_type][name]
     return failures
 
 
-async def _undescribed_kinds(cluster: Cluster, missing: Mapping[GroupId, Node]) -> Outcome[Group]:
-    """The groups that exist after all, of a kind that we cannot describe."""
-    if not _UNDESCRIBED or not any((await _speaking(cluster, missing, GroupType.CONSUMER)).values()):
+async def _list_undescribed(cluster: Cluster, missing: Mapping[GroupId, Node]) -> Outcome[Group]:
+    """Return the groups that exist after all, of types that this version does not describe."""
+    if not _UNDESCRIBED or not any((await _capable(cluster, missing, GroupType.CONSUMER)).values()):
         return Outcome()
     listed = await fetch_groups(cluster, ListFilter(types=_UNDESCRIBED))
     return listed.with_items(_undescribed(group) for group in listed.items if group.group_id in missing)

@@ -1,5 +1,7 @@
-"""All that there is to know of some groups, for :mod:`kgroups.model.explain` to judge: the groups themselves, where
-they are kept, the topics that they read, and the limits of their brokers."""
+"""Gather the facts about groups that :mod:`kgroups.model.explain` judges.
+
+These are the groups, their partitions of the offsets topic, their topics, and the limits of their brokers.
+"""
 
 from __future__ import annotations
 
@@ -28,35 +30,39 @@ from .describe import describe_located
 from .group_offsets import fetch_commits
 from .log_offsets import fetch_logs
 from .select_groups import ResolvedSelection, Selection
-from .stream import Stages, collect, stream_answers
+from .stream import Stages, collect, stream_batches
 
-_OF_BROKER = tuple(limit.name for limit in (BrokerLimits().members, BrokerLimits().consumers, BrokerLimits().request))
-_OF_TOPIC = (BrokerLimits().record.name,)
+_BROKER_CONFIGS = tuple(
+    limit.name for limit in (BrokerLimits().members, BrokerLimits().consumers, BrokerLimits().request)
+)
+_TOPIC_CONFIGS = (BrokerLimits().record.name,)
 
 
 _Described = tuple[Group, str]
-"""A group, and how its coordinator was found."""
+"""A group, and the API that found its coordinator."""
 
 
 async def gather_facts(cluster: Cluster, selection: Selection) -> Outcome[GroupFacts]:
-    """The selected groups with what is known of them, sorted by name. What is asked about is the groups: limits that
-    may not be read are the defaults, and that the topic where groups are kept may not be seen is a notice."""
+    """Return the facts about the selected groups, sorted by name.
 
-    async def ask(resolved: ResolvedSelection) -> Outcome[_Described]:
+    Limits that cannot be read have their defaults. If the offsets topic cannot be seen, that is a notice, no failure.
+    """
+
+    async def query(resolved: ResolvedSelection) -> Outcome[_Described]:
         groups = await describe_located(cluster, resolved, topics=selection.topics)
-        how = await _how(cluster, resolved)
-        return groups.with_items((group, how.get(group.group_id, "ListGroups")) for group in groups.items)
+        apis = await _lookup_apis(cluster, resolved)
+        return groups.with_items((group, apis.get(group.group_id, "ListGroups")) for group in groups.items)
 
     async def finish(described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
         return await _facts(cluster, described)
 
-    stages = Stages(ask, finish, lambda described: described[0].group_id)
-    answer = await collect(stream_answers(cluster, selection, stages))
-    shut = [failure for failure in answer.failures if failure.name == OFFSETS_TOPIC and failure.acl]
-    if not shut:
-        return answer
-    others = tuple(failure for failure in answer.failures if failure not in shut)
-    return _without_placement(answer._replace(failures=others), shut[0].acl)
+    stages = Stages(query, finish, lambda described: described[0].group_id)
+    outcome = await collect(stream_batches(cluster, selection, stages))
+    denied = [failure for failure in outcome.failures if failure.name == OFFSETS_TOPIC and failure.acl]
+    if not denied:
+        return outcome
+    others = tuple(failure for failure in outcome.failures if failure not in denied)
+    return _without_placement(outcome._replace(failures=others), denied[0].acl)
 
 
 async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Sequence[GroupFacts], Sequence[Failure]]:
@@ -68,35 +74,37 @@ async def _facts(cluster: Cluster, described: Sequence[_Described]) -> tuple[Seq
         _with_topics(
             topics,
             GroupFacts(
-                group=_in_order(group),
-                placement=_placement(group.group_id, how, topics.get(OFFSETS_TOPIC)),
+                group=_sorted_members(group),
+                placement=_placement(group.group_id, api, topics.get(OFFSETS_TOPIC)),
                 topics={},
                 limits=limits.get(group.coordinator, BrokerLimits()),
                 recreated=recreated.get(group.group_id, ()),
             ),
         )
-        for group, how in described
+        for group, api in described
     ]
     return facts, failures
 
 
 async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[GroupId, tuple[TopicPartition, ...]]:
-    """The commits from before their topic was deleted and created again. A leader epoch of 0 cannot tell: only logs of
-    commits at later ones are asked about. Who does not answer makes nothing known, and no failure."""
-    kinds = (GroupType.CLASSIC, GroupType.CONSUMER, None)
-    where = {group.group_id: group.coordinator for group in groups if group.type in kinds}
+    """Return the partitions with a commit from before their topic was deleted and created again.
+
+    A leader epoch of 0 shows nothing, so only logs of commits with a later one are queried. Errors are ignored.
+    """
+    types = (GroupType.CLASSIC, GroupType.CONSUMER, None)
+    where = {group.group_id: group.coordinator for group in groups if group.type in types}
     found = (await fetch_commits(cluster, where)).found if where else {}
     epochs = {
         name: {
             (topic, commit.partition): commit.leader_epoch
-            for topic, commits in answer[1].topics.items()
+            for topic, commits in group_commits.topics.items()
             for commit in commits
             if commit.leader_epoch
         }
-        for name, answer in found.items()
+        for name, (_, group_commits) in found.items()
     }
-    wanted = by_topic(sorted({pair for some in epochs.values() for pair in some}))
-    logs, _ = await fetch_logs(cluster, wanted) if wanted else (Logs(), ())
+    partitions = by_topic(sorted({pair for some in epochs.values() for pair in some}))
+    logs, _ = await fetch_logs(cluster, partitions) if partitions else (Logs(), ())
     return {
         name: tuple(
             (topic, at)
@@ -107,93 +115,95 @@ async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[Group
     }
 
 
-def _without_placement(answer: Outcome[GroupFacts], missing: Acl | None) -> Outcome[GroupFacts]:
-    said = f"in which partition of {OFFSETS_TOPIC} a group is kept is not known: it needs {missing}"
-    return answer.with_failures((), (said,))._replace(hidden_by=(*answer.hidden_by, *filter(None, (missing,))))
+def _without_placement(outcome: Outcome[GroupFacts], missing: Acl | None) -> Outcome[GroupFacts]:
+    notice = f"in which partition of {OFFSETS_TOPIC} a group is kept is not known: it needs {missing}"
+    return outcome.with_failures((), (notice,))._replace(hidden_by=(*outcome.hidden_by, *filter(None, (missing,))))
 
 
-def _in_order(group: Group) -> Group:
-    """Its members by their ids, as describe has them: brokers tell them in the order of a hash."""
+def _sorted_members(group: Group) -> Group:
+    """Sort the members by their IDs, as ``describe`` does: brokers return them in the order of a hash."""
     return group._replace(members=group.members and tuple(sorted(group.members, key=attrgetter("member_id"))))
 
 
-def _names(group: Group) -> set[str]:
-    """The topics that members ask for, hold, or are meant to hold."""
+def _topic_names(group: Group) -> set[str]:
+    """Return the topics of the members' subscriptions, assignments, and target assignments."""
     names: set[str] = set()
     for member in group.members or ():
         names.update(member.subscription.topics)
-        for held in (member.assignment, member.target):
-            names.update(entry.topic for entry in (held.topics if held else ()))
+        for assignment in (member.assignment, member.target):
+            names.update(entry.topic for entry in (assignment.topics if assignment else ()))
     return names
 
 
 def _with_topics(topics: Mapping[str, TopicLeaders], facts: GroupFacts) -> GroupFacts:
-    """Which of its topics exist and how many partitions they have, which do not, and of which nothing is known."""
+    """Add the group's topics to its facts: those that exist, those that do not, and those that are unknown."""
     existing: dict[str, Topic] = {}
-    missing, untold = set(), set()
-    for name in _names(facts.group):
-        told = topics.get(name)
-        if told is not None and told.error is None:
-            existing[name] = Topic(len(told.leaders), told.topic_id)
-        elif told is not None and told.error and told.error.code == Code.unknown_topic_or_partition:
+    missing, unknown = set(), set()
+    for name in _topic_names(facts.group):
+        entry = topics.get(name)
+        if entry is not None and entry.error is None:
+            existing[name] = Topic(len(entry.leaders), entry.topic_id)
+        elif entry is not None and entry.error and entry.error.code == Code.unknown_topic_or_partition:
             missing.add(name)
         else:
-            untold.add(name)
-    return facts._replace(topics=existing, missing=frozenset(missing), untold=frozenset(untold))
+            unknown.add(name)
+    return facts._replace(topics=existing, missing=frozenset(missing), untold=frozenset(unknown))
 
 
 async def _topics(cluster: Cluster, groups: Iterable[Group]) -> tuple[dict[str, TopicLeaders], list[Failure]]:
-    """Metadata of all that the groups read, and of the topic that keeps them."""
-    told, failed = await read_topics(cluster, sorted({OFFSETS_TOPIC}.union(*map(_names, groups))))
+    """Return the metadata of the groups' topics and of the offsets topic."""
+    found, failed = await read_topics(cluster, sorted({OFFSETS_TOPIC}.union(*map(_topic_names, groups))))
     failures = [Failure.of(error, Scope.TOPIC, name, api="Metadata") for name, error in failed.items()]
-    for entry in told.values():
+    for entry in found.values():
         if entry.error and entry.error.code != Code.unknown_topic_or_partition:
             failures.append(entry.error.failure(Scope.TOPIC, entry.topic, api="Metadata"))
-    return told, failures
+    return found, failures
 
 
-def _placement(group: GroupId, how: str, kept_in: TopicLeaders | None) -> Placement:
-    count = len(kept_in.leaders) if kept_in else 0
-    if not kept_in or not count:
-        return Placement(how)
+def _placement(group: GroupId, api: str, offsets_topic: TopicLeaders | None) -> Placement:
+    count = len(offsets_topic.leaders) if offsets_topic else 0
+    if not offsets_topic or not count:
+        return Placement(api)
     partition = partition_of(group, count)
-    leader = kept_in.leaders.get(partition)
-    return Placement(how, partition, count, leader if isinstance(leader, int) else None)
+    leader = offsets_topic.leaders.get(partition)
+    return Placement(api, partition, count, leader if isinstance(leader, int) else None)
 
 
-async def _how(cluster: Cluster, resolved: ResolvedSelection) -> dict[GroupId, str]:
-    """By which API each group's coordinator was found, and in which version."""
-    asked, listing = find_coordinator.API, list_groups.API
-    found: dict[GroupId, str] = {}
+async def _lookup_apis(cluster: Cluster, resolved: ResolvedSelection) -> dict[GroupId, str]:
+    """Return the API, with its version, that found the coordinator of each group."""
+    find, listing = find_coordinator.API, list_groups.API
+    apis: dict[GroupId, str] = {}
     if resolved.named:
         versions = await cluster.versions(cluster.nodes_by_health()[0])
-        found.update(dict.fromkeys(resolved.named, f"{asked} v{versions.pick(asked)}"))
+        apis.update(dict.fromkeys(resolved.named, f"{find} v{versions.pick(find)}"))
     for group in resolved.listed:
-        found[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
-    return found
+        apis[group.group_id] = f"{listing} v{(await cluster.versions(group.coordinator)).pick(listing)}"
+    return apis
 
 
 async def _limits(cluster: Cluster, groups: Iterable[Group]) -> dict[Node, BrokerLimits]:
-    """What each coordinator is set to; of those that do not tell, nothing."""
+    """Return the limits of each coordinator that reports its configuration."""
     nodes = sorted({group.coordinator for group in groups})
-    answers = await fan_out((node, _limits_of(cluster, node)) for node in nodes)
-    return {node: answer for node, answer in answers if isinstance(answer, BrokerLimits)}
+    results = await fan_out((node, _limits_of(cluster, node)) for node in nodes)
+    return {node: limits for node, limits in results if isinstance(limits, BrokerLimits)}
 
 
 async def _limits_of(cluster: Cluster, node: Node) -> BrokerLimits:
     broker, topic = Resource(describe_configs.BROKER, str(node.id)), Resource(describe_configs.TOPIC, OFFSETS_TOPIC)
-    told = await cluster.call(node, describe_configs.DescribeConfigs({broker: _OF_BROKER, topic: _OF_TOPIC}))
+    configs = await cluster.call(
+        node, describe_configs.DescribeConfigs({broker: _BROKER_CONFIGS, topic: _TOPIC_CONFIGS})
+    )
     default = BrokerLimits()
     return BrokerLimits(
-        members=_limit(told.get(broker), default.members),
-        consumers=_limit(told.get(broker), default.consumers),
-        request=_limit(told.get(broker), default.request),
-        record=_limit(told.get(topic), default.record),
+        members=_limit(configs.get(broker), default.members),
+        consumers=_limit(configs.get(broker), default.consumers),
+        request=_limit(configs.get(broker), default.request),
+        record=_limit(configs.get(topic), default.record),
     )
 
 
-def _limit(told: Mapping[str, str | None] | KafkaError | None, default: Limit) -> Limit:
-    if told is None or isinstance(told, KafkaError):
+def _limit(configs: Mapping[str, str | None] | KafkaError | None, default: Limit) -> Limit:
+    if configs is None or isinstance(configs, KafkaError):
         return default
-    value = told.get(default.name) or ""
+    value = configs.get(default.name) or ""
     return Limit(default.name, int(value), True) if value.isdecimal() else default

@@ -1,9 +1,11 @@
-"""The first record that is unread, of many positions in many logs: Fetch, many partitions a request, to each leader.
+"""Find the first unread records at many positions in many logs: Fetch to each leader, many partitions per request.
 
-Rules: a request names a partition once, so that several positions in one partition are asked about one after the
-other, the lowest first; and one answer serves all positions that it covers. What holds no record a consumer would see
-(transaction markers, aborted records, holes of compaction) is passed over, up to :data:`ROUNDS` times. A batch that
-does not fit is asked for with more bytes, at last alone: then a broker gives it whatever its size (KIP-74).
+- A request contains a partition once, so several positions in it are searched in turn, the lowest first; a response
+  serves all positions that it covers.
+- Responses without a record that consumers see (only transaction markers, aborted records, or offsets removed by
+  compaction) are skipped, up to :data:`ROUNDS` times.
+- If a batch does not fit, it is requested with more bytes, finally alone: then a broker returns it whatever its size
+  (KIP-74).
 """
 
 from __future__ import annotations
@@ -38,20 +40,20 @@ from ..routing.partition_leaders import (
 
 
 class Portion(NamedTuple):
-    """How much is asked for at once: bytes of each partition, and so many partitions."""
+    """The size of a request: bytes per partition, and number of partitions."""
 
     bytes: int
     partitions: int
 
 
 PORTIONS = (Portion(16 * 1024, 256), Portion(1024 * 1024, 8), Portion(1024 * 1024, 1))
-"""The next one where the one before holds no whole batch. Producers' batches are of 16 KiB at most by default."""
+"""Each is used if a batch does not fit into the previous one. By default, producers' batches have at most 16 KiB."""
 
 ROUNDS = 32
-"""How often one partition is read on behind offsets without a record, a portion each time."""
+"""Maximum number of portions without a record that are skipped in one partition."""
 
 NEAR = 256
-"""How many positions in one partition are searched in one answer: those that it may cover."""
+"""Maximum number of positions in one partition that are searched in one response."""
 
 OUT_OF_RANGE = "its records were deleted while they were asked for, or the log was cut back: ask again"
 TOO_FAR = "no record was found among the first records after the committed offset"
@@ -60,7 +62,7 @@ NOTHING_WHOLE = "its leader gives no whole batch"
 
 @dataclass(slots=True)
 class Search:
-    """One position, and the offset from which it is to be read on."""
+    """A position, and the offset at which its search continues."""
 
     position: Position
     at: int
@@ -72,11 +74,12 @@ class Search:
 
 @dataclass(slots=True)
 class _Log:
-    """The searches in one partition, by offset, the lowest next. ``size`` is a place in PORTIONS."""
+    """The searches in one partition, sorted by offset."""
 
     pair: TopicPartition
     searches: list[Search]
     size: int = 0
+    """An index into :data:`PORTIONS`."""
     rounds: int = 0
 
     @property
@@ -85,7 +88,7 @@ class _Log:
 
 
 @dataclass(slots=True)
-class _Findings:
+class _Results:
     found: dict[Position, FirstUnread] = field(default_factory=dict)
     failures: dict[Position, Failure] = field(default_factory=dict)
 
@@ -96,13 +99,14 @@ class _Findings:
 async def find_unread(
     cluster: Cluster, positions: Iterable[Position], *, isolation: Isolation = Isolation.READ_UNCOMMITTED
 ) -> tuple[dict[Position, FirstUnread], tuple[Failure, ...]]:
-    """What is unread first at each position; where nobody could say, the reason, and a failure besides.
+    """Return the first unread record at each position, or the reason why it is unknown; and the failures.
 
-    Under ``READ_COMMITTED`` records of aborted transactions are passed over, and open ones end the log (KIP-98).
+    :param isolation: with ``READ_COMMITTED``, records of aborted transactions are skipped, and open transactions end
+        the log (KIP-98).
     """
     pending = [Search(position, position.offset) for position in sorted(set(positions))]
     cluster.progress.begin("records", len(pending))
-    findings = _Findings()
+    results = _Results()
     backoff = Backoff(cluster)
     for attempt in range(LEADER_ROUNDS):
         if not pending or (attempt and not await backoff.wait()):
@@ -110,35 +114,35 @@ async def find_unread(
         by_leader = await find_leaders(cluster, {search.pair for search in pending})
         by_pair: dict[TopicPartition, list[Search]] = {}
         for search in pending:
-            findings.failures.pop(search.position, None)
+            results.failures.pop(search.position, None)
             if search.pair in by_leader.failures:
-                findings.fail(search, by_leader.failures[search.pair])
+                results.fail(search, by_leader.failures[search.pair])
             else:
                 by_pair.setdefault(search.pair, []).append(search)
         jobs = [
-            (node, _Leader(cluster, node, isolation, findings).ask({pair: by_pair[pair] for pair in pairs}))
+            (node, _Leader(cluster, node, isolation, results).search({pair: by_pair[pair] for pair in pairs}))
             for node, pairs in sorted(by_leader.leaders.items())
         ]
         lost = [search for _, moved in await fan_out(jobs) if not isinstance(moved, KgroupsError) for search in moved]
         lost += [s for s in pending if s.pair in by_leader.failures and may_heal(by_leader.failures[s.pair])]
         pending = lost
-    failed = {position: FirstUnread(failed=failure.message) for position, failure in findings.failures.items()}
-    return {**findings.found, **failed}, tuple(dict.fromkeys(map(findings.failures.__getitem__, sorted(failed))))
+    failed = {position: FirstUnread(failed=failure.message) for position, failure in results.failures.items()}
+    return {**results.found, **failed}, tuple(dict.fromkeys(map(results.failures.__getitem__, sorted(failed))))
 
 
 class _Leader:
-    """One broker, asked about the partitions that it leads."""
+    """Searches the partitions that one broker leads."""
 
-    def __init__(self, cluster: Cluster, node: Node, isolation: Isolation, findings: _Findings) -> None:
+    def __init__(self, cluster: Cluster, node: Node, isolation: Isolation, results: _Results) -> None:
         self._cluster = cluster
         self._node = node
         self._isolation = isolation
-        self._findings = findings
+        self._results = results
         self._ready: tuple[deque[_Log], ...] = tuple(deque() for _ in PORTIONS)
         self._moved: list[Search] = []
 
-    async def ask(self, searches: Mapping[TopicPartition, list[Search]]) -> list[Search]:
-        """Ends every search, but for those given back: their partitions seem to have another leader now."""
+    async def search(self, searches: Mapping[TopicPartition, list[Search]]) -> list[Search]:
+        """Complete every search except those returned: their partitions seem to have another leader now."""
         for pair, each in searches.items():
             self._queue(_Log(pair, sorted(each, key=lambda search: search.at)))
         await asyncio.gather(*(self._work() for _ in range(BATCHES)))
@@ -149,24 +153,24 @@ class _Leader:
             self._ready[log.size].append(log)
 
     async def _work(self) -> None:
-        """Asks about some of what is ready, until nothing is. What an answer leaves open is ready for who reads it."""
+        """Send requests for logs that are ready until none is; a log with open searches becomes ready again."""
         while logs := self._take():
             call = Fetch(_offsets(logs), PORTIONS[logs[0].size].bytes, self._isolation)
-            answer: Mapping[TopicPartition, Fetched | KafkaError] | KgroupsError
+            response: Mapping[TopicPartition, Fetched | KafkaError] | KgroupsError
             try:
-                answer = await self._cluster.call(self._node, call)
+                response = await self._cluster.call(self._node, call)
             except KgroupsError as error:
-                answer = error
+                response = error
             budget = Budget()
             for log in logs:
                 before = len(log.searches)
-                if isinstance(answer, KgroupsError):
-                    self._unanswered(log, answer)
+                if isinstance(response, KgroupsError):
+                    self._fail_all(log, response)
                 else:
-                    # For each partition anew: while one waits its turn, others take their time.
+                    # A new limit for each partition: it must not pay for the time that the others took.
                     budget.clock = self._cluster.deadline.within(self._cluster.settings.broker_timeout)
-                    self._settle(log, answer.get(log.pair), budget)
-                    await asyncio.sleep(0)  # unpacking takes its time: let other brokers' answers in between
+                    self._process(log, response.get(log.pair), budget)
+                    await asyncio.sleep(0)  # decoding takes time: let responses of other brokers be read
                 self._cluster.progress.advance("records", before - len(log.searches))
                 self._queue(log)
 
@@ -176,76 +180,76 @@ class _Leader:
                 return [ready.popleft() for _ in range(min(len(ready), portion.partitions))]
         return []
 
-    def _unanswered(self, log: _Log, error: KgroupsError) -> None:
+    def _fail_all(self, log: _Log, error: KgroupsError) -> None:
         for search in log.searches:
-            self._findings.fail(search, unreachable(log.pair, error, API.name, self._node.id))
+            self._results.fail(search, unreachable(log.pair, error, API.name, self._node.id))
         if isinstance(error, BrokerUnavailable):
             self._moved += log.searches
         log.searches = []
 
-    def _settle(self, log: _Log, answer: Fetched | KafkaError | None, budget: Budget) -> None:
-        if isinstance(answer, Fetched):
-            self._unpack(log, answer, budget)
-        elif isinstance(answer, KafkaError) and answer.code != Code.offset_out_of_range:
-            failure = _failure(answer, log.pair, self._node)
+    def _process(self, log: _Log, result: Fetched | KafkaError | None, budget: Budget) -> None:
+        if isinstance(result, Fetched):
+            self._decode(log, result, budget)
+        elif isinstance(result, KafkaError) and result.code != Code.offset_out_of_range:
+            failure = _failure(result, log.pair, self._node)
             for search in log.searches:
-                self._findings.fail(search, failure)
+                self._results.fail(search, failure)
             if may_heal(failure):
                 self._moved += log.searches
             log.searches = []
-        elif answer:  # the log starts behind this offset now, or ends before it
-            self._findings.fail(log.searches.pop(0), _failure(answer, log.pair, self._node))
+        elif result:  # the log now starts after this offset, or ends before it
+            self._results.fail(log.searches.pop(0), _failure(result, log.pair, self._node))
         else:
-            self._give_up(log, "left out of the leader's answer")
+            self._fail_next(log, "left out of the leader's answer")
 
-    def _unpack(self, log: _Log, answer: Fetched, budget: Budget) -> None:
+    def _decode(self, log: _Log, fetched: Fetched, budget: Budget) -> None:
         try:
-            self._read(log, answer, budget)
+            self._read(log, fetched, budget)
         except ResponseTooLarge as error:
             log.size += 1  # in a response with fewer partitions, it may fit
             if log.size == len(PORTIONS):
                 log.size -= 1
-                self._give_up(log, error)
+                self._fail_next(log, error)
         except DecodingTimeout as error:
             for search in log.searches:
-                self._findings.fail(search, unreachable(log.pair, error, API.name, self._node.id))
+                self._results.fail(search, unreachable(log.pair, error, API.name, self._node.id))
             log.searches = []
         except RemoteProtocolError as error:
-            self._give_up(log, error)
+            self._fail_next(log, error)
 
-    def _read(self, log: _Log, answer: Fetched, budget: Budget) -> None:
+    def _read(self, log: _Log, fetched: Fetched, budget: Budget) -> None:
         began, before = log.at, len(log.searches)
         near, far = log.searches[:NEAR], log.searches[NEAR:]
-        scan = first_records(answer.records, [search.at for search in near], answer.aborted, budget)
-        end = answer.last_stable if self._isolation is Isolation.READ_COMMITTED else answer.high_watermark
+        scan = first_records(fetched.records, [search.at for search in near], fetched.aborted, budget)
+        end = fetched.last_stable if self._isolation is Isolation.READ_COMMITTED else fetched.high_watermark
         left = []
         for search in near:
             record = scan.found.get(search.at)
             if record:
-                self._findings.found[search.position] = FirstUnread(record.offset, record.timestamp)
+                self._results.found[search.position] = FirstUnread(record.offset, record.timestamp)
                 continue
             search.at = max(search.at, scan.until)
             if search.at >= end:
-                self._findings.found[search.position] = FirstUnread()
+                self._results.found[search.position] = FirstUnread()
             else:
                 left.append(search)
-        log.searches = left = [*left, *far]  # those passed over go on where the answer ends
+        log.searches = left = [*left, *far]  # searches without a record continue where the response ends
         if len(left) < before:
             log.rounds = 0
         if left and log.at == began:
             log.size += 1
             if log.size == len(PORTIONS):
                 log.size -= 1
-                self._give_up(log, NOTHING_WHOLE)
+                self._fail_next(log, NOTHING_WHOLE)
         elif left and scan.until > began and not scan.found:
             log.rounds += 1
             log.size = max(log.size, 1)
             if log.rounds > ROUNDS:
-                self._give_up(log, TOO_FAR)
+                self._fail_next(log, TOO_FAR)
 
-    def _give_up(self, log: _Log, reason: KgroupsError | str) -> None:
-        """The search that is next; the others may fare better."""
-        self._findings.fail(log.searches.pop(0), unreachable(log.pair, reason, API.name, self._node.id))
+    def _fail_next(self, log: _Log, reason: KgroupsError | str) -> None:
+        """Fail only the next search; the others may succeed."""
+        self._results.fail(log.searches.pop(0), unreachable(log.pair, reason, API.name, self._node.id))
 
 
 def _offsets(logs: Iterable[_Log]) -> dict[str, dict[int, int]]:

@@ -1,5 +1,7 @@
-"""Where groups stand in their topics: what they have committed, OffsetFetch, many groups a request where the broker can
-(KIP-709); of groups that commit nothing, what their kind has instead (see :mod:`.group_types`)."""
+"""Fetch the committed offsets of groups, and the start offsets of share groups.
+
+OffsetFetch takes many groups per request from v8 on (KIP-709). For groups without commits, see :mod:`.group_types`.
+"""
 
 from __future__ import annotations
 
@@ -18,42 +20,48 @@ from .select_groups import ResolvedSelection
 
 
 async def fetch_commits(cluster: Cluster, where: Mapping[GroupId, Node | None]) -> GroupResults[GroupCommits]:
-    """The commits of groups, on every topic, asked of their coordinators."""
+    """Fetch the commits of groups on all topics; group -> its coordinator, ``None`` to look it up."""
     return await query_coordinators(cluster, COMMITS, where)
 
 
 async def fetch_offsets(cluster: Cluster, resolved: ResolvedSelection) -> GroupResults[GroupCommits]:
-    """Where groups stand, asked as their listed kind wants it; one of unknown kind is taken for one that commits."""
-    rare: dict[str, dict[GroupId, Node | None]] = {}
+    """Fetch the offsets of groups with the API of their listed type; groups of unknown type are assumed to commit."""
+    uncommon: dict[str, dict[GroupId, Node | None]] = {}
     for group in resolved.listed:
         if group.type in GroupType.WITHOUT_COMMITS:
-            rare.setdefault(group.type, {})[group.group_id] = group.coordinator
-    common, *others = await asyncio.gather(
+            uncommon.setdefault(group.type, {})[group.group_id] = group.coordinator
+    commits, *others = await asyncio.gather(
         fetch_commits(cluster, resolved.with_commits()),
-        *(query_coordinators(cluster, group_types.offsets_query_for(kind), where) for kind, where in rare.items()),
+        *(
+            query_coordinators(cluster, group_types.offsets_query_for(group_type), where)
+            for group_type, where in uncommon.items()
+        ),
     )
     for other in others:
-        _take(common, other)
-    return common
+        _replace(commits, other)
+    return commits
 
 
 async def refetch_offsets(
     cluster: Cluster, groups: Iterable[Group], named: Iterable[GroupId], found: GroupResults[GroupCommits]
 ) -> None:
-    """Asks again about the named groups that were taken for what they are not, now that their kind is known."""
+    """Fetch the offsets of named groups again with the right API, now that their types are known.
+
+    :param found: the results to correct.
+    """
     names = frozenset(named)
-    rare: dict[str, dict[GroupId, Node | None]] = {}
+    uncommon: dict[str, dict[GroupId, Node | None]] = {}
     for group in groups:
         if group.type in GroupType.WITHOUT_COMMITS and group.group_id in names:
-            rare.setdefault(group.type, {})[group.group_id] = group.coordinator
-    for kind, where in rare.items():
-        _take(found, await query_coordinators(cluster, group_types.offsets_query_for(kind), where))
+            uncommon.setdefault(group.type, {})[group.group_id] = group.coordinator
+    for group_type, where in uncommon.items():
+        _replace(found, await query_coordinators(cluster, group_types.offsets_query_for(group_type), where))
 
 
-def _take(answers: GroupResults[GroupCommits], better: GroupResults[GroupCommits]) -> None:
-    """What ``better`` says of its groups takes the place of what was said of them."""
-    for name in (*better.found, *better.failed):
-        answers.found.pop(name, None)
-        answers.failed.pop(name, None)
-    answers.found.update(better.found)
-    answers.failed.update(better.failed)
+def _replace(results: GroupResults[GroupCommits], newer: GroupResults[GroupCommits]) -> None:
+    """Replace the results of the groups that are in ``newer``."""
+    for name in (*newer.found, *newer.failed):
+        results.found.pop(name, None)
+        results.failed.pop(name, None)
+    results.found.update(newer.found)
+    results.failed.update(newer.failed)

@@ -1,7 +1,8 @@
-"""Which groups exist: ListGroups to every broker at once, filtered by the broker where it can.
+"""List groups: ListGroups to all brokers at the same time, filtered by the brokers that support it.
 
-Below ListGroups v4 (Kafka 2.6) a broker knows no states: where they are wanted, its groups are described and filtered
-here. Below v5 (Kafka 3.8) it knows no types, and that cannot be made good: it is said.
+Before ListGroups v4 (Kafka 2.6) a broker does not report states: if they are required, its groups are described, and
+filtered here. Before v5 (Kafka 3.8) it does not report types, which is a notice, or a failure if groups are filtered
+by type.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ..routing.coverage import NO_CHECK, Checked, Coverage, list_checked
 
 
 class ListFilter(NamedTuple):
-    """Which groups are wanted; empty means any. ``with_states`` and ``with_types``: the columns are wanted too."""
+    """The groups to list, each field empty for any; ``with_states`` and ``with_types`` request the columns."""
 
     states: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -40,39 +41,40 @@ STREAMERS = ListFilter(types=(GroupType.STREAMS,))
 
 
 async def fetch_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> Outcome[ListedGroup]:
-    """Every group that matches, sorted by name; a broker that does not answer is a failure beside them."""
+    """Return the matching groups, sorted by name, and a failure for each broker that did not respond."""
     merged = merge([outcome async for outcome in stream_groups(cluster, wanted)])
-    by_place = sorted(merged.failures, key=lambda failure: -1 if failure.broker is None else failure.broker)
-    answer = merged.with_items(sorted(merged.items, key=_name))
-    return answer._replace(failures=tuple(by_place), notices=tuple(sorted(merged.notices)))
+    by_broker = sorted(merged.failures, key=lambda failure: -1 if failure.broker is None else failure.broker)
+    outcome = merged.with_items(sorted(merged.items, key=_name))
+    return outcome._replace(failures=tuple(by_broker), notices=tuple(sorted(merged.notices)))
 
 
 async def stream_groups(cluster: Cluster, wanted: ListFilter = EVERY_GROUP) -> AsyncGenerator[Outcome[ListedGroup]]:
     """Yield the matching groups of each broker as soon as its list arrives, each group once, in no order.
 
-    Where coordinators moved meanwhile, brokers are listed again. The last outcome holds what was held back until then,
-    and what is missing: brokers that failed, and partitions of the offsets topic whose groups no broker listed.
+    If coordinators moved in the meantime, brokers are listed again. The last outcome holds the dead groups that were
+    deferred, and what is missing: brokers that failed, and partitions of the offsets topic whose groups no broker
+    listed.
     """
     coverage = Coverage(cluster)
-    turns = await coverage.begin()
+    brokers = await coverage.begin()
     yielded: set[GroupId] = set()
     dead: list[ListedGroup] = []
-    while turns:
-        cluster.progress.begin("brokers listed", len(turns), again=True)
-        jobs = [(node, _list(cluster, node, wanted, coverage.names(turns[node]))) for node in turns]
-        async with aclosing(as_answered(jobs)) as answers:
-            async for node, answer in answers:
-                if isinstance(answer, KgroupsError):
-                    coverage.broken(node, turns[node], _broken(node, answer))
+    while brokers:
+        cluster.progress.begin("brokers listed", len(brokers), again=True)
+        jobs = [(node, _list(cluster, node, wanted, coverage.names(brokers[node]))) for node in brokers]
+        async with aclosing(as_answered(jobs)) as results:
+            async for node, result in results:
+                if isinstance(result, KgroupsError):
+                    coverage.mark_failed(node, brokers[node], _failure(node, result))
                     continue
-                coverage.listed(node, turns[node], answer.checked)
-                if answer.checked.lost:
-                    coverage.broken(node, turns[node], _broken(node, answer.checked.lost))
-                # A group that two brokers list is moving: the one that lets go may call it dead.
-                listed = _matching(answer.outcome.items, wanted)
+                coverage.mark_listed(node, brokers[node], result.checked)
+                if result.checked.lost:
+                    coverage.mark_failed(node, brokers[node], _failure(node, result.checked.lost))
+                # A group that two brokers list is moving: its old coordinator may report it as dead.
+                listed = _matching(result.outcome.items, wanted)
                 dead += [group for group in listed if group.state == GroupState.DEAD]
-                yield answer.outcome.with_items(_new(listed, yielded))
-        turns = await coverage.again()
+                yield result.outcome.with_items(_new(listed, yielded))
+        brokers = await coverage.again()
     yield Outcome(tuple(_new(dead, yielded, dead=True)), coverage.failures())
 
 
@@ -87,7 +89,7 @@ async def _list(cluster: Cluster, node: Node, wanted: ListFilter, names: Mapping
     knows_types = versions.speaks(list_groups.API, list_groups.TYPES)
     if wanted.types and not knows_types:
         error = UnsupportedVersion(f"cannot filter by type: this broker {_TYPELESS}")
-        return _Listed(Outcome(failures=(_broken(node, error),)))
+        return _Listed(Outcome(failures=(_failure(node, error),)))
     notices = (f"{node} {_TYPELESS}; TYPE is unknown",) if wanted.with_types and not knows_types else ()
     listed, checked = await _retry(cluster, node, list_groups.ListGroups(wanted.states, wanted.types), names)
     cluster.progress.advance("brokers listed")
@@ -103,12 +105,15 @@ _name = attrgetter("group_id")
 
 
 async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]) -> _Listed:
-    """Asks until the broker has loaded all of its groups; what is there when patience ends comes with a failure."""
+    """List a broker's groups until it has loaded all of them; add a failure if it has not when the time is up."""
     backoff = Backoff(cluster)
     while True:
         (error, entries), checked = await list_checked(cluster, node, call, names)
         groups = tuple(
-            [ListedGroup(group, protocol_type, node, state, kind) for group, protocol_type, state, kind in entries]
+            [
+                ListedGroup(group, protocol_type, node, state, group_type)
+                for group, protocol_type, state, group_type in entries
+            ]
         )
         if error is None:
             return _Listed(Outcome(groups), checked)
@@ -118,32 +123,32 @@ async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, nam
 
 
 async def _with_states(cluster: Cluster, node: Node, listed: Sequence[ListedGroup]) -> Outcome[ListedGroup]:
-    """The same groups with the states that DescribeGroups tells; one that vanished meanwhile is no longer listed."""
+    """Add states from DescribeGroups to listed groups; drop those that no longer exist."""
     from kgroups.protocol.apis import describe_groups
 
     from ..routing.query_coordinators import GroupQuery, query_coordinators
 
     query = GroupQuery("states", describe_groups.API, describe_groups.DescribeGroups)
     by_name = {group.group_id: group for group in listed}
-    answers = await query_coordinators(cluster, query, dict.fromkeys(by_name, node))
-    found = [by_name[name]._replace(state=group.state) for name, (_, group) in answers.found.items()]
-    failures = [failure for failure in answers.failed.values() if failure.error != NOT_FOUND]
+    results = await query_coordinators(cluster, query, dict.fromkeys(by_name, node))
+    found = [by_name[name]._replace(state=group.state) for name, (_, group) in results.found.items()]
+    failures = [failure for failure in results.failed.values() if failure.error != NOT_FOUND]
     return Outcome(tuple(found), tuple(failures))
 
 
-def _broken(node: Node, error: KgroupsError) -> Failure:
+def _failure(node: Node, error: KgroupsError) -> Failure:
     return Failure.of(error, Scope.BROKER, str(node), api="ListGroups", broker=node.id)
 
 
 def _new(listed: Iterable[ListedGroup], yielded: set[GroupId], *, dead: bool = False) -> list[ListedGroup]:
-    """Take the groups that were not yielded yet, dead ones only where wanted; note them as yielded."""
+    """Return the groups that were not yielded yet, dead groups only with ``dead``; add them to ``yielded``."""
     new = [group for group in listed if group.group_id not in yielded and (dead or group.state != GroupState.DEAD)]
     yielded.update(map(_name, new))
     return new
 
 
 def _matching(listed: Iterable[ListedGroup], wanted: ListFilter) -> list[ListedGroup]:
-    """Filters once more: old brokers do not filter, and newer ones may know the words differently."""
+    """Filter the groups again: old brokers do not filter, and newer ones may interpret the filter differently."""
     if not (wanted.states or wanted.types or wanted.protocol_types):
         return list(listed)
     return [

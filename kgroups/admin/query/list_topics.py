@@ -1,4 +1,4 @@
-"""The names of topics, for whom a name is enough."""
+"""List the names of topics."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from kgroups.protocol.apis.metadata import Metadata
 
 
 async def list_topics(settings: ClientSettings) -> list[str]:
-    """All topics that we may see, internal ones too; always over the wire.
+    """Return the names of all visible topics, also internal ones; always over the wire client.
 
-    :raises KgroupsError: when no broker tells.
+    :raises KgroupsError: if no broker returns them.
     """
     cluster, _ = await Cluster.connect(settings)
     async with cluster:

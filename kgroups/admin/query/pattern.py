@@ -1,7 +1,7 @@
 """Compile regular expressions from users with RE2.
 
-Python's own engine backtracks: one group name, chosen by anyone who can create a group, can keep an innocent pattern
-busy permanently. RE2 takes time linear in the name. It is imported only when a pattern is given.
+Python's own engine backtracks: a group name, which anyone who can create a group chooses, can keep a harmless pattern
+busy practically forever. RE2 takes time linear in the name. It is imported only if a pattern is given.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def compile_pattern(text: str, flag: str) -> Pattern:
     options = re2.Options()
     options.log_errors = False
     try:
-        compiled = re2.compile(text.encode(), options)  # bytes: a third of what matching text costs
+        compiled = re2.compile(text.encode(), options)  # matching bytes takes a third of the time
     except re2.error as error:
-        said = error.args[0] if error.args else ""
-        reason = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        message = error.args[0] if error.args else ""
+        reason = message.decode(errors="replace") if isinstance(message, bytes) else str(message)
         raise UsageError(f"{flag}: {text!r} is not a valid RE2 regular expression: {reason}; {UNSUPPORTED}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{flag}: {text!r} is not valid UTF-8") from None

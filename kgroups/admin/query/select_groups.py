@@ -1,4 +1,4 @@
-"""Which groups are meant: by name, by regular expression, by topic, or all; and where each is to be asked."""
+"""Select groups by name, regular expression, or topic, or all; and find their coordinators."""
 
 from __future__ import annotations
 
@@ -23,21 +23,19 @@ class NamePattern(Protocol):
 
 
 class Selection(NamedTuple):
-    """Names, and groups whose whole name matches ``pattern``, and with ``everything`` all there are; of those that are
-    not named only such as ``among`` lets pass.
-
-    ``topics`` keeps of these the groups that have commits or assignments on one of them; where nothing else is said,
-    of all groups.
-    """
+    """The groups to query: the union of ``names``, ``pattern``, and ``everything``, restricted by ``topics``."""
 
     names: tuple[GroupId, ...] = ()
     pattern: NamePattern | None = None
+    """Selects the groups whose whole name matches."""
     everything: bool = False
     topics: frozenset[str] = frozenset()
+    """Keeps only groups with commits or assignments on one of these topics; of all groups if nothing else is set."""
     among: ListFilter = EVERY_GROUP
+    """Restricts the groups that are not selected by name."""
 
     def unmatched(self, listed: Iterable[GroupId]) -> tuple[Failure, ...]:
-        """The failure of a pattern that matches no listed group; for operations that change groups."""
+        """Return a failure if the pattern matches no listed group; for operations that change groups."""
         if self.pattern is None or any(map(self.pattern.fullmatch, listed)):
             return ()
         text = getattr(self.pattern, "text", "")
@@ -45,17 +43,18 @@ class Selection(NamedTuple):
 
     @property
     def needs_list(self) -> bool:
-        """Whether the cluster's groups have to be listed to know which are meant."""
+        """Whether the groups of the cluster must be listed to resolve the selection."""
         return bool(self.everything or self.pattern or not self.names)
 
     def matches(self, name: GroupId) -> bool:
+        """Return whether a listed group is selected, apart from ``topics``."""
         if self.everything or name in self.names or (self.pattern and self.pattern.fullmatch(name)):
             return True
         return not self.names and self.pattern is None  # by topic alone
 
 
 class ResolvedSelection(NamedTuple):
-    """The groups that are meant: those the list told of, and the named ones, each with its coordinator."""
+    """The selected groups with their coordinators: those that were listed, and the others that were named."""
 
     listed: tuple[ListedGroup, ...] = ()
     named: Mapping[GroupId, Node] = MappingProxyType({})
@@ -63,7 +62,7 @@ class ResolvedSelection(NamedTuple):
     notices: tuple[str, ...] = ()
 
     def with_commits(self) -> dict[GroupId, Node | None]:
-        """Group -> coordinator, of the groups that may commit offsets: share groups do not."""
+        """Return the groups that may commit offsets, with their coordinators: share groups do not commit."""
         listed = {
             group.group_id: group.coordinator for group in self.listed if group.type not in GroupType.WITHOUT_COMMITS
         }
@@ -71,17 +70,17 @@ class ResolvedSelection(NamedTuple):
 
 
 async def resolve(cluster: Cluster, selection: Selection) -> ResolvedSelection:
-    """Lists the groups where that is needed, and looks up the coordinators of those only named.
+    """List the groups if necessary, and look up the coordinators of named groups that were not listed.
 
-    What the list tells needs no FindCoordinator: only a group's coordinator lists it.
+    Listed groups need no FindCoordinator: only the coordinator of a group lists it.
     """
     listed: tuple[ListedGroup, ...] = ()
     failures: tuple[Failure, ...] = ()
     notices: tuple[str, ...] = ()
     if selection.needs_list:
-        answer = await fetch_groups(cluster, selection.among)
-        listed = tuple(group for group in answer.items if selection.matches(group.group_id))
-        failures, notices = answer.failures, answer.notices
+        outcome = await fetch_groups(cluster, selection.among)
+        listed = tuple(group for group in outcome.items if selection.matches(group.group_id))
+        failures, notices = outcome.failures, outcome.notices
     unlisted = set(selection.names) - {group.group_id for group in listed}
     named, lost = await find_coordinators(cluster, sorted(unlisted)) if unlisted else ({}, {})
     return ResolvedSelection(listed, named, (*failures, *(lost[name] for name in sorted(lost))), notices)

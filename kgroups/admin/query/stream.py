@@ -1,9 +1,9 @@
-"""Ask about each broker's groups as soon as its list arrives, and yield the answers in name order.
+"""Query the groups of each broker as soon as its list arrives, and yield the results in name order.
 
-Each coordinator has a lane: its groups, sorted by name, are asked about in pieces, a few pieces ahead of the reader, so
-that round trips overlap. Batches are merged from the first pieces of all lanes. A lane that waits for a silent broker
-holds back no other lane: after a short stall, all lanes go on without waiting for the reader, and what has arrived is
-finished without the rest.
+Each coordinator has a lane: its groups, sorted by name, are queried in pieces, a few pieces ahead of the reader, so
+that round trips overlap. Batches are merged from the first pieces of all lanes. A lane that waits for a broker that
+does not respond delays no other lane: after a short stall, all lanes continue without waiting for the reader, and the
+results that have arrived are finished without the others.
 """
 
 from __future__ import annotations
@@ -33,27 +33,28 @@ U = TypeVar("U")
 LARGEST_PIECE = 1_000
 SMALLEST_PIECE = 250
 HELD = 36_000
-"""Groups whose answers are awaited or held at once, over all coordinators."""
+"""Groups whose results are awaited or held at once, over all coordinators."""
 FEWEST_HELD, MOST_HELD = 3, 6
 """Pieces of one coordinator that are awaited or held at once, at least and at most."""
 PIECES_UNDER_WAY = 2
-"""Pieces that one coordinator is asked about at once. Together they fill :data:`.backoff.BATCHES`, and not more."""
+"""Pieces that are requested from one coordinator at once. Together they fill exactly :data:`.backoff.BATCHES`."""
 
 LONGEST_STALL = 0.5
-"""Seconds without any news, after which what has arrived goes on alone; less where little time is left."""
+"""Seconds without progress after which the results so far are finished alone; less if little time is left."""
 
 
 class Stages(NamedTuple, Generic[T, U]):
-    """What to do with groups: ``ask`` returns the answers about groups of one coordinator, sorted by name. ``finish``
-    makes the final answers, one for each, from answers of several coordinators, and may add failures."""
+    """The two stages of a query about groups."""
 
-    ask: Callable[[ResolvedSelection], Awaitable[Outcome[T]]]
+    query: Callable[[ResolvedSelection], Awaitable[Outcome[T]]]
+    """Return the results for groups of one coordinator, sorted by name."""
     finish: Callable[[Sequence[T]], Awaitable[tuple[Sequence[U], Sequence[Failure]]]]
+    """Make the final result of each from results of several coordinators; may add failures."""
     name: Callable[[T], GroupId]
 
 
-async def stream_answers(cluster: Cluster, selection: Selection, stages: Stages[T, U]) -> AsyncGenerator[Outcome[U]]:
-    """Yield the answers about the selected groups in batches, sorted by name within and across batches.
+async def stream_batches(cluster: Cluster, selection: Selection, stages: Stages[T, U]) -> AsyncGenerator[Outcome[U]]:
+    """Yield the results for the selected groups in batches, sorted by name within and across batches.
 
     A batch holds the failures of its groups. The last batch has no items, but all other failures and the notices.
     """
@@ -66,13 +67,13 @@ async def stream_answers(cluster: Cluster, selection: Selection, stages: Stages[
 
 
 async def collect(batches: AsyncGenerator[Outcome[T]]) -> Outcome[T]:
-    """All batches as one outcome."""
+    """Merge all batches into one outcome."""
     async with aclosing(batches):
         return merge([batch async for batch in batches])
 
 
 class _Piece(Generic[T, U]):
-    """GroupResults about some groups of one coordinator, sorted by name; the last of these names is ``last``."""
+    """The results for some groups of one coordinator, sorted by name; the last of these names is ``last``."""
 
     def __init__(self, last: GroupId) -> None:
         self.last = last
@@ -80,12 +81,12 @@ class _Piece(Generic[T, U]):
         self.items: Sequence[T] = ()
         self.failures: Sequence[Failure] = ()
         self.fresh = False
-        """Whether it is answered, and waits to be finished."""
+        """Whether the coordinator has responded, and the piece is not finished."""
         self.finished: Sequence[U] | None = None
 
 
 class _Lane(Generic[T, U]):
-    """The groups of one coordinator, and the pieces of them that are asked about, or wait for the reader."""
+    """The groups of one coordinator, and their pieces that are in flight or wait for the reader."""
 
     def __init__(self, groups: Sequence[ListedGroup], named: Mapping[GroupId, Node]) -> None:
         self._groups = groups
@@ -100,11 +101,11 @@ class _Lane(Generic[T, U]):
 
     @property
     def first(self) -> Sequence[U] | None:
-        """The answers of the first piece, once they are final."""
+        """The final results of the first piece; ``None`` until it is finished."""
         return self.pieces[0].finished if self.pieces else None
 
     def parts(self, size: int) -> Iterable[tuple[GroupId, ResolvedSelection]]:
-        """The groups in pieces, each after the last name in it."""
+        """Yield the groups in pieces, each with the last name in it."""
         names = sorted(self._named)
         for at in range(0, len(names), size):
             some = names[at : at + size]
@@ -114,7 +115,7 @@ class _Lane(Generic[T, U]):
         groups.reverse()
         while groups:
             listed = tuple(reversed(groups[-size:]))
-            del groups[-size:]  # what has been asked about need not be kept
+            del groups[-size:]  # free the memory of groups that were queried
             yield listed[-1].group_id, ResolvedSelection(listed)
 
 
@@ -129,8 +130,8 @@ class _Stream(Generic[T, U]):
         self._lanes: list[_Lane[T, U]] = []
         self._unlisted = dict.fromkeys(selection.names)
         self._named: set[GroupId] = set()
-        self._placing = 0
-        """Searches for groups that are not over: until then, there may be further lanes."""
+        self._searches = 0
+        """Searches for groups in progress: each may add lanes."""
         self._stalled = False
         self._finishing = 0
         self._changed = asyncio.Event()
@@ -140,34 +141,34 @@ class _Stream(Generic[T, U]):
         self._notices: dict[str, None] = {}
 
     async def batches(self) -> AsyncGenerator[Outcome[U]]:
-        self._place(self._list() if self._selection.needs_list else self._look_up())
+        self._start_search(self._list() if self._selection.needs_list else self._look_up())
         while True:
             self._changed.clear()
             if self._bug:
                 raise self._bug
             self._lanes = [lane for lane in self._lanes if lane.active]
-            if not self._placing and not self._lanes:
+            if not self._searches and not self._lanes:
                 break
-            if not self._placing and all(lane.first is not None for lane in self._lanes):
+            if not self._searches and all(lane.first is not None for lane in self._lanes):
                 self._stalled = False
                 began = time.monotonic()
                 yield self._batch()
-                # What the reader does with a batch is not the brokers' time.
+                # The time that the reader takes does not count toward the deadline.
                 self._cluster.extend(time.monotonic() - began)
                 continue
             if self._stalled or self._enough():
                 self._finish()
-            await self._news()
+            await self._wait()
         yield Outcome((), tuple(sorted(self._failures, key=Failure.sort_key)), tuple(sorted(self._notices)))
 
     async def close(self) -> None:
-        """Ends what is still under way."""
+        """Cancel all tasks that are still running."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _news(self) -> None:
-        """Waits for a change. Without one for a while, a broker is silent, and nobody waits for it any longer."""
+    async def _wait(self) -> None:
+        """Wait for a change; after a stall, let the lanes continue without the brokers that do not respond."""
         if self._stalled:
             await self._changed.wait()
             return
@@ -179,7 +180,7 @@ class _Stream(Generic[T, U]):
             for lane in self._lanes:
                 lane.room.set()
             if self._selection.needs_list and self._unlisted:
-                self._place(self._look_up())
+                self._start_search(self._look_up())
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -192,14 +193,14 @@ class _Stream(Generic[T, U]):
             self._bug = self._bug or task.exception()
         self._changed.set()
 
-    # Which groups: as the lists tell, and by name.
+    # Searches for groups: in the lists of the brokers, and by name.
 
-    def _place(self, search: Coroutine[Any, Any, None]) -> None:
+    def _start_search(self, search: Coroutine[Any, Any, None]) -> None:
         async def work() -> None:
             await search
-            self._placing -= 1
+            self._searches -= 1
 
-        self._placing += 1
+        self._searches += 1
         self._run(work())
 
     async def _list(self) -> None:
@@ -218,7 +219,7 @@ class _Stream(Generic[T, U]):
         await self._look_up()
 
     async def _look_up(self) -> None:
-        """Finds the coordinators of the named groups that no list has held so far."""
+        """Find the coordinators of the named groups that no broker has listed so far."""
         names = sorted(self._unlisted)
         self._unlisted.clear()
         self._named.update(names)
@@ -231,46 +232,46 @@ class _Stream(Generic[T, U]):
             for named in by_node.values():
                 self._open(_Lane((), named))
 
-    # The answers.
+    # Results.
 
     def _open(self, lane: _Lane[T, U]) -> None:
         self._lanes.append(lane)
-        self._run(self._ask(lane))
+        self._run(self._query_lane(lane))
 
-    async def _ask(self, lane: _Lane[T, U]) -> None:
-        gate = asyncio.Semaphore(PIECES_UNDER_WAY)
+    async def _query_lane(self, lane: _Lane[T, U]) -> None:
+        slots = asyncio.Semaphore(PIECES_UNDER_WAY)
         for last, resolved in lane.parts(self._size):
             while len(lane.pieces) >= self._held and not self._stalled:
                 lane.room.clear()
                 await lane.room.wait()
-            await gate.acquire()
+            await slots.acquire()
             piece: _Piece[T, U] = _Piece(last)
             lane.pieces.append(piece)
-            self._run(self._answer(piece, resolved, gate))
+            self._run(self._query_piece(piece, resolved, slots))
         lane.over = True
 
-    async def _answer(self, piece: _Piece[T, U], resolved: ResolvedSelection, gate: asyncio.Semaphore) -> None:
-        answer = await self._stages.ask(resolved)
-        gate.release()
-        self._notices.update(dict.fromkeys(answer.notices))
-        piece.names = [self._stages.name(item) for item in answer.items]
-        piece.items, piece.failures, piece.fresh = answer.items, answer.failures, True
+    async def _query_piece(self, piece: _Piece[T, U], resolved: ResolvedSelection, slots: asyncio.Semaphore) -> None:
+        outcome = await self._stages.query(resolved)
+        slots.release()
+        self._notices.update(dict.fromkeys(outcome.notices))
+        piece.names = [self._stages.name(item) for item in outcome.items]
+        piece.items, piece.failures, piece.fresh = outcome.items, outcome.failures, True
 
     def _fresh(self) -> list[_Piece[T, U]]:
         return [piece for lane in self._lanes for piece in lane.pieces if piece.fresh]
 
     def _enough(self) -> bool:
-        """Whether to finish what is there: one piece for each coordinator, or without more there is no batch.
+        """Return whether to finish the fresh pieces: one for each coordinator, or no batch is possible without them.
 
-        To finish pieces one by one would take a request to each leader for each of them.
+        Finishing pieces one by one would send a request to each leader for each of them.
         """
-        if self._placing:
+        if self._searches:
             return False
         needed = all(lane.pieces and (lane.pieces[0].fresh or lane.first is not None) for lane in self._lanes)
         return (needed and not self._finishing) or len(self._fresh()) >= len(self._lanes)
 
     def _finish(self) -> None:
-        """Starts to finish all pieces that are there, together."""
+        """Start to finish all fresh pieces together."""
         if pieces := self._fresh():
             self._finishing += 1
             for piece in pieces:
@@ -288,7 +289,7 @@ class _Stream(Generic[T, U]):
         self._finishing -= 1
 
     def _batch(self) -> Outcome[U]:
-        """Takes all answers up to the first name at which a lane's first piece ends."""
+        """Take the results up to the lowest name at which the first piece of a lane ends."""
         cut = min(lane.pieces[0].last for lane in self._lanes)
         pairs: list[tuple[GroupId, U]] = []
         failures: list[Failure] = []

@@ -14,23 +14,23 @@ from kgroups.protocol.apis.streams_group_describe import StreamsGroup, StreamsGr
 from ..routing.query_coordinators import GroupQuery, query_coordinators
 
 
-def _with_nodes(groups: tuple[GroupId, ...]) -> StreamsGroupDescribe:
+def _request(groups: tuple[GroupId, ...]) -> StreamsGroupDescribe:
     return StreamsGroupDescribe(groups, nodes=True)
 
 
-_QUESTION: GroupQuery[StreamsGroup] = GroupQuery("topologies", streams_group_describe.API, _with_nodes)
+_QUERY: GroupQuery[StreamsGroup] = GroupQuery("topologies", streams_group_describe.API, _request)
 
 
 async def describe_nodes(cluster: Cluster, groups: Sequence[Group]) -> Outcome[Group]:
-    """Return the same groups, the streams groups of capable brokers with the nodes of their topologies.
+    """Add the nodes of their topologies to the streams groups of brokers that support it; return all groups.
 
-    They are requested apart from the description, because the broker's plugin may be slow to deliver them.
+    The nodes are requested separately from the description: the broker's plugin may be slow to deliver them.
     """
-    asked = [group for group in groups if group.type == GroupType.STREAMS and await _capable(cluster, group)]
-    answers = await query_coordinators(cluster, _QUESTION, {group.group_id: group.coordinator for group in asked})
+    capable = [group for group in groups if group.type == GroupType.STREAMS and await _capable(cluster, group)]
+    results = await query_coordinators(cluster, _QUERY, {group.group_id: group.coordinator for group in capable})
     return Outcome(
-        tuple(_completed(group, answers.found.get(group.group_id)) for group in groups),
-        tuple(answers.failed[name] for name in sorted(answers.failed)),
+        tuple(_with_topology_nodes(group, results.found.get(group.group_id)) for group in groups),
+        tuple(results.failed[name] for name in sorted(results.failed)),
     )
 
 
@@ -42,7 +42,7 @@ async def _capable(cluster: Cluster, group: Group) -> bool:
     return versions.speaks(streams_group_describe.API, streams_group_describe.NODES)
 
 
-def _completed(group: Group, found: tuple[object, StreamsGroup] | None) -> Group:
+def _with_topology_nodes(group: Group, found: tuple[object, StreamsGroup] | None) -> Group:
     topology = found[1].topology if found else None
     if group.topology is None or topology is None:
         return group

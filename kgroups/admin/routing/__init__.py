@@ -1,1 +1,1 @@
-"""Which broker to ask, and how: coordinators, leaders, batches, retries, and coverage."""
+"""Find the broker for each request: coordinators, leaders, batches, retries, and complete lists."""

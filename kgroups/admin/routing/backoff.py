@@ -1,4 +1,4 @@
-"""How long to wait for what is not ready, and how much to ask at once."""
+"""Back off from brokers that are not ready, and limit the requests in flight."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 1.0
 
 PIPELINE = 64
-"""Requests of one group each that are under way to one broker. It answers one after the other: this only hides the
-way there and back, and keeps each request's own wait far below the broker's time-out."""
+"""Requests for one group each that are in flight to one broker. The broker answers them one by one: more would not be
+faster, and this few wait far less than the broker's timeout."""
 BATCHES = 4
-"""Batched requests that are under way to one broker, so that it works while we decode."""
+"""Batched requests in flight to one broker, so that it works while kgroups decodes."""
 
 
 def window(chunk: int) -> int:
-    """How many requests of ``chunk`` groups may be under way to one broker."""
+    """Return how many requests for ``chunk`` groups each may be in flight to one broker."""
     return PIPELINE if chunk == 1 else BATCHES
 
 
 class Backoff:
-    """Growing pauses, in all no longer than ``--broker-timeout`` from the first on, nor than the deadline."""
+    """Pauses that double, until ``--broker-timeout`` after the first one began, and never beyond the deadline."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -31,7 +31,7 @@ class Backoff:
         self._pause = FIRST_PAUSE
 
     async def wait(self) -> bool:
-        """Pauses; ``False`` at once when patience is at its end."""
+        """Pause; return ``False`` immediately if the time is up."""
         if self._patience is None:
             self._patience = self._cluster.deadline.within(self._cluster.settings.broker_timeout)
         if self._patience.remaining() <= self._pause:

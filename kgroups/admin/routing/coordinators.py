@@ -1,4 +1,4 @@
-"""Which broker keeps each group: FindCoordinator, batched where a broker can (KIP-699), else pipelined one by one."""
+"""Find the coordinators of groups: FindCoordinator, batched from v4 on (KIP-699), else pipelined, one group each."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kgroups.protocol.error_codes import BACK_OFF, KafkaError
 from .backoff import Backoff, window
 
 CHUNK = 1000
-"""Groups a request, where many may be asked about at once."""
+"""Groups per batched request."""
 
 Found = tuple[dict[GroupId, Node], dict[GroupId, Failure]]
 
 
 async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Found:
-    """Each group's coordinator, or why it is not known. Waits for coordinators that are not available yet."""
+    """Return the coordinator of each group, or its failure; retry while coordinators are not available yet."""
     found: dict[GroupId, Node] = {}
     failed: dict[GroupId, Failure] = {}
     pending = list(dict.fromkeys(groups))
@@ -31,14 +31,14 @@ async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Foun
     backoff = Backoff(cluster)
     while pending:
         again: dict[GroupId, Failure] = {}
-        for group, answer in (await _ask(cluster, pending)).items():
-            if isinstance(answer, Node):
-                found[group] = answer
-            elif isinstance(answer, KafkaError):
-                told = again if answer.code in BACK_OFF else failed
-                told[group] = answer.failure(Scope.GROUP, group, api=find_coordinator.API.name)
+        for group, result in (await _request(cluster, pending)).items():
+            if isinstance(result, Node):
+                found[group] = result
+            elif isinstance(result, KafkaError):
+                failures = again if result.code in BACK_OFF else failed
+                failures[group] = result.failure(Scope.GROUP, group, api=find_coordinator.API.name)
             else:
-                failed[group] = Failure.of(answer, Scope.GROUP, group, api=find_coordinator.API.name)
+                failed[group] = Failure.of(result, Scope.GROUP, group, api=find_coordinator.API.name)
         cluster.progress.advance("coordinators", len(pending) - len(again))
         pending = list(again)
         if pending and not await backoff.wait():
@@ -47,28 +47,28 @@ async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Foun
     return found, failed
 
 
-async def _ask(cluster: Cluster, groups: Sequence[GroupId]) -> Mapping[GroupId, Node | KafkaError | KgroupsError]:
-    answers: dict[GroupId, Node | KafkaError | KgroupsError] = {}
-    size = CHUNK if await _batches(cluster) else 1
+async def _request(cluster: Cluster, groups: Sequence[GroupId]) -> Mapping[GroupId, Node | KafkaError | KgroupsError]:
+    results: dict[GroupId, Node | KafkaError | KgroupsError] = {}
+    size = CHUNK if await _supports_batches(cluster) else 1
     chunks = [tuple(groups[at : at + size]) for at in range(0, len(groups), size)]
-    gate = asyncio.Semaphore(window(size))
+    slots = asyncio.Semaphore(window(size))
 
-    async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, Node | KafkaError]:
-        async with gate:
+    async def send(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, Node | KafkaError]:
+        async with slots:
             needs = find_coordinator.BATCHED if len(chunk) > 1 else 0
             return await cluster.call_any(find_coordinator.FindCoordinator(chunk), needs=needs)
 
-    for chunk, result in await fan_out((chunk, ask(chunk)) for chunk in chunks):
-        if isinstance(result, KgroupsError):
-            answers.update(dict.fromkeys(chunk, result))
+    for chunk, response in await fan_out((chunk, send(chunk)) for chunk in chunks):
+        if isinstance(response, KgroupsError):
+            results.update(dict.fromkeys(chunk, response))
         else:
-            silent = RemoteProtocolError(f"{find_coordinator.API} left this group out of its answer")
-            answers.update({group: result.get(group, silent) for group in chunk})
-    return answers
+            omitted = RemoteProtocolError(f"{find_coordinator.API} left this group out of its answer")
+            results.update({group: response.get(group, omitted) for group in chunk})
+    return results
 
 
-async def _batches(cluster: Cluster) -> bool:
-    """Whether some broker that can be reached takes many groups a request."""
+async def _supports_batches(cluster: Cluster) -> bool:
+    """Return whether any reachable broker supports batched FindCoordinator requests."""
     for node in cluster.nodes_by_health():
         try:
             if await cluster.speaks(node, find_coordinator.API, find_coordinator.BATCHED):

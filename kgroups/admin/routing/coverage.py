@@ -1,11 +1,11 @@
-"""Whether a list of groups covers every coordinator: each partition of the offsets topic has one, its leader.
+"""Check that a list of groups covers every coordinator: each partition of the offsets topic has one, its leader.
 
-A broker that resigned, and one that became the leader but has not begun to load the groups, list none of them, without
-an error. Metadata does not show it: for up to 90 ms the metadata of all brokers names a new leader that has not begun
-(measured with Kafka 4.3.1; the replicas may all be in sync then). DescribeGroups does: a broker answers NOT_COORDINATOR
-or COORDINATOR_LOAD_IN_PROGRESS for any group name on a partition whose groups it does not have, whether such a group
-exists or not. So a list is framed by two such requests on the same connection, which the broker processes in order:
-where it coordinates a partition before and after, it listed all groups of the partition. No round trip is added.
+A broker that resigned as leader, and a new leader that has not begun to load the groups, list none of them, without an
+error. Metadata does not show it: for up to 90 ms the metadata of all brokers names a new leader that has not begun
+(measured with Kafka 4.3.1; all replicas may be in sync then). DescribeGroups does: a broker returns NOT_COORDINATOR or
+COORDINATOR_LOAD_IN_PROGRESS for any group name on a partition whose groups it does not have, whether or not such a
+group exists. Therefore ListGroups is sent between two such requests on the same connection, which the broker processes
+in order: if it coordinates a partition before and after, it listed all groups of the partition. No round trip is added.
 """
 
 from __future__ import annotations
@@ -30,19 +30,21 @@ from kgroups.protocol.error_codes import Code, KafkaError
 from .backoff import Backoff
 
 PROBE = "kgroups-probe-"
-"""What the names of groups begin with that are described only to check which partitions a broker coordinates."""
+"""The prefix of groups that are described only to check which partitions a broker coordinates."""
 
 _ABSENT = Code.group_id_not_found
-_REFUSED = Code.group_authorization_failed
+_NOT_AUTHORIZED = Code.group_authorization_failed
 
 
 class Checked(NamedTuple):
-    """Why a broker's list does not cover some of its partitions; of which partitions that cannot be known; and why the
-    broker could not be asked whether it still coordinates them."""
+    """Which partitions of the offsets topic a broker's list covers."""
 
     uncovered: Mapping[int, KafkaError] = MappingProxyType({})
+    """Partitions that the list does not cover, with the error that shows it."""
     unproven: frozenset[int] = frozenset()
+    """Partitions for which it is unknown."""
     lost: KgroupsError | None = None
+    """The reason why the broker did not respond to the check."""
 
 
 NO_CHECK = Checked()
@@ -50,7 +52,10 @@ NO_CHECK = Checked()
 
 @cache
 def probes(partitions: int) -> tuple[GroupId, ...]:
-    """Return a group name for each partition of an offsets topic with that many. The groups need not exist."""
+    """Return a group name for each partition of an offsets topic with this many partitions. The groups need not exist.
+
+    :returns: the names, by partition.
+    """
     found: dict[int, GroupId] = {}
     number = 0
     while len(found) < partitions:
@@ -63,9 +68,10 @@ def probes(partitions: int) -> tuple[GroupId, ...]:
 async def list_checked(
     cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]
 ) -> tuple[list_groups.GroupList, Checked]:
-    """List a broker's groups, and check that it coordinates the partitions of some group names.
+    """List a broker's groups, and check that it coordinates the partitions of the groups in ``names``.
 
-    :raises KgroupsError: as :meth:`Cluster.call` does, where the list itself fails.
+    :param names: group name -> its partition.
+    :raises KgroupsError: as :meth:`Cluster.call` does, if ListGroups itself fails.
     """
     if not names:
         return await cluster.call(node, call), NO_CHECK
@@ -76,15 +82,15 @@ async def list_checked(
     uncovered: dict[int, KafkaError] = {}
     unproven: set[int] = set()
     lost = next(
-        (answer for answer in (before, after) if isinstance(answer, BrokerUnavailable | DeadlineExceeded)), None
+        (response for response in (before, after) if isinstance(response, BrokerUnavailable | DeadlineExceeded)), None
     )
-    for answer in (before, after):
+    for response in (before, after):
         for name, partition in names.items():
-            said = None if isinstance(answer, KgroupsError) else answer.get(name)
-            if said is None or (isinstance(said, KafkaError) and said.code == _REFUSED):
+            result = None if isinstance(response, KgroupsError) else response.get(name)
+            if result is None or (isinstance(result, KafkaError) and result.code == _NOT_AUTHORIZED):
                 unproven.add(partition)
-            elif isinstance(said, KafkaError) and said.code != _ABSENT:
-                uncovered[partition] = said
+            elif isinstance(result, KafkaError) and result.code != _ABSENT:
+                uncovered[partition] = result
     return listed, Checked(uncovered, frozenset(unproven), lost)
 
 
@@ -98,22 +104,23 @@ async def _probe(
 
 
 class Coverage:
-    """Which partitions of the offsets topic no list covers yet, and which brokers to ask for them."""
+    """The partitions of the offsets topic that no list covers yet, and the brokers to list for them."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._topic = _usable(cluster.topics.get(OFFSETS_TOPIC))
-        """``None`` where it does not exist yet, and where we may not see it: nothing can be checked then."""
+        """``None`` if it does not exist yet or cannot be seen without an ACL: then nothing can be checked."""
         self._uncovered: dict[int, Node | None] = {}
-        """Partition -> the broker whose list did not cover it; ``None`` where it had no leader to ask."""
+        """Partition -> the broker whose list did not cover it; ``None`` if the partition had no leader."""
         self._reasons: dict[int, KafkaError] = {}
         self._unproven: set[int] = set()
-        self._broken: dict[Node, Failure] = {}
+        self._failed: dict[Node, Failure] = {}
+        """The brokers that failed."""
         self._backoff = Backoff(cluster)
         self._refreshed = 0
 
     async def begin(self) -> dict[Node, tuple[int, ...]]:
-        """Return the brokers to list, with the partitions that each leads; all brokers where that is unknown."""
+        """Return the brokers to list, with the partitions that each leads; all brokers if the leaders are unknown."""
         if OFFSETS_TOPIC not in self._cluster.topics:
             await self._refresh()
         topic = self._topic
@@ -122,12 +129,12 @@ class Coverage:
         return self._leaders(topic, topic.leaders)
 
     def names(self, partitions: Iterable[int]) -> dict[GroupId, int]:
-        """Return group names to check a broker's list by, with the partition of each."""
+        """Return group names with which to check a broker's list, and the partition of each."""
         topic = self._topic
         return {probes(len(topic.leaders))[at]: at for at in partitions} if topic else {}
 
-    def listed(self, node: Node, partitions: Iterable[int], checked: Checked) -> None:
-        """Note what a broker's list covers."""
+    def mark_listed(self, node: Node, partitions: Iterable[int], checked: Checked) -> None:
+        """Record what a broker's list covers."""
         for partition in partitions:
             self._uncovered.pop(partition, None)
             self._reasons.pop(partition, None)
@@ -135,54 +142,56 @@ class Coverage:
         self._reasons.update(checked.uncovered)
         self._unproven.update(checked.unproven)
 
-    def broken(self, node: Node, partitions: Iterable[int], failure: Failure) -> None:
-        """Note that a broker cannot be asked, or no longer; a failure, unless other brokers cover its partitions."""
-        self._broken[node] = failure
+    def mark_failed(self, node: Node, partitions: Iterable[int], failure: Failure) -> None:
+        """Record that a broker failed: a failure, unless other brokers cover its partitions."""
+        self._failed[node] = failure
         self._uncovered.update(dict.fromkeys(partitions, node))
 
     async def again(self) -> dict[Node, tuple[int, ...]]:
-        """Return the brokers to list again, with the partitions that this is for; none when all are covered, and when
-        patience is at its end. Waits for coordinators that move."""
+        """Wait for coordinators that move; return the brokers to list again, with the partitions that they lead now.
+
+        Return none if all partitions are covered, or if the time is up.
+        """
         if self._unproven:
-            await self._compare()
+            await self._compare_leaders()
         while self._uncovered and self._topic and await self._backoff.wait():
             if not await self._refresh():
                 break
             if self._refreshed > 1:
                 self._topic = await self._newest(self._topic)
-            turns = self._leaders(self._topic, sorted(self._uncovered))
-            turns = {node: partitions for node, partitions in turns.items() if node not in self._broken}
-            if turns or not self._reasons:
-                return turns
+            brokers = self._leaders(self._topic, sorted(self._uncovered))
+            brokers = {node: partitions for node, partitions in brokers.items() if node not in self._failed}
+            if brokers or not self._reasons:
+                return brokers
         return {}
 
     def failures(self) -> tuple[Failure, ...]:
-        """Return what is missing in the lists: the brokers that failed, and the partitions that did not settle."""
+        """Return what is missing in the lists: the brokers that failed, and the partitions that are still moving."""
         topic = self._topic
         if not topic:
-            return tuple(failure for _, failure in sorted(self._broken.items()))
-        orphans = {at for at, leader in topic.leaders.items() if isinstance(leader, KafkaError)}
-        left = {at: node for at, node in self._uncovered.items() if at not in orphans}
-        failures = [failure for node, failure in sorted(self._broken.items()) if node in left.values()]
-        if unsettled := sorted(at for at, node in left.items() if node not in self._broken):
-            reason = next((self._reasons[at] for at in unsettled if at in self._reasons), None)
-            failures.append(_unsettled(unsettled, len(topic.leaders), reason))
+            return tuple(failure for _, failure in sorted(self._failed.items()))
+        leaderless = {at for at, leader in topic.leaders.items() if isinstance(leader, KafkaError)}
+        left = {at: node for at, node in self._uncovered.items() if at not in leaderless}
+        failures = [failure for node, failure in sorted(self._failed.items()) if node in left.values()]
+        if moving := sorted(at for at, node in left.items() if node not in self._failed):
+            reason = next((self._reasons[at] for at in moving if at in self._reasons), None)
+            failures.append(_moving(moving, len(topic.leaders), reason))
         return (*failures, *missing_coordinators((topic,)))
 
     def _leaders(self, topic: TopicLeaders, partitions: Iterable[int]) -> dict[Node, tuple[int, ...]]:
-        """Group partitions by the broker that leads them; those without one are uncovered."""
-        turns: dict[Node, tuple[int, ...]] = {}
+        """Group partitions by their leaders; partitions without a leader become uncovered."""
+        brokers: dict[Node, tuple[int, ...]] = {}
         for partition in partitions:
             leader = topic.leaders.get(partition)
             node = self._cluster.nodes.get(leader) if isinstance(leader, int) else None
             if node:
-                turns[node] = (*turns.get(node, ()), partition)
+                brokers[node] = (*brokers.get(node, ()), partition)
             else:
                 self._uncovered[partition] = None
-        return dict(sorted(turns.items()))
+        return dict(sorted(brokers.items()))
 
-    async def _compare(self) -> None:
-        """Without proof, at least the leaders must not have changed since the brokers were chosen."""
+    async def _compare_leaders(self) -> None:
+        """Mark unproven partitions as uncovered if their leaders have changed since the brokers were chosen."""
         unproven, self._unproven = self._unproven, set()
         old = self._topic
         await self._refresh()
@@ -195,21 +204,21 @@ class Coverage:
 
     async def _refresh(self) -> bool:
         try:
-            answer = await self._cluster.refresh((OFFSETS_TOPIC,))
+            response = await self._cluster.refresh((OFFSETS_TOPIC,))
         except KgroupsError:
             return False
         self._refreshed += 1
-        # A broker that has not heard of the topic yet tells nothing new.
-        self._topic = next((entry for entry in map(_usable, answer.topics) if entry), self._topic)
+        # A broker that does not know the topic yet reports nothing new.
+        self._topic = next((entry for entry in map(_usable, response.topics) if entry), self._topic)
         return True
 
     async def _newest(self, topic: TopicLeaders) -> TopicLeaders:
-        """Ask all brokers, and take each partition's leader from the newest epoch: the metadata of one may be old."""
+        """Take the leader of each partition with the newest epoch from all brokers: the metadata of one may be old."""
         call = metadata.Metadata((OFFSETS_TOPIC,))
         nodes = [node for node in self._cluster.nodes.values() if self._cluster.reachable(node)]
         leaders, epochs = dict(topic.leaders), dict(topic.epochs)
-        for _, answer in await fan_out((node, self._cluster.call(node, call)) for node in nodes):
-            for entry in () if isinstance(answer, KgroupsError) else filter(None, map(_usable, answer.topics)):
+        for _, response in await fan_out((node, self._cluster.call(node, call)) for node in nodes):
+            for entry in () if isinstance(response, KgroupsError) else filter(None, map(_usable, response.topics)):
                 newer = {at for at, epoch in entry.epochs.items() if epoch > epochs.get(at, -1)}
                 leaders.update({at: entry.leaders[at] for at in newer})
                 epochs.update({at: entry.epochs[at] for at in newer})
@@ -221,23 +230,23 @@ def _usable(topic: TopicLeaders | None) -> TopicLeaders | None:
 
 
 def missing_coordinators(topics: Iterable[TopicLeaders]) -> tuple[Failure, ...]:
-    """Says which part of the groups no broker keeps at the moment: partitions of the offsets topic without a leader.
+    """Return a failure if partitions of the offsets topic have no leader.
 
-    Nobody lists the groups of such a partition, and without this nobody would miss them.
+    The groups of such a partition have no coordinator, and brokers omit them from their lists without an error.
     """
     for topic in topics:
         if topic.topic == OFFSETS_TOPIC and not topic.error:
-            orphans = sorted(index for index, leader in topic.leaders.items() if isinstance(leader, KafkaError))
-            if orphans:
+            leaderless = sorted(index for index, leader in topic.leaders.items() if isinstance(leader, KafkaError))
+            if leaderless:
                 message = (
-                    f"{len(orphans)} of {len(topic.leaders)} partitions have no leader: the groups on them have no "
-                    f"coordinator and are not listed (partitions {', '.join(map(str, orphans))})"
+                    f"{len(leaderless)} of {len(topic.leaders)} partitions have no leader: the groups on them have no "
+                    f"coordinator and are not listed (partitions {', '.join(map(str, leaderless))})"
                 )
                 return (Failure(Scope.TOPIC, OFFSETS_TOPIC, message, "LEADER_NOT_AVAILABLE", 5, "Metadata"),)
     return ()
 
 
-def _unsettled(partitions: Collection[int], of: int, reason: KafkaError | None) -> Failure:
+def _moving(partitions: Collection[int], of: int, reason: KafkaError | None) -> Failure:
     message = (
         f"{len(partitions)} of {of} partitions are moving to another broker, and no broker lists their groups yet; "
         f"groups may be missing (partitions {', '.join(map(str, partitions))}); run the command again"

@@ -1,4 +1,4 @@
-"""Which broker leads each partition: what has to be known before a log can be asked about."""
+"""Find the leaders of partitions, which answer requests about their logs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kgroups.net.fanout import fan_out
 from kgroups.protocol.apis import metadata
 from kgroups.protocol.error_codes import LEADER_MOVED, KafkaError
 
-TOPICS_A_REQUEST = 2_000
+TOPICS_PER_REQUEST = 2_000
 
 LEADER_ROUNDS = 3
-"""How often a partition without a leader is looked up; an election takes less, an outage lasts longer anyway."""
+"""How often the leader of a partition is looked up: elections are over by then, and outages last longer anyway."""
 
 TopicPartition = tuple[str, int]
 
 
 class PartitionsByLeader:
-    """Each leader with the partitions to ask it about, and the partitions that nobody can be asked about.
+    """The partitions of each leader, and the failures of partitions without a usable leader.
 
-    ``topic_ids``: of the topics, as 128-bit numbers, where brokers report them (Kafka 2.8).
+    ``topic_ids``: topic -> its ID as a 128-bit number, if brokers report it (Kafka 2.8).
     """
 
     def __init__(self) -> None:
@@ -34,18 +34,19 @@ class PartitionsByLeader:
 
 
 async def find_leaders(
-    cluster: Cluster, wanted: Iterable[TopicPartition], *, whole_topics: bool = False
+    cluster: Cluster, pairs: Iterable[TopicPartition], *, whole_topics: bool = False
 ) -> PartitionsByLeader:
-    """Asks for metadata, many topics a request. With ``whole_topics`` also where the topics' other partitions are."""
-    asked = by_topic(sorted(wanted))
-    told, failed = await read_topics(cluster, asked)
+    """Look up the leaders of partitions; with ``whole_topics``, also those of the other partitions of their topics."""
+    requested = by_topic(sorted(pairs))
+    metadata_of, failed = await read_topics(cluster, requested)
     by_leader = PartitionsByLeader()
-    for topic, partitions in asked.items():
-        if topic in told:
-            if told[topic].topic_id:
-                by_leader.topic_ids[topic] = told[topic].topic_id
-            others = told[topic].leaders if whole_topics else ()
-            _place(cluster, told[topic], sorted({*partitions, *others}), by_leader)
+    for topic, partitions in requested.items():
+        if topic in metadata_of:
+            entry = metadata_of[topic]
+            if entry.topic_id:
+                by_leader.topic_ids[topic] = entry.topic_id
+            others = entry.leaders if whole_topics else ()
+            _place(cluster, entry, sorted({*partitions, *others}), by_leader)
             continue
         reason = failed.get(topic, "its topic was left out of the answer")
         for partition in partitions:
@@ -56,17 +57,17 @@ async def find_leaders(
 async def read_topics(
     cluster: Cluster, names: Iterable[str]
 ) -> tuple[dict[str, metadata.TopicLeaders], dict[str, KgroupsError]]:
-    """Return the metadata of topics, read with many topics a request, and the errors of topics that were not read."""
+    """Return the metadata of topics, and the errors of topics whose request failed; one request for many topics."""
     names = tuple(names)
-    chunks = [names[at : at + TOPICS_A_REQUEST] for at in range(0, len(names), TOPICS_A_REQUEST)]
-    told: dict[str, metadata.TopicLeaders] = {}
+    chunks = [names[at : at + TOPICS_PER_REQUEST] for at in range(0, len(names), TOPICS_PER_REQUEST)]
+    found: dict[str, metadata.TopicLeaders] = {}
     failed: dict[str, KgroupsError] = {}
-    for chunk, answer in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
-        if isinstance(answer, KgroupsError):
-            failed.update(dict.fromkeys(chunk, answer))
+    for chunk, response in await fan_out((chunk, cluster.refresh(chunk)) for chunk in chunks):
+        if isinstance(response, KgroupsError):
+            failed.update(dict.fromkeys(chunk, response))
         else:
-            told.update((entry.topic, entry) for entry in answer.topics)
-    return told, failed
+            found.update((entry.topic, entry) for entry in response.topics)
+    return found, failed
 
 
 def _place(
@@ -91,23 +92,23 @@ def _place(
 
 
 def may_heal(failure: Failure) -> bool:
-    """Whether the partition may have another leader in a moment."""
+    """Return whether the partition may have another leader after a retry."""
     return failure.code is not None and failure.code in LEADER_MOVED
 
 
 def by_topic(pairs: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
-    """Topic -> partitions, in the order given."""
+    """Group partitions by topic, in the order given."""
     topics: dict[str, list[int]] = {}
     for topic, partition in pairs:
         topics.setdefault(topic, []).append(partition)
     return {topic: tuple(partitions) for topic, partitions in topics.items()}
 
 
-def unreachable(pair: TopicPartition, why: KgroupsError | str, api: str, broker: int | None) -> Failure:
-    """The failure of a partition of which no broker gave an error."""
-    if isinstance(why, str):
-        return Failure(Scope.PARTITION, partition_name(pair), why, api=api, broker=broker)
-    return Failure.of(why, Scope.PARTITION, partition_name(pair), api=api, broker=broker)
+def unreachable(pair: TopicPartition, reason: KgroupsError | str, api: str, broker: int | None) -> Failure:
+    """Return the failure of a partition for which no broker reported an error code."""
+    if isinstance(reason, str):
+        return Failure(Scope.PARTITION, partition_name(pair), reason, api=api, broker=broker)
+    return Failure.of(reason, Scope.PARTITION, partition_name(pair), api=api, broker=broker)
 
 
 def partition_name(pair: TopicPartition) -> str:

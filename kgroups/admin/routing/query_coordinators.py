@@ -1,9 +1,9 @@
-"""One query about many groups, put to each group's coordinator in batches, until answered or named as failed.
+"""Send a request about many groups to their coordinators, in batches, with retries.
 
-Rules: NOT_COORDINATOR and COORDINATOR_NOT_AVAILABLE: look the group up again. COORDINATOR_LOAD_IN_PROGRESS: ask the
-same broker again. Both after a pause, inside one patience (see :mod:`.backoff`). A broker that is gone: look up, ask
-once more where the group is now, be it the same broker; failing there again, the group cannot be asked. A change that
-was sent and not answered is not sent again: a second answer would not tell what the first had done.
+- NOT_COORDINATOR and COORDINATOR_NOT_AVAILABLE: look up the coordinator again, and retry there after a pause.
+- COORDINATOR_LOAD_IN_PROGRESS: retry with the same broker after a pause. The pauses have a limit (:mod:`.backoff`).
+- A broker that is unavailable: look up the coordinator, and retry once with each broker, even the same; then fail.
+- A change that was sent without a response is never sent again: a second response would not show what the first did.
 """
 
 from __future__ import annotations
@@ -39,73 +39,80 @@ T = TypeVar("T")
 
 
 class GroupQuery(NamedTuple, Generic[T]):
-    """What is asked: ``call`` makes the request for some groups; below version ``batched`` it takes one at a time.
-    ``changes``: it is a change, to be sent once."""
+    """A request about groups, of which each coordinator gets those that it coordinates."""
 
     step: str
+    """The name of the progress counter."""
     api: Api
     call: Callable[[tuple[GroupId, ...]], Call[Mapping[GroupId, T | KafkaError]]]
+    """Make the request for some groups."""
     batched: int = 0
+    """The first version of the API that takes several groups per request."""
     chunk: int = 500
+    """Groups per batched request."""
     changes: bool = False
+    """Whether it is a change, which is sent only once."""
     witness: Witness[Any, Any, T] | None = None
 
 
 class GroupResults(Generic[T]):
-    """Per group: the broker that answered and what it said, or the failure. ``unknown``: of these, the changes that may
-    have been made all the same."""
+    """The result or the failure of each group."""
 
     def __init__(self) -> None:
         self.found: dict[GroupId, tuple[Node, T]] = {}
+        """The broker that responded, and the result."""
         self.failed: dict[GroupId, Failure] = {}
         self.unknown: set[GroupId] = set()
+        """The failed groups that may have been changed nevertheless."""
 
 
 async def query_coordinators(
     cluster: Cluster, query: GroupQuery[T], where: Mapping[GroupId, Node | None]
 ) -> GroupResults[T]:
-    """Asks about every group in ``where``; its value is the coordinator, or ``None`` where that is to be found."""
-    answers: GroupResults[T] = GroupResults()
+    """Send the request for every group in ``where``: group -> its coordinator; ``None`` means to look it up."""
+    results: GroupResults[T] = GroupResults()
     backoff = Backoff(cluster)
     cluster.progress.begin(query.step, len(where))
     pending = dict(where)
-    revisited: set[tuple[GroupId, Node]] = set()
+    retried: set[tuple[GroupId, Node]] = set()
     while pending:
-        round_ = _Round(query, answers)
-        placed = await _place(cluster, pending, answers)
+        round_ = _Round(query, results)
+        placed = await _place(cluster, pending, results)
         for node, replies in await fan_out(
-            (node, _ask_broker(cluster, query, node, groups)) for node, groups in _by_node(placed)
+            (node, _query_broker(cluster, query, node, groups)) for node, groups in _by_node(placed)
         ):
             if isinstance(replies, KgroupsError):
-                raise replies  # never: _ask_broker keeps errors group by group
+                raise replies  # never: _query_broker returns errors for each group
             for group, reply in replies.items():
                 round_.sort(node, group, reply)
-        pending, lost = await _relocate(cluster, round_.gone, revisited)
-        if query.changes:  # nothing was sent: there is time until another broker takes the group over
+        pending, lost = await _relocate(cluster, round_.unavailable, retried)
+        if query.changes:  # nothing was sent, so it can wait until another broker coordinates the group
             round_.again.update({group: (None, failure) for group, failure in lost.items()})
         else:
-            answers.failed.update(lost)
+            results.failed.update(lost)
         stopped = query.witness is not None and query.witness.stopped
         if round_.again and not stopped and await backoff.wait():
             pending.update({group: node for group, (node, _) in round_.again.items()})
-            cluster.progress.advance(query.step, -round_.refused)
+            cluster.progress.advance(query.step, -round_.rejected)
         else:
-            answers.failed.update({group: failure for group, (_, failure) in round_.again.items()})
-    answers.unknown &= answers.failed.keys()
-    return answers
+            results.failed.update({group: failure for group, (_, failure) in round_.again.items()})
+    results.unknown &= results.failed.keys()
+    return results
 
 
 class _Round(Generic[T]):
-    """Sorts one round of replies: answered, failed, to be asked ``again`` (where, if known), or its broker ``gone``."""
+    """Sorts the replies of one round: results, failures, and groups that need another round."""
 
-    def __init__(self, query: GroupQuery[T], answers: GroupResults[T]) -> None:
+    def __init__(self, query: GroupQuery[T], results: GroupResults[T]) -> None:
         self._api = query.api.name
         self._changes = query.changes
-        self._answers = answers
+        self._answers = results
         self.again: dict[GroupId, tuple[Node | None, Failure]] = {}
-        self.gone: dict[GroupId, tuple[Node, Failure]] = {}
-        self.refused = 0
-        """Replies that put off to ``again``."""
+        """The groups to query again after a pause: their broker, if known, and the error so far."""
+        self.unavailable: dict[GroupId, tuple[Node, Failure]] = {}
+        """The groups whose broker is unavailable."""
+        self.rejected = 0
+        """Error codes after which the group is queried again."""
 
     def sort(self, node: Node, group: GroupId, reply: T | KafkaError | KgroupsError) -> None:
         if isinstance(reply, KafkaError):
@@ -115,18 +122,18 @@ class _Round(Generic[T]):
             if reply.code in MOVED or reply.code in BACK_OFF:
                 loading = reply.code == Code.coordinator_load_in_progress
                 self.again[group] = (node if loading else None, failure)
-                self.refused += 1
+                self.rejected += 1
             else:
                 self._answers.failed[group] = failure
         elif isinstance(reply, KgroupsError):
             contacted = None if isinstance(reply, NotRequested) else node.id
-            # Whatever else keeps a change from being made, it does so before the request is sent.
+            # Every other error of a change occurs before its request is sent.
             unsent = self._changes and not isinstance(reply, OutcomeUnknown)
             failure = Failure.of(reply, Scope.GROUP, group, api=self._api, broker=contacted)
             if unsent:
                 failure = failure._replace(message=f"not sent: {reply}")
             if isinstance(reply, BrokerUnavailable):
-                self.gone[group] = (node, failure)
+                self.unavailable[group] = (node, failure)
             else:
                 self._answers.failed[group] = failure
                 if isinstance(reply, OutcomeUnknown):
@@ -136,35 +143,38 @@ class _Round(Generic[T]):
 
 
 async def _place(
-    cluster: Cluster, pending: Mapping[GroupId, Node | None], answers: GroupResults[T]
+    cluster: Cluster, pending: Mapping[GroupId, Node | None], results: GroupResults[T]
 ) -> dict[GroupId, Node]:
-    """The groups with their coordinators; those that were not known are looked up."""
+    """Return the groups with their coordinators; look up those that are unknown."""
     placed = {group: node for group, node in pending.items() if node}
-    lost = [group for group, node in pending.items() if not node]
-    if lost:
-        found, failed = await find_coordinators(cluster, lost)
+    unplaced = [group for group, node in pending.items() if not node]
+    if unplaced:
+        found, failed = await find_coordinators(cluster, unplaced)
         placed.update(found)
-        answers.failed.update(failed)
+        results.failed.update(failed)
     return placed
 
 
 async def _relocate(
     cluster: Cluster,
-    gone: Mapping[GroupId, tuple[Node, Failure]],
-    revisited: set[tuple[GroupId, Node]],
+    unavailable: Mapping[GroupId, tuple[Node, Failure]],
+    retried: set[tuple[GroupId, Node]],
 ) -> tuple[dict[GroupId, Node | None], dict[GroupId, Failure]]:
-    """Looks up the groups whose broker is gone, and sends each to where it is now; to one place once, and no more.
-    And those for which there is no place."""
-    if not gone:
+    """Look up the coordinators of groups whose broker is unavailable.
+
+    :param retried: the retries so far, to be extended: each group is retried once with each broker.
+    :returns: the groups to retry with their coordinators, and the failures of the others.
+    """
+    if not unavailable:
         return {}, {}
-    found, _ = await find_coordinators(cluster, gone)
+    found, _ = await find_coordinators(cluster, unavailable)
     moved: dict[GroupId, Node | None] = {}
     lost: dict[GroupId, Failure] = {}
-    for group, (_, failure) in gone.items():
-        place = found.get(group)
-        if place and (group, place) not in revisited and cluster.reachable(place):
-            revisited.add((group, place))
-            moved[group] = place
+    for group, (_, failure) in unavailable.items():
+        node = found.get(group)
+        if node and (group, node) not in retried and cluster.reachable(node):
+            retried.add((group, node))
+            moved[group] = node
         else:
             lost[group] = failure
     return moved, lost
@@ -177,42 +187,45 @@ def _by_node(placed: Mapping[GroupId, Node]) -> list[tuple[Node, list[GroupId]]]
     return sorted(by_node.items())
 
 
-async def _ask_broker(
+async def _query_broker(
     cluster: Cluster, query: GroupQuery[T], node: Node, groups: Sequence[GroupId]
 ) -> dict[GroupId, T | KafkaError | KgroupsError]:
-    """One broker's groups, as many a request as it takes. A request that fails stands for each of its groups."""
+    """Query one broker, with as many groups per request as it accepts.
+
+    The error of a request counts for each of its groups. If a response is too large, request it again in halves.
+    """
     try:
         size = query.chunk if await cluster.speaks(node, query.api, query.batched) else 1
     except KgroupsError as error:
         return dict.fromkeys(groups, error)
-    gate = cluster.gate(node, query.api, window(size))
+    slots = cluster.gate(node, query.api, window(size))
 
-    async def ask(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
+    async def send(chunk: tuple[GroupId, ...]) -> Mapping[GroupId, T | KafkaError | KgroupsError]:
         try:
-            async with gate:
-                reply = await _put(cluster, query, node, chunk)
+            async with slots:
+                reply = await _send(cluster, query, node, chunk)
         except ResponseTooLarge as error:
             if query.changes:
                 raise
             if len(chunk) == 1:
                 return {chunk[0]: error}
             half = len(chunk) // 2
-            return {**await ask(chunk[:half]), **await ask(chunk[half:])}
+            return {**await send(chunk[:half]), **await send(chunk[half:])}
         cluster.progress.advance(query.step, len(chunk))
         return reply
 
     chunks = [tuple(groups[at : at + size]) for at in range(0, len(groups), size)]
     replies: dict[GroupId, T | KafkaError | KgroupsError] = {}
-    for chunk, reply in await fan_out((chunk, ask(chunk)) for chunk in chunks):
+    for chunk, reply in await fan_out((chunk, send(chunk)) for chunk in chunks):
         if isinstance(reply, KgroupsError):
             replies.update(dict.fromkeys(chunk, reply))
         else:
-            silent = _left_out(query, node)
-            replies.update({group: reply.get(group, silent) for group in chunk})
+            omitted = _omitted(query, node)
+            replies.update({group: reply.get(group, omitted) for group in chunk})
     return replies
 
 
-async def _put(
+async def _send(
     cluster: Cluster, query: GroupQuery[T], node: Node, chunk: tuple[GroupId, ...]
 ) -> Mapping[GroupId, T | KafkaError]:
     witness = query.witness
@@ -233,6 +246,6 @@ async def _put(
     return reply
 
 
-def _left_out(query: GroupQuery[T], node: Node) -> KgroupsError:
+def _omitted(query: GroupQuery[T], node: Node) -> KgroupsError:
     message = f"{node}: {query.api} left this group out of its answer"
     return OutcomeUnknown(message) if query.changes else RemoteProtocolError(message)

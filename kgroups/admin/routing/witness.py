@@ -1,4 +1,4 @@
-"""Enters what brokers answer to a change into its journal, group by group."""
+"""Record the responses to a change in its journal, group by group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Witness(Generic[K, R, T_contra]):
-    """Watches a change while it is being made."""
+    """Records in the journal of a change what is sent, and what brokers respond."""
 
     def __init__(
         self,
@@ -24,9 +24,10 @@ class Witness(Generic[K, R, T_contra]):
         keys: Callable[[GroupId], Iterable[K]],
         results: Callable[[Node, GroupId, T_contra], Mapping[K, R]],
     ) -> None:
-        """
-        :param keys: the keys of a group in the journal.
-        :param results: the results in an answer about a group.
+        """Create a witness.
+
+        :param keys: returns the keys of a group in the journal.
+        :param results: returns the results in a response about a group.
         """
         self._journal = journal
         self._keys = keys
@@ -34,11 +35,14 @@ class Witness(Generic[K, R, T_contra]):
 
     @property
     def stopped(self) -> str | None:
-        """Why nothing more may be sent."""
+        """The reason why nothing more may be sent."""
         return self._journal.stopped
 
     def sending(self, groups: Iterable[GroupId]) -> None:
-        """:raises NotSent: if nothing more may be sent."""
+        """Record that a request about these groups is sent.
+
+        :raises NotSent: if nothing more may be sent.
+        """
         self._journal.sending(key for group in groups for key in self._keys(group))
 
     def unsent(self, groups: Iterable[GroupId]) -> None:

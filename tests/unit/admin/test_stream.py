@@ -78,7 +78,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch, brokers: int, coordinator: Callabl
         cluster = Cluster(ClientSettings(parse_bootstrap("kafka:9092")))
         cluster.nodes = nodes
         stages = stream.Stages(ask, finish, lambda name: name)
-        async for batch in stream.stream_answers(cluster, Selection(everything=True), stages):
+        async for batch in stream.stream_batches(cluster, Selection(everything=True), stages):
             held -= len(batch.items)
             names += batch.items
         assert names == [group.group_id for group in groups]

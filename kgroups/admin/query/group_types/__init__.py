@@ -1,7 +1,7 @@
-"""What differs by the type of a group: how it is described, and where it stands in its topics.
+"""Choose the requests that describe a group and fetch its offsets, by group type.
 
-Each type (a :class:`GroupType`) is in files of its own; which of them, is chosen here and nowhere else. They are
-imported when a group of their kind is met: most clusters have no others than classic groups and KIP-848 groups.
+Each :class:`GroupType` has its own module, which is chosen only here, and imported when a group of its type is found:
+most clusters have only classic and consumer groups.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from .describer import Describer
 
 
-def describer_for(kind: str | None) -> Describer[Any]:
-    """How groups of a kind that is described are described; where it is not known, as classic groups."""
-    if kind == GroupType.SHARE:
+def describer_for(group_type: str | None) -> Describer[Any]:
+    """Return the describer of a group type; that of classic groups if it is unknown."""
+    if group_type == GroupType.SHARE:
         from . import share
 
         return share.DESCRIBER
-    if kind == GroupType.STREAMS:
+    if group_type == GroupType.STREAMS:
         from . import streams
 
         return streams.DESCRIBER
     from . import consumers
 
-    return consumers.CONSUMER if kind == GroupType.CONSUMER else consumers.CLASSIC
+    return consumers.CONSUMER if group_type == GroupType.CONSUMER else consumers.CLASSIC
 
 
-def offsets_query_for(kind: str | None) -> GroupQuery[GroupCommits]:
-    """Where groups of a kind, ``None`` where it is not known, stand in their topics."""
-    if kind == GroupType.SHARE:
+def offsets_query_for(group_type: str | None) -> GroupQuery[GroupCommits]:
+    """Return the query for the offsets of a group type; that for commits if it is unknown."""
+    if group_type == GroupType.SHARE:
         from .share import STARTS
 
         return STARTS

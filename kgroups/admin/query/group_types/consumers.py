@@ -1,4 +1,4 @@
-"""Classic groups, by DescribeGroups, and KIP-848 groups, by ConsumerGroupDescribe; their commits, by OffsetFetch."""
+"""Describe classic groups (DescribeGroups) and consumer groups (ConsumerGroupDescribe, KIP-848), and their commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How groups of one kind are described."""
+"""The interface that describes groups of one type."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ T = TypeVar("T")
 
 
 class Describer(Generic[T]):
-    """The query, and the ``group`` that an answer to it makes. ``since``: the first Kafka that can be asked it.
-    ``complete`` finds out of all groups what no answer to the query tells.
-
-    No NamedTuple: to make one takes time in every command.
-    """
+    """Describes the groups of one type. Not a NamedTuple: to define one takes time in every command."""
 
     __slots__ = ("complete", "group", "query", "since")
 
@@ -30,6 +26,12 @@ class Describer(Generic[T]):
         since: str,
         complete: Callable[[Cluster, Sequence[Group]], Awaitable[list[Group]]] | None = None,
     ) -> None:
+        """Create a describer.
+
+        :param group: makes a group from a result of the query.
+        :param since: the first Kafka version with the API.
+        :param complete: adds to all groups what no response to the query contains.
+        """
         self.query = query
         self.group = group
         self.since = since

@@ -1,4 +1,4 @@
-"""Share groups (KIP-932): ShareGroupDescribe, and where they start: DescribeShareGroupOffsets."""
+"""Describe share groups (KIP-932): ShareGroupDescribe, and DescribeShareGroupOffsets for their start offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams groups (KIP-1071): StreamsGroupDescribe, and how many partitions there are of what their tasks read."""
+"""Describe streams groups (KIP-1071): StreamsGroupDescribe, and metadata of the topics that their tasks read."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _streams(name: GroupId, node: Node, group: StreamsGroup) -> Group:
 
 
 async def _with_assignments(cluster: Cluster, groups: Sequence[Group]) -> list[Group]:
-    """The groups, their members with the partitions that they read: brokers tell of tasks alone.
+    """Add to the members the partitions that their tasks read: brokers report only tasks.
 
-    A subtopology has as many tasks as the largest of its topics has partitions: those of the others are counted.
+    A subtopology has as many tasks as its largest topic has partitions, so the partitions of the others are counted.
     """
-    # Errors are reported where the logs are read next.
-    told, _ = await read_topics(cluster, sorted({topic for group in groups for topic in topics_of_tasks(group)}))
-    counts = {entry.topic: len(entry.leaders) for entry in told.values() if not entry.error}
+    # Errors are reported when the logs are read.
+    topics, _ = await read_topics(cluster, sorted({topic for group in groups for topic in topics_of_tasks(group)}))
+    counts = {entry.topic: len(entry.leaders) for entry in topics.values() if not entry.error}
     return [with_partitions_read(group, counts) for group in groups]
 
 
