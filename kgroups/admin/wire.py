@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from .change.delete_groups import DeleteJournal
     from .change.remove_members import RemovalJournal, WantedMembers
-    from .change.reset_plan import ResetRequest
+    from .change.reset_request import ResetRequest
     from .change.writers.ledger import WriteJournal
     from .query.select_groups import Selection
 
@@ -163,7 +163,7 @@ class WireAdmin:
         return await recent_commits.recent_commits(self.cluster, groups, since)
 
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
-        from .change.reset_offsets import WireLookups
+        from .change.lookups import WireLookups
         from .query.select_groups import Selection
 
         return (await WireLookups(self.cluster).groups(Selection(tuple(groups))))[1]
@@ -174,17 +174,18 @@ class WireAdmin:
         await asyncio.sleep(seconds)
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
-        from .change import reset_offsets
+        from .change.lookups import WireLookups
+        from .change.plan_reset import plan_reset
         from .change.restore import for_cluster
 
         request, notices = for_cluster(request, self.cluster_id)
-        planned = await reset_offsets.plan_reset(self.cluster, request)
+        planned = await plan_reset(WireLookups(self.cluster), request)
         return self._planned(request.selection, (await self._deletable(planned)).with_failures((), notices))
 
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
-        from .change import reset_offsets
+        from .change.lookups import WireLookups
 
-        told = await reset_offsets.WireLookups(self.cluster).topics(topics)
+        told = await WireLookups(self.cluster).topics(topics)
         return {name: entry.topic_id for name, entry in told.items() if entry.topic_id}
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
@@ -196,21 +197,24 @@ class WireAdmin:
     async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
-        from .change import reset_offsets
+        from .change.lookups import WireLookups
+        from .change.revalidate import revalidate_offsets
 
-        return await reset_offsets.still_true(self.cluster, planned, with_members=with_members, force=force)
+        return await revalidate_offsets(WireLookups(self.cluster), planned, with_members=with_members, force=force)
 
     async def apply_offsets(
         self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
     ) -> Outcome[AppliedOffset]:
-        from .change import write_offsets
+        from .change import apply_offsets
 
-        return await write_offsets.apply_offsets(self.cluster, planned, journal)
+        return await apply_offsets.apply_offsets(self.cluster, planned, journal)
 
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
         from .change import delete_groups
+        from .change.lookups import WireLookups
 
-        return self._planned(selection, await delete_groups.plan_delete(self.cluster, selection))
+        planned = await delete_groups.plan_delete(WireLookups(self.cluster), selection)
+        return self._planned(selection, planned)
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[tuple[str, int], object]], way: str
@@ -220,14 +224,14 @@ class WireAdmin:
         return await hidden_offsets.hidden_offsets(hidden_offsets.WireLookups(self.cluster), seen, way)
 
     async def delete_offsets_now(self, group: GroupId, topics: TopicScope) -> Outcome[DeletedOffset]:
-        from .change import forget_offsets
+        from .change import delete_now
 
-        return await forget_offsets.forget_offsets(self.cluster, group, topics)
+        return await delete_now.delete_offsets_now(self.cluster, group, topics)
 
     async def delete_share_offsets(self, group: GroupId, topics: Sequence[str]) -> Outcome[ForgottenTopic]:
-        from .change import forget_topics
+        from .change import delete_now
 
-        return await forget_topics.forget_topics(self.cluster, group, topics)
+        return await delete_now.delete_share_offsets(self.cluster, group, topics)
 
     async def delete_groups(
         self, names: Sequence[GroupId], journal: DeleteJournal | None = None
@@ -237,9 +241,9 @@ class WireAdmin:
         return await delete_groups.delete_groups(self.cluster, names, journal)
 
     async def delete_topics(self, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
-        from .change import delete_topics
+        from .change import delete_now
 
-        return await delete_topics.delete_topics(self.cluster, doomed)
+        return await delete_now.delete_topics(self.cluster, doomed)
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
         from .change import remove_members

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, overload
 
 from kgroups.admin.change.delete_in_chunks import delete_in_chunks
-from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.change.write_in_chunks import write_in_chunks
 from kgroups.admin.port import GroupAdmin
 from kgroups.admin.port.capabilities import OFFSET_DELETION

@@ -29,7 +29,7 @@ from .frame.write_offsets import write_offsets
 from .scenario import one_scenario, scenario_of, scenario_options
 
 if TYPE_CHECKING:
-    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.admin.port import GroupAdmin
     from kgroups.model.operations.origin import Source
     from kgroups.model.operations.reset import PlannedOffset
@@ -163,7 +163,7 @@ def _request(
 
     :raises UsageError: when they contradict each other, or leave open which groups, partitions or offsets are meant.
     """
-    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.model.topic_scope import parse_topic_scope
 
     flag, value = one_scenario(scenarios)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap

@@ -323,7 +323,7 @@ LOCAL_IMPORTS = {
     ),  # one method of the port, one group type, one transport
     *(
         "admin/query/list_groups",
-        "admin/change/make_plan",
+        "admin/change/plan_reset",
         "admin/observe",
         "model/views/offsets",
         "protocol/error_codes",
@@ -443,7 +443,7 @@ CONFIG = {"cryptography", "platformdirs", "tomllib", "kgroups.config.security", 
 ACTS = {
     "kgroups.admin.port",
     "kgroups.admin.change.remove_members",
-    "kgroups.admin.change.reset_plan",
+    "kgroups.admin.change.reset_request",
     "kgroups.model.operations.results",
     "kgroups.model.group_log",
     "kgroups.model.operations.reset",

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kgroups.model.groups import GroupId, GroupState
+from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.results import DeletedGroup, GroupDeletion
-from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
+from kgroups.model.outcome import NOT_FOUND, Outcome, Result
 from kgroups.net.cluster import Cluster
 from kgroups.protocol.apis import delete_groups as api
 
 from ..query.select_groups import Selection
 from ..routing.query_coordinators import GroupQuery, query_coordinators
 from ..routing.witness import Witness
-from .make_plan import Lookups
-from .reset_offsets import WireLookups
-from .reset_plan import has_members
+from .lookups import Lookups, without_members
 
 GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
 DeleteJournal = Journal[GroupId, DeletedGroup]
@@ -28,36 +26,14 @@ DeleteJournal = Journal[GroupId, DeletedGroup]
 _DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroups, changes=True)
 
 
-async def plan_delete(cluster: Cluster, selection: Selection) -> Outcome[GroupDeletion]:
-    """The selected groups that can be deleted, sorted; those with members, or that do not exist, are failures."""
-    return await doomed_groups(WireLookups(cluster), selection)
-
-
-async def doomed_groups(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
-    """The same by any transport."""
+async def plan_delete(lookups: Lookups, selection: Selection) -> Outcome[GroupDeletion]:
+    """Return the selected groups without members, sorted; those with members, or that do not exist, are failures."""
     groups, committed = await lookups.groups(selection)
-    idle = sorted(group for group in groups.items if group.state in GroupState.WITHOUT_MEMBERS)
-    failures = [has_members(group) for group in groups.items if group.state not in GroupState.WITHOUT_MEMBERS]
-    doomed = (GroupDeletion(group, committed[group.group_id]) for group in idle if group.group_id in committed)
-    return groups.with_items(doomed).with_failures(failures)
-
-
-def still_as_shown(
-    planned: Iterable[GroupDeletion], now: Outcome[GroupDeletion], *, force: bool = False
-) -> Outcome[GroupDeletion]:
-    """Of the groups that can be deleted now those whose commits are as in an old plan, with ``force`` all of them; the
-    others are failures."""
-    shown = {doomed.group.group_id: doomed.commits for doomed in planned}
-    kept: list[GroupDeletion] = []
-    failures: list[Failure] = []
-    for doomed in now.items:
-        name = doomed.group.group_id
-        if force or doomed.commits == shown.get(name):
-            kept.append(doomed)
-        else:
-            message = "its offsets have changed since the plan was made: not deleted; plan it again"
-            failures.append(Failure(Scope.GROUP, name, message))
-    return now.with_items(kept).with_failures(failures)
+    empty, failures = without_members(groups.items)
+    deletions = (
+        GroupDeletion(group, committed[group.group_id]) for group in sorted(empty) if group.group_id in committed
+    )
+    return groups.with_items(deletions).with_failures(failures)
 
 
 async def delete_groups(

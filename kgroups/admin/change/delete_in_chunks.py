@@ -14,8 +14,9 @@ from kgroups.model.outcome import Failure, Outcome, Result
 
 from ..query.select_groups import Selection
 from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, chunks, not_together, unchecked
-from .delete_groups import DeleteJournal, still_as_shown
+from .delete_groups import DeleteJournal
 from .interruption import Interruption
+from .revalidate import revalidate_deletions
 
 
 class GroupDeleter(TopicIds, Protocol):
@@ -45,7 +46,7 @@ async def delete_in_chunks(
     """
     everyone = tuple(planned.group.group_id for planned in groups)
     if together and (
-        changed := still_as_shown(groups, await admin.plan_delete(Selection(everyone)), force=force).failures
+        changed := revalidate_deletions(groups, await admin.plan_delete(Selection(everyone)), force=force).failures
     ):
         held = not_together(changed, everyone)
         return Outcome(tuple(DeletedGroup(name, Result.FAILED, held[name]) for name in everyone), tuple(held.values()))
@@ -61,7 +62,9 @@ async def delete_in_chunks(
         names = tuple(planned.group.group_id for planned in part)
         try:
             now = await stop.bound(admin.plan_delete(Selection(names)))
-            checked = still_as_shown(part, now, force=force) if now else Outcome((), tuple(map(stop.not_sent, names)))
+            checked = (
+                revalidate_deletions(part, now, force=force) if now else Outcome((), tuple(map(stop.not_sent, names)))
+            )
         except KgroupsError as error:
             checked = Outcome((), tuple(unchecked(name, error) for name in names))
         reasons = {failure.name: failure for failure in checked.failures}

@@ -14,8 +14,7 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
 from ..query.select_groups import Selection
-from .reset_offsets import WireLookups
-from .reset_plan import Committed, has_members
+from .lookups import Committed, WireLookups, has_members
 
 
 async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:

@@ -15,7 +15,8 @@ from kgroups.model.outcome import Failure, Outcome, Result, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 
 from ..routing.partition_leaders import partition_name
-from .reset_plan import Committed, ResetRequest
+from .lookups import Committed
+from .reset_request import ResetRequest
 
 _SHOWN = 3
 

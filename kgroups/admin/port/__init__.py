@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgroups.model.views.offset_row import GroupOffsets
 
     from ..change.delete_groups import DeleteJournal
-    from ..change.reset_plan import ResetRequest
+    from ..change.reset_request import ResetRequest
     from ..change.writers.ledger import WriteJournal
     from ..query.list_groups import ListFilter
     from ..query.select_groups import Selection

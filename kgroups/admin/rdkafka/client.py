@@ -50,7 +50,7 @@ from kgroups.net.deadline import Deadline
 from kgroups.net.in_thread import run_in_thread
 from kgroups.protocol.apis.metadata import TopicLeaders
 
-from ..change.make_plan import Times
+from ..change.lookups import Times
 from ..query.authorization import missing_acls, note_omitted_groups, note_omitted_offsets
 from ..query.list_groups import ListFilter
 from ..query.select_groups import Selection

@@ -22,11 +22,13 @@ from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Result, Scope
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, kafka_error
 
-from ..change import hidden_offsets, reset_plan
-from ..change.delete_groups import DeleteJournal, doomed_groups
-from ..change.make_plan import Times, look_again, make_plan
-from ..change.reset_plan import Committed, ResetRequest
+from ..change import hidden_offsets
+from ..change.delete_groups import DeleteJournal, plan_delete
+from ..change.lookups import Committed, Times, committed_by_group
+from ..change.plan_reset import plan_reset
+from ..change.reset_request import ResetRequest
 from ..change.restore import for_cluster
+from ..change.revalidate import revalidate_offsets
 from ..change.writers.ledger import WriteJournal
 from ..port.capabilities import OFFSET_DELETION, SHARE_OFFSET_DELETION
 from ..query.select_groups import Selection
@@ -78,7 +80,7 @@ class Operations:
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
         pairs = await self._pairs(selection, with_commits=True)
-        committed = reset_plan.committed(commits for _, commits in pairs.items)
+        committed = committed_by_group(commits for _, commits in pairs.items)
         committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
         unmatched = selection.unmatched([group.group_id for group, _ in pairs.items])
         found = pairs.with_items(group for group, _ in pairs.items)
@@ -91,7 +93,7 @@ class Operations:
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]:
         request, notices = for_cluster(request, self.cluster_id)
-        return (await make_plan(self, request)).with_failures((), notices)
+        return (await plan_reset(self, request)).with_failures((), notices)
 
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         return {name: entry.topic_id for name, entry in (await self.topics(topics)).items() if entry.topic_id}
@@ -99,7 +101,7 @@ class Operations:
     async def revalidate(
         self, planned: Sequence[PlannedOffset], *, with_members: bool = False, force: bool = False
     ) -> Outcome[PlannedOffset]:
-        return await look_again(self, planned, with_members=with_members, force=force)
+        return await revalidate_offsets(self, planned, with_members=with_members, force=force)
 
     async def apply_offsets(
         self, planned: Sequence[PlannedOffset], journal: WriteJournal | None = None
@@ -133,7 +135,7 @@ class Operations:
         return {**refused, **(await self._alter(group, commits) if commits else {})}
 
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
-        return await doomed_groups(self, selection)
+        return await plan_delete(self, selection)
 
     async def hidden_offsets(
         self, seen: Mapping[GroupId, Mapping[TopicPartition, object]], way: str

@@ -28,7 +28,7 @@ _PARTITION = re.compile(r"[+-]?[0-9]{1,10}")
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
-    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.render.kafka.operations import fallback_text, plan_csv, plan_text, remark_lines
 
     selection = selection_of(parsed)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
-    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.groups import GroupType
     from kgroups.render.kafka.operations import fallback_text, plan_text, remark_lines

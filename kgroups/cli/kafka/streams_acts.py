@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def reset(parsed: ParsedOptions) -> int:
     """Plan a reset, and with ``--execute`` apply it; print the new offsets in either case."""
-    from kgroups.admin.change.reset_plan import ResetRequest
+    from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.admin.query.select_groups import Selection
     from kgroups.render.kafka.operations import fallback_text, plan_csv, remark_lines
     from kgroups.render.kafka.streams import plan_text

@@ -117,7 +117,7 @@ def test_operations_name_the_missing_acl(api: str, name: str, code: ErrorCode, m
     async def act(admin: Any) -> Any:
         if api == "DeleteGroups":
             return await admin.delete_groups(["a"])
-        from kgroups.admin.change.reset_plan import ResetRequest
+        from kgroups.admin.change.reset_request import ResetRequest
 
         planned = await admin.plan_reset(ResetRequest(Selection(("a",)), ToEarliest()))
         return await admin.apply_offsets(planned.items)

@@ -26,9 +26,9 @@ from confluent_kafka.admin import (
 )
 
 from kgroups.admin import still_committing
-from kgroups.admin.change.delete_groups import still_as_shown
 from kgroups.admin.change.remove_members import WantedMembers
-from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.change.reset_request import ResetRequest
+from kgroups.admin.change.revalidate import revalidate_deletions
 from kgroups.admin.port.capabilities import MEMBER_REMOVAL, OFFSET_DELETION
 from kgroups.admin.query.list_groups import ListFilter
 from kgroups.admin.query.select_groups import Selection
@@ -650,7 +650,7 @@ class TestActs:
             planned = await admin.plan_delete(Selection(("a",)))
             committed = {doomed.group.group_id: doomed.commits for doomed in planned.items}
             found = await still_committing.still_committing(admin, committed)
-            return planned, found, still_as_shown(planned.items, await admin.plan_delete(Selection(("a",))))
+            return planned, found, revalidate_deletions(planned.items, await admin.plan_delete(Selection(("a",))))
 
         planned, committing, again = asyncio.run(look())
         assert results.UNSAVED in planned.notices

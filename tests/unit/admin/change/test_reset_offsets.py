@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from kgroups.admin.change.make_plan import make_plan
-from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.change.plan_reset import plan_reset
+from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.pattern import compile_pattern
 from kgroups.admin.query.select_groups import Selection
 from kgroups.errors import UsageError
@@ -140,7 +140,7 @@ def test_plan_reset_compares_each_name_once_for_many_missing_groups() -> None:
         async def logs(self, *_: Any) -> Any:
             return Logs(), {}, ()
 
-    found = asyncio.run(make_plan(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
+    found = asyncio.run(plan_reset(Nobody(), ResetRequest(Selection(names), ToLatest(), create=True)))
     assert len(found.notices) == count and not found.failures
     assert compared < 10 * count
 
@@ -262,7 +262,7 @@ def test_apply_offsets_is_rejected_if_a_member_joined(versions: str) -> None:
     assert fake.world.groups["a"].commits == commits
 
 
-def test_still_true_rejects_offsets_that_changed() -> None:
+def test_revalidate_rejects_offsets_that_changed() -> None:
     fake = shop()
     planned = plan(fake, ToOffset(30), "a", "b", "new", topics={"t": None}, create=True).items
     fake.world.groups["a"].commits["t", 0] = 52

@@ -8,7 +8,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from kgroups.admin.change.remove_members import WantedMembers
-from kgroups.admin.change.reset_plan import ResetRequest
+from kgroups.admin.change.reset_request import ResetRequest
 from kgroups.admin.query.list_groups import SHARERS
 from kgroups.admin.query.select_groups import Selection
 from kgroups.admin.wire import WireAdmin
@@ -264,7 +264,7 @@ def test_plan_to_group_copies_share_group_start_offsets() -> None:
     ]
 
 
-def test_forget_topics_of_share_group_reports_unknown_topics() -> None:
+def test_delete_share_offsets_of_share_group_reports_unknown_topics() -> None:
     async def forget(admin: WireAdmin) -> dict[str, str | None]:
         told = await admin.delete_share_offsets("idle", ["u", "nope"])
         return {entry.topic: entry.failure and entry.failure.error for entry in told.items}

@@ -1,8 +1,7 @@
-"""Writes a plan of offsets, to each group as its kind wants it: see :mod:`.writers`.
+"""Write planned offsets, each group's as its type requires: see :mod:`.writers`.
 
-Over the wire, and not by librdkafka, which is as quick, because a half-done change is what must be told truthfully:
-librdkafka does not say whether a request that it gave up on was sent, and aborts the process when the answer comes late
-(its issue 4605); nor can it take a commit away, without which there is no undo.
+Over the wire, not by librdkafka, which is as fast: librdkafka does not report whether a request that it gave up on was
+sent, aborts the process if the response arrives late (its issue 4605), and cannot delete a committed offset.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from .writers.ledger import Ledger, WriteJournal
 async def apply_offsets(
     cluster: Cluster, planned: Iterable[PlannedOffset], journal: WriteJournal | None = None
 ) -> Outcome[AppliedOffset]:
-    """Writes the plan; one item for each planned partition, sorted, and each failure once.
+    """Write planned offsets; one item for each planned partition, sorted, and each failure once.
 
-    :param journal: learns each result as it arrives, and can stop the writing.
+    :param journal: receives each result as it arrives, and can stop the writing.
     """
     entries = sorted(planned, key=lambda entry: entry.key)
     ledger = Ledger(journal)

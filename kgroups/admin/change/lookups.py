@@ -1,0 +1,135 @@
+"""The first step of every change: look up topics, groups with their offsets, and logs. Each transport has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from kgroups.model.counts import count
+from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupState, GroupType, ListedGroup
+from kgroups.model.offsets import Commit, GroupCommits, Logs
+from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
+from kgroups.net.cluster import Cluster
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code, kafka_error
+
+from ..query.describe import describe_with_offsets
+from ..query.group_types import describer_for
+from ..query.log_offsets import fetch_logs, fetch_logs_at
+from ..query.select_groups import Selection, resolve
+from ..routing.partition_leaders import TopicPartition, by_topic, read_topics
+
+Committed = Mapping[GroupId, Mapping[TopicPartition, Commit | None]]
+"""Committed offsets by group; groups whose offsets could not be read are absent. ``None``: a partition of a share group
+without a start offset."""
+
+Times = Mapping[TopicPartition, int | None]
+"""The first offset of each partition at some time; ``None`` if every record is older."""
+
+
+class Lookups(Protocol):
+    """What a transport can look up. Nothing is changed."""
+
+    async def topics(self, names: Sequence[str]) -> Mapping[str, TopicLeaders]:
+        """Return topics, each with its partitions or its error."""
+
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
+        """Return the selected groups and their committed offsets.
+
+        Of the groups that were not named, only consumer groups. A group that does not exist has no offsets, and is a
+        failure (GROUP_ID_NOT_FOUND).
+        """
+
+    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        """Return log start and end offsets, and with ``ms`` (epoch milliseconds) the first offset at that time."""
+
+
+class WireLookups:
+    """:class:`Lookups` of the wire client."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
+        """Return topics, each with its partitions or its error.
+
+        :raises KgroupsError: if no broker responds.
+        """
+        topics, failed = await read_topics(self._cluster, names)
+        for error in failed.values():
+            raise error
+        return topics
+
+    async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
+        resolved = await resolve(self._cluster, selection)
+        unmatched = selection.unmatched(group.group_id for group in resolved.listed)
+        kept, notices = consumer_groups(resolved.listed, selection)
+        resolved = resolved._replace(listed=tuple(kept))
+        groups, commits = await describe_with_offsets(self._cluster, resolved)
+        groups = groups.with_failures(unmatched, notices)
+        reported = {failure.name for failure in groups.failures}
+        committed = committed_by_group(found for _, found in commits.found.values())
+        committed.update({name: {} for name, failure in commits.failed.items() if failure.error == NOT_FOUND})
+        unread = [failure for name, failure in commits.failed.items() if name not in reported and name not in committed]
+        return groups.with_failures(unread), committed
+
+    async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
+        partitions = by_topic(pairs)
+        if ms is not None:
+            return await fetch_logs_at(self._cluster, partitions, ms)
+        logs, holes = await fetch_logs(self._cluster, partitions)
+        return logs, {}, holes
+
+
+def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tuple[list[ListedGroup], tuple[str, ...]]:
+    """Return the groups to change, and a notice about those left out.
+
+    Without ``--type``, groups that were not named are left out unless they are consumer groups: the offsets of others
+    have a meaning of their own.
+    """
+    if selection.among.types:
+        return list(listed), ()
+    named = set(selection.names)
+    kept: list[ListedGroup] = []
+    others = 0
+    for group in listed:
+        known = group.type in (None, GroupType.CLASSIC, GroupType.CONSUMER)
+        if group.group_id in named or (known and group.protocol_type in (CONSUMER_PROTOCOL_TYPE, "")):
+            kept.append(group)
+        else:
+            others += 1
+    return kept, (
+        f"{count(others, 'group')} of other kinds (Connect, share, streams) left out: name them",
+    ) if others else ()
+
+
+def committed_by_group(commits: Iterable[GroupCommits]) -> dict[GroupId, dict[TopicPartition, Commit | None]]:
+    """Return committed offsets by group and partition."""
+    found: dict[GroupId, dict[TopicPartition, Commit | None]] = {}
+    for each in commits:
+        found[each.group_id] = {
+            (topic, commit.partition): commit for topic, made in each.topics.items() for commit in made
+        }
+        found[each.group_id].update(
+            ((topic, partition), None) for topic, partitions in each.unset.items() for partition in partitions
+        )
+    return found
+
+
+def without_members(groups: Iterable[Group]) -> tuple[list[Group], list[Failure]]:
+    """Return the groups without members, which can be changed, and a failure for each of the others."""
+    empty: list[Group] = []
+    failures: list[Failure] = []
+    for group in groups:
+        if group.state in GroupState.WITHOUT_MEMBERS:
+            empty.append(group)
+        else:
+            failures.append(has_members(group))
+    return empty, failures
+
+
+def has_members(group: Group) -> Failure:
+    """Return the failure of a group that cannot be changed because it has members."""
+    error = kafka_error(Code.non_empty_group, f"the group has members, its state is {group.state}: stop them first")
+    api = describer_for(group.type).query.api.name  # the API that reported the state
+    return error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)

@@ -1,0 +1,146 @@
+"""A reset as it is requested, and what it selects: topics, groups, and partitions. Pure; for every transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from kgroups.errors import UsageError
+from kgroups.model.groups import Group, GroupId, GroupType
+from kgroups.model.offsets import PlanKey
+from kgroups.model.operations.reset import FromPlan, Scenario, ToGroup, needs_log
+from kgroups.model.outcome import Failure, Scope
+from kgroups.model.topic_scope import TopicScope, in_scope
+from kgroups.protocol.apis.metadata import TopicLeaders
+from kgroups.protocol.error_codes import Code
+
+from ..query.select_groups import Selection
+from .lookups import Committed
+
+MISSING = frozenset({Code.unknown_topic_or_partition, Code.invalid_topic_exception})
+"""Errors of topics that do not exist."""
+
+
+class ResetRequest(NamedTuple):
+    """The groups, the scenario, and the partitions of a reset.
+
+    ``topics``: ``None`` selects all partitions with a committed offset, or all that the plan or the other group names.
+    ``kind``: the type of groups that are created. ``create``: whether to create groups that do not exist.
+    """
+
+    selection: Selection
+    scenario: Scenario
+    topics: TopicScope | None = None
+    kind: str | None = None
+    create: bool = False
+
+    @property
+    def creates(self) -> bool:
+        """Whether named groups that do not exist are created. An undo always does: it restores deleted groups."""
+        return self.create or (isinstance(self.scenario, FromPlan) and self.scenario.exact)
+
+
+def topics_to_check(request: ResetRequest) -> list[str]:
+    """Return the named topics, sorted: they must exist."""
+    named = set(request.topics or ())
+    if isinstance(request.scenario, FromPlan):
+        named.update(topic for _, topic, _ in request.scenario.moves if request.topics is None or topic in named)
+    return sorted(named)
+
+
+def check_topics(request: ResetRequest, topics: Mapping[str, TopicLeaders]) -> None:
+    """Check that named topics and partitions exist, except those of an undo: :func:`.plan_reset.still_there`.
+
+    :raises UsageError: for the first topic or partition that does not exist.
+    """
+    planned = _partitions_of_plan(request.scenario)
+    for topic in topics_to_check(request):
+        if topic in planned and not needs_log(request.scenario):
+            continue
+        entry = topics.get(topic)
+        if entry is None or is_gone(entry):
+            raise UsageError(f"{_origin(request, topic, None)}: there is no topic '{topic}'")
+        if entry.error:
+            continue  # it cannot be read: a failure, not a mistake
+        named = request.topics.get(topic) if request.topics is not None else None
+        for partition in sorted(named or planned.get(topic, set())):
+            if partition not in entry.leaders:
+                there = f"it has {len(entry.leaders)}, from 0 on"
+                raise UsageError(
+                    f"{_origin(request, topic, partition)}: topic '{topic}' has no partition {partition}; {there}"
+                )
+
+
+def is_gone(entry: TopicLeaders) -> bool:
+    """Return whether a topic does not exist."""
+    return bool(entry.error and entry.error.code in MISSING)
+
+
+def _partitions_of_plan(scenario: Scenario) -> dict[str, set[int]]:
+    """Return the partitions that a plan names, by topic."""
+    named: dict[str, set[int]] = {}
+    for _, topic, partition in scenario.moves if isinstance(scenario, FromPlan) else ():
+        named.setdefault(topic, set()).add(partition)
+    return named
+
+
+def _origin(request: ResetRequest, topic: str, partition: int | None) -> str:
+    """Return what names a topic: the flag, or the line of a file."""
+    if isinstance(request.scenario, FromPlan) and not (request.topics and topic in request.topics):
+        for key, where in request.scenario.where.items():
+            if key[1] == topic and partition in (None, key[2]):
+                return where
+    return "--topic"
+
+
+def resolved(scenario: Scenario, groups: Iterable[GroupId], committed: Committed) -> Scenario:
+    """Return a copy of another group's offsets as a plan, and any other scenario as it is.
+
+    :raises UsageError: if that group has no committed offsets.
+    """
+    if not isinstance(scenario, ToGroup):
+        return scenario
+    source = committed.get(scenario.source, {})
+    if not any(source.values()):
+        raise UsageError(f"--to-group: group '{scenario.source}' has no commits, or does not exist")
+    return FromPlan({(group, *pair): commit for group in groups for pair, commit in source.items() if commit})
+
+
+def keys_of(
+    request: ResetRequest, groups: Iterable[GroupId], committed: Committed, topics: Mapping[str, TopicLeaders]
+) -> list[PlanKey]:
+    """Return the partitions to plan, sorted by group, topic, and partition."""
+    names = set(groups)
+    if isinstance(request.scenario, FromPlan):
+        found = {key for key in request.scenario.moves if key[0] in names and in_scope(request.topics, *key[1:])}
+    elif request.topics is None:
+        found = {(group, *pair) for group in names for pair in committed[group]}
+    else:
+        pairs = [
+            (topic, partition)
+            for topic, partitions in request.topics.items()
+            for partition in (topics[topic].leaders if partitions is None else partitions)
+        ]
+        found = {(group, *pair) for group in names for pair in pairs}
+    return sorted(found)
+
+
+def types_of(scenario: Scenario) -> Mapping[GroupId, str]:
+    """Return the group types in a plan file: a deleted group is created again as that type."""
+    return scenario.kinds if isinstance(scenario, FromPlan) else {}
+
+
+def of_another_type(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId, Failure]:
+    """Return a failure for each group that was a share group when the plan was made and is none now, or vice versa.
+
+    Start offsets of share groups and committed offsets of other groups cannot replace each other.
+    """
+    planned = types_of(scenario)
+    return {
+        group.group_id: Failure(
+            Scope.GROUP, group.group_id, f"it is a {group.type} group by now, and a {was} group in the plan"
+        )
+        for group in groups
+        if (was := planned.get(group.group_id))
+        and (was in GroupType.WITHOUT_COMMITS) != (group.type in GroupType.WITHOUT_COMMITS)
+    }
