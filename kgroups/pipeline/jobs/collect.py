@@ -60,6 +60,13 @@ Tell = Callable[[str], None]
 LOOK = 0.2
 """Seconds between two looks for new batches."""
 
+STARTS = 3
+"""Maximum number of starts of the stream."""
+
+WORKER_LATE = "Python worker failed to connect back"
+"""Spark's message, which has no error condition, if a Python worker takes more than 10 s to start (hard-coded in
+``PythonWorkerFactory``), as on a busy machine."""
+
 
 def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda line: None) -> Collected:
     """Runs until the log is read (once), the duration is over, or Ctrl-C.
@@ -79,11 +86,7 @@ def _collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell) -> Colle
     _take_baseline(store, plan, tell)
     with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, tell) as sampler:
         follower = _Follower(spark, store, sampler, tell)
-        query = _start(spark, store, plan)
-        try:
-            _await(query, plan, follower)
-        finally:
-            query.stop()
+        query = _run(partial(_start, spark, store, plan), plan.duration, follower, tell)
         follower.look()
     _tell_of_open_transactions(plan, tell)
     return Collected(follower.batches, follower.records, time.monotonic() - began, _behind(query))
@@ -111,6 +114,33 @@ def _take_baseline(store: Store, plan: Plan, tell: Tell) -> None:
     tell(f"baseline: {rows.num_rows:,} rows of the cluster as it is")
 
 
+def _run(
+    start: Callable[[], StreamingQuery], duration: float | None, follower: _Follower, tell: Tell
+) -> StreamingQuery:
+    """Run the stream to its end, and return the stopped query.
+
+    Restarts it if a Python worker of Spark connected too late, at most :data:`STARTS` starts in all: the checkpoint
+    says where to continue.
+
+    :raises PySparkException: for any other failure, and after the last start.
+    """
+    until = None if duration is None else time.monotonic() + duration
+    attempt = 1
+    while True:
+        try:
+            query = start()
+            try:
+                _await(query, until, follower)
+            finally:
+                query.stop()
+            return query
+        except PySparkException as error:
+            if attempt == STARTS or WORKER_LATE not in str(error):
+                raise
+        attempt += 1
+        tell(f"Spark: a Python worker did not connect within 10 s; restarting (attempt {attempt} of {STARTS})")
+
+
 def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
     if plan.settings.security:
         register(spark, plan.settings)
@@ -131,8 +161,7 @@ def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
     return writer.trigger(processingTime=f"{int(plan.interval * 1000)} milliseconds").start()
 
 
-def _await(query: StreamingQuery, plan: Plan, follower: _Follower) -> None:
-    until = None if plan.duration is None else time.monotonic() + plan.duration
+def _await(query: StreamingQuery, until: float | None, follower: _Follower) -> None:
     try:
         while not query.awaitTermination(LOOK):  # type: ignore[arg-type]  # it takes fractions of seconds
             follower.look()
