@@ -117,7 +117,7 @@ def _objects(row: Row) -> dict[str, object]:
 
 
 def _limits(limits: BrokerLimits) -> dict[str, object]:
-    return {limit.name: {"value": limit.value, "told": limit.told} for limit in limits}
+    return {limit.name: {"value": limit.value, "told": limit.reported} for limit in limits}
 
 
 def _what_if(told: WhatIf | None) -> dict[str, object] | None:

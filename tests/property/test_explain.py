@@ -65,7 +65,7 @@ _facts = st.builds(
     placement=st.builds(Placement, st.just("ListGroups v5"), st.none() | st.integers(0, 9), st.just(10), st.none()),
     topics=st.fixed_dictionaries({name: st.builds(Topic, st.integers(0, 5), st.integers(0, 9)) for name in TOPICS[:2]}),
     missing=st.just(frozenset({"gone"})),
-    untold=st.sampled_from((frozenset(), frozenset({"untold"}))),
+    undescribed=st.sampled_from((frozenset(), frozenset({"untold"}))),
     limits=st.builds(BrokerLimits, _limit, _limit, _limit, _limit),
 )
 _changes = st.lists(

@@ -147,7 +147,7 @@ def _with_topics(topics: Mapping[str, TopicLeaders], facts: GroupFacts) -> Group
             missing.add(name)
         else:
             unknown.add(name)
-    return facts._replace(topics=existing, missing=frozenset(missing), untold=frozenset(unknown))
+    return facts._replace(topics=existing, missing=frozenset(missing), undescribed=frozenset(unknown))
 
 
 async def _topics(cluster: Cluster, groups: Iterable[Group]) -> tuple[dict[str, TopicLeaders], list[Failure]]:

@@ -1,10 +1,11 @@
-"""Kafka's own assignors, run offline: who would get which partitions.
+"""Kafka's own assignors, run offline to compute assignments.
 
-One file each. The client's four (range, roundrobin, sticky, cooperative-sticky) run at a classic group's leader; the
-broker's two (uniform, range) at the coordinator of a KIP-848 group. All are pure, of one shape (see :mod:`.shape`), and
-give what Java's give, partition by partition, for tests compare them. Where Java follows the order of a HashMap, that
-order is worked out (see :mod:`.java_order`). Not covered: racks. Where members name a ``client.rack`` and replicas of
-partitions are in some racks only, the client's assignors choose otherwise.
+There is one file for each. The client assignors (range, roundrobin, sticky, cooperative-sticky) run in the leader of a
+classic group; the broker assignors (uniform, range) run in the coordinator of a KIP-848 group. All are pure functions
+with the same signature (see :mod:`.shape`). Tests verify that the results equal those of Kafka's Java code, partition
+by partition; where Java depends on the order of a HashMap, that order is computed (see :mod:`.java_order`). Racks are
+not supported: the client assignors decide differently if members set ``client.rack`` and partitions have replicas in
+some racks only.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ OF_CLIENTS: dict[str, Assignor] = {
     "sticky": sticky.assign,
     "cooperative-sticky": cooperative_sticky.assign,
 }
-"""By the names that members vote with."""
+"""By name, as members vote for them."""
 
 OF_BROKERS: dict[str, Assignor] = {
     "uniform": broker_uniform.assign,
-    "range": client_range.assign,  # the broker's range gives the same runs
+    "range": client_range.assign,  # the broker's range assignor has the same result
 }
-"""By the names in the broker's ``group.consumer.assignors``."""
+"""By name, as in the broker's ``group.consumer.assignors``."""
 
 INCREMENTAL = frozenset({"cooperative-sticky"})
-"""Of the clients' assignors those under which members keep working on what they keep (KIP-429)."""
+"""The client assignors with which members keep reading the partitions that they keep (KIP-429)."""

@@ -1,8 +1,8 @@
-"""uniform, the broker's (KIP-848): as even as can be over all topics, and then as few moves as can be. Two ways, as in
-Kafka: one for members that all ask for the same topics, another for others.
+"""The broker's uniform assignor (KIP-848), as of Kafka 4.3.
 
-As Kafka 4.3 does it. Older ones give the one partition more that some members have to the first members of all, and so
-move more.
+It balances all topics together, then minimizes moves. As in Kafka, there is one algorithm for members with equal
+subscriptions, and one for others. Older versions give the first members one partition more when the number is not
+divisible, and so move more partitions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
 
 
 def _assign_equal(members: Sequence[Participant], topics: Topics) -> Assigned:
-    """Everybody keeps up to an even share, in the order of the members; the rest fills who has room, in turn."""
+    """Let each member keep at most an equal share, in order; fill up the members below their share in turn."""
     assigned: Assigned = {member.member_id: [] for member in members}
     wanted = _in_order((members[0].topics if members else ()), topics)
     owned = {partition for member in members for partition in member.owned}
@@ -40,7 +40,7 @@ def _assign_equal(members: Sequence[Participant], topics: Topics) -> Assigned:
                 free += partitions[share:]
                 share -= min(share, len(partitions))
         if share and one_more and len(members) - place > with_more:
-            share, one_more = share - 1, False  # it has less: those after it may keep what they have
+            share, one_more = share - 1, False  # it has less than its share: a later member may keep one more
         room.append((member.member_id, share))
         with_more -= one_more
     at = 0
@@ -51,7 +51,7 @@ def _assign_equal(members: Sequence[Participant], topics: Topics) -> Assigned:
 
 
 def _in_order(names: Iterable[str], topics: Topics) -> list[str]:
-    """Topics as the broker comes to them: by the hash of their ids."""
+    """Return topics in the broker's iteration order: by the hash of their IDs."""
     existing = [name for name in copied(names, hash_of_text) if name in topics]
     return copied(existing, lambda name: hash_of_uuid(topics[name].id))
 
@@ -61,7 +61,7 @@ def _all_of(topic: str, topics: Topics) -> list[TopicPartition]:
 
 
 def _by_topic(owned: Sequence[TopicPartition], topics: Topics) -> list[tuple[str, list[TopicPartition]]]:
-    """What a member holds, as the broker comes to it: topics by hash, partitions by number in a set's order."""
+    """Return the partitions of a member in the broker's iteration order: topics by hash, partitions in set order."""
     found: dict[str, list[int]] = {}
     for topic, partition in owned:
         if topic in topics:

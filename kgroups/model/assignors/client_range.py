@@ -1,5 +1,7 @@
-"""range, the client's and the broker's: topic by topic, a run of neighbours for each member; the first members get one
-more. Keeps nothing in mind."""
+"""The range assignor of clients and brokers: each member gets consecutive partitions of each topic.
+
+The first members get one more if the number is not divisible. Previous assignments are ignored.
+"""
 
 from __future__ import annotations
 

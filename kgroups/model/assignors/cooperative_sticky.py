@@ -1,5 +1,7 @@
-"""cooperative-sticky: as sticky, in steps. What moves is first taken from its owner, and given in a rebalance that
-follows (KIP-429)."""
+"""The cooperative-sticky assignor: sticky, in two steps (KIP-429).
+
+Partitions to move are first revoked, and assigned to the new owner in a following rebalance.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from .sticky_general import assign_general
 
 
 def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
-    """One rebalance: partitions that another member has to give up first are in no one's assignment."""
+    """Compute one rebalance; partitions that another member must revoke first are not assigned."""
     claims = Claims(members, topics)
     if claims.equal_subscriptions:
         assigned, changing_hands = assign_equal(claims)
@@ -26,7 +28,7 @@ def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
 
 
 def _changing_hands(members: Sequence[Participant], assigned: Assigned) -> dict[TopicPartition, str]:
-    """Of the partitions that some member lost, who gets each."""
+    """Return the new owner of each partition that a member lost."""
     gained: dict[TopicPartition, str] = {}
     lost: set[TopicPartition] = set()
     for member in members:

@@ -1,7 +1,8 @@
-"""In which order Java walks through a HashMap or HashSet. Some assignors follow it, so it decides who gets what.
+"""The iteration order of Java's HashMap and HashSet, which affects the results of some assignors.
 
-A table of 2^n buckets, doubled when it is more than three quarters full; walked bucket by bucket, in a bucket in the
-order of arrival. (Buckets of eight and more become trees and may differ; that takes luck or malice.)
+The table has 2^n buckets and is doubled when it is more than three quarters full. Iteration visits the buckets in
+order, and the entries of a bucket in order of insertion. (Buckets of eight or more entries become trees, whose order
+may differ; this is rare unless keys are chosen for it.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _LEAST = 16
 
 @lru_cache(maxsize=65536)
 def hash_of_text(text: str) -> int:
-    """``String.hashCode()``, unsigned."""
+    """Compute ``String.hashCode()``, unsigned."""
     value = 0
     data = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(data[::2], data[1::2], strict=True):
@@ -28,19 +29,19 @@ def hash_of_text(text: str) -> int:
 
 
 def hash_of_partition(partition: TopicPartition) -> int:
-    """``TopicPartition.hashCode()``, unsigned."""
+    """Compute ``TopicPartition.hashCode()``, unsigned."""
     topic, number = partition
     return (31 * (31 + number) + hash_of_text(topic)) & _MASK
 
 
 def hash_of_uuid(value: int) -> int:
-    """``Uuid.hashCode()`` of its 128 bits."""
+    """Compute ``Uuid.hashCode()`` of 128 bits."""
     both = (value >> 64) ^ (value & 0xFFFFFFFFFFFFFFFF)
     return (both >> 32) ^ (both & _MASK)
 
 
 def grown(keys: Iterable[T], hash_of: Callable[[T], int]) -> list[T]:
-    """The order of a map that began empty, its keys put in as they come."""
+    """Return the order of a map that starts empty, after the keys are inserted in order."""
     once = list(dict.fromkeys(keys))
     size = _LEAST
     while len(once) > size * 3 // 4:
@@ -49,7 +50,7 @@ def grown(keys: Iterable[T], hash_of: Callable[[T], int]) -> list[T]:
 
 
 def copied(keys: Iterable[T], hash_of: Callable[[T], int]) -> list[T]:
-    """The order of ``new HashSet<>(collection)``, which knows its size at once and takes a little more."""
+    """Return the order of ``new HashSet<>(collection)``, whose initial capacity depends on the collection's size."""
     given = list(keys)
     size = _LEAST
     while size < int(len(given) / 0.75) + 1:
@@ -62,4 +63,4 @@ def _walk(keys: list[T], hash_of: Callable[[T], int], size: int) -> list[T]:
         value = hash_of(key)
         return (value ^ value >> 16) & (size - 1)
 
-    return sorted(keys, key=bucket)  # stable: in a bucket as they came
+    return sorted(keys, key=bucket)  # stable: insertion order within a bucket

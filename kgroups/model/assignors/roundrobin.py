@@ -1,4 +1,4 @@
-"""roundrobin: all partitions in a row, dealt to the members in turn; who does not read a topic is passed over."""
+"""The roundrobin assignor: all partitions in order, to members in turn, skipping those not subscribed to the topic."""
 
 from __future__ import annotations
 

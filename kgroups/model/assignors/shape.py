@@ -1,4 +1,4 @@
-"""What every assignor takes and gives."""
+"""The types of arguments and results of assignors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ TopicPartition = tuple[str, int]
 class Participant(NamedTuple):
     """A member as an assignor sees it.
 
-    ``owned`` is what it held: what a classic member told in its subscription or user data, or a KIP-848 member's target
-    assignment. ``generation`` is that of ``owned``, ``None`` where the member did not tell.
+    ``owned`` is the previous assignment that a classic member reports in its subscription or user data, or the target
+    assignment of a KIP-848 member. ``generation`` is that of ``owned``, ``None`` if the member does not report it.
     """
 
     member_id: str
@@ -23,24 +23,26 @@ class Participant(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """How many partitions it has. ``id`` (128 bits, unsigned) decides where the broker's assignors choose among topics;
-    0 is not known."""
+    """The number of partitions of a topic, and its ID.
+
+    ``id`` (128 bits, unsigned) affects the order of topics in the broker's assignors; 0: unknown.
+    """
 
     partitions: int
     id: int = 0
 
 
 Topics = Mapping[str, Topic]
-"""The topics that exist; others that members ask for are passed over."""
+"""The existing topics; other subscribed topics are ignored."""
 
 Assigned = dict[str, list[TopicPartition]]
-"""Member id -> partitions, in no order that means anything; every member is in it."""
+"""Member ID -> partitions, in no significant order; every member is a key."""
 
 Assignor = Callable[[Sequence[Participant], Topics], Assigned]
 
 
 def in_java(text: str) -> bytes:
-    """A key by which text sorts as in Java, which compares units of UTF-16."""
+    """Return a sort key with the order of Java's strings, which compares UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
@@ -49,8 +51,10 @@ def by_name(names: Iterable[str]) -> list[str]:
 
 
 def static_first(members: Iterable[Participant]) -> list[Participant]:
-    """Static members by instance id, then the others by member id: the order of range and roundrobin, which outlives
-    restarts of static members."""
+    """Return static members by instance ID, then the others by member ID.
+
+    This is the order of range and roundrobin; restarts of static members do not change it.
+    """
     return sorted(members, key=_static_first)
 
 

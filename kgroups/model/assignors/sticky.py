@@ -1,5 +1,7 @@
-"""sticky: as even as can be, and then as few moves as can be (KIP-54). Two ways, as in Java: one for members that all
-ask for the same topics, a slower one for others."""
+"""The sticky assignor (KIP-54): balance, then minimize moves.
+
+As in Java, there is one algorithm for members with equal subscriptions, and a slower one for others.
+"""
 
 from __future__ import annotations
 

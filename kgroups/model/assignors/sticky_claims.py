@@ -1,5 +1,8 @@
-"""What members of a sticky group say that they own, put in order: a partition that two claim goes to the younger
-generation, and to nobody where both are of one."""
+"""The partitions that members of a sticky group report to own, without conflicts.
+
+A partition that two members claim belongs to the one with the newer generation, or to none if the generations are
+equal.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,11 @@ NO_GENERATION = -1
 
 
 class Claims:
-    """``owned`` by member, in the order in which Java comes to the members; ``disputed``: claimed twice in one
-    generation; ``latest``: the youngest generation."""
+    """The claims of all members.
+
+    ``owned``: by member, in Java's iteration order. ``disputed``: partitions claimed twice in the same generation.
+    ``latest``: the newest generation.
+    """
 
     def __init__(self, members: Sequence[Participant], topics: Topics) -> None:
         by_id = {member.member_id: member for member in members}
@@ -33,11 +39,11 @@ class Claims:
                     self._claim(partition, member, owner)
 
     def _same_topics(self) -> bool:
-        told: set[str] = set()
+        subscribed: set[str] = set()
         for member in self.members.values():
-            if not told:
-                told = set(member.topics)
-            elif len(member.topics) != len(told) or not told.issuperset(member.topics):
+            if not subscribed:
+                subscribed = set(member.topics)
+            elif len(member.topics) != len(subscribed) or not subscribed.issuperset(member.topics):
                 return False
         return True
 
@@ -47,10 +53,10 @@ class Claims:
             self.owned[name].append(partition)
             owner[partition] = name
             return
-        mine, other = generation_of(member), generation_of(self.members[before])
-        if mine < other:
+        own, other = generation_of(member), generation_of(self.members[before])
+        if own < other:
             return
-        if mine == other:
+        if own == other:
             self.disputed.add(partition)
         else:
             self.owned[name].append(partition)

@@ -1,4 +1,4 @@
-"""sticky where all members ask for the same topics: everybody keeps up to an even share, the rest is dealt out."""
+"""The sticky assignor for equal subscriptions: members keep at most an equal share; the rest is distributed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from .sticky_claims import Claims
 
 
 def assign_equal(claims: Claims) -> tuple[Assigned, dict[TopicPartition, str]]:
-    """The assignment, and of what one member has to give up for another: the partition and its next owner."""
+    """Return the assignment, and partition -> next owner of those that another member must revoke first."""
     return _Deal(claims).done()
 
 
 class _Deal:
-    """``below``: members with less than the even share; ``even``: those with just that, who may get one more."""
+    """Distribute partitions to ``below``, members with less than the equal share, then to ``even``.
+
+    ``even``: the members with exactly that share, who may get one more.
+    """
 
     def __init__(self, claims: Claims) -> None:
         self._claims = claims
@@ -20,9 +23,9 @@ class _Deal:
         members = len(claims.members)
         self._least, self._with_more = divmod(total, members) if members else (0, 0)
         self._most = self._least + (self._with_more > 0)
-        self._have_more = 0
+        self._members_with_more = 0
         self._assigned: Assigned = {name: [] for name in claims.owned}
-        self._given_up: dict[TopicPartition, str] = {}
+        self._revoked: dict[TopicPartition, str] = {}
         self._changing: dict[TopicPartition, str] = {}
         self._below: list[str] = []
         self._even: list[str] = []
@@ -41,20 +44,20 @@ class _Deal:
             self._assigned[name] += owned
             self._below.append(name)
             return
-        if len(owned) >= self._most and self._have_more < self._with_more:
-            self._have_more += 1
-            if self._have_more == self._with_more:
+        if len(owned) >= self._most and self._members_with_more < self._with_more:
+            self._members_with_more += 1
+            if self._members_with_more == self._with_more:
                 self._even.clear()
             share = self._most
         else:
             share = self._least
-            if self._have_more < self._with_more:
+            if self._members_with_more < self._with_more:
                 self._even.append(name)
         self._assigned[name] += owned[:share]
-        self._given_up.update(dict.fromkeys(owned[share:], name))
+        self._revoked.update(dict.fromkeys(owned[share:], name))
 
     def _deal(self) -> None:
-        """In turn to those below the share, who leave the row when they have it; then one more each to even ones."""
+        """Fill up each member below its share in turn, then give one more to each even member."""
         turn = 0
         for partition in self._unassigned():
             if self._below:
@@ -71,11 +74,11 @@ class _Deal:
 
     def _give(self, partition: TopicPartition, name: str) -> None:
         self._assigned[name].append(partition)
-        if self._given_up.get(partition, name) != name or partition in self._claims.disputed:
+        if self._revoked.get(partition, name) != name or partition in self._claims.disputed:
             self._changing[partition] = name
 
     def _unassigned(self) -> list[TopicPartition]:
-        held = {partition for partitions in self._assigned.values() for partition in partitions}
+        assigned = {partition for partitions in self._assigned.values() for partition in partitions}
         counts = self._claims.counts
         every = ((topic, partition) for topic in by_name(counts) for partition in range(counts[topic]))
-        return [partition for partition in every if partition not in held]
+        return [partition for partition in every if partition not in assigned]

@@ -1,5 +1,8 @@
-"""sticky where members ask for different topics: everybody keeps what he may, the rest goes to whom has least, and then
-partitions move one by one until nobody has two more than another who could take one."""
+"""The sticky assignor for different subscriptions.
+
+Members keep the partitions that they may keep. The others go to the members with the fewest. Then partitions move one
+by one until no member has two more than another member that could have one of them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ def assign_general(claims: Claims) -> Assigned:
 
 
 class _Group:
-    """``assigned`` by member and ``owner`` by partition; ``readers`` by topic; ``reads``: the topics of a member."""
+    """The state of the assignment.
+
+    ``assigned``: by member. ``owner``: by partition. ``readers``: by topic. ``reads``: the topics of each member.
+    """
 
     def __init__(self, claims: Claims) -> None:
         self._claims = claims
@@ -44,28 +50,28 @@ class _Group:
         self.moves = _Moves()
 
     def take_back(self) -> None:
-        """What a member owned of topics that it asks for no more. It stays known as the last owner."""
+        """Revoke partitions of topics that their owner no longer subscribes to; keep it as their last owner."""
         for name, owned in self.assigned.items():
             kept = [each for each in owned if each[0] in self.reads[name]]
             self.must_revoke = self.must_revoke or len(kept) < len(owned)
             owned[:] = kept
 
     def unassigned(self) -> list[TopicPartition]:
-        held = {each for partitions in self.assigned.values() for each in partitions}
-        return [each for each in self.all if each not in held]
+        assigned = {each for partitions in self.assigned.values() for each in partitions}
+        return [each for each in self.all if each not in assigned]
 
     def shared(self, topic: str) -> bool:
-        """Whether more than one member can have it."""
+        """Return whether several members subscribe to a topic."""
         return len(self.readers[topic]) > 1
 
     def can_change(self, name: str) -> bool:
-        """Whether a member could get more, or has something that another could have."""
-        held = self.assigned[name]
-        return len(held) < self.capacity[name] or any(self.shared(topic) for topic, _ in held)
+        """Return whether a member could get more partitions, or has some that another could have."""
+        assigned = self.assigned[name]
+        return len(assigned) < self.capacity[name] or any(self.shared(topic) for topic, _ in assigned)
 
 
 def _earlier(claims: Claims) -> dict[TopicPartition, tuple[str, int]]:
-    """Who owned what before, told by members of older generations: they have missed a rebalance."""
+    """Return the previous owners that members of older generations report: they missed a rebalance."""
     found: dict[TopicPartition, tuple[str, int]] = {}
     for name, member in claims.members.items():
         generation = generation_of(member)
@@ -77,7 +83,7 @@ def _earlier(claims: Claims) -> dict[TopicPartition, tuple[str, int]]:
 
 
 class _Ranking:
-    """Members by how many partitions they have, and then by id; and what is moved between them."""
+    """Members by their number of partitions, then by ID, and the moves between them."""
 
     def __init__(self, group: _Group, names: Sequence[str]) -> None:
         self._group = group
@@ -103,14 +109,14 @@ class _Ranking:
         return len(self._order)
 
     def spread(self) -> int:
-        """How many partitions the fullest member has more than the emptiest."""
+        """Return the difference between the largest and the smallest number of partitions."""
         return self._order[-1][0] - self._order[0][0]
 
-    def is_empty_handed(self) -> bool:
+    def is_empty(self) -> bool:
         return self._order[-1][0] == 0
 
     def least_of(self, topic: str) -> str | None:
-        """The emptiest member that reads a topic."""
+        """Return the subscriber of a topic with the fewest partitions."""
         return next((name for name in self if topic in self._group.reads[name]), None)
 
     def give(self, partition: TopicPartition, name: str) -> None:
@@ -130,16 +136,16 @@ class _Ranking:
 
 def _balance(group: _Group, unassigned: list[TopicPartition]) -> None:
     ranking = _Ranking(group, list(group.assigned))
-    initial = ranking.is_empty_handed()
+    initial = ranking.is_empty()
     for partition in unassigned:
         name = ranking.least_of(partition[0])
         if name is not None:
             ranking.give(partition, name)
-    fixed = {name: held for name, held in group.assigned.items() if not group.can_change(name)}
+    fixed = {name: assigned for name, assigned in group.assigned.items() if not group.can_change(name)}
     for name in fixed:
         ranking.leave(name)
         del group.assigned[name]
-    before = {name: list(held) for name, held in group.assigned.items()}
+    before = {name: list(assigned) for name, assigned in group.assigned.items()}
     if len(ranking):
         if not group.must_revoke:
             _even_out(group, ranking, [each for each in unassigned if group.shared(each[0])])
@@ -150,7 +156,7 @@ def _balance(group: _Group, unassigned: list[TopicPartition]) -> None:
 
 
 def _even_out(group: _Group, ranking: _Ranking, partitions: Sequence[TopicPartition]) -> bool:
-    """Moves partitions, round after round, until none can be moved for the better. Whether any was."""
+    """Move partitions in rounds until no move improves the balance; return whether any was moved."""
     any_moved, modified = False, True
     while modified:
         modified = False
@@ -165,13 +171,16 @@ def _even_out(group: _Group, ranking: _Ranking, partitions: Sequence[TopicPartit
 
 
 def _better_owner(group: _Group, ranking: _Ranking, partition: TopicPartition) -> str | None:
-    """Who should have it: its owner before last, or the emptiest member, where its owner has two more."""
-    held = len(group.assigned[group.owner[partition]])
+    """Return who should have a partition instead of an owner with at least two more, or ``None``.
+
+    It is the owner in an older generation, or otherwise the subscriber with the fewest.
+    """
+    assigned = len(group.assigned[group.owner[partition]])
     if partition in group.earlier:
         earlier = group.earlier[partition][0]
-        if earlier in group.assigned and held > len(group.assigned[earlier]) + 1:  # Java fails where it is not
+        if earlier in group.assigned and assigned > len(group.assigned[earlier]) + 1:  # in that case, Java fails
             return earlier
-    if any(held > len(group.assigned[other]) + 1 for other in group.readers[partition[0]]):
+    if any(assigned > len(group.assigned[other]) + 1 for other in group.readers[partition[0]]):
         return ranking.least_of(partition[0])
     return None
 
@@ -180,26 +189,24 @@ def _is_even(group: _Group, ranking: _Ranking) -> bool:
     if ranking.spread() <= 1:
         return True
     fullest: dict[str, int] = {}
-    for held in group.assigned.values():
-        for topic, _ in held:
-            fullest[topic] = max(fullest.get(topic, 0), len(held))
+    for assigned in group.assigned.values():
+        for topic, _ in assigned:
+            fullest[topic] = max(fullest.get(topic, 0), len(assigned))
     for name in ranking:
-        held_by_it = len(group.assigned[name])
-        if held_by_it != group.capacity[name] and any(
-            held_by_it + 1 < fullest.get(topic, 0) for topic in group.reads[name]
-        ):
+        size = len(group.assigned[name])
+        if size != group.capacity[name] and any(size + 1 < fullest.get(topic, 0) for topic in group.reads[name]):
             return False
     return True
 
 
 def _unevenness(assigned: Assigned) -> int:
-    """The differences between all pairs of members, added up."""
+    """Return the sum of the differences between all pairs of members."""
     sizes = sorted(map(len, assigned.values()))
     return sum(size * (2 * place - len(sizes) + 1) for place, size in enumerate(sizes))
 
 
 class _Moves:
-    """Which partitions have moved between whom, so that none of a topic moves there while another moves back."""
+    """The moves so far, to avoid moving partitions of a topic both from one member to another and back."""
 
     def __init__(self) -> None:
         self._last: dict[TopicPartition, Pair] = {}
@@ -218,7 +225,7 @@ class _Moves:
             self._by_pair[partition[0]].setdefault((source, target), {})[partition] = None
 
     def instead_of(self, partition: TopicPartition, source: str, target: str) -> TopicPartition:
-        """A partition of the topic that had moved the other way and can go back, if there is one; else this one."""
+        """Return a partition of the topic that moved in the opposite direction and can move back, else this one."""
         if partition in self._last:
             source = self._last[partition][0]
         back = self._by_pair[partition[0]].get((target, source))

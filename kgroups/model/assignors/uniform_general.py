@@ -1,6 +1,9 @@
-"""uniform where members ask for different topics: everybody keeps what he may, free partitions go topic by topic to
-whom has least, then partitions of each topic move from the fullest to the emptiest of its readers, as long as that
-helps."""
+"""The uniform assignor for different subscriptions.
+
+Members keep the partitions that they may keep. Unassigned partitions go, topic by topic, to the members with the
+fewest. Then partitions of each topic move from the subscribers with the most to those with the fewest while that
+improves the balance.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from .shape import Assigned, Participant, Topics
 
 ROUNDS = 16
-"""As many as Kafka takes."""
+"""The same number as in Kafka."""
 
 
 def assign_general(members: Sequence[Participant], topics: Topics) -> Assigned:
-    """``members`` in the broker's order, which decides between members that have as many."""
+    """Assign partitions; the order of ``members`` is that of the broker, and decides between members of equal size."""
     group = _Group(members, topics)
     group.deal(group.sorted_topics(group.owners))
     group.balance()
@@ -28,7 +31,7 @@ def _of(owners: Iterable[int], member: int) -> Iterable[int]:
 
 
 class _Group:
-    """Members are numbers, their places. ``owners``: by topic, of each partition its member or -1."""
+    """The state of the assignment; members are indexes. ``owners``: member of each partition by topic, -1 for none."""
 
     def __init__(self, members: Sequence[Participant], topics: Topics) -> None:
         self._topics = topics
@@ -46,7 +49,7 @@ class _Group:
                     self.sizes[place] += 1
 
     def sorted_topics(self, names: Iterable[str]) -> list[str]:
-        """Those first of which there is most for each member."""
+        """Return topics sorted by partitions per subscriber, largest first."""
 
         def key(name: str) -> tuple[float, int, int, int]:
             readers, topic = len(self.readers[name]), self._topics[name]
@@ -69,7 +72,7 @@ class _Group:
         self.sizes[member] += 1
 
     def balance(self) -> None:
-        """Round after round, until the turn comes to the topic of the last move."""
+        """Balance topics in rounds, until the topic of the last move is reached again."""
         names = self.sorted_topics(name for name, readers in self.readers.items() if len(readers) > 1)
         last: str | None = None
         for _ in range(ROUNDS):
@@ -80,19 +83,19 @@ class _Group:
                     last = name
 
     def _balance_topic(self, name: str) -> bool:
-        """Whether anything moved."""
+        """Return whether any partition was moved."""
         levels = _Levels(self, name)
         if levels.spread <= 1:
             return False
-        held: dict[int, list[int]] = {}
+        assigned: dict[int, list[int]] = {}
         for partition, owner in enumerate(self.owners[name]):
-            held.setdefault(owner, []).append(partition)
+            assigned.setdefault(owner, []).append(partition)
         moved = False
         while not levels.are_even():
-            giver = levels.fullest(held)
+            giver = levels.fullest(assigned)
             if giver is None:
                 break
-            partition = held[giver].pop()
+            partition = assigned[giver].pop()
             taker = levels.emptiest()
             if levels.are_even():
                 break
@@ -102,8 +105,11 @@ class _Group:
 
 
 class _Levels:
-    """A topic's members as a row of columns, low to high. Takers are the low ones, all brought up to one level before
-    the next is tried; givers the high ones, brought down likewise."""
+    """The subscribers of a topic, by their number of partitions, as levels from low to high.
+
+    Takers are those at the lowest level; all are raised to the next level before the next member is considered. Givers
+    are those at the highest level, which are lowered in the same way.
+    """
 
     def __init__(self, group: _Group, topic: str) -> None:
         self._sizes = group.sizes
@@ -118,7 +124,7 @@ class _Levels:
         return self._high_level - self._low_level <= 1
 
     def emptiest(self) -> int:
-        """Who is to take one."""
+        """Return the member that takes the next partition."""
         if self._next_low >= self._low_end:
             self._low_level += 1
             while self._low_end < len(self._row) and self._sizes[self._row[self._low_end]] == self._low_level:
@@ -127,8 +133,8 @@ class _Levels:
         self._next_low += 1
         return self._row[self._next_low - 1]
 
-    def fullest(self, held: dict[int, list[int]]) -> int | None:
-        """Who is to give one, of those that hold some of the topic."""
+    def fullest(self, assigned: dict[int, list[int]]) -> int | None:
+        """Return the member that gives the next partition, among those that have one of the topic."""
         while True:
             if self._next_high < self._high_start:
                 self._lower()
@@ -136,7 +142,7 @@ class _Levels:
                 return None
             member = self._row[self._next_high]
             self._next_high -= 1
-            if held.get(member):
+            if assigned.get(member):
                 return member
             self._high_end -= 1
             here = self._next_high + 1
@@ -153,6 +159,6 @@ class _Levels:
 
 
 def _signed_halves(value: int) -> tuple[int, int]:
-    """Two signed numbers of 64 bits, as Java compares ids."""
+    """Return two signed 64-bit numbers, as Java compares IDs."""
     high, low = value >> 64, value & 0xFFFFFFFFFFFFFFFF
     return (high ^ 1 << 63), (low ^ 1 << 63)

@@ -1,4 +1,4 @@
-"""What clients put inside group metadata besides topics and partitions, one file a protocol.
+"""The client data in group metadata other than topics and partitions, one file per protocol.
 
-A group that has none of it loads none of them.
+They are loaded only for groups with such data.
 """

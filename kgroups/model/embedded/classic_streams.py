@@ -1,4 +1,4 @@
-"""What the members of a Kafka Streams application tell each other under the classic protocol (KIP-1071 replaces it)."""
+"""The user data of Kafka Streams members under the classic protocol, which KIP-1071 replaces."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from kgroups.model.streams import Pairs, SubtopologyTasks, Tasks
 
 
 class TaskId(NamedTuple):
-    """A partition of a subtopology; of a named topology, where the application has such."""
+    """A partition of a subtopology, or of a subtopology of a named topology."""
 
     subtopology: int
     partition: int
     topology: str | None = None
 
     def __str__(self) -> str:
-        """``0_1``, as Streams itself writes it; ``name__0_1`` of a named topology."""
+        """Return ``0_1``, as Streams itself prints it; ``name__0_1`` in a named topology."""
         return f"{f'{self.topology}__' if self.topology else ''}{self.subtopology}_{self.partition}"
 
 
 class TaskOffsets(NamedTuple):
-    """How much of a task's state a process has on disk, summed over its changelogs."""
+    """The amount of a task's state that a process has on disk: the sum of its changelog offsets."""
 
     task: TaskId
     offset_sum: int
 
 
 class HostPartitions(NamedTuple):
-    """What the instance at one address holds, for interactive queries."""
+    """The partitions of the instance at one address, for interactive queries."""
 
     host: str
     port: int
@@ -43,14 +43,14 @@ class StandbyTask(NamedTuple):
 
 
 RUNNING = -2
-"""The sum of offsets that stands for an active task that was running."""
+"""The sum of offsets that represents a running active task."""
 
 
 class StreamsSubscription(NamedTuple):
     """SubscriptionInfo, v1 to v11.
 
-    v2 endpoint · v3 latest version supported (Kafka 2.0) · v7 sums of offsets instead of tasks (KIP-441, 2.6) · v8 a
-    field that makes each subscription another one · v9 error · v10 named topologies · v11 client tags (KIP-708, 3.2)
+    v2 endpoint · v3 latest supported version (Kafka 2.0) · v7 sums of offsets instead of tasks (KIP-441, 2.6) · v8 a
+    field that makes each subscription unique · v9 error · v10 named topologies · v11 client tags (KIP-708, 3.2)
     """
 
     version: int
@@ -88,10 +88,10 @@ class StreamsSubscription(NamedTuple):
 
 
 class StreamsAssignment(NamedTuple):
-    """AssignmentInfo, v1 to v11. ``active`` is in the order of the assigned partitions, one for each.
+    """AssignmentInfo, v1 to v11. ``active`` has one task per assigned partition, in the same order.
 
-    v2 partitions by host · v3 version that all support · v4 error · v6 standby partitions by host (KIP-535, Kafka 2.5)
-    · v7 when to rebalance next (KIP-441) · v10 named topologies
+    v2 partitions by host · v3 version that all members support · v4 error · v6 standby partitions by host (KIP-535,
+    Kafka 2.5) · v7 time of the next rebalance (KIP-441) · v10 named topologies
     """
 
     version: int
@@ -118,7 +118,7 @@ class StreamsAssignment(NamedTuple):
 
 
 def _by_subtopology(tasks: Iterable[TaskId]) -> Tasks:
-    """As members of streams groups (KIP-1071) have them."""
+    """Return tasks in the form of streams groups (KIP-1071)."""
     found: dict[tuple[str, int], set[int]] = {}
     for subtopology, partition, topology in tasks:
         found.setdefault((topology or "", subtopology), set()).add(partition)

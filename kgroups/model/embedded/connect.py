@@ -1,4 +1,4 @@
-"""What the workers of a Kafka Connect cluster tell each other."""
+"""The client data of the workers of a Kafka Connect cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgroups.model.listed import ValueList
 
 
 class ConnectorWork(NamedTuple):
-    """What a worker runs of one connector: the connector itself, some of its tasks, or both."""
+    """The parts of one connector that a worker runs: the connector itself, some of its tasks, or both."""
 
     connector: str
     itself: bool
@@ -17,10 +17,11 @@ class ConnectorWork(NamedTuple):
 
 
 class WorkerAssignment(NamedTuple):
-    """What the leader gave to a worker: v0 eager, v1 incremental (KIP-415, Kafka 2.3), v2 sessioned (KIP-507, 2.4).
+    """The leader's assignment to a worker: v0 eager, v1 incremental (KIP-415, Kafka 2.3), v2 sessioned (KIP-507, 2.4).
 
-    In v0 ``work`` is all that the worker runs, from v1 on what it is to run besides: see :meth:`WorkerState.beside`.
-    ``leader`` is a member id. ``revoked`` and ``delay_ms``, the time that a lost worker is waited for, are of v1 on.
+    In v0, ``work`` is everything that the worker runs; since v1, it is additional work: see
+    :meth:`WorkerState.facts_with`. ``leader`` is a member ID. ``revoked`` and ``delay_ms``, the time to wait for the
+    return of a lost worker, exist since v1.
     """
 
     version: int
@@ -46,11 +47,11 @@ class WorkerAssignment(NamedTuple):
 
     def __str__(self) -> str:
         facts = self.facts()
-        return f"connectors {_listed(facts['connectors'])} tasks {_listed(facts['connector_tasks'])}"
+        return f"connectors {_text_or_none(facts['connectors'])} tasks {_text_or_none(facts['connector_tasks'])}"
 
 
 class WorkerState(NamedTuple):
-    """What a worker tells: where it is reached, how far it has read the configurations, and what it runs (v1 on)."""
+    """A worker's state: its URL, the offset up to which it has read configurations, and its work (since v1)."""
 
     version: int
     url: str
@@ -61,7 +62,7 @@ class WorkerState(NamedTuple):
         return {"worker_url": self.url, "config_offset": self.config_offset}
 
     def facts_with(self, given: object) -> Mapping[str, object]:
-        """What the worker runs: what it ran when it joined, less what is revoked, and what it was given then."""
+        """Return what the worker runs: its work when it joined, without revoked work, with newly assigned work."""
         if self.running is None or not isinstance(given, WorkerAssignment) or not given.version:
             return {}
         runs = (_pairs(self.running.work) - _pairs(given.revoked)) | _pairs(given.work)
@@ -77,13 +78,13 @@ class WorkerState(NamedTuple):
 
 
 def _pairs(work: Iterable[ConnectorWork]) -> set[tuple[str, int | None]]:
-    """(connector, task); the connector itself has no number."""
+    """Return (connector, task) pairs; the task of the connector itself is ``None``."""
     tasks: set[tuple[str, int | None]] = {(each.connector, task) for each in work for task in each.tasks}
     return tasks | {(each.connector, None) for each in work if each.itself}
 
 
 def task_names(work: Iterable[ConnectorWork]) -> ValueList:
-    """``<connector>-<number>``, as Connect itself writes them."""
+    """Return names such as ``<connector>-<number>``, as Connect itself prints them."""
     return ValueList(f"{each.connector}-{task}" for each in work for task in each.tasks)
 
 
@@ -91,5 +92,5 @@ def _all_names(work: tuple[ConnectorWork, ...]) -> ValueList:
     return ValueList((*(each.connector for each in work if each.itself), *task_names(work)))
 
 
-def _listed(names: object) -> str:
+def _text_or_none(names: object) -> str:
     return str(names) or "none"

@@ -1,4 +1,4 @@
-"""What Schema Registries tell each other to elect a leader (protocol type ``sr``); Karapace does the same."""
+"""The client data of Schema Registry instances, which elect a leader (protocol type ``sr``); also of Karapace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class RegistryIdentity(NamedTuple):
-    """Where a registry is reached, and whether it may lead."""
+    """The URL of a registry, and whether it is eligible as leader."""
 
     version: int | None
     scheme: str
@@ -30,7 +30,7 @@ class RegistryIdentity(NamedTuple):
 
 
 class RegistryAssignment(NamedTuple):
-    """Who leads: a member id, and where it is reached. ``error`` is not 0 when two registries say that they are one."""
+    """The leader: its member ID and its URL. ``error`` is not 0 if two registries have the same URL."""
 
     version: int | None
     error: int | None

@@ -1,4 +1,4 @@
-"""What the sticky assignors remember from one rebalance to the next."""
+"""The user data of the sticky assignors, kept from one rebalance to the next."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from kgroups.model.assignment import Assignment
 
 
 class StickyData(NamedTuple):
-    """User data of ``sticky`` and ``cooperative-sticky``: what the member held, and in which generation.
+    """User data of ``sticky`` and ``cooperative-sticky``: a member's previous assignment, and its generation.
 
-    ``previous`` is ``None`` where only the generation is told: Java's cooperative assignor (v0 there). ``generation``
-    is ``None`` where only the assignment is (v0 of the sticky one, before Kafka 2.3), or where there was none yet.
+    ``previous`` is ``None`` if only the generation is sent, as by Java's cooperative assignor (v0 there).
+    ``generation`` is ``None`` if only the assignment is sent (v0 of the sticky assignor, before Kafka 2.3), or if there
+    was none yet.
     """
 
     previous: Assignment | None

@@ -1,4 +1,4 @@
-"""Why a group is as it is: facts about one group go in, findings come out, by rules that are pure, one theme a file."""
+"""Explain the current state of a group: rules compute findings from facts, without I/O, in one file per theme."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
     registries.find,
     weight.find,
 )
-"""In the order in which a person reads them."""
+"""In the order of the output."""
 
 
 def explain(facts: GroupFacts) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""What a ``--what-if`` asks for: its words, and a group with the change made."""
+"""Parse the changes of ``--what-if``, and apply them to a simulated group."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from kgroups.model.assignors.shape import Participant, Topic, static_first
 
 MOST_MEMBERS = 10_000
 MOST_PARTITIONS = 200_000
-"""Beyond these an answer takes minutes, and no cluster is so large."""
+"""Larger groups would take minutes to simulate, and do not exist."""
 
 FORMS = "members=+1, members=-1, members=5, member=-ID, assignor=NAME, partitions=TOPIC:+3 or partitions=TOPIC:12"
 
 
 class Change(NamedTuple):
-    """``kind`` is one of members, member, assignor, partitions; ``name`` a member, assignor or topic; ``amount`` is to
-    be added where ``relative``, else what there shall be."""
+    """A change.
+
+    ``kind``: members, member, assignor, or partitions. ``name``: that of the member, assignor, or topic. ``amount``:
+    the difference if ``relative``, otherwise the new number.
+    """
 
     text: str
     kind: str
@@ -29,12 +32,13 @@ class Change(NamedTuple):
 
 
 class InvalidChange(ValueError):
-    """A change that cannot be made; the text says why."""
+    """A change that is not possible; the message says why."""
 
 
 def parse_change(text: str) -> Change:
-    """
-    :raises InvalidChange: when it is of no form that is known.
+    """Parse a change.
+
+    :raises InvalidChange: if it has none of the known forms.
     """
     kind, _, rest = text.strip().partition("=")
     if kind == "members" and (amount := _number(rest)):
@@ -54,13 +58,13 @@ def parse_change(text: str) -> Change:
 
 
 def _number(text: str) -> tuple[int, bool] | None:
-    """The number, and whether it has a sign."""
+    """Return the number, and whether it has a sign."""
     match = re.fullmatch(r"([+-]?)([0-9]{1,9})", text)
     return (int(text), bool(match[1])) if match else None
 
 
-class Imagined(NamedTuple):
-    """A group that is not: its members, its topics, its assignor, and who has left it."""
+class SimulatedGroup(NamedTuple):
+    """A simulated group: its members, topics, and assignor, and the members that left."""
 
     members: tuple[Participant, ...]
     topics: dict[str, Topic]
@@ -68,17 +72,17 @@ class Imagined(NamedTuple):
     left: tuple[Participant, ...] = ()
 
 
-def apply(group: Imagined, changes: Sequence[Change]) -> Imagined:
-    """One after the other.
+def apply(group: SimulatedGroup, changes: Sequence[Change]) -> SimulatedGroup:
+    """Apply changes in order.
 
-    :raises InvalidChange: when one cannot be made.
+    :raises InvalidChange: if one is not possible.
     """
     for change in changes:
         group = _APPLY[change.kind](group, change)
     return group
 
 
-def _members(group: Imagined, change: Change) -> Imagined:
+def _members(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     count = len(group.members) + change.amount if change.relative else change.amount
     if not 1 <= count <= MOST_MEMBERS:
         raise InvalidChange(f"{change.text}: that makes {count:,} members; 1 to {MOST_MEMBERS:,} can be worked out")
@@ -92,19 +96,19 @@ def _members(group: Imagined, change: Change) -> Imagined:
     return group._replace(members=(*group.members, *new))
 
 
-def _in_order(group: Imagined, kept: Sequence[Participant]) -> tuple[Participant, ...]:
-    """As they were told: the assignors look at it."""
+def _in_order(group: SimulatedGroup, kept: Sequence[Participant]) -> tuple[Participant, ...]:
+    """Return members in the order in which the broker reports them, because assignors depend on it."""
     ids = {member.member_id for member in kept}
     return tuple(member for member in group.members if member.member_id in ids)
 
 
-def _member(group: Imagined, change: Change) -> Imagined:
+def _member(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     leaving = [member for member in group.members if change.name in (member.member_id, member.instance_id)]
     if not leaving:
-        begun = [member for member in group.members if member.member_id.startswith(change.name)]
-        if len(begun) > 1:
-            raise InvalidChange(f"{change.text}: the ids of {len(begun):,} members begin so")
-        leaving = begun
+        matching = [member for member in group.members if member.member_id.startswith(change.name)]
+        if len(matching) > 1:
+            raise InvalidChange(f"{change.text}: the ids of {len(matching):,} members begin so")
+        leaving = matching
     if not leaving:
         raise InvalidChange(f"{change.text}: the group has no such member")
     if len(group.members) == 1:
@@ -113,11 +117,11 @@ def _member(group: Imagined, change: Change) -> Imagined:
     return group._replace(members=tuple(kept), left=(*group.left, *leaving))
 
 
-def _assignor(group: Imagined, change: Change) -> Imagined:
+def _assignor(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     return group._replace(assignor=change.name)
 
 
-def _partitions(group: Imagined, change: Change) -> Imagined:
+def _partitions(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     topic = group.topics.get(change.name)
     if topic is None or not any(change.name in member.topics for member in group.members):
         raise InvalidChange(f"{change.text}: no member asks for a topic {change.name!r} that exists")

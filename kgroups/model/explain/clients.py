@@ -1,4 +1,4 @@
-"""In what members differ: subscriptions, and the clients that speak for them."""
+"""Differences between members: subscriptions, and client versions."""
 
 from __future__ import annotations
 
@@ -9,53 +9,53 @@ from kgroups.model.assignment import Raw
 from kgroups.model.embedded.classic_streams import StreamsSubscription
 
 from ..counts import count, some
-from .facts import GroupFacts, wanted_topics
+from .facts import GroupFacts, subscribed_topics
 from .findings import Finding, warning
 
-SAID_BY = {
+VERSIONS = {
     0: "the first",
     1: "with the partitions that it owns (KIP-429)",
     2: "with the generation (KIP-792)",
     3: "with the rack (KIP-881)",
 }
-"""What each version of a consumer's subscription brought."""
+"""The additions of each version of the consumer subscription."""
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
-    if facts.of_consumers and facts.told_its_members:
+    if facts.of_consumers and facts.has_subscriptions:
         yield from _subscriptions(facts)
         yield from _versions(facts)
         yield from _user_data(facts)
 
 
 def _subscriptions(facts: GroupFacts) -> Iterator[Finding]:
-    kinds: dict[str, list[str]] = defaultdict(list)
+    by_text: dict[str, list[str]] = defaultdict(list)
     for member in facts.members:
         regex = member.subscription.regex
-        words = f"/{regex}/" if regex and not member.subscription.topics else ",".join(wanted_topics(facts, member))
-        kinds[words or "nothing"].append(member.member_id)
-    if len(kinds) < 2:
+        text = f"/{regex}/" if regex and not member.subscription.topics else ",".join(subscribed_topics(facts, member))
+        by_text[text or "nothing"].append(member.member_id)
+    if len(by_text) < 2:
         return
     yield warning(
         "subscriptions-differ",
-        f"members ask for different topics, in {count(len(kinds), 'way')}: {_shares(kinds)}; if that is not meant, "
+        f"members ask for different topics, in {count(len(by_text), 'way')}: {_shares(by_text)}; if that is not meant, "
         "a rolling deployment is under way or two applications share the name",
-        _minority(kinds),
+        _minority(by_text),
     )
 
 
 def _versions(facts: GroupFacts) -> Iterator[Finding]:
-    kinds: dict[str, list[str]] = defaultdict(list)
+    by_text: dict[str, list[str]] = defaultdict(list)
     for member in facts.members:
         version = member.subscription.version
         if version is not None:
-            kinds[f"v{version}, {SAID_BY.get(version, 'newer than known')}"].append(member.member_id)
-    if len(kinds) > 1:
+            by_text[f"v{version}, {VERSIONS.get(version, 'newer than known')}"].append(member.member_id)
+    if len(by_text) > 1:
         yield warning(
             "clients-differ",
-            f"members write subscriptions of {len(kinds)} versions: {_shares(kinds)}: clients of different makes or "
-            "ages, maybe an upgrade under way",
-            _minority(kinds),
+            f"members write subscriptions of {len(by_text)} versions: {_shares(by_text)}: clients of different makes "
+            "or ages, maybe an upgrade under way",
+            _minority(by_text),
         )
 
 
@@ -81,12 +81,12 @@ def _user_data(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-def _shares(kinds: Mapping[str, Sequence[str]]) -> str:
-    ordered = sorted(kinds, key=lambda words: (-len(kinds[words]), words))
-    return some([f"{count(len(kinds[words]), 'member')}: {words}" for words in ordered])
+def _shares(by_text: Mapping[str, Sequence[str]]) -> str:
+    ordered = sorted(by_text, key=lambda text: (-len(by_text[text]), text))
+    return some([f"{count(len(by_text[text]), 'member')}: {text}" for text in ordered])
 
 
-def _minority(kinds: Mapping[str, Sequence[str]]) -> list[str]:
-    """All but those that are most."""
-    most = max(kinds.values(), key=len)
-    return [name for names in kinds.values() if names is not most for name in names]
+def _minority(by_text: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the members that are not in the largest set."""
+    most = max(by_text.values(), key=len)
+    return [name for names in by_text.values() if names is not most for name in names]

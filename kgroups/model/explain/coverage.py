@@ -1,4 +1,4 @@
-"""Which partitions have a member, and which members partitions; and whether that is what the assignor gives."""
+"""Partitions without members, members without partitions, and comparison with the result of the assignor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgroups.model.lag import RECREATED
 from kgroups.model.places import place_name
 
 from ..counts import count, some
-from .facts import GroupFacts, wanted_topics
+from .facts import GroupFacts, subscribed_topics
 from .findings import Finding, info, problem, warning
 from .participants import assignor_of, current, participants_of, run_to_fixed_point
 
@@ -21,19 +21,19 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
         names = _names(sorted(facts.recreated))
         text = f"the commits on {count(len(names), 'partition')} are of a deleted topic: {some(names)}: {RECREATED}"
         yield problem("recreated-topics", text, names)
-    if not facts.of_consumers or not facts.told_its_members:
+    if not facts.of_consumers or not facts.has_subscriptions:
         return
-    wanted = {topic for member in facts.members for topic in wanted_topics(facts, member)}
-    yield from _missing_topics(facts, wanted)
-    every = [(topic, number) for topic in sorted(wanted & facts.topics.keys()) for number in _numbers(facts, topic)]
-    held = Counter(pair for member in facts.members for pair in member.assignment.pairs())
-    yield from _twice(facts, held)
-    yield from _gone(facts, held)
+    subscribed = {topic for member in facts.members for topic in subscribed_topics(facts, member)}
+    yield from _missing_topics(facts, subscribed)
+    every = [(topic, number) for topic in sorted(subscribed & facts.topics.keys()) for number in _numbers(facts, topic)]
+    claims = Counter(pair for member in facts.members for pair in member.assignment.pairs())
+    yield from _claimed_twice(facts, claims)
+    yield from _claimed_but_gone(facts, claims)
     opaque = [member for member in facts.members if member.assignment.raw]
     if opaque:
         yield _undecoded(facts, opaque)
     else:
-        yield from _without_member(facts, every, held)
+        yield from _without_member(facts, every, claims)
         yield from _as_the_assignor_gives(facts)
     yield from _idle(facts, len(every))
 
@@ -53,14 +53,14 @@ def _numbers(facts: GroupFacts, topic: str) -> range:
     return range(facts.topics[topic].partitions)
 
 
-def _missing_topics(facts: GroupFacts, wanted: set[str]) -> Iterator[Finding]:
-    missing = sorted(wanted & facts.missing)
+def _missing_topics(facts: GroupFacts, subscribed: set[str]) -> Iterator[Finding]:
+    missing = sorted(subscribed & facts.missing)
     if missing:
         text = f"members ask for {_topics(missing)} that {_do(missing)} not exist: {some(missing)}"
         yield warning("missing-topics", text, missing)
-    untold = sorted(wanted & facts.untold)
-    if untold:
-        yield warning("untold-topics", f"nothing is known of {_topics(untold)}: {some(untold)}", untold)
+    undescribed = sorted(subscribed & facts.undescribed)
+    if undescribed:
+        yield warning("untold-topics", f"nothing is known of {_topics(undescribed)}: {some(undescribed)}", undescribed)
 
 
 def _do(names: list[str]) -> str:
@@ -75,8 +75,8 @@ def _names(pairs: list[TopicPartition]) -> list[str]:
     return [place_name(topic, number) for topic, number in pairs]
 
 
-def _twice(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]:
-    twice = _names(sorted(pair for pair, owners in held.items() if owners > 1))
+def _claimed_twice(facts: GroupFacts, claims: Counter[TopicPartition]) -> Iterator[Finding]:
+    twice = _names(sorted(pair for pair, owners in claims.items() if owners > 1))
     if twice:
         yield problem(
             "claimed-twice",
@@ -85,11 +85,11 @@ def _twice(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding
         )
 
 
-def _gone(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]:
+def _claimed_but_gone(facts: GroupFacts, claims: Counter[TopicPartition]) -> Iterator[Finding]:
     gone = _names(
         sorted(
             (topic, number)
-            for topic, number in held
+            for topic, number in claims
             if topic in facts.missing or (topic in facts.topics and number not in _numbers(facts, topic))
         )
     )
@@ -102,13 +102,18 @@ def _gone(facts: GroupFacts, held: Counter[TopicPartition]) -> Iterator[Finding]
         )
 
 
-def _without_member(facts: GroupFacts, every: list[TopicPartition], held: Counter[TopicPartition]) -> Iterator[Finding]:
-    free = [pair for pair in every if pair not in held]
-    if not free:
+def _without_member(
+    facts: GroupFacts, every: list[TopicPartition], claims: Counter[TopicPartition]
+) -> Iterator[Finding]:
+    unassigned = [pair for pair in every if pair not in claims]
+    if not unassigned:
         return
-    names, text = _names(free), f"{count(len(free), 'partition')} without a member: {some(_names(free))}"
-    meant = {pair for member in facts.members if member.target for pair in member.target.pairs()}
-    if all(pair in meant for pair in free) or facts.group.state in GroupState.REBALANCING:
+    names, text = (
+        _names(unassigned),
+        f"{count(len(unassigned), 'partition')} without a member: {some(_names(unassigned))}",
+    )
+    targets = {pair for member in facts.members if member.target for pair in member.target.pairs()}
+    if all(pair in targets for pair in unassigned) or facts.group.state in GroupState.REBALANCING:
         yield warning("without-member", f"{text}: on the way to one", names)
     else:
         why = "a topic that has grown, and that the members' next metadata refresh will show; or an assignor's mistake"
@@ -116,7 +121,7 @@ def _without_member(facts: GroupFacts, every: list[TopicPartition], held: Counte
 
 
 def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
-    # One that is to hold something waits for it: that is said where members are on their way.
+    # Members with a target assignment wait for it, which the rule about reconciliation reports.
     idle = [
         member.member_id
         for member in facts.members
@@ -136,17 +141,17 @@ def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
 
 
 def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
-    """The assignor, run again on what is known, changes nothing; or it would, and the group has not seen why yet."""
+    """Run the assignor again: either nothing changes, or members have not yet seen a reason for change."""
     assign = assignor_of(facts, facts.group.protocol)
-    if assign is None or facts.group.state != GroupState.STABLE or facts.untold:
+    if assign is None or facts.group.state != GroupState.STABLE or facts.undescribed:
         return
     now = current(facts)
-    then, _ = run_to_fixed_point(assign, participants_of(facts), facts.topics)
-    moved = [pair for member, pairs in then.items() for pair in sorted(set(pairs) - set(now[member]))]
-    lost = {pair for pairs in now.values() for pair in pairs} - {pair for pairs in then.values() for pair in pairs}
+    following, _ = run_to_fixed_point(assign, participants_of(facts), facts.topics)
+    moved = [pair for member, pairs in following.items() for pair in sorted(set(pairs) - set(now[member]))]
+    lost = {pair for pairs in now.values() for pair in pairs} - {pair for pairs in following.values() for pair in pairs}
     name = facts.group.protocol
     if lost:
-        return  # said already: partitions that are not there, or that nobody asks for
+        return  # already reported: partitions that do not exist, or that no member subscribes to
     if not moved:
         sizes = sorted(map(len, now.values()))
         yield info(

@@ -1,4 +1,4 @@
-"""All that the rules know of one group. Asked by :mod:`kgroups.admin.query.explain`; nothing else comes in."""
+"""The facts about one group, collected by :mod:`kgroups.admin.query.explain`; rules have no other input."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupType, Membe
 
 
 class Limit(NamedTuple):
-    """A setting of the broker; ``told`` by it, or else Kafka's default."""
+    """A broker setting; ``reported`` by the broker, otherwise Kafka's default."""
 
     name: str
     value: int
-    told: bool
+    reported: bool
 
     def __str__(self) -> str:
-        return f"{self.name} is {self.value:,}{'' if self.told else ' by default'}"
+        return f"{self.name} is {self.value:,}{'' if self.reported else ' by default'}"
 
 
 class BrokerLimits(NamedTuple):
-    """What bounds a group: members, bytes of a request, and bytes of one record in ``__consumer_offsets``."""
+    """The limits on a group: members, bytes of a request, and bytes of a record in ``__consumer_offsets``."""
 
     members: Limit = Limit("group.max.size", 2**31 - 1, False)
     consumers: Limit = Limit("group.consumer.max.size", 2**31 - 1, False)
@@ -31,8 +31,11 @@ class BrokerLimits(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """``how`` the coordinator was found, as in ``FindCoordinator v6``. ``partition`` of ``partitions`` of
-    ``__consumer_offsets`` holds the group; ``leader`` is the broker that leads it. ``None``: not told."""
+    """How the coordinator was found, and the partition of ``__consumer_offsets`` that stores the group.
+
+    ``how``: as in ``FindCoordinator v6``. ``partitions``: their number. ``leader``: the broker that leads
+    ``partition``. ``None``: not reported.
+    """
 
     how: str
     partition: int | None = None
@@ -41,16 +44,19 @@ class Placement(NamedTuple):
 
 
 class GroupFacts(NamedTuple):
-    """``topics`` are those that exist of all that members ask for or hold; ``missing`` do not exist; ``untold`` could
-    not be asked about, so that nothing is said of them. ``recreated`` are partitions with a commit from before their
-    topic was deleted and created again, as far as leader epochs tell. ``log``: what the group's own log tells, where it
-    was read. ``outsiders``: the commits of a client that is not a member, in words."""
+    """The facts about one group.
+
+    ``topics``: the existing topics that members subscribe to or own. ``missing``: those that do not exist.
+    ``undescribed``: those that could not be described, about which there are no findings. ``log``: the facts from the
+    group's log, if it was read. ``outsiders``: the commits of a client that is not a member, as text. ``recreated``:
+    partitions whose commit is older than their topic, which was deleted and recreated, as far as leader epochs show.
+    """
 
     group: Group
     placement: Placement
     topics: Mapping[str, Topic]
     missing: frozenset[str] = frozenset()
-    untold: frozenset[str] = frozenset()
+    undescribed: frozenset[str] = frozenset()
     limits: BrokerLimits = BrokerLimits()
     log: GroupLog | None = None
     outsiders: str | None = None
@@ -67,25 +73,27 @@ class GroupFacts(NamedTuple):
 
     @property
     def of_consumers(self) -> bool:
-        """Whether members share out the partitions of topics that they ask for: consumers, of either protocol."""
+        """Whether members are consumers, which distribute the partitions of topics, in either protocol."""
         classic = self.group.type in (GroupType.CLASSIC, None) and self.group.protocol_type == CONSUMER_PROTOCOL_TYPE
         return self.is_modern or classic
 
     @property
-    def told_its_members(self) -> bool:
-        """Whether subscriptions and assignments are known: brokers keep those of a classic group back while it is
-        rebalancing."""
+    def has_subscriptions(self) -> bool:
+        """Whether subscriptions and assignments are known: brokers omit those of rebalancing classic groups."""
         return any(member.subscription.topics or member.subscription.regex for member in self.members)
 
 
-def wanted_topics(facts: GroupFacts, member: Member) -> tuple[str, ...]:
-    """What a member asks for. Brokers do not tell which topics a regular expression matches: what is held, or meant to
-    be held, by the members with the same one stands for them."""
+def subscribed_topics(facts: GroupFacts, member: Member) -> tuple[str, ...]:
+    """Return the topics that a member subscribes to.
+
+    Brokers do not report which topics match a regular expression. Instead, these are the topics that are assigned to
+    members with the same expression, now or in their target assignments.
+    """
     topics = set(member.subscription.topics)
     regex = member.subscription.regex
     if regex:
         for other in facts.members:
             if other.subscription.regex == regex:
-                for held in (other.assignment, other.target):
-                    topics.update(entry.topic for entry in (held.topics if held else ()))
+                for assignment in (other.assignment, other.target):
+                    topics.update(entry.topic for entry in (assignment.topics if assignment else ()))
     return tuple(sorted(topics))

@@ -1,4 +1,4 @@
-"""What is found about a group: a sentence, how much it matters, and whom it concerns."""
+"""Findings about a group: a sentence, its severity, and its subjects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 
 class Severity(StrEnum):
-    """INFO: how it is. WARNING: it will bite, or is on its way. PROBLEM: something is not consumed, or will not be."""
+    """The severity of a finding.
+
+    INFO: a fact. WARNING: likely to cause a problem, or still in progress. PROBLEM: records are not consumed, or will
+    not be.
+    """
 
     INFO = "info"
     WARNING = "warning"
@@ -16,7 +20,10 @@ class Severity(StrEnum):
 
 
 class Finding(NamedTuple):
-    """``rule`` is a stable name. ``subjects`` are all members, topics or partitions that ``text`` may only count."""
+    """A finding. ``rule`` is a stable name.
+
+    ``subjects``: all members, topics, or partitions that it is about; ``text`` may contain only their number.
+    """
 
     severity: Severity
     rule: str

@@ -1,4 +1,4 @@
-"""What the group's own log tells, where it was read: since when the group is as it is, and how long it waits."""
+"""Facts from the group's log, if it was read: times of changes, and timeouts of members."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _timeouts(facts: GroupFacts) -> Iterator[Finding]:
-    kinds: dict[str, list[str]] = defaultdict(list)
+    by_text: dict[str, list[str]] = defaultdict(list)
     for member in facts.members:
-        told = facts.log.timeouts.get(member.member_id) if facts.log else None
-        if told and told.session is not None and told.rebalance is not None:
-            kinds[f"session {told.session:,} ms, rebalance {told.rebalance:,} ms"].append(member.member_id)
-    if len(kinds) == 1:
-        (words,) = kinds
+        timeouts = facts.log.timeouts.get(member.member_id) if facts.log else None
+        if timeouts and timeouts.session is not None and timeouts.rebalance is not None:
+            by_text[f"session {timeouts.session:,} ms, rebalance {timeouts.rebalance:,} ms"].append(member.member_id)
+    if len(by_text) == 1:
+        (text,) = by_text
         yield info(
             "timeouts",
-            f"time-outs are {words}: a member that dies keeps its partitions for that time, and a rebalance waits that "
+            f"time-outs are {text}: a member that dies keeps its partitions for that time, and a rebalance waits that "
             "long for members to rejoin",
         )
-    elif kinds:
-        ordered = sorted(kinds, key=lambda words: (-len(kinds[words]), words))
-        shares = some([f"{count(len(kinds[words]), 'member')}: {words}" for words in ordered])
+    elif by_text:
+        ordered = sorted(by_text, key=lambda text: (-len(by_text[text]), text))
+        shares = some([f"{count(len(by_text[text]), 'member')}: {text}" for text in ordered])
         yield warning("timeouts", f"members have different time-outs; a rebalance waits for the longest: {shares}")

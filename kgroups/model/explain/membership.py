@@ -1,4 +1,4 @@
-"""Who is in the group: static members, members on their way, an upgrade to KIP-848 under way, racks."""
+"""The members: static members, reconciliation, upgrades to KIP-848, and racks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _of(number: int, facts: GroupFacts, one: str, many: str) -> str:
 
 
 def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
-    """Members that still speak the classic protocol in a KIP-848 group."""
+    """Yield a finding about members of a KIP-848 group that still use the classic protocol."""
     classic = [member.member_id for member in facts.members if member.upgraded is False]
     if classic:
         yield warning(

@@ -1,4 +1,4 @@
-"""A group's members as an assignor sees them, and an assignor run until nothing changes any more."""
+"""The members of a group as input of an assignor, and repeated runs of an assignor."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from kgroups.model.assignors.java_order import copied, hash_of_text
 from kgroups.model.assignors.shape import Assigned, Assignor, Participant, TopicPartition, Topics
 from kgroups.model.groups import Member
 
-from .facts import GroupFacts, wanted_topics
+from .facts import GroupFacts, subscribed_topics
 
 ROUNDS = 10
-"""More than any assignor takes."""
+"""More than any assignor needs."""
 
 
 def assignor_of(facts: GroupFacts, name: str) -> Assignor | None:
-    """Kafka's own of that name, on the side that assigns in this group; ``None`` where there is none."""
+    """Return Kafka's client or broker assignor of that name, depending on the group; ``None`` if there is none."""
     return (OF_BROKERS if facts.is_modern else OF_CLIENTS).get(name)
 
 
 def participants_of(facts: GroupFacts) -> list[Participant]:
-    """Each member with what it holds, or is meant to hold: what it would tell in a rebalance now."""
+    """Return each member with its assignment, or its target assignment: what it would report in a rebalance now."""
     held = current(facts)
     return [
         Participant(
             member.member_id,
-            wanted_topics(facts, member),
+            subscribed_topics(facts, member),
             _as_kept(held[member.member_id]),
             0,
             member.instance_id,
@@ -37,14 +37,14 @@ def participants_of(facts: GroupFacts) -> list[Participant]:
 
 
 def _as_kept(pairs: Sequence[TopicPartition]) -> tuple[TopicPartition, ...]:
-    """Topics in the order in which a broker came to them first: where ids of two share a bucket, it stays so."""
+    """Sort by topic as a broker iterates: if two IDs are in the same bucket, the order of insertion decides."""
     topics = copied(dict.fromkeys(topic for topic, _ in pairs), hash_of_text)
     place = {topic: at for at, topic in enumerate(topics)}
     return tuple(sorted(pairs, key=lambda pair: place[pair[0]]))
 
 
 def current(facts: GroupFacts) -> Assigned:
-    """Who holds what; in a KIP-848 group who is meant to, as its assignors look at nothing else."""
+    """Return the assignment of each member, in a KIP-848 group the target assignment, which its assignors use."""
     return {member.member_id: list(_held(member.target or member.assignment).pairs()) for member in facts.members}
 
 
@@ -53,7 +53,10 @@ def _held(assignment: Assignment) -> Assignment:
 
 
 def run_to_fixed_point(assign: Assignor, members: Sequence[Participant], topics: Topics) -> tuple[Assigned, int]:
-    """Where it comes to rest, and after how many rebalances: an assignor that works in steps takes two."""
+    """Run an assignor until its result no longer changes; return it, and the number of rebalances.
+
+    An incremental assignor takes two.
+    """
     assigned = assign(members, topics)
     for rounds in range(1, ROUNDS):
         members = [each._replace(owned=tuple(assigned[each.member_id]), generation=rounds) for each in members]
@@ -69,10 +72,10 @@ def _same(one: Assigned, other: Assigned) -> bool:
 
 
 def could_hold(facts: GroupFacts, member: Member) -> int | None:
-    """Partitions of all that it asks for; ``None`` where that is not known."""
-    if not facts.of_consumers or not facts.told_its_members:
+    """Return the number of partitions of the topics that a member subscribes to; ``None`` if unknown."""
+    if not facts.of_consumers or not facts.has_subscriptions:
         return None
-    topics = wanted_topics(facts, member)
-    if facts.untold.intersection(topics):
+    topics = subscribed_topics(facts, member)
+    if facts.undescribed.intersection(topics):
         return None
     return sum(facts.topics[topic].partitions for topic in topics if topic in facts.topics)

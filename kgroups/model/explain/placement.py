@@ -1,4 +1,4 @@
-"""Where the group is kept, what it is doing, by which protocol, and who leads it."""
+"""The coordinator, the state, the protocol, and the leader of a group."""
 
 from __future__ import annotations
 
@@ -94,8 +94,11 @@ def _by(assignor: str) -> str:
 
 def _leader(facts: GroupFacts) -> Iterator[Finding]:
     if facts.group.type not in (GroupType.CLASSIC, None):
-        return  # nobody leads: the broker assigns
-    url = next((told["leader_url"] for told in _told(facts) if told.get("leader_url")), None)
+        return  # there is no leader: the broker assigns
+    url = next(
+        (worker["leader_url"] for worker in _worker_facts(facts) if worker.get("leader_url")),
+        None,
+    )
     if facts.log and facts.log.leader:
         yield info(
             "leader",
@@ -112,8 +115,8 @@ def _leader(facts: GroupFacts) -> Iterator[Finding]:
         )
 
 
-def _told(facts: GroupFacts) -> Iterator[Mapping[str, object]]:
-    """What Connect's workers tell; who leads a Schema Registry need not be who leads the group."""
+def _worker_facts(facts: GroupFacts) -> Iterator[Mapping[str, object]]:
+    """Yield facts from Connect workers; the leader of a Schema Registry need not be that of the group."""
     for member in facts.members:
         if isinstance(member.assignment.user_data, WorkerAssignment):
             yield member.assignment.user_data.facts()

@@ -1,4 +1,4 @@
-"""Groups in which Schema Registries elect who of them takes new schemas; Karapace does the same."""
+"""Groups of Schema Registry instances, which elect the one that registers new schemas; also of Karapace."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .findings import Finding, info, problem, warning
 
 
 def find(facts: GroupFacts) -> Iterator[Finding]:
-    given = [
+    assignments = [
         member.assignment.user_data
         for member in facts.members
         if isinstance(member.assignment.user_data, RegistryAssignment)
     ]
-    told = [
+    identities = [
         member.subscription.user_data
         for member in facts.members
         if isinstance(member.subscription.user_data, RegistryIdentity)
     ]
-    if given:
-        yield _leader(given[0], len(told))
-    yield from _same_urls(given, told)
+    if assignments:
+        yield _leader(assignments[0], len(identities))
+    yield from _same_urls(assignments, identities)
 
 
-def _leader(given: RegistryAssignment, members: int) -> Finding:
-    """Confluent's give no leader when nobody may lead; Karapace gives one that says of itself that it may not."""
-    leader = given.identity
+def _leader(assignment: RegistryAssignment, members: int) -> Finding:
+    """Return who leads. Without an eligible member, Confluent's reports none, Karapace one that is not eligible."""
+    leader = assignment.identity
     if leader is None or leader.eligible is False:
         text = f"no registry takes new schemas: of {count(members, 'registry', 'registries')} none may lead"
         return problem("registry-leader", text)
@@ -39,8 +39,8 @@ def _leader(given: RegistryAssignment, members: int) -> Finding:
     )
 
 
-def _same_urls(given: list[RegistryAssignment], told: list[RegistryIdentity]) -> Iterator[Finding]:
-    same = sorted(url for url, count in Counter(each.url for each in told).items() if count > 1)
+def _same_urls(assignments: list[RegistryAssignment], identities: list[RegistryIdentity]) -> Iterator[Finding]:
+    same = sorted(url for url, count in Counter(each.url for each in identities).items() if count > 1)
     if same:
         yield warning(
             "registry-urls",
@@ -48,6 +48,6 @@ def _same_urls(given: list[RegistryAssignment], told: list[RegistryIdentity]) ->
             "each its own host name",
             same,
         )
-    elif any(each.error for each in given):
-        error = next(each.error for each in given if each.error)
+    elif any(each.error for each in assignments):
+        error = next(each.error for each in assignments if each.error)
         yield warning("registry-urls", f"the registry that assigned the roles reported error {error}")

@@ -1,4 +1,4 @@
-"""The table beside the sentences: one row for each member."""
+"""The table of members, in addition to the findings."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import NamedTuple
 from kgroups.model.assignment import Assignment, Subscription
 from kgroups.model.groups import Member
 
-from .facts import GroupFacts, wanted_topics
+from .facts import GroupFacts, subscribed_topics
 from .participants import could_hold
 
 
 class ExplainedMember(NamedTuple):
-    """``could_hold``: partitions of all that it asks for. ``subscription_version`` and ``metadata_bytes`` are known in
-    classic groups only. ``note``: what is odd about it."""
+    """One member.
+
+    ``could_hold``: the number of partitions of all topics that it subscribes to. ``subscription_version`` and
+    ``metadata_bytes`` are known only in classic groups. ``note``: what is unusual about it.
+    """
 
     group: str
     consumer_id: str
@@ -51,13 +54,13 @@ def explained_members(facts: GroupFacts) -> Iterator[ExplainedMember]:
 def _notes(facts: GroupFacts, member: Member) -> Iterator[str]:
     if member.assignment.raw:
         yield f"its assignment cannot be decoded: {member.assignment.raw.reason}"
-    elif facts.told_its_members and not member.assignment.size:
+    elif facts.has_subscriptions and not member.assignment.size:
         yield "holds nothing"
     if member.upgraded is False:
         yield "speaks the classic protocol"
     if member.target is not None and member.target.topics != member.assignment.topics:
         yield f"is to hold {str(member.target) or 'nothing'}"
-    if facts.of_consumers and facts.told_its_members and not wanted_topics(facts, member):
+    if facts.of_consumers and facts.has_subscriptions and not subscribed_topics(facts, member):
         yield "asks for nothing"
     if member.subscription.raw and facts.of_consumers:
         yield "its subscription cannot be read"

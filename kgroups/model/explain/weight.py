@@ -1,9 +1,8 @@
-"""What the group weighs: members' metadata, what a rebalance sends, and the broker's limits.
+"""The size of the group's metadata, of the requests of a rebalance, and the broker's limits.
 
-In every rebalance of a classic group the leader gets the metadata of all members: members times metadata. A rolling
-restart is two rebalances for each member: it grows with the square. And the group is one record of
-``__consumer_offsets``, with all metadata and all assignments in it: what does not fit there ends in a rebalance that
-fails again and again.
+In each rebalance of a classic group, the leader receives the metadata of all members. A rolling restart causes two
+rebalances per member, so that its volume grows with the square of the number of members. The group is one record of
+``__consumer_offsets``, with all metadata and assignments; if it exceeds the limit, rebalances fail repeatedly.
 """
 
 from __future__ import annotations
@@ -17,16 +16,19 @@ from .facts import GroupFacts, Limit
 from .findings import Finding, info, problem, warning
 
 NEAR, TOO_NEAR = 0.5, 0.9
-"""Of a limit: a warning, a problem."""
+"""Fractions of a limit: for a warning, and for a problem."""
 
 _FIXED_IN_RESPONSE = 8
 _FIXED_IN_RECORD = 26
-"""Lengths and time-outs, for each member."""
+"""Bytes of lengths and timeouts per member."""
 
 
 class Weight:
-    """In bytes: one member's ``metadata`` at most, the JoinGroup ``response`` to the leader, its SyncGroup ``request``
-    with all assignments, and the ``record`` of the group."""
+    """Sizes in bytes.
+
+    ``metadata``: the largest of a member. ``response``: JoinGroup, to the leader. ``request``: SyncGroup, with all
+    assignments. ``record``: that of the group.
+    """
 
     def __init__(self, members: tuple[Member, ...]) -> None:
         sizes = [(member.metadata_bytes or 0) for member in members]
@@ -90,7 +92,7 @@ def _near(rule: str, value: int, limit: Limit, subject: str) -> Iterator[Finding
 
 
 def in_bytes(size: int) -> str:
-    """``512 B``, ``1.5 KiB``, ``20.0 MiB``."""
+    """Return ``512 B``, ``1.5 KiB``, or ``20.0 MiB``."""
     if size < 1024:
         return f"{size} B"
     value, units = size / 1024, ["KiB", "MiB", "GiB"]

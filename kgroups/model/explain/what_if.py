@@ -1,4 +1,4 @@
-"""What would change if a member came or went, the assignor were another, or a topic grew: the assignors run offline."""
+"""Simulate changes of members, assignor, or topics, by running assignors offline."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kgroups.model.assignors import INCREMENTAL, OF_BROKERS, OF_CLIENTS
 from kgroups.model.assignors.shape import Assigned, Assignor, TopicPartition
 
 from ..counts import count
-from .change import Change, Imagined, InvalidChange, apply
-from .facts import GroupFacts, wanted_topics
+from .change import Change, InvalidChange, SimulatedGroup, apply
+from .facts import GroupFacts, subscribed_topics
 from .participants import current, participants_of, run_to_fixed_point
 
 
 class Shift(NamedTuple):
-    """What it would be for one member: partitions that it has now and then, those that it gets, and those it loses.
+    """The effect on one member: its number of partitions now and then, and the partitions that it gains and loses.
 
-    ``status`` is ``new``, ``leaves``, or ``None`` for one that is there and stays.
+    ``status``: ``new``, ``leaves``, or ``None`` for a member that stays.
     """
 
     consumer_id: str
@@ -30,8 +30,11 @@ class Shift(NamedTuple):
 
 
 class WhatIf(NamedTuple):
-    """``moved`` from members that stay; ``taken_over`` from such that leave; ``added``: nobody has them now.
-    ``dropped``: nobody would have them. ``paused``: not read while it happens. ``rebalances``: that it takes."""
+    """The result of a simulation.
+
+    ``moved``: partitions from members that stay. ``taken_over``: from members that leave. ``added``: that have no owner
+    now. ``dropped``: that would have no owner. ``paused``: not read during the change. ``rebalances``: their number.
+    """
 
     changes: tuple[str, ...]
     assignor: str
@@ -49,25 +52,25 @@ class WhatIf(NamedTuple):
 
 
 class NotEnoughData(Exception):
-    """What is asked for cannot be worked out of what is known; the text says why."""
+    """The known facts do not suffice for a simulation; the message says why."""
 
 
 def simulate(facts: GroupFacts, changes: Sequence[Change]) -> WhatIf:
-    """The group after these changes, one after the other.
+    """Simulate changes, applied in order.
 
-    A new member asks for what most ask for, and comes last in the order of ids. Where ``members`` shrinks, those
-    that are last in that order leave.
+    A new member has the most common subscription, and the last member ID in sort order. If ``members`` decreases, the
+    last members in that order leave.
 
-    :raises InvalidChange: when a change cannot be made to this group.
-    :raises NotEnoughData: when not enough is known of the group.
+    :raises InvalidChange: if a change does not apply to this group.
+    :raises NotEnoughData: if necessary facts are unknown.
     """
     _check(facts)
     before = current(facts)
-    now = Imagined(tuple(participants_of(facts)), dict(facts.topics), facts.group.protocol)
+    now = SimulatedGroup(tuple(participants_of(facts)), dict(facts.topics), facts.group.protocol)
     then = apply(now, changes)
     modern, assign = _assignor(facts, then.assignor)
     after, rounds = run_to_fixed_point(assign, then.members, then.topics)
-    return _told(before, after, now, then, modern, rounds, tuple(change.text for change in changes))
+    return _result(before, after, now, then, modern, rounds, tuple(change.text for change in changes))
 
 
 def _check(facts: GroupFacts) -> None:
@@ -76,7 +79,7 @@ def _check(facts: GroupFacts) -> None:
         raise NotEnoughData("its members are not consumers: no assignor of consumers is at work")
     if not facts.members:
         raise NotEnoughData("it has no members: what they would ask for is not known")
-    if not facts.told_its_members:
+    if not facts.has_subscriptions:
         raise NotEnoughData(
             f"its state is {state}: subscriptions and assignments are not reported; retry when it is Stable"
         )
@@ -87,13 +90,15 @@ def _check(facts: GroupFacts) -> None:
         ):
             if raw:
                 raise NotEnoughData(f"the {what} of member '{member.member_id}' is unknown: {raw.reason}")
-    untold = sorted({topic for member in facts.members for topic in wanted_topics(facts, member)} & facts.untold)
-    if untold:
-        raise NotEnoughData(f"how many partitions the topic {untold[0]!r} has is not known")
+    undescribed = sorted(
+        {topic for member in facts.members for topic in subscribed_topics(facts, member)} & facts.undescribed
+    )
+    if undescribed:
+        raise NotEnoughData(f"how many partitions the topic {undescribed[0]!r} has is not known")
 
 
 def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
-    """Whether the broker assigns, and how. A classic group may be asked about the broker's uniform: to upgrade it."""
+    """Return whether the broker assigns, and the assignor; a classic group may use uniform, to simulate its upgrade."""
     if facts.is_modern:
         if name in OF_BROKERS:
             return True, OF_BROKERS[name]
@@ -108,11 +113,11 @@ def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
     raise InvalidChange(f"unknown assignor '{name}': use assignor=NAME, one of {', '.join(OF_CLIENTS)}")
 
 
-def _told(
+def _result(
     before: Assigned,
     after: Assigned,
-    now: Imagined,
-    then: Imagined,
+    now: SimulatedGroup,
+    then: SimulatedGroup,
     modern: bool,
     rounds: int,
     changes: tuple[str, ...],
@@ -154,7 +159,7 @@ def _as_assignment(pairs: set[TopicPartition]) -> Assignment:
     return assignment_of((topic, (number,)) for topic, number in pairs)
 
 
-def _sentence(what_if: WhatIf, now: Imagined, modern: bool) -> str:
+def _sentence(what_if: WhatIf, now: SimulatedGroup, modern: bool) -> str:
     parts = [f"{count(what_if.moved, 'partition')} of {what_if.partitions:,} would move from members that stay"]
     if what_if.taken_over:
         parts.append(f"{what_if.taken_over:,} from members that leave")
@@ -167,8 +172,8 @@ def _sentence(what_if: WhatIf, now: Imagined, modern: bool) -> str:
     return f"{head}; {_manner(what_if, now, modern)}"
 
 
-def _manner(what_if: WhatIf, now: Imagined, modern: bool) -> str:
-    """Who stops meanwhile."""
+def _manner(what_if: WhatIf, now: SimulatedGroup, modern: bool) -> str:
+    """Return how the rebalance proceeds, and which members stop meanwhile."""
     only = "members go on reading what they keep"
     if modern:
         how = f"incrementally, the broker has each member revoke and add partitions step by step (KIP-848): {only}"

@@ -1,5 +1,7 @@
-"""Groups whose members share out other things than partitions: Connect's workers their connectors and tasks, those of
-Kafka Streams (KIP-1071) the tasks of their topology."""
+"""Groups that distribute other work than partitions.
+
+Connect workers have connectors and tasks; members of streams groups (KIP-1071) have the tasks of their topology.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     if facts.group.type == GroupType.STREAMS:
         yield from _tasks(facts)
         return
-    told = [member.assignment.user_data for member in facts.members]
+    user_data = [member.assignment.user_data for member in facts.members]
     work = {
         member.member_id: each
-        for member, each in zip(facts.members, told, strict=True)
+        for member, each in zip(facts.members, user_data, strict=True)
         if isinstance(each, WorkerAssignment)
     }
     if work:
@@ -47,14 +49,14 @@ def _tasks(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _balance(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
-    connectors = {name: sum(each.itself for each in told.work) for name, told in work.items()}
-    tasks = {name: sum(len(each.tasks) for each in told.work) for name, told in work.items()}
+    connectors = {name: sum(each.itself for each in assignment.work) for name, assignment in work.items()}
+    tasks = {name: sum(len(each.tasks) for each in assignment.work) for name, assignment in work.items()}
     loads = [connectors[name] + tasks[name] for name in work]
     text = (
         f"{count(len(work), 'worker')} run {count(sum(connectors.values()), 'connector')} and "
         f"{count(sum(tasks.values()), 'task')}, {min(loads):,} to {max(loads):,} of them each"
     )
-    waiting = max((told.delay_ms or 0 for told in work.values()), default=0)
+    waiting = max((assignment.delay_ms or 0 for assignment in work.values()), default=0)
     if waiting:
         yield warning(
             "balance", f"{text}; a lost worker is waited for, {waiting:,} ms, before its work is given to others"
@@ -66,9 +68,9 @@ def _balance(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
 
 
 def _versions(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
-    kinds: dict[int, list[str]] = defaultdict(list)
-    for name, told in work.items():
-        kinds[told.version].append(name)
-    if len(kinds) > 1:
-        shares = [f"{count(len(names), 'worker')} v{version}" for version, names in sorted(kinds.items())]
+    workers_by_version: dict[int, list[str]] = defaultdict(list)
+    for name, assignment in work.items():
+        workers_by_version[assignment.version].append(name)
+    if len(workers_by_version) > 1:
+        shares = [f"{count(len(names), 'worker')} v{version}" for version, names in sorted(workers_by_version.items())]
         yield warning("clients-differ", f"workers write assignments of different versions: {some(shares)}")

@@ -1,4 +1,7 @@
-"""Which internal topics of streams groups go with them: only those that are theirs by what runs, and by their names."""
+"""The internal topics of streams groups that are deleted with them: only those that are their own.
+
+A topic is a group's own if its topology uses it, and if its name shows it.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,12 @@ NO_WAY_BACK = "internal topics are deleted with all that is in them: no undo fil
 
 
 def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None) -> Outcome[TopicDeletion]:
-    """Those of the groups without members, sorted by group; where topics are ``named``, these of them, and a failure
-    for each that no group has. So is a streams group whose topology is not told: which are its own, nobody knows."""
+    """Return the internal topics to delete, of groups without members, sorted by group.
+
+    :param named: only these topics; the outcome has a failure for each that no group has.
+
+    A streams group whose topology is not reported is a failure, because its internal topics are unknown.
+    """
     doomed: list[TopicDeletion] = []
     seen: set[str] = set()
     failures: list[Failure] = []
@@ -27,16 +34,16 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
             failures.append(Failure(Scope.GROUP, group.group_id, UNTOLD))
         if group.state in GroupState.WITHOUT_MEMBERS:
             doomed += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
-    strange = sorted(set(named or ()) - seen)
+    unknown = sorted(set(named or ()) - seen)
     message = "not an internal topic of these groups: it is not deleted"
-    failures += (Failure(Scope.TOPIC, topic, message) for topic in strange)
+    failures += (Failure(Scope.TOPIC, topic, message) for topic in unknown)
     return Outcome(tuple(doomed), tuple(failures))
 
 
 def without_others(doomed: Outcome[TopicDeletion], groups: Iterable[str]) -> Outcome[TopicDeletion]:
-    """Leave out topics that may belong to another group, whose longer name they begin with, too.
+    """Omit topics that may belong to another group, whose longer name they also start with.
 
-    A topology is what a client says, so that group ``orders`` may name ``orders-eu-store-changelog`` of ``orders-eu``.
+    Clients declare the topology, so that group ``orders`` may use ``orders-eu-store-changelog`` of ``orders-eu``.
 
     :param groups: the names of all groups.
     """
@@ -55,7 +62,7 @@ def without_others(doomed: Outcome[TopicDeletion], groups: Iterable[str]) -> Out
 
 
 def kept_remarks(groups: Iterable[Group]) -> list[str]:
-    """What is said of internal topics that stay when their group goes."""
+    """Return notices about internal topics that are kept when their group is deleted."""
     remarks = []
     for group in groups:
         if topics := internal_topics(group):
@@ -65,26 +72,33 @@ def kept_remarks(groups: Iterable[Group]) -> list[str]:
 
 
 def of_inputs(keys: Iterable[PlanKey], groups: Iterable[Group], named: Collection[str] | None) -> Outcome[PlanKey]:
-    """Of a reset of streams groups what concerns their input topics: what stands in internal topics belongs to the
-    state that has come of it, and is not to be read again. One that was ``named`` all the same is a failure."""
+    """Return the partitions of a reset, for streams groups only those of input topics.
+
+    Internal topics belong to state that exists already, and must not be read again.
+
+    :param named: topics that were selected by name: an internal one is a failure.
+    """
     internal = {group.group_id: group for group in groups if group.type == GroupType.STREAMS}
     kept: list[PlanKey] = []
-    refused: dict[tuple[str, str], None] = {}
+    rejected: dict[tuple[str, str], None] = {}
     for key in keys:
         group, topic, _ = key
         if group not in internal or _is_input(internal[group], topic):
             kept.append(key)
         elif named is not None and topic in named:
-            refused[group, topic] = None
+            rejected[group, topic] = None
     failures = (
         Failure(Scope.TOPIC, topic, f"not an input topic of streams group '{group}': it is not reset")
-        for group, topic in refused
+        for group, topic in rejected
     )
     return Outcome(tuple(kept), tuple(failures))
 
 
 def _is_input(group: Group, topic: str) -> bool:
-    """Of an application that is not ready, for a topic is missing, whatever is not named as an internal topic."""
+    """Return whether a topic is an input topic.
+
+    If a group is not ready because a topic is missing, all topics count that are not named as internal topics.
+    """
     if group.topology and is_ready(group):
         return topic in group.topology.sources
     return not is_internal_name(topic, group.group_id)

@@ -1,1 +1,1 @@
-"""Rows of each view, built from the domain."""
+"""The rows of each view, built from domain types."""

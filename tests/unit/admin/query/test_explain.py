@@ -56,7 +56,7 @@ def test_placement_names_partition_and_lookup_api(version: str, finding: int, li
 def test_explain_data_separates_existing_and_missing_topics() -> None:
     outcome = gathered(shop(), Selection(("a",)))
     (facts,) = outcome.items
-    assert (facts.topics["t"].partitions, facts.missing, facts.untold) == (2, {"gone"}, frozenset())
+    assert (facts.topics["t"].partitions, facts.missing, facts.undescribed) == (2, {"gone"}, frozenset())
     assert outcome.failures == ()
 
 
@@ -64,7 +64,7 @@ def test_explain_data_unauthorized_topic_is_a_failure_not_missing() -> None:
     fake = shop()
     fake.world.fail("Metadata", "t", ErrorCode.topic_authorization_failed)
     outcome = gathered(fake, Selection(("b",)))
-    assert (outcome.items[0].topics, outcome.items[0].untold) == ({}, {"t"})
+    assert (outcome.items[0].topics, outcome.items[0].undescribed) == ({}, {"t"})
     assert [failure.error for failure in outcome.failures] == ["TOPIC_AUTHORIZATION_FAILED"]
 
 

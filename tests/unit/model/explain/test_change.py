@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kgroups.model.assignors.shape import Participant, Topic
-from kgroups.model.explain.change import Change, Imagined, InvalidChange, apply, parse_change
+from kgroups.model.explain.change import Change, InvalidChange, SimulatedGroup, apply, parse_change
 
-GROUP = Imagined(
+GROUP = SimulatedGroup(
     (
         Participant("b-2", ("t",)),
         Participant("a-1", ("t", "u")),
@@ -18,11 +18,11 @@ GROUP = Imagined(
 )
 
 
-def changed(*texts: str) -> Imagined:
+def changed(*texts: str) -> SimulatedGroup:
     return apply(GROUP, [parse_change(text) for text in texts])
 
 
-def ids(group: Imagined) -> list[str]:
+def ids(group: SimulatedGroup) -> list[str]:
     return [member.member_id for member in group.members]
 
 

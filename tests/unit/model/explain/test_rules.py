@@ -119,8 +119,8 @@ def test_missing_topics_and_partitions_are_reported() -> None:
 
 
 def test_unreported_topics_are_not_missing() -> None:
-    untold = facts(member("a", {"x": (0, 1)}, ("x",)), partitions={}, untold=frozenset({"x"}))
-    assert notable(untold) == {"untold-topics": Severity.WARNING}
+    undescribed = facts(member("a", {"x": (0, 1)}, ("x",)), partitions={}, undescribed=frozenset({"x"}))
+    assert notable(undescribed) == {"untold-topics": Severity.WARNING}
 
 
 def test_different_subscriptions_are_reported() -> None:

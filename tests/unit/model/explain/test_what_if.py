@@ -116,7 +116,7 @@ def test_what_if_rejects_unavailable_assignors(given: GroupFacts, text: str, why
             "the subscription of member 'b' is unknown: too short",
         ),
         (
-            facts(member("a"), partitions={}, untold=frozenset({"t"})),
+            facts(member("a"), partitions={}, undescribed=frozenset({"t"})),
             "how many partitions the topic 't' has is not known",
         ),
     ],
