@@ -88,15 +88,15 @@ def remove_members(
             except KgroupsError as error:
                 now = Outcome((), tuple(unchecked(name, error) for name in names))
             refused = not_as_planned(part, now)
-            alone = {_key(each.leaver) for each in refused}
+            alone = {_key(each.removal) for each in refused}
             going = [leaver for leaver in part if _key(leaver) not in alone]
             journal: RemovalJournal = Journal()
             stop.watch(journal)
             removed = await stop.bound(remover.remove_members(going, reason, journal)) or _so_far(journal, going, stop)
             items += (*removed.items, *refused)
             failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in refused if each.failure))))
-        items.sort(key=lambda each: _key(each.leaver))
-        rows = (remove_member_row(each.leaver, result_and_error(each.result, each.failure)) for each in items)
+        items.sort(key=lambda each: _key(each.removal))
+        rows = (remove_member_row(each.removal, result_and_error(each.result, each.failure)) for each in items)
         return Outcome(tuple(rows), tuple(failures))
 
     def question(planned: Sequence[MemberRemoval]) -> str:
@@ -116,7 +116,7 @@ def _so_far(journal: RemovalJournal, leavers: Sequence[MemberRemoval], stop: Int
     items: list[RemovedMember] = []
     for leaver in leavers:
         group = leaver.group_id
-        known = {_key(each.leaver): each for each in journal.results.get(group, ())}
+        known = {_key(each.removal): each for each in journal.results.get(group, ())}
         if journal.in_doubt(group):
             items.append(RemovedMember(leaver, Result.UNKNOWN, stop.unanswered(group)))
         else:

@@ -18,34 +18,34 @@ WIDEST = 100_000
 _RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
 
 
-def parse_topic_scope(words: Iterable[str]) -> TopicScope:
+def parse_topic_scope(texts: Iterable[str]) -> TopicScope:
     """Return the union of several ``TOPIC[:PARTITIONS]``.
 
     :raises UsageError: for an invalid topic or partition; the message quotes it.
     """
     scope: dict[str, frozenset[int] | None] = {}
-    for word in words:
-        topic, colon, ids = word.partition(":")
+    for text in texts:
+        topic, colon, ids = text.partition(":")
         if not topic.strip():
-            raise UsageError(f"--topic: {word!r} names no topic; say TOPIC or TOPIC:0,2-5")
+            raise UsageError(f"--topic: {text!r} names no topic; say TOPIC or TOPIC:0,2-5")
         check_sendable(topic, "--topic")
-        partitions = _partitions(word, ids) if colon else None
+        partitions = _partitions(text, ids) if colon else None
         known = scope.get(topic, frozenset())
         scope[topic] = None if partitions is None or known is None else known | partitions
     return scope
 
 
-def _partitions(word: str, ids: str) -> frozenset[int]:
+def _partitions(text: str, ids: str) -> frozenset[int]:
     found: set[int] = set()
     for part in ids.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match:
-            raise UsageError(f"--topic: {part!r} in {word!r} is neither a partition nor a range such as 2-5")
+            raise UsageError(f"--topic: {part!r} in {text!r} is neither a partition nor a range such as 2-5")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise UsageError(f"--topic: the range {part!r} in {word!r} ends before it begins")
+            raise UsageError(f"--topic: the range {part!r} in {text!r} ends before it begins")
         if last - first >= WIDEST or last >= 2**31:
-            raise UsageError(f"--topic: {part!r} in {word!r}: the number is too large")
+            raise UsageError(f"--topic: {part!r} in {text!r}: the number is too large")
         found.update(range(first, last + 1))
     return frozenset(found)
 

@@ -25,17 +25,17 @@ def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
 def _assign_equal(members: Sequence[Participant], topics: Topics) -> Assigned:
     """Let each member keep at most an equal share, in order; fill up the members below their share in turn."""
     assigned: Assigned = {member.member_id: [] for member in members}
-    wanted = _in_order((members[0].topics if members else ()), topics)
+    subscribed = _in_order((members[0].topics if members else ()), topics)
     owned = {partition for member in members for partition in member.owned}
-    free = [each for topic in wanted for each in _all_of(topic, topics) if each not in owned]
-    total = sum(topics[topic].partitions for topic in wanted)
+    free = [each for topic in subscribed for each in _all_of(topic, topics) if each not in owned]
+    total = sum(topics[topic].partitions for topic in subscribed)
     least, with_more = divmod(total, len(members)) if members else (0, 0)
     room: list[tuple[str, int]] = []
     for place, member in enumerate(members):
         one_more = with_more > 0
         share = least + one_more
         for topic, partitions in _by_topic(member.owned, topics):
-            if topic in wanted:
+            if topic in subscribed:
                 assigned[member.member_id] += partitions[:share]
                 free += partitions[share:]
                 share -= min(share, len(partitions))

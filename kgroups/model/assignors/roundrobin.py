@@ -13,6 +13,6 @@ def assign(members: Sequence[Participant], topics: Topics) -> Assigned:
     turn = cycle([(member.member_id, frozenset(member.topics)) for member in static_first(members)])
     for topic in by_name({topic for member in members for topic in member.topics} & topics.keys()):
         for partition in range(topics[topic].partitions):
-            member_id = next(each for each, wanted in turn if topic in wanted)
+            member_id = next(each for each, subscribed in turn if topic in subscribed)
             assigned[member_id].append((topic, partition))
     return assigned

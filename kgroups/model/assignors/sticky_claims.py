@@ -24,8 +24,8 @@ class Claims:
     def __init__(self, members: Sequence[Participant], topics: Topics) -> None:
         by_id = {member.member_id: member for member in members}
         self.members = {name: by_id[name] for name in grown(by_id, hash_of_text)}
-        wanted = {topic for member in members for topic in member.topics}
-        self.counts = {topic: topics[topic].partitions for topic in wanted if topic in topics}
+        subscribed = {topic for member in members for topic in member.topics}
+        self.counts = {topic: topics[topic].partitions for topic in subscribed if topic in topics}
         self.owned: dict[str, list[TopicPartition]] = {}
         self.disputed: set[TopicPartition] = set()
         self.latest = NO_GENERATION

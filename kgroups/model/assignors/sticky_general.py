@@ -171,7 +171,7 @@ def _even_out(group: _Group, ranking: _Ranking, partitions: Sequence[TopicPartit
 
 
 def _better_owner(group: _Group, ranking: _Ranking, partition: TopicPartition) -> str | None:
-    """Return who should have a partition instead of an owner with at least two more, or ``None``.
+    """Return a better owner for a partition whose owner has at least two more, or ``None``.
 
     It is the owner in an older generation, or otherwise the subscriber with the fewest.
     """

@@ -26,5 +26,5 @@ class StickyData(NamedTuple):
         return {}
 
     def __str__(self) -> str:
-        held = [] if self.previous is None else [f"previous {str(self.previous) or 'nothing'}"]
-        return " ".join([*held, f"generation {'none' if self.generation is None else self.generation}"])
+        previous = [] if self.previous is None else [f"previous {str(self.previous) or 'nothing'}"]
+        return " ".join([*previous, f"generation {'none' if self.generation is None else self.generation}"])

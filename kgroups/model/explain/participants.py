@@ -23,12 +23,12 @@ def assignor_of(facts: GroupFacts, name: str) -> Assignor | None:
 
 def participants_of(facts: GroupFacts) -> list[Participant]:
     """Return each member with its assignment, or its target assignment: what it would report in a rebalance now."""
-    held = current(facts)
+    assigned = current(facts)
     return [
         Participant(
             member.member_id,
             subscribed_topics(facts, member),
-            _as_kept(held[member.member_id]),
+            _in_broker_order(assigned[member.member_id]),
             0,
             member.instance_id,
         )
@@ -36,7 +36,7 @@ def participants_of(facts: GroupFacts) -> list[Participant]:
     ]
 
 
-def _as_kept(pairs: Sequence[TopicPartition]) -> tuple[TopicPartition, ...]:
+def _in_broker_order(pairs: Sequence[TopicPartition]) -> tuple[TopicPartition, ...]:
     """Sort by topic as a broker iterates: if two IDs are in the same bucket, the order of insertion decides."""
     topics = copied(dict.fromkeys(topic for topic, _ in pairs), hash_of_text)
     place = {topic: at for at, topic in enumerate(topics)}

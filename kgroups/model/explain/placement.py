@@ -95,10 +95,7 @@ def _by(assignor: str) -> str:
 def _leader(facts: GroupFacts) -> Iterator[Finding]:
     if facts.group.type not in (GroupType.CLASSIC, None):
         return  # there is no leader: the broker assigns
-    url = next(
-        (worker["leader_url"] for worker in _worker_facts(facts) if worker.get("leader_url")),
-        None,
-    )
+    url = next((worker["leader_url"] for worker in _worker_facts(facts) if worker.get("leader_url")), None)
     if facts.log and facts.log.leader:
         yield info(
             "leader",

@@ -29,7 +29,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
 
 
 def _leader(assignment: RegistryAssignment, members: int) -> Finding:
-    """Return who leads. Without an eligible member, Confluent's reports none, Karapace one that is not eligible."""
+    """Return the leader. Without an eligible member, Confluent's reports none, Karapace one that is not eligible."""
     leader = assignment.identity
     if leader is None or leader.eligible is False:
         text = f"no registry takes new schemas: of {count(members, 'registry', 'registries')} none may lead"

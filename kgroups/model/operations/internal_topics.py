@@ -24,7 +24,7 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
 
     A streams group whose topology is not reported is a failure, because its internal topics are unknown.
     """
-    doomed: list[TopicDeletion] = []
+    deletions: list[TopicDeletion] = []
     seen: set[str] = set()
     failures: list[Failure] = []
     for group in sorted(groups):
@@ -33,14 +33,14 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
         if group.type == GroupType.STREAMS and not is_ready(group):
             failures.append(Failure(Scope.GROUP, group.group_id, UNTOLD))
         if group.state in GroupState.WITHOUT_MEMBERS:
-            doomed += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
+            deletions += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     unknown = sorted(set(named or ()) - seen)
     message = "not an internal topic of these groups: it is not deleted"
     failures += (Failure(Scope.TOPIC, topic, message) for topic in unknown)
-    return Outcome(tuple(doomed), tuple(failures))
+    return Outcome(tuple(deletions), tuple(failures))
 
 
-def without_others(doomed: Outcome[TopicDeletion], groups: Iterable[str]) -> Outcome[TopicDeletion]:
+def without_others(deletions: Outcome[TopicDeletion], groups: Iterable[str]) -> Outcome[TopicDeletion]:
     """Omit topics that may belong to another group, whose longer name they also start with.
 
     Clients declare the topology, so that group ``orders`` may use ``orders-eu-store-changelog`` of ``orders-eu``.
@@ -50,7 +50,7 @@ def without_others(doomed: Outcome[TopicDeletion], groups: Iterable[str]) -> Out
     names = sorted(groups)
     kept: list[TopicDeletion] = []
     failures: list[Failure] = []
-    for each in doomed.items:
+    for each in deletions.items:
         own = each.group.group_id
         others = [name for name in names if name.startswith(f"{own}-") and is_internal_name(each.topic, name)]
         if others:
@@ -58,7 +58,7 @@ def without_others(doomed: Outcome[TopicDeletion], groups: Iterable[str]) -> Out
             failures.append(Failure(Scope.TOPIC, each.topic, message))
         else:
             kept.append(each)
-    return doomed.with_items(kept).with_failures(failures)
+    return deletions.with_items(kept).with_failures(failures)
 
 
 def kept_remarks(groups: Iterable[Group]) -> list[str]:

@@ -92,6 +92,6 @@ class MemberRemoval(NamedTuple):
 class RemovedMember(NamedTuple):
     """A member after the attempt to remove it."""
 
-    leaver: MemberRemoval
+    removal: MemberRemoval
     result: Result
     failure: Failure | None = None

@@ -101,16 +101,16 @@ def state_row(group: Group) -> StateRow:
 def member_rows(group: Group) -> Iterator[MemberRow]:
     """Yield the members of one group, sorted by member ID."""
     for member in sorted(group.members or (), key=_member_id):
-        subscription, held = member.subscription, member.assignment
+        subscription, assigned = member.subscription, member.assignment
         row = MemberRow(
             group.group_id,
             consumer_id=member.member_id,
             group_instance_id=member.instance_id,
             host=member.host,
             client_id=member.client_id,
-            partitions=held.size,
+            partitions=assigned.size,
             current_epoch=member.member_epoch,
-            current_assignment=held,
+            current_assignment=assigned,
             target_epoch=group.target_assignment_epoch,
             target_assignment=member.target,
             upgraded=member.upgraded,
@@ -123,10 +123,10 @@ def member_rows(group: Group) -> Iterator[MemberRow]:
             metadata_bytes=member.metadata_bytes,
             assignment_bytes=member.assignment_bytes,
             user_data=subscription.user_data,
-            assigned_user_data=held.user_data,
-            note=_note(subscription, held),
+            assigned_user_data=assigned.user_data,
+            note=_note(subscription, assigned),
         )
-        if member.streams or held.user_data or subscription.user_data:
+        if member.streams or assigned.user_data or subscription.user_data:
             row = row._replace(**_rare_columns(member))
         yield row
 
@@ -139,16 +139,16 @@ def is_reconciling(group: Group, member: Member) -> bool | None:
     if group.target_assignment_epoch is None or member.member_epoch is None:
         return None
     streams = member.streams
-    held, wanted = (streams.tasks, streams.target) if streams else (member.assignment, member.target)
+    assigned, target = (streams.tasks, streams.target) if streams else (member.assignment, member.target)
     late = member.member_epoch < group.target_assignment_epoch
-    return late or (wanted is not None and held != wanted)  # brokers report no target for share groups
+    return late or (target is not None and assigned != target)  # brokers report no target for share groups
 
 
-def _note(subscription: Subscription, held: Assignment) -> str | None:
+def _note(subscription: Subscription, assigned: Assignment) -> str | None:
     """Return what is unusual about the metadata and assignment of a member of a classic group."""
-    if not (subscription.raw or subscription.note or held.raw or held.note):
+    if not (subscription.raw or subscription.note or assigned.raw or assigned.note):
         return None
-    notes = (_noted("metadata", subscription), _noted("assignment", held))
+    notes = (_noted("metadata", subscription), _noted("assignment", assigned))
     return "; ".join(filter(None, notes)) or None
 
 
