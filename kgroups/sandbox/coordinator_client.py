@@ -39,7 +39,7 @@ class CoordinatorClient:
 
         :raises SandboxError: when the group has no coordinator.
         """
-        backoff = Backoff(self._cluster)
+        backoff = Backoff.of(self._cluster)
         while True:
             if group not in self._coordinators:
                 raise SandboxError(f"group {group}: {self._lost[group].message}")

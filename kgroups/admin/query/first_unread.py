@@ -107,7 +107,7 @@ async def find_unread(
     pending = [Search(position, position.offset) for position in sorted(set(positions))]
     cluster.progress.begin("records", len(pending))
     results = _Results()
-    backoff = Backoff(cluster)
+    backoff = Backoff.of(cluster)
     for attempt in range(LEADER_ROUNDS):
         if not pending or (attempt and not await backoff.wait()):
             break

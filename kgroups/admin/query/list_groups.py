@@ -106,7 +106,7 @@ _name = attrgetter("group_id")
 
 async def _retry(cluster: Cluster, node: Node, call: list_groups.ListGroups, names: Mapping[GroupId, int]) -> _Listed:
     """List a broker's groups until it has loaded all of them; add a failure if it has not when the time is up."""
-    backoff = Backoff(cluster)
+    backoff = Backoff.of(cluster)
     while True:
         (error, entries), checked = await list_checked(cluster, node, call, names)
         groups = tuple(

@@ -98,7 +98,7 @@ async def fetch_ends_at(
 
 async def _fill(cluster: Cluster, partitions: Partitions, collector: _Collector) -> None:
     pending = {(topic, number) for topic, numbers in partitions.items() for number in numbers}
-    backoff = Backoff(cluster)
+    backoff = Backoff.of(cluster)
     for attempt in range(LEADER_ROUNDS):
         if attempt and not await backoff.wait():
             break

@@ -12,7 +12,7 @@ from kgroups.model.outcome import Failure
 from kgroups.net.deadline import Deadline
 from kgroups.protocol.error_codes import BACK_OFF, MOVED
 
-from ..routing.backoff import FIRST_PAUSE, LONGEST_PAUSE, PIPELINE
+from ..routing.backoff import PIPELINE, Backoff
 
 T = TypeVar("T")
 
@@ -85,12 +85,10 @@ async def with_retries(ask: Callable[[], Awaitable[T]], patience: Deadline) -> T
 
     :raises RequestFailed: what was said last, when patience is at its end.
     """
-    pause = FIRST_PAUSE
+    backoff = Backoff(lambda: patience)
     while True:
         try:
             return await ask()
         except RequestFailed as refused:
-            if refused.failure.code not in AGAIN or patience.remaining() <= pause:
+            if refused.failure.code not in AGAIN or not await backoff.wait():
                 raise
-        await asyncio.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from kgroups.net.cluster import Cluster
 from kgroups.net.deadline import Deadline
 
 FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 1.0
+_LONGEST_PAUSE = 1.0
 
 PIPELINE = 64
 """Requests for one group each that are in flight to one broker. The broker answers them one by one: more would not be
@@ -23,19 +24,25 @@ def window(chunk: int) -> int:
 
 
 class Backoff:
-    """Pauses that double, until ``--broker-timeout`` after the first one began, and never beyond the deadline."""
+    """Pauses that double, until a limit."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._patience: Deadline | None = None
+    def __init__(self, limit: Callable[[], Deadline]) -> None:
+        """Create the pauses; ``limit`` is called when the first one begins."""
+        self._limit = limit
+        self._end: Deadline | None = None
         self._pause = FIRST_PAUSE
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Backoff:
+        """Return pauses until ``--broker-timeout`` after the first one began, and never beyond the deadline."""
+        return cls(lambda: cluster.deadline.within(cluster.settings.broker_timeout))
 
     async def wait(self) -> bool:
         """Pause; return ``False`` immediately if the time is up."""
-        if self._patience is None:
-            self._patience = self._cluster.deadline.within(self._cluster.settings.broker_timeout)
-        if self._patience.remaining() <= self._pause:
+        if self._end is None:
+            self._end = self._limit()
+        if self._end.remaining() <= self._pause:
             return False
         await asyncio.sleep(self._pause)
-        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         return True

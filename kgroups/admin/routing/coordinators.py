@@ -28,7 +28,7 @@ async def find_coordinators(cluster: Cluster, groups: Iterable[GroupId]) -> Foun
     failed: dict[GroupId, Failure] = {}
     pending = list(dict.fromkeys(groups))
     cluster.progress.begin("coordinators", len(pending), again=True)
-    backoff = Backoff(cluster)
+    backoff = Backoff.of(cluster)
     while pending:
         again: dict[GroupId, Failure] = {}
         for group, result in (await _request(cluster, pending)).items():

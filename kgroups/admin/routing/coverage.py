@@ -116,7 +116,7 @@ class Coverage:
         self._unproven: set[int] = set()
         self._failed: dict[Node, Failure] = {}
         """The brokers that failed."""
-        self._backoff = Backoff(cluster)
+        self._backoff = Backoff.of(cluster)
         self._refreshed = 0
 
     async def begin(self) -> dict[Node, tuple[int, ...]]:

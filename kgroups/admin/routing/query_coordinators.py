@@ -71,7 +71,7 @@ async def query_coordinators(
 ) -> GroupResults[T]:
     """Send the request for every group in ``where``: group -> its coordinator; ``None`` means to look it up."""
     results: GroupResults[T] = GroupResults()
-    backoff = Backoff(cluster)
+    backoff = Backoff.of(cluster)
     cluster.progress.begin(query.step, len(where))
     pending = dict(where)
     retried: set[tuple[GroupId, Node]] = set()
