@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kgroups.model.cluster import Node
 from kgroups.model.groups import CONSUMER_PROTOCOL_TYPE, Group, GroupId, GroupType
 from kgroups.protocol.apis import consumer_group_describe, describe_groups, offset_fetch
-from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
 from kgroups.protocol.apis.describe_groups import ClassicGroup
 
 from ...routing.query_coordinators import GroupQuery
-from .describer import Describer
+from .describer import Describer, group_with_epochs
 
 COMMITS = GroupQuery("offsets", offset_fetch.API, offset_fetch.OffsetFetch, offset_fetch.BATCHED)
 
@@ -18,25 +19,11 @@ def _classic(name: GroupId, node: Node, group: ClassicGroup) -> Group:
     return Group(name, GroupType.CLASSIC, group.state, group.protocol_type, group.protocol, node, group.members)
 
 
-def _consumer(name: GroupId, node: Node, group: ConsumerGroup) -> Group:
-    return Group(
-        group_id=name,
-        type=GroupType.CONSUMER,
-        state=group.state,
-        protocol_type=CONSUMER_PROTOCOL_TYPE,
-        protocol=group.assignor,
-        coordinator=node,
-        members=group.members,
-        group_epoch=group.group_epoch,
-        target_assignment_epoch=group.assignment_epoch,
-    )
-
-
 CLASSIC = Describer(
     GroupQuery("classic groups", describe_groups.API, describe_groups.DescribeGroups), _classic, since="0.9"
 )
 CONSUMER = Describer(
     GroupQuery("consumer groups", consumer_group_describe.API, consumer_group_describe.ConsumerGroupDescribe),
-    _consumer,
+    partial(group_with_epochs, GroupType.CONSUMER, CONSUMER_PROTOCOL_TYPE),
     since="3.7",
 )

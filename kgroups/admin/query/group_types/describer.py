@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kgroups.model.cluster import Node
 from kgroups.model.groups import Group, GroupId
 from kgroups.net.cluster import Cluster
 
 from ...routing.query_coordinators import GroupQuery
+
+if TYPE_CHECKING:
+    from kgroups.protocol.apis.consumer_group_describe import ConsumerGroup
+    from kgroups.protocol.apis.share_group_describe import ShareGroup
+    from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 
 T = TypeVar("T")
 
@@ -36,3 +41,20 @@ class Describer(Generic[T]):
         self.group = group
         self.since = since
         self.complete = complete
+
+
+def group_with_epochs(
+    type_: str, protocol_type: str, name: GroupId, node: Node, group: ConsumerGroup | ShareGroup | StreamsGroup
+) -> Group:
+    """Return a group whose coordinator computes the assignment (KIP-848, KIP-932, KIP-1071)."""
+    return Group(
+        group_id=name,
+        type=type_,
+        state=group.state,
+        protocol_type=protocol_type,
+        protocol=group.assignor or "",
+        coordinator=node,
+        members=group.members,
+        group_epoch=group.group_epoch,
+        target_assignment_epoch=group.assignment_epoch,
+    )

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from kgroups.model.cluster import Node
-from kgroups.model.groups import SHARE_PROTOCOL_TYPE, Group, GroupId, GroupType
+from functools import partial
+
+from kgroups.model.groups import SHARE_PROTOCOL_TYPE, GroupType
 from kgroups.protocol.apis import describe_share_group_offsets, share_group_describe
-from kgroups.protocol.apis.share_group_describe import ShareGroup
 
 from ...routing.query_coordinators import GroupQuery
-from .describer import Describer
-
-
-def _share(name: GroupId, node: Node, group: ShareGroup) -> Group:
-    return Group(
-        group_id=name,
-        type=GroupType.SHARE,
-        state=group.state,
-        protocol_type=SHARE_PROTOCOL_TYPE,
-        protocol=group.assignor,
-        coordinator=node,
-        members=group.members,
-        group_epoch=group.group_epoch,
-        target_assignment_epoch=group.assignment_epoch,
-    )
-
+from .describer import Describer, group_with_epochs
 
 DESCRIBER = Describer(
-    GroupQuery("share groups", share_group_describe.API, share_group_describe.ShareGroupDescribe), _share, since="4.1"
+    GroupQuery("share groups", share_group_describe.API, share_group_describe.ShareGroupDescribe),
+    partial(group_with_epochs, GroupType.SHARE, SHARE_PROTOCOL_TYPE),
+    since="4.1",
 )
 
 STARTS = GroupQuery(

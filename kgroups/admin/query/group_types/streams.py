@@ -13,22 +13,12 @@ from kgroups.protocol.apis.streams_group_describe import StreamsGroup
 
 from ...routing.partition_leaders import read_topics
 from ...routing.query_coordinators import GroupQuery
-from .describer import Describer
+from .describer import Describer, group_with_epochs
 
 
 def _streams(name: GroupId, node: Node, group: StreamsGroup) -> Group:
-    return Group(
-        group_id=name,
-        type=GroupType.STREAMS,
-        state=group.state,
-        protocol_type=STREAMS_PROTOCOL_TYPE,
-        protocol=group.assignor or "",
-        coordinator=node,
-        members=group.members,
-        group_epoch=group.group_epoch,
-        target_assignment_epoch=group.assignment_epoch,
-        topology=group.topology,
-    )
+    made = group_with_epochs(GroupType.STREAMS, STREAMS_PROTOCOL_TYPE, name, node, group)
+    return made._replace(topology=group.topology)
 
 
 async def _with_assignments(cluster: Cluster, groups: Sequence[Group]) -> list[Group]:
