@@ -64,7 +64,7 @@ def _members(
 
 
 @pytest.mark.usefixtures("jdk")
-def test_each_gives_what_kafkas_own_gives(tmp_path: Path) -> None:
+def test_assignors_match_those_of_kafka(tmp_path: Path) -> None:
     """Nothing is left out: also the order of Java's HashMaps is worked out, and ties are broken alike."""
     asked = list(cases())
     failed = []

@@ -36,13 +36,13 @@ def run(*words: str) -> str:
     return ran.stdout
 
 
-def test_the_share_of_the_wire(bootstrap: str) -> None:
+def test_bench_wire_reports_all_groups(bootstrap: str) -> None:
     measured = json.loads(run("-m", "bench.wire", bootstrap))
     assert (measured["groups"], measured["rows"], measured["failures"]) == (LOAD.groups, ROWS, 0)
     assert measured["requests"] > 0 < measured["bytes"]
 
 
-def test_all_describe_the_same(bootstrap: str, tmp_path: Path) -> None:
+def test_bench_contenders_describe_the_same(bootstrap: str, tmp_path: Path) -> None:
     ours = ("-m", "kgroups", "describe", "--all-groups", "-b", bootstrap)
     contenders = {
         ours: text_rows,
@@ -58,7 +58,7 @@ def test_all_describe_the_same(bootstrap: str, tmp_path: Path) -> None:
     assert len(set(answers)) == 1, answers
 
 
-def test_the_peer_that_resets(bootstrap: str) -> None:
+def test_bench_reset_peer_moves_empty_groups(bootstrap: str) -> None:
     """It has no word for those that groups with members refuse."""
     assert len(run("bench/peer_reset.py", bootstrap, "latest").splitlines()) == ROWS
     rows = json.loads(run("-m", "kgroups", "describe", "--all-groups", "-o", "json", "-b", bootstrap))["items"]
@@ -66,36 +66,36 @@ def test_the_peer_that_resets(bootstrap: str) -> None:
     assert empty and all(row["current_offset"] == row["log_end_offset"] for row in empty)
 
 
-def test_the_exporter(bootstrap: str) -> None:
+def test_bench_exporter_runs(bootstrap: str) -> None:
     told = run("bench/exporter.py", "--bootstrap", bootstrap, "--scrapes", "1")
     assert "is kept" in told
 
 
-def test_the_decoders() -> None:
+def test_bench_decoders_give_the_same_rows() -> None:
     told = run("bench/decode.py", "--records", "2000", "--rounds", "1")
     assert "The same rows from each." in told
 
 
 @pytest.mark.soak
-def test_the_load_on_brokers(kafka_at_hand: Callable[[str], None]) -> None:
+def test_bench_load_compares_the_tools(kafka_at_hand: Callable[[str], None]) -> None:
     kafka_at_hand(DEFAULT_VERSION)
     told = run("-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", DEFAULT_VERSION)
     assert "The rows are the same from each tool." in told
 
 
-def test_the_scale() -> None:
+def test_bench_scale_covers_every_command() -> None:
     """Each command prints every group and row of a simulated cluster, or the program fails."""
     table = run("-m", "bench.scale", "--world", "rows", "--divide", "1000", "--steps", "2")
     assert [f"| `{name}` |" in table for name in COMMANDS] == [True] * len(COMMANDS)
 
 
-def test_the_scale_with_a_hung_broker() -> None:
+def test_bench_scale_with_a_hung_broker_reports_it() -> None:
     table = run("-m", "bench.scale", "--world", "brokers", "--divide", "500", "--part", "hung", "--only", "list")
     groups = WORLDS["brokers"].groups // 500
     assert re.search(rf"`list` .* {groups} \| \d+ \| 1 \|", table)
 
 
 @pytest.mark.parametrize("program", ["run", "reset", "history"])
-def test_those_that_need_a_machine_of_their_own(program: str) -> None:
+def test_bench_programs_for_large_clusters_have_help(program: str) -> None:
     """They bring up thousands of groups; what they are made of is tried above, and read by mypy."""
     assert f"python bench/{program}.py" in run(f"bench/{program}.py", "--help")

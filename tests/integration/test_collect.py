@@ -107,7 +107,7 @@ def in_the_store(spark: SparkSession, store: Store, table: Any = RECORDS) -> Pla
     return sorted((row[0], row[1]) for row in rows)
 
 
-def test_collecting_brings_everything_once_and_then_only_what_is_new(
+def test_collect_reads_everything_once_and_then_new_records(
     spark: SparkSession, settings: ClientSettings, first: First, kafka: Sandbox, store: Store
 ) -> None:
     whole = in_the_log(settings)
@@ -131,7 +131,7 @@ def test_collecting_brings_everything_once_and_then_only_what_is_new(
     assert found == {(each, LOAD.offset(LOAD.rounds - 1, each)) for each in range(LOAD.partitions)}
 
 
-def test_coverage_says_what_was_read(spark: SparkSession, first: First) -> None:
+def test_coverage_records_the_offsets_read(spark: SparkSession, first: First) -> None:
     rows = read_table(spark, first.store, COVERAGE).orderBy("log_partition", "to_offset").collect()
     assert sum(row["records"] for row in rows) == first.done.records
     for partition in {row["log_partition"] for row in rows}:
@@ -150,7 +150,7 @@ POINTS = [(step, after) for step in range(1, 6) for after in (False, True)]
 """Ten points: before and after each of the first steps, which are an entry committed, and a table written."""
 
 
-def test_a_crash_at_any_step_loses_nothing_and_doubles_nothing(
+def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
     spark: SparkSession, settings: ClientSettings, empty: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crashes = 0
@@ -182,7 +182,7 @@ def test_a_crash_at_any_step_loses_nothing_and_doubles_nothing(
     assert in_the_store(spark, empty) == in_the_log(settings)
 
 
-def test_killed_for_real_and_started_again(
+def test_collect_after_sigkill_continues(
     spark: SparkSession, settings: ClientSettings, empty: Store, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Each life of the collector ends by SIGKILL, somewhere in the batch after its first; the next goes on."""
@@ -219,7 +219,7 @@ def collecting(settings: ClientSettings, store: Store, folder: Path, *, max_reco
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_a_broker_that_dies_while_it_is_read(
+def test_collect_from_killed_broker_fails_in_time_and_continues(
     spark: SparkSession, settings: ClientSettings, kafka: Sandbox, empty: Store
 ) -> None:
     """The collector says so within its timeout; what it had stays readable, and it goes on when the broker is back."""
@@ -245,9 +245,7 @@ def test_a_broker_that_dies_while_it_is_read(
     assert in_the_store(spark, empty) == in_the_log(settings)
 
 
-def test_what_a_transaction_has_not_committed_is_not_history(
-    spark: SparkSession, settings: ClientSettings, store: Store
-) -> None:
+def test_collect_skips_uncommitted_transactions(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
     consumer = Consumer({"bootstrap.servers": settings.bootstrap_servers, "group.id": "transactional"})
     longer_than_the_test = {"transaction.timeout.ms": 1_800_000}
     producer = Producer(
@@ -291,7 +289,7 @@ def test_what_a_transaction_has_not_committed_is_not_history(
         consumer.close()
 
 
-def test_the_source_in_batches(spark: SparkSession, settings: ClientSettings) -> None:
+def test_offsets_source_reads_in_batches(spark: SparkSession, settings: ClientSettings) -> None:
     def rows(**options: str) -> int:
         source = spark.read.format("kgroups-offsets").option("bootstrap.servers", settings.bootstrap_servers)
         return source.options(**options).load().count()
@@ -309,7 +307,7 @@ def test_the_source_in_batches(spark: SparkSession, settings: ClientSettings) ->
     assert rows(startingTimestamp="2001-01-01", endingTimestamp="2999-01-01") == len(whole)
 
 
-def test_dump_gives_the_same(settings: ClientSettings, tmp_path: Path) -> None:
+def test_dump_matches_the_log(settings: ClientSettings, tmp_path: Path) -> None:
     where = ["--bootstrap-server", settings.bootstrap_servers]
     runner = CliRunner()
     folder = tmp_path / "dump"
@@ -332,7 +330,7 @@ def test_dump_gives_the_same(settings: ClientSettings, tmp_path: Path) -> None:
     assert set(commits[0]) == set(COMMITS.names)
 
 
-def test_compacting_changes_no_answer(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
+def test_compact_changes_no_row(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
     tables = (RECORDS, COMMITS, COVERAGE, HEADS, BASELINE)
     before = {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables}
     entries = len(store.entries())
@@ -344,7 +342,7 @@ def test_compacting_changes_no_answer(spark: SparkSession, settings: ClientSetti
     assert in_the_store(spark, store) == in_the_log(settings)
 
 
-def test_expiring_keeps_what_still_holds(spark: SparkSession, store: Store) -> None:
+def test_expire_keeps_current_values(spark: SparkSession, store: Store) -> None:
     def latest() -> set[tuple[Any, ...]]:
         rows = read_table(spark, store, COMMITS).where("topic = 'commits'").orderBy("log_offset").collect()
         last = {(row["group"], row["partition"]): row["committed_offset"] for row in rows}
@@ -357,7 +355,7 @@ def test_expiring_keeps_what_still_holds(spark: SparkSession, store: Store) -> N
     assert read_table(spark, store, COMMITS).where("topic = 'commits'").count() < commits
 
 
-def test_a_store_of_another_cluster_and_a_lost_checkpoint(
+def test_collect_into_store_of_another_cluster_or_without_checkpoint_fails(
     spark: SparkSession, settings: ClientSettings, store: Store
 ) -> None:
     Path(store.checkpoint).rename(f"{store.checkpoint}.lost")
@@ -369,12 +367,12 @@ def test_a_store_of_another_cluster_and_a_lost_checkpoint(
         collect(spark, store, plan(settings))
 
 
-def test_a_topic_that_is_not_there(settings: ClientSettings) -> None:
+def test_offsets_log_of_missing_topic_is_an_error(settings: ClientSettings) -> None:
     with pytest.raises(HistoryError, match="no topic nowhere"):
         OffsetsLog(settings, "nowhere").ends()
 
 
-def test_landed_records_are_a_way_in(
+def test_land_reads_landed_records(
     spark: SparkSession, settings: ClientSettings, store: Store, empty: Store, tmp_path: Path
 ) -> None:
     source = spark.read.format("kgroups-offsets").option("bootstrap.servers", settings.bootstrap_servers)
@@ -396,7 +394,9 @@ def test_landed_records_are_a_way_in(
         land(spark, other, str(tmp_path / "wrong"))
 
 
-def test_a_topic_of_something_else(spark: SparkSession, settings: ClientSettings, empty: Store, kafka: Sandbox) -> None:
+def test_collect_of_unrelated_topic_records_undecoded_rows(
+    spark: SparkSession, settings: ClientSettings, empty: Store, kafka: Sandbox
+) -> None:
     fill(kafka.bootstrap, {"commits": {0: 7}})
     told: list[str] = []
     done = collect(spark, empty, plan(settings)._replace(topic="commits"), told.append)

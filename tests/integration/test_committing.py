@@ -59,7 +59,7 @@ def _rejected(ground: Ground, tmp_path: Path, *groups: str) -> None:
     assert "stop it first, or add --force" in told.err
 
 
-def test_groups_that_are_committed_for_are_rejected_and_the_others_are_not(ground: Ground, tmp_path: Path) -> None:
+def test_groups_that_are_committed_for_are_rejected_and_others_changed(ground: Ground, tmp_path: Path) -> None:
     fast, slow, stopped = ("commits-a", "commits-b", "commits-c"), "commits-d", "commits-stopped"
     ground.commit({stopped: {LOG: {1: 2}}})
     with committing(ground, **dict(zip(fast, (0.1, 0.5, 1), strict=True)), **{slow: 5}):
@@ -86,7 +86,7 @@ def test_consumer_that_commits_every_30_seconds_is_found(ground: Ground, tmp_pat
             time.sleep(13)
 
 
-def test_member_that_commits_and_leaves_is_let_pass_at_once(ground: Ground, tmp_path: Path) -> None:
+def test_member_that_commits_and_leaves_needs_no_wait(ground: Ground, tmp_path: Path) -> None:
     group = "commits-member"
     consumer = Consumer(
         {
@@ -110,7 +110,7 @@ def test_member_that_commits_and_leaves_is_let_pass_at_once(ground: Ground, tmp_
     assert told.err.count(" Fetch ") <= 1, "read once: nothing was watched"
 
 
-def test_resets_and_undos_in_a_row_are_let_pass(ground: Ground, tmp_path: Path) -> None:
+def test_repeated_resets_and_undos_are_not_rejected(ground: Ground, tmp_path: Path) -> None:
     group = "commits-reset"
     ground.commit({group: {LOG: {0: 12, 1: 4}}})
     for number, where in enumerate(("--to-earliest", "--to-latest", "--to-latest")):

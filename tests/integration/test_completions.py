@@ -88,7 +88,7 @@ def shell(world: World, tmp_path: Path, needs: Callable[[str], None]) -> Iterato
 
 @newest_only
 @pytest.mark.parametrize("name", STARTS)
-def test_groups_and_topics_of_the_cluster(shell: Callable[[str], Shell], name: str) -> None:
+def test_completion_offers_groups_and_topics_in_real_shells(shell: Callable[[str], Shell], name: str) -> None:
     there = shell(name)
     there.type("kgroups reset-offsets --to-group orders-kip\t")
     there.wait_for("--to-group orders-kip848")

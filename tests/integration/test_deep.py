@@ -63,7 +63,7 @@ def classic(world: World, rows: list[Row]) -> list[Row]:
     return found
 
 
-def test_generation_leader_and_since_when(world: World, printed: Printed) -> None:
+def test_deep_state_matches_kafka_formatter(world: World, printed: Printed) -> None:
     rows = classic(world, printed.deep["state"])
     told = {row["group"]: (row["generation"], row["leader"], row["state_since"]) for row in rows}
     assert told == {
@@ -74,7 +74,7 @@ def test_generation_leader_and_since_when(world: World, printed: Printed) -> Non
     assert {row["leader"] is None for row in rows} == {True, False}
 
 
-def test_timeouts_and_who_leads(world: World, printed: Printed) -> None:
+def test_deep_members_match_kafka_formatter(world: World, printed: Printed) -> None:
     rows = classic(world, printed.deep["members"])
     told = {
         (row["group"], row["consumer_id"]): (row["session_timeout_ms"], row["rebalance_timeout_ms"], row["leader"])
@@ -93,7 +93,7 @@ def test_timeouts_and_who_leads(world: World, printed: Printed) -> None:
     }
 
 
-def test_commits_and_when_they_expire(world: World, printed: Printed) -> None:
+def test_deep_offsets_match_kafka_formatter(world: World, printed: Printed) -> None:
     rows = [
         row
         for row in printed.deep["offsets"]

@@ -12,7 +12,7 @@ from tests.integration.versions import oldest_and_newest
 DO_IT = ("--execute", "--yes", "-o", "json")
 
 
-def test_groups_are_deleted_and_can_be_had_again(ground: Ground, tmp_path: Path) -> None:
+def test_delete_and_undo_restore_groups(ground: Ground, tmp_path: Path) -> None:
     names = [f"acts-doomed-{number}" for number in range(5)]
     ground.commit({name: {LOG: {0: 6, 1: 7}} for name in names})
     undo = tmp_path / "undo"
@@ -31,7 +31,7 @@ def test_groups_are_deleted_and_can_be_had_again(ground: Ground, tmp_path: Path)
     assert ground.committed(*names) == {name: {(LOG, 0): 6, (LOG, 1): 7} for name in names}
 
 
-def test_a_group_with_members_or_none_at_all_fails_beside_the_others(ground: Ground, tmp_path: Path) -> None:
+def test_delete_of_active_and_missing_group_keeps_the_others(ground: Ground, tmp_path: Path) -> None:
     busy, idle = f"acts-undeletable-{ground.version}", "acts-deletable"
     ground.commit({busy: {LOG: {0: 6}}, idle: {LOG: {0: 6}}})
     ground.join(busy)
@@ -48,7 +48,7 @@ def test_a_group_with_members_or_none_at_all_fails_beside_the_others(ground: Gro
 
 
 @oldest_and_newest
-def test_over_librdkafka(ground: Ground, tmp_path: Path) -> None:
+def test_delete_over_librdkafka(ground: Ground, tmp_path: Path) -> None:
     ground.commit({"acts-rd-1": {LOG: {0: 6}}, "acts-rd-2": {LOG: {0: 6}}})
     words = ("delete", "--regex", "acts-rd-.", "--transport", "librdkafka", *DO_IT, "--undo-file", str(tmp_path / "u"))
     told = ground.ask(*words)
@@ -57,7 +57,7 @@ def test_over_librdkafka(ground: Ground, tmp_path: Path) -> None:
     assert not {"acts-rd-1", "acts-rd-2"} & set(ground.ask("list").lines)
 
 
-def test_offsets_are_deleted_and_can_be_had_again(ground: Ground, tmp_path: Path) -> None:
+def test_delete_offsets_and_undo_restore_them(ground: Ground, tmp_path: Path) -> None:
     if not ground.since("2.4"):
         pytest.skip("a commit cannot be taken away (KIP-496)")
     group, undo = "acts-trimmed", tmp_path / "undo"
@@ -74,7 +74,7 @@ def test_offsets_are_deleted_and_can_be_had_again(ground: Ground, tmp_path: Path
     assert ground.committed(group) == {group: {(LOG, 0): 6, (LOG, 1): 7, (LONG, 0): 2}}
 
 
-def test_what_a_member_reads_keeps_its_offsets(ground: Ground, tmp_path: Path) -> None:
+def test_delete_offsets_of_subscribed_topic_is_refused_like_kafka(ground: Ground, tmp_path: Path) -> None:
     """Known before it is tried, and Kafka's own tool is refused with the same error."""
     if not ground.since("2.4"):
         pytest.skip("a commit cannot be taken away (KIP-496)")
@@ -93,7 +93,7 @@ def test_what_a_member_reads_keeps_its_offsets(ground: Ground, tmp_path: Path) -
     ground.leave(group)
 
 
-def test_old_brokers_cannot_and_it_is_said(ground: Ground, tmp_path: Path) -> None:
+def test_delete_offsets_before_kafka_2_4_is_an_error(ground: Ground, tmp_path: Path) -> None:
     if ground.since("2.4"):
         pytest.skip("newer ones can")
     ground.commit({"acts-old": {LOG: {0: 6}}})

@@ -50,26 +50,26 @@ def pairs(assignment: Iterable[Row]) -> set[tuple[str, int]]:
     ],
     ids=" ".join,
 )
-def test_selected_by_name_or_regex(world: World, words: tuple[str, ...]) -> None:
+def test_describe_selects_by_name_and_regex(world: World, words: tuple[str, ...]) -> None:
     told = world.ask("describe", *words, "-o", "json")
     assert (told.code, told.failures) == (0, [])
     assert groups_of(told) == sorted(WHOLE)
 
 
-def test_regex_matches_whole_names(world: World) -> None:
+def test_describe_regex_matches_whole_names(world: World) -> None:
     told = world.ask("describe", "--regex", "orders", "-o", "json")
     assert (told.code, told.items) == (0, [])
     assert told.err == "kgroups: note: no group matches\n"
 
 
-def test_all_groups(world: World) -> None:
+def test_describe_all_groups_includes_every_listed_group(world: World) -> None:
     told = world.ask("describe", "--all-groups", "--state", "-o", "json")
     listed = [row["group"] for row in world.ask("list", "-o", "json").items]
     assert (told.code, told.err, groups_of(told)) == (0, "", listed)
     assert set(listed) >= set(world.groups)
 
 
-def test_all_groups_needs_no_find_coordinator_and_named_ones_no_list(world: World) -> None:
+def test_describe_all_groups_sends_no_lookup_and_named_groups_no_list(world: World) -> None:
     told = world.ask("describe", "--all-groups", "--state", "--debug")
     assert not told.sent("FindCoordinator")
     assert len(told.sent("ListGroups")) == len(world.sandbox.brokers)
@@ -79,7 +79,7 @@ def test_all_groups_needs_no_find_coordinator_and_named_ones_no_list(world: Worl
 
 
 @pytest.mark.parametrize("topic", ["clicks", "payments", "ledger"])
-def test_topic_selects_by_commits_and_assignments(world: World, topic: str) -> None:
+def test_describe_topic_selects_by_commits_and_assignments(world: World, topic: str) -> None:
     """Groups without members are found by their commits; and only what concerns the topic is shown."""
     told = world.ask("describe", "--topic", topic, "-o", "json")
     wanted = {
@@ -97,7 +97,7 @@ def test_topic_selects_by_commits_and_assignments(world: World, topic: str) -> N
     assert {row["topic"] for row in told.items} == {topic}
 
 
-def test_topic_in_other_views(world: World) -> None:
+def test_describe_topic_selects_groups_in_other_views(world: World) -> None:
     told = world.ask("describe", "--topic", "ledger,clicks", "--state", "-o", "json")
     wanted = {"ledger-reader", "ahead", "data-lost", STRANGE_NAME}
     assert {name for name in groups_of(told) if name in world.groups} == wanted
@@ -105,12 +105,12 @@ def test_topic_in_other_views(world: World) -> None:
     assert [row["group"] for row in told.items] == ["ledger-reader"]
 
 
-def test_topic_with_a_regex(world: World) -> None:
+def test_describe_topic_and_regex_are_combined(world: World) -> None:
     told = world.ask("describe", "--regex", ".*-empty|.*-lagging|ahead", "--topic", "payments", "-o", "json")
     assert groups_of(told) == ["payments-empty", "payments-lagging"]
 
 
-def test_deleted_topic_is_still_found_by_who_is_assigned_to_it(world: World) -> None:
+def test_describe_deleted_topic_is_found_by_assignments(world: World) -> None:
     told = world.ask("describe", "--topic", DELETED_TOPIC, "-o", "json")
     assert told.code == 1, told.err
     assert [(row["group"], row["topic"], row["partition"], row["lag"]) for row in told.items] == [
@@ -119,7 +119,7 @@ def test_deleted_topic_is_still_found_by_who_is_assigned_to_it(world: World) -> 
     ]
 
 
-def test_missing_group_beside_a_good_one(world: World) -> None:
+def test_describe_missing_group_keeps_the_good_one(world: World) -> None:
     for view in ("--offsets", "--members", "--state"):
         told = world.ask("describe", "orders-range", "nobody-knows-it", view, "-o", "json")
         assert told.code == 1, told.err
@@ -130,7 +130,7 @@ def test_missing_group_beside_a_good_one(world: World) -> None:
         assert told.err == "kgroups: group 'nobody-knows-it': the group does not exist [GROUP_ID_NOT_FOUND]\n"
 
 
-def test_strange_name_is_escaped_in_text_and_exact_in_json(world: World) -> None:
+def test_describe_escapes_strange_name_in_text_and_keeps_it_in_json(world: World) -> None:
     assert world.ask("describe", STRANGE_NAME, "-o", "json").items[0]["group"] == STRANGE_NAME
     for output in ("plain", "table", "csv", "github"):
         told = world.ask("describe", STRANGE_NAME, "-o", output)
@@ -144,7 +144,7 @@ def test_strange_name_is_escaped_in_text_and_exact_in_json(world: World) -> None
 # Offsets.
 
 
-def test_offsets_and_lag_of_the_whole_world(world: World) -> None:
+def test_describe_offsets_and_lag_match_the_seeded_groups(world: World) -> None:
     told = world.ask("describe", "--all-groups", "-o", "json")
     for name, group in world.groups.items():
         rows = [row for row in told.items if row["group"] == name and row["topic"]]
@@ -165,7 +165,7 @@ def test_offsets_and_lag_of_the_whole_world(world: World) -> None:
     ]
 
 
-def test_rows_name_their_members(world: World) -> None:
+def test_describe_offsets_rows_name_their_members(world: World) -> None:
     """What a member holds by the members view, it holds by the offsets view."""
     names = [name for name, group in world.groups.items() if group.members and name != DELETED]
     members = world.ask("describe", *names, "--members", "-o", "json").items
@@ -191,7 +191,7 @@ def test_rows_name_their_members(world: World) -> None:
     assert shown == held
 
 
-def test_notes_on_what_is_wrong_with_a_commit(world: World) -> None:
+def test_describe_notes_abnormal_commits(world: World) -> None:
     told = world.ask("describe", "ahead", "data-lost", "payments-empty", "-o", "plain")
     notes = {(row["GROUP"], row["PARTITION"]): (row["LAG"], row["NOTE"]) for row in told.table}
     assert notes == {
@@ -206,7 +206,7 @@ def test_notes_on_what_is_wrong_with_a_commit(world: World) -> None:
     assert "NOTE" not in world.ask("describe", "payments-empty", "-o", "plain").out
 
 
-def test_partitions_without_a_commit(world: World) -> None:
+def test_describe_uncommitted_partitions_have_no_lag(world: World) -> None:
     told = world.ask("describe", "payments-uncommitted", "-o", "plain")
     assert [(row["PARTITION"], row["CURRENT-OFFSET"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table] == [
         ("0", "30", "60", "30"),
@@ -216,7 +216,7 @@ def test_partitions_without_a_commit(world: World) -> None:
     assert told.code == 0, told.err
 
 
-def test_deleted_topic(world: World) -> None:
+def test_describe_deleted_topic_is_a_failure_with_rows(world: World) -> None:
     told = world.ask("describe", DELETED, "-o", "json")
     lost = [row for row in told.items if row["topic"] == DELETED_TOPIC]
     assert [(row["partition"], row["current_offset"], row["log_end_offset"], row["lag"]) for row in lost] == [
@@ -235,7 +235,7 @@ def test_deleted_topic(world: World) -> None:
     assert world.ask("describe", DELETED, "--members").code == 0  # it asks for no log
 
 
-def test_isolation_moves_the_end_of_a_log_with_an_open_transaction(world: World) -> None:
+def test_describe_isolation_moves_the_end_of_an_open_transaction(world: World) -> None:
     def end(*words: str) -> tuple[int, int]:
         (row,) = world.ask("describe", "ledger-reader", *words, "-o", "json").items
         return row["log_end_offset"], row["lag"]
@@ -245,14 +245,14 @@ def test_isolation_moves_the_end_of_a_log_with_an_open_transaction(world: World)
     assert end("--isolation", "read_committed") == (committed, 0)
 
 
-def test_leader_epochs(world: World) -> None:
+def test_describe_verbose_shows_leader_epochs(world: World) -> None:
     """Java's consumer commits them, since Kafka 2.1 (KIP-320)."""
     told = world.ask("describe", "orders-sticky", "--verbose", "-o", "plain")
     assert {row["LEADER-EPOCH"] for row in told.table} == {"0" if world.since("2.1") else "-"}
     assert "LEADER-EPOCH" not in world.ask("describe", "orders-sticky").out
 
 
-def test_wide_shows_all_columns(world: World) -> None:
+def test_describe_wide_shows_all_columns(world: World) -> None:
     """All that any consumer group may have, and whatever has a value."""
     for view, shown in ((OFFSETS, "log_start_offset"), (MEMBERS, "rack"), (STATE, "protocol_type")):
         told = world.ask("describe", "orders-range", f"--{view.name}", "-w", "-o", "plain")
@@ -264,7 +264,7 @@ def test_wide_shows_all_columns(world: World) -> None:
         assert shown in [column.key for column in wanted]
 
 
-def test_columns_and_sort(world: World) -> None:
+def test_describe_columns_and_sort_shape_the_csv(world: World) -> None:
     told = world.ask(
         "describe", "--topic", "payments", "--columns", "lag,group,partition", "--sort", "-lag", "-o", "csv"
     )
@@ -276,7 +276,7 @@ def test_columns_and_sort(world: World) -> None:
     assert not any(row["lag"] for row in rows[len(lags) :])
 
 
-def test_formats_hold_the_same(world: World) -> None:
+def test_describe_formats_have_the_same_values(world: World) -> None:
     rows = world.ask("describe", *WHOLE, "-o", "json").items
     lines = world.ask("describe", *WHOLE, "-o", "jsonl").lines
     assert [Answer(0, line, "", 0).envelope for line in lines] == rows
@@ -291,7 +291,7 @@ def test_formats_hold_the_same(world: World) -> None:
 # Members.
 
 
-def test_members_of_the_whole_world(world: World) -> None:
+def test_describe_members_match_the_seeded_groups(world: World) -> None:
     told = world.ask("describe", "--all-groups", "--members", "-o", "json")
     assert (told.code, told.err) == (0, "")
     for name, group in world.groups.items():
@@ -307,7 +307,7 @@ def test_members_of_the_whole_world(world: World) -> None:
             assert [row["subscription"]["topics"] for row in rows] == [list(group.topics)] * group.members
 
 
-def test_members_in_text(world: World) -> None:
+def test_describe_members_in_text(world: World) -> None:
     told = world.ask("describe", "orders-roundrobin", "--members", "--verbose", "-o", "plain")
     assert {row["CURRENT-ASSIGNMENT"] for row in told.table} == {
         "orders:0,2,4;payments:0,2",
@@ -319,7 +319,7 @@ def test_members_in_text(world: World) -> None:
     assert {row["#PARTITIONS"] for row in brief.table} == {"5", "4"}
 
 
-def test_static_members(world: World) -> None:
+def test_describe_static_members_have_instance_ids(world: World) -> None:
     if not world.sandbox.version.static_members:
         pytest.skip("no static members before Kafka 2.3 (KIP-345)")
     told = world.ask("describe", "orders-static", "--members", "-o", "plain")
@@ -327,7 +327,7 @@ def test_static_members(world: World) -> None:
     assert "GROUP-INSTANCE-ID" not in world.ask("describe", "orders-range", "--members").out
 
 
-def test_new_protocol_has_epochs_and_targets(world: World) -> None:
+def test_describe_consumer_protocol_group_has_epochs_and_targets(world: World) -> None:
     if "orders-kip848" not in world.groups:
         pytest.skip("no KIP-848 groups")
     rows = world.ask("describe", "orders-kip848", "--members", "-o", "json").items
@@ -341,7 +341,7 @@ def test_new_protocol_has_epochs_and_targets(world: World) -> None:
     assert (classic["type"], classic["group_epoch"], classic["target_assignment_epoch"]) == ("Classic", None, None)
 
 
-def test_other_protocol_types_are_shown_raw(world: World) -> None:
+def test_describe_other_protocol_types_are_raw(world: World) -> None:
     (row,) = world.ask("describe", "connect-like", "--members", "-o", "json").items
     assert row["current_assignment"] == {
         "raw_bytes": len(OPAQUE_ASSIGNMENT),
@@ -356,7 +356,7 @@ def test_other_protocol_types_are_shown_raw(world: World) -> None:
     assert (offsets["topic"], offsets["consumer_id"]) == (None, row["consumer_id"])
 
 
-def test_what_cooperative_members_owned(world: World, visitors: Visitors) -> None:
+def test_describe_cooperative_members_have_owned_partitions(world: World, visitors: Visitors) -> None:
     """The older member told at the last rebalance what it kept; the newcomer had nothing."""
     told = world.ask("describe", OWNED, "--members", "-o", "json").items
     (kept,) = [row for row in told if row["owned_partitions"]]
@@ -365,7 +365,7 @@ def test_what_cooperative_members_owned(world: World, visitors: Visitors) -> Non
     assert pairs(kept["current_assignment"]) | pairs(new["current_assignment"]) == {("orders", at) for at in range(6)}
 
 
-def test_member_with_nothing_to_do(world: World, visitors: Visitors) -> None:
+def test_describe_idle_member_has_no_partitions(world: World, visitors: Visitors) -> None:
     told = world.ask("describe", IDLE, "--members", "-o", "json").items
     assert sorted((row["partitions"], len(row["current_assignment"])) for row in told) == [(0, 0), (1, 1)]
     first, idle = world.ask("describe", IDLE, "-o", "json").items
@@ -373,7 +373,7 @@ def test_member_with_nothing_to_do(world: World, visitors: Visitors) -> None:
     assert (idle["topic"], idle["lag"], idle["host"]) == (None, None, "/127.0.0.1")
 
 
-def test_rebalancing_group(world: World, visitors: Visitors) -> None:
+def test_describe_rebalancing_group_is_noted(world: World, visitors: Visitors) -> None:
     told = world.ask("describe", COMPLETING, "--state", "-o", "json")
     assert [(row["state"], row["assignment_strategy"], row["members"]) for row in told.items] == [
         ("CompletingRebalance", None, 1)
@@ -384,7 +384,7 @@ def test_rebalancing_group(world: World, visitors: Visitors) -> None:
     assert told.code == 0, told.err
 
 
-def test_members_of_both_protocols_in_one_group(world: World, visitors: Visitors) -> None:
+def test_describe_group_of_both_protocols_shows_upgraded(world: World, visitors: Visitors) -> None:
     if MIXED not in visitors.groups:
         pytest.skip("no KIP-848 group that librdkafka can join")
     told = world.ask("describe", MIXED, "--members", "--verbose", "-o", "plain")
@@ -395,7 +395,7 @@ def test_members_of_both_protocols_in_one_group(world: World, visitors: Visitors
     assert "UPGRADED" in world.ask("describe", "orders-kip848", "--members", "--wide").out
 
 
-def test_subscription_by_a_regular_expression(world: World, visitors: Visitors) -> None:
+def test_describe_regex_subscription_is_shown(world: World, visitors: Visitors) -> None:
     if REGEX not in visitors.groups:
         pytest.skip("no KIP-848 group that librdkafka can join")
     (row,) = world.ask("describe", REGEX, "--members", "-o", "json").items
@@ -406,7 +406,7 @@ def test_subscription_by_a_regular_expression(world: World, visitors: Visitors) 
 # State.
 
 
-def test_states_of_the_whole_world(world: World) -> None:
+def test_describe_states_match_the_seeded_groups(world: World) -> None:
     told = world.ask("describe", "--all-groups", "--state", "-o", "json")
     listed = {row["group"]: row for row in world.ask("list", "-o", "json").items}
     assert (told.code, told.err) == (0, "")
@@ -421,7 +421,7 @@ def test_states_of_the_whole_world(world: World) -> None:
             assert (row["type"], row["assignment_strategy"]) == (group.type, group.protocol or None)
 
 
-def test_state_in_text(world: World) -> None:
+def test_describe_state_in_text(world: World) -> None:
     told = world.ask("describe", "orders-range", "payments-empty", "--state", "-o", "plain")
     assert list(told.table[0]) == ["GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"]
     assert [(row["ASSIGNMENT-STRATEGY"], row["STATE"], row["#MEMBERS"]) for row in told.table] == [
@@ -432,7 +432,7 @@ def test_state_in_text(world: World) -> None:
     assert (verbose[0]["GROUP-EPOCH"], verbose[0]["TARGET-ASSIGNMENT-EPOCH"]) == ("-", "-")
 
 
-def test_empty_group_is_remarked_on(world: World) -> None:
+def test_describe_empty_group_is_noted(world: World) -> None:
     for view in ("--offsets", "--members"):
         told = world.ask("describe", "payments-empty", "orders-range", view)
         assert (told.code, told.err) == (0, "kgroups: note: group 'payments-empty' has no active members\n")

@@ -66,12 +66,16 @@ def secure(version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SEEDED for b in console_blocks(page))])
-def test_examples(page: str, seeded: Environment, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_examples_match_the_output(
+    page: str, seeded: Environment, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     _compare(page, SEEDED, seeded, tmp_path, request.config)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.cluster == SECURE for b in console_blocks(page))])
-def test_examples_with_acls(page: str, secure: Environment, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_examples_with_acls_match_the_output(
+    page: str, secure: Environment, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     for file in Path(secure["CLIENTS"]).iterdir():
         shutil.copy(file, tmp_path)
     _compare(page, SECURE, {}, tmp_path, request.config)

@@ -42,8 +42,8 @@ DIFFERENCES = {
         "The Java tool says on stdout, and exits 0, that a group does not exist, and then shows none of the others. "
         "Ours says it on stderr, exits 1, and shows the others."
     ),
-    "no_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
-    "other_kinds": "A group that is not of consumers takes all others with it too.",
+    "unreachable_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
+    "other_group_types": "A group that is not of consumers takes all others with it too.",
     "deleted_topic": (
         "A group with partitions of a deleted topic takes all groups with it; ours shows it, with - for what is not "
         "known."
@@ -52,12 +52,12 @@ DIFFERENCES = {
         "That offsets of a group with members are not reset stands on stdout, exit 0; ours says so on stderr, exit 1. "
         "The table is the same."
     ),
-    "not_deleted": "The same of groups that cannot be deleted, and of offsets that cannot.",
-    "bad_values": (
+    "failed_deletion": "The same of groups that cannot be deleted, and of offsets that cannot.",
+    "invalid_values": (
         "A time, duration, number or file that cannot be, and a topic or partition that does not exist: on stdout, "
         "exit 0; ours on stderr, exit 1, and before the cluster is asked where that can be."
     ),
-    "state_of_old_brokers": "Below Kafka 2.6 the Java tool knows no states; ours describes the groups to know.",
+    "states_of_older_brokers": "Below Kafka 2.6 the Java tool knows no states; ours describes the groups to know.",
 }
 
 OPAQUE, DELETED = "connect-like", "billing-deleted-topic"
@@ -73,7 +73,7 @@ COMPARED = ("2.8.2", "3.9.1", NEWEST, "4.4.0")
     [("kafka-consumer-groups", COMMAND_LINES), ("kafka-groups", GROUPS_COMMAND_LINES)],
     ids=["kafka-consumer-groups", "kafka-groups"],
 )
-def test_command_lines(world: World, tool: str, table: str) -> None:
+def test_command_lines_match_java(world: World, tool: str, table: str) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(tool, *words), theirs(tool, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
@@ -83,7 +83,7 @@ def test_command_lines(world: World, tool: str, table: str) -> None:
 
 @newest_only
 @pytest.mark.parametrize("tool", ["kafka-consumer-groups", "kafka-groups"])
-def test_usage(world: World, tool: str) -> None:
+def test_usage_matches_java(world: World, tool: str) -> None:
     """On stderr, and byte for byte all the same."""
     assert ours(tool, "--help").err == theirs(tool, "--help").err
 
@@ -110,7 +110,7 @@ def expanded(world: World, visitors: Visitors, words: Iterable[str], folder: Pat
 
 
 @on(*COMPARED)
-def test_questions(world: World, visitors: Visitors) -> None:
+def test_questions_match_java(world: World, visitors: Visitors) -> None:
     """The newest tool on brokers of all three; on old ones the rows that they can answer."""
     table = [row for row in rows(QUESTIONS) if world.tool == NEWEST or _for_old(row)]
 
@@ -134,7 +134,7 @@ def remarks(said: Said | Ran) -> list[str]:
 
 
 @on("2.8.2", "3.9.1")
-def test_old_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
+def test_questions_match_older_java_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
     """The tools of 3.9.1 and 2.8.2 on their own brokers. They pad and break lines otherwise, and leave cells empty
     where that of 4.3.1 writes ``-``: what is compared is which words there are, and how often."""
 
@@ -151,7 +151,7 @@ def test_old_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
 
 
 @newest_only
-def test_groups_questions(world: World, visitors: Visitors) -> None:
+def test_kafka_groups_questions_match_java(world: World, visitors: Visitors) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *words]
         mine, other = ours("kafka-groups", *words), theirs("kafka-groups", *words)
@@ -164,7 +164,7 @@ def test_groups_questions(world: World, visitors: Visitors) -> None:
 
 
 @newest_only
-def test_resets(world: World, visitors: Visitors, tmp_path: Path) -> None:
+def test_resets_match_java(world: World, visitors: Visitors, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, "--reset-offsets", *words]
         words = expanded(world, visitors, words, tmp_path)
@@ -175,7 +175,7 @@ def test_resets(world: World, visitors: Visitors, tmp_path: Path) -> None:
 
 
 @on(*COMPARED)
-def test_acts(world: World, visitors: Visitors, tmp_path: Path) -> None:
+def test_operations_match_java(world: World, visitors: Visitors, tmp_path: Path) -> None:
     """The newest tool on brokers of all three. Each side gets its groups anew; what they have committed afterwards is
     the same too."""
 
@@ -224,7 +224,7 @@ def make_groups(world: World, names: Iterable[str]) -> None:
         ("kafka-groups", "--list"),
     ],
 )
-def test_as_a_process(world: World, visitors: Visitors, tool: str, row: str) -> None:
+def test_drop_in_process_matches_java(world: World, visitors: Visitors, tool: str, row: str) -> None:
     words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
     mine, other = process(tool, *words), theirs(tool, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
@@ -233,8 +233,8 @@ def test_as_a_process(world: World, visitors: Visitors, tool: str, row: str) -> 
 # The differences.
 
 
-def test_every_difference_is_shown() -> None:
-    assert {f"test_{name}" for name in DIFFERENCES} <= set(globals())
+def test_every_difference_has_a_test() -> None:
+    assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
 def ask_both(world: World, row: str) -> tuple[Ran, Said]:
@@ -243,7 +243,7 @@ def ask_both(world: World, row: str) -> tuple[Ran, Said]:
 
 
 @newest_only
-def test_missing_group(world: World) -> None:
+def test_difference_missing_group(world: World) -> None:
     for view in ("", "--members", "--state"):
         mine, other = ask_both(world, f"--describe --group payments-empty --group no-such-group {view}")
         assert (other.code, "payments-empty" in other.out) == (0, False)
@@ -255,7 +255,7 @@ def test_missing_group(world: World) -> None:
 
 
 @newest_only
-def test_no_cluster(world: World) -> None:
+def test_difference_unreachable_cluster(world: World) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
     assert (other.code, other.out[:40]) == (0, "\nError: Executing consumer group command")
@@ -263,7 +263,7 @@ def test_no_cluster(world: World) -> None:
 
 
 @newest_only
-def test_other_kinds(world: World) -> None:
+def test_difference_other_group_types(world: World) -> None:
     mine, other = ask_both(world, f"--describe --group payments-empty --group {OPAQUE} --state")
     assert (other.code, "payments-empty" in other.out) == (0, False)
     assert "is not a consumer group" in other.out
@@ -272,7 +272,7 @@ def test_other_kinds(world: World) -> None:
 
 
 @newest_only
-def test_deleted_topic(world: World) -> None:
+def test_difference_deleted_topic(world: World) -> None:
     mine, other = ask_both(world, "--describe --all-groups")
     assert (other.code, "UnknownTopicOrPartitionException" in other.out, "payments" in other.out) == (0, True, False)
     assert mine.code == 1
@@ -288,7 +288,7 @@ def without_errors(text: str) -> str:
 
 
 @newest_only
-def test_active_groups(world: World) -> None:
+def test_difference_active_groups(world: World) -> None:
     for row in (
         "--reset-offsets --group orders-range --all-topics --to-earliest --dry-run",
         "--reset-offsets --group orders-range --group payments-empty --all-topics --to-earliest --dry-run",
@@ -305,7 +305,7 @@ def test_active_groups(world: World) -> None:
 
 
 @newest_only
-def test_not_deleted(world: World) -> None:
+def test_difference_failed_deletion(world: World) -> None:
     for row, told in (
         ("--delete --group orders-range --group no-such-group", "* Group 'orders-range' could not be deleted due to:"),
         ("--delete-offsets --group orders-range --topic orders", "\nError: Encountered some partition-level error, "),
@@ -335,7 +335,7 @@ def test_not_deleted(world: World) -> None:
         "--reset-offsets --group payments-empty --topic payments:99 --to-latest --dry-run",
     ],
 )
-def test_bad_values(world: World, row: str) -> None:
+def test_difference_invalid_values(world: World, row: str) -> None:
     mine, other = ask_both(world, row)
     assert (other.code, "Error: " in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
@@ -343,7 +343,7 @@ def test_bad_values(world: World, row: str) -> None:
 
 
 @on("2.5.1")
-def test_state_of_old_brokers(world: World) -> None:
+def test_difference_states_of_older_brokers(world: World) -> None:
     mine, other = ask_both(world, "--list --state")
     assert {line.split()[-1] for line in other.out.splitlines()[1:]} == {"Unknown"}
     assert {line.split()[-1] for line in mine.out.splitlines()[1:]} == {"Stable", "Empty"}
@@ -352,6 +352,6 @@ def test_state_of_old_brokers(world: World) -> None:
     assert (mine.code, "orders-range" in mine.out) == (0, True)
 
 
-def test_the_table_is_long() -> None:
+def test_tables_are_long() -> None:
     tables = (COMMAND_LINES, QUESTIONS, RESETS, ACTS, GROUPS_COMMAND_LINES, GROUPS_QUESTIONS)
     assert sum(len(set(rows(table))) for table in tables) >= 150

@@ -22,10 +22,10 @@ DIFFERENCES = {
         "That a group does not exist, or is no share group, stands on stdout, exit 0, and none of the others is shown; "
         "ours says it on stderr, exits 1, and shows the others."
     ),
-    "no_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
-    "not_deleted": "That something cannot be deleted stands on stdout, exit 0; ours says it on stderr, exit 1.",
+    "unreachable_cluster": "That no broker can be reached stands on stdout, exit 0; ours on stderr, exit 1.",
+    "failed_deletion": "That something cannot be deleted stands on stdout, exit 0; ours says it on stderr, exit 1.",
     "not_a_share_group": "A dry run plans for groups that are no share groups too; ours refuses them.",
-    "bad_values": "A time, topic or partition that cannot be, or a second group: on stdout, exit 0; ours as above.",
+    "invalid_values": "A time, topic or partition that cannot be, or a second group: on stdout, exit 0; ours as above.",
 }
 
 
@@ -38,7 +38,7 @@ def words_of(sharers: Sharers, *words: str) -> list[str]:
 
 
 @newest_only
-def test_command_lines(sharers: Sharers) -> None:
+def test_command_lines_match_java(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
@@ -47,12 +47,12 @@ def test_command_lines(sharers: Sharers) -> None:
 
 
 @newest_only
-def test_usage(sharers: Sharers) -> None:
+def test_usage_matches_java(sharers: Sharers) -> None:
     """On stderr, and byte for byte all the same."""
     assert ours(TOOL, "--help").err == theirs(TOOL, "--help").err
 
 
-def test_questions(sharers: Sharers) -> None:
+def test_questions_match_java(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = words_of(sharers, *words)
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
@@ -66,7 +66,7 @@ def remarks(said: Said | Ran) -> list[str]:
     return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", said.err))
 
 
-def test_resets(sharers: Sharers) -> None:
+def test_resets_match_java(sharers: Sharers) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = words_of(sharers, "--reset-offsets", *words)
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
@@ -75,7 +75,7 @@ def test_resets(sharers: Sharers) -> None:
     agree(RESETS, one)
 
 
-def test_acts(sharers: Sharers) -> None:
+def test_operations_match_java(sharers: Sharers) -> None:
     """Each side gets its groups anew; where these start afterwards is the same too."""
 
     def one(words: list[str]) -> tuple[object, object]:
@@ -100,7 +100,7 @@ def left(sharers: Sharers, names: Iterable[str], run: Callable[[], Said | Ran]) 
 
 @newest_only
 @pytest.mark.parametrize("row", ["--list", "--describe --all-groups --verbose", "--list --group g"])
-def test_as_a_process(sharers: Sharers, row: str) -> None:
+def test_drop_in_process_matches_java(sharers: Sharers, row: str) -> None:
     words = words_of(sharers, *shlex.split(row))
     mine, other = process(TOOL, *words), theirs(TOOL, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
@@ -109,8 +109,8 @@ def test_as_a_process(sharers: Sharers, row: str) -> None:
 # The differences.
 
 
-def test_every_difference_is_shown() -> None:
-    assert {f"test_{name}" for name in DIFFERENCES} <= set(globals())
+def test_every_difference_has_a_test() -> None:
+    assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
 def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
@@ -122,7 +122,7 @@ def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
 @pytest.mark.parametrize(
     ("name", "said"), [("sharers-nobody", "the group does not exist"), (CLASSIC, "it is not a share group")]
 )
-def test_missing_group(sharers: Sharers, name: str, said: str) -> None:
+def test_difference_missing_group(sharers: Sharers, name: str, said: str) -> None:
     for view in ("", "--members", "--state"):
         mine, other = ask_both(sharers, f"--describe --group {LIVE} --group {name} {view}")
         assert (other.code, LIVE in other.out) == (0, False)
@@ -134,7 +134,7 @@ def test_missing_group(sharers: Sharers, name: str, said: str) -> None:
 
 
 @newest_only
-def test_no_cluster(sharers: Sharers) -> None:
+def test_difference_unreachable_cluster(sharers: Sharers) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(TOOL, *words), theirs(TOOL, *words)
     assert (other.code, other.out[:37]) == (0, "\nError: Executing share group command")
@@ -153,7 +153,7 @@ def test_no_cluster(sharers: Sharers) -> None:
         "--delete-offsets --group 'sharers-ahead with a name, in which there are blanks' --topic sharers-more",
     ],
 )
-def test_not_deleted(sharers: Sharers, row: str) -> None:
+def test_difference_failed_deletion(sharers: Sharers, row: str) -> None:
     mine, other = ask_both(sharers, row)
     assert (other.code, mine.code) == (0, 1)
     kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
@@ -163,7 +163,7 @@ def test_not_deleted(sharers: Sharers, row: str) -> None:
 
 
 @newest_only
-def test_not_a_share_group(sharers: Sharers) -> None:
+def test_difference_not_a_share_group(sharers: Sharers) -> None:
     mine, other = ask_both(sharers, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
     assert (other.code, CLASSIC in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
@@ -181,7 +181,7 @@ def test_not_a_share_group(sharers: Sharers) -> None:
         f"--delete-offsets --group {IDLE} --group {LIVE} --topic {LOG}",
     ],
 )
-def test_bad_values(sharers: Sharers, row: str) -> None:
+def test_difference_invalid_values(sharers: Sharers, row: str) -> None:
     mine, other = ask_both(sharers, row)
     assert (other.code, "Error: " in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
@@ -195,5 +195,5 @@ def test_members_are_not_overtaken(sharers: Sharers) -> None:
     assert f"group '{LIVE}': the group has members" in mine.err
 
 
-def test_the_table_is_long() -> None:
+def test_tables_are_long() -> None:
     assert sum(len(set(rows(table))) for table in (COMMAND_LINES, QUESTIONS, RESETS, ACTS)) >= 80

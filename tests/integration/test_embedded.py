@@ -134,7 +134,7 @@ def all_have_partitions(rows: list[Row]) -> bool:
     return len(rows) == 2 and all(row["partitions"] for row in rows)
 
 
-def test_kinds_are_seeded_as_promised(crowd: Sandbox) -> None:
+def test_seeded_group_types_have_the_promised_groups(crowd: Sandbox) -> None:
     """Who has met once may do so again: a connector sets its tasks up, a standby task has caught up."""
     types = {"share": "share", "counter": "streams"}
     promised = {
@@ -150,7 +150,7 @@ def test_kinds_are_seeded_as_promised(crowd: Sandbox) -> None:
     assert [(row["start_offset"], row["lag"]) for row in rows] == [(20, 40), (40, 0)]
 
 
-def test_a_pair_of_connect_workers(crowd: Sandbox) -> None:
+def test_connect_workers_share_connector_and_tasks(crowd: Sandbox) -> None:
     """While a connector goes from one worker to the other (KIP-415), neither has it; its task may be there already."""
 
     def settled(rows: list[Row]) -> bool:
@@ -164,7 +164,7 @@ def test_a_pair_of_connect_workers(crowd: Sandbox) -> None:
     assert {row["note"] for row in rows} == {None}
 
 
-def test_a_streams_application_of_the_classic_protocol(crowd: Sandbox) -> None:
+def test_classic_streams_members_share_tasks(crowd: Sandbox) -> None:
     """A task that goes from one to the other is with neither for a while (KIP-441): wait until all are held."""
 
     def settled(rows: list[Row]) -> bool:
@@ -182,7 +182,7 @@ def test_a_streams_application_of_the_classic_protocol(crowd: Sandbox) -> None:
     assert {row["user_data"]["kind"] for row in rows} == {"streams_subscription"}
 
 
-def test_static_members_of_the_sticky_assignor(crowd: Sandbox) -> None:
+def test_static_sticky_members_have_previous_assignment(crowd: Sandbox) -> None:
     """What they held before is told by those that held something: who comes when is left to chance here."""
     rows = members(crowd, STICKY, when=all_have_partitions)
     assert [row["group_instance_id"] for row in rows] == ["static-0", "static-1"]
@@ -192,13 +192,13 @@ def test_static_members_of_the_sticky_assignor(crowd: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("group", [CONFLUENT, PYTHON])
-def test_other_clients(crowd: Sandbox, group: str) -> None:
+def test_members_of_other_clients_are_decoded(crowd: Sandbox, group: str) -> None:
     rows = members(crowd, group, when=lambda rows: bool(rows) and all(row["partitions"] for row in rows))
     assert all(row["note"] is None for row in rows)
     assert all("raw_bytes" not in (row[key] or {}) for row in rows for key in ("user_data", "assigned_user_data"))
 
 
-def test_the_log_tells_the_rest(crowd: Sandbox) -> None:
+def test_deep_adds_leader_and_timeouts_from_the_log(crowd: Sandbox) -> None:
     deep = ("--deep", "--deep-time", "20s")
     rows = members(crowd, STICKY, *deep, when=all_have_partitions)
     assert sorted(row["leader"] for row in rows) == [False, True]

@@ -65,7 +65,7 @@ NOTHING: Final = {"previous": [], "generation": -1}
 
 
 @pytest.mark.usefixtures("jdk")
-def test_all_is_read_as_kafka_reads_it(tmp_path: Path) -> None:
+def test_embedded_bytes_are_decoded_like_kafka(tmp_path: Path) -> None:
     answers = ask_kafka((), tmp_path, more=EACH, seed=7)
     read = Counter(each.kind for each in answers if each.told is not None)
     assert set(read) == set(READERS) and min(read.values()) >= EACH

@@ -61,7 +61,7 @@ def by_group(answer: Answer) -> dict[str, Row]:
 # The known world.
 
 
-def test_the_real_assignments_are_those_that_are_worked_out(world: World) -> None:
+def test_explain_reproduces_real_assignments(world: World) -> None:
     told = world.ask("explain", "--regex", "orders-.*", "-o", "json")
     assert (told.code, told.err) == (0, "")
     assert told.envelope["schema"] == "kgroups/explain/v1"
@@ -72,7 +72,7 @@ def test_the_real_assignments_are_those_that_are_worked_out(world: World) -> Non
     assert {name: severe(items[name]) for name in wanted if severe(items[name])} == {}
 
 
-def test_where_a_group_is_kept(world: World) -> None:
+def test_explain_names_the_offsets_partition_of_a_group(world: World) -> None:
     (item,) = world.ask("explain", "orders-range", "-o", "json").items
     placement = item["placement"]
     assert placement["leader"] == item["coordinator"]["id"]
@@ -88,12 +88,12 @@ def test_where_a_group_is_kept(world: World) -> None:
     assert all(20 < size < 100 for size in sizes)
 
 
-def test_a_deleted_topic_is_found(world: World) -> None:
+def test_explain_reports_a_deleted_topic(world: World) -> None:
     (item,) = world.ask("explain", "billing-deleted-topic", "-o", "json").items
     assert severe(item) == {("warning", "missing-topics"), ("problem", "held-but-gone")}
 
 
-def test_every_group_can_be_explained(world: World) -> None:
+def test_explain_handles_every_group(world: World) -> None:
     told = world.ask("explain", "--all-groups", "-o", "plain", "-v")
     assert (told.code, told.err) == (0, "")
     assert "\x1b" not in told.out
@@ -102,7 +102,7 @@ def test_every_group_can_be_explained(world: World) -> None:
             assert f"{name}: a " in told.out
 
 
-def test_groups_that_are_not_there_or_have_nobody(world: World) -> None:
+def test_explain_missing_or_empty_groups(world: World) -> None:
     told = world.ask("explain", "ahead", "no-such-group", "-o", "json")
     assert told.code == 1
     assert [item["group"] for item in told.items] == ["ahead"]
@@ -117,7 +117,7 @@ def test_groups_that_are_not_there_or_have_nobody(world: World) -> None:
 # Visitors.
 
 
-def test_visitors(world: World, visitors: Visitors) -> None:
+def test_explain_unusual_groups(world: World, visitors: Visitors) -> None:
     told = world.ask("explain", *visitors.groups, "-o", "json")
     assert (told.code, told.err) == (0, "")
     items = by_group(told)
@@ -188,7 +188,7 @@ def _found(facts: GroupFacts) -> set[str]:
 
 
 @newest_only
-def test_what_is_foretold_of_one_more_member_comes_to_pass(world: World, java: JavaMembers) -> None:
+def test_what_if_of_one_more_member_comes_true(world: World, java: JavaMembers) -> None:
     """Of each assignor: who holds what then, and how many partitions have moved. Java's own consumers do it."""
     groups = {f"explained-{name}": name for name in (*STRATEGIES, "uniform")}
     mixed = "explained-mixed"

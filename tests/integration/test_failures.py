@@ -126,7 +126,7 @@ def victim(needs_newest: None) -> Iterator[Victim]:
         )
 
 
-def test_whole(victim: Victim) -> None:
+def test_cluster_is_complete_before_faults(victim: Victim) -> None:
     """That what is harmed below is there."""
     assert set(victim.coordinators) == set(LOAD.names())
     assert set(victim.coordinators.values()) == set(victim.leaders.values()) == {1, 2, 3}
@@ -168,19 +168,19 @@ def names_what_is_missing(err: str) -> bool:
 class TestOneDead:
     """The tests stand in the order of events."""
 
-    def test_list(self, without_2: Victim) -> None:
+    def test_list_with_killed_broker_shows_the_others(self, without_2: Victim) -> None:
         told = without_2.ask("list")
         assert (told.code, told.lines) == (1, without_2.groups_off(2))
         assert names_what_is_missing(told.err)
         assert told.seconds < TWICE
 
-    def test_describe(self, without_2: Victim) -> None:
+    def test_describe_with_killed_broker_shows_the_others(self, without_2: Victim) -> None:
         told = without_2.ask("describe", "--all-groups", "-o", "json")
         assert (told.code, facts(told.items)) == (1, without_2.rows_without(2))
         assert names_what_is_missing(told.err)
         assert told.seconds < TWICE
 
-    def test_first_in_the_bootstrap_list(self, without_2: Victim) -> None:
+    def test_killed_broker_first_in_bootstrap_list_is_skipped(self, without_2: Victim) -> None:
         first, second, third = (f"{broker.host}:{broker.port}" for broker in without_2.sandbox.brokers)
         told = run_here("list", "--debug", bootstrap=f"{second},{third},{first}")
         assert told.lines == without_2.groups_off(2)
@@ -201,7 +201,7 @@ class TestOneDead:
             assert f"(partitions {', '.join(map(str, lost))})" in failure["message"]
             assert len(told.err.splitlines()) == 1
 
-    def test_leaderless_partitions_have_no_end(self, fenced_2: Victim) -> None:
+    def test_leaderless_partitions_have_no_log_end(self, fenced_2: Victim) -> None:
         told = fenced_2.ask("describe", "--all-groups", "-o", "json")
         assert (told.code, facts(told.items)) == (1, fenced_2.rows_without(2))
         lost = fenced_2.logs_without(2)
@@ -211,7 +211,7 @@ class TestOneDead:
         assert all(row["note"] for row in told.items if row["log_end_offset"] is None)
         assert told.seconds < TWICE
 
-    def test_leaderless_partitions_as_java_shows_them(self, fenced_2: Victim) -> None:
+    def test_leaderless_partitions_match_java(self, fenced_2: Victim) -> None:
         name = fenced_2.group_on(1)
         said = JavaTool(DEFAULT_VERSION).ask(fenced_2.sandbox.bootstrap, "--describe", "--group", name)
         told = fenced_2.ask("describe", name, "-o", "plain")
@@ -219,7 +219,7 @@ class TestOneDead:
             (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table
         }
 
-    def test_group_without_a_coordinator_beside_one_with(self, fenced_2: Victim) -> None:
+    def test_group_without_coordinator_keeps_the_good_one(self, fenced_2: Victim) -> None:
         lost, good = fenced_2.group_on(2), fenced_2.group_on(3)
         told = fenced_2.ask("describe", lost, good, "--state", "-o", "json")
         assert (told.code, [row["group"] for row in told.items]) == (1, [good])
@@ -229,7 +229,7 @@ class TestOneDead:
         assert told.seconds < TWICE  # it may come back, and is waited for
 
 
-def test_all_is_well_after_the_restart(victim: Victim) -> None:
+def test_restarted_broker_is_complete_again(victim: Victim) -> None:
     told = victim.ask("describe", "--all-groups", "-o", "json")
     assert (told.code, told.failures, facts(told.items)) == (0, [], list(victim.rows))
 
@@ -237,7 +237,7 @@ def test_all_is_well_after_the_restart(victim: Victim) -> None:
 # One broker that hangs.
 
 
-def test_hanging_broker_costs_its_timeout_once(victim: Victim) -> None:
+def test_hung_broker_costs_one_timeout(victim: Victim) -> None:
     with victim.paused(3):
         told = victim.ask("describe", "--all-groups", "-o", "json")
     assert (told.code, facts(told.items)) == (1, victim.rows_without(3))
@@ -247,7 +247,7 @@ def test_hanging_broker_costs_its_timeout_once(victim: Victim) -> None:
     assert told.seconds < TWICE
 
 
-def test_hanging_broker_list_through_it(victim: Victim) -> None:
+def test_hung_first_bootstrap_server_costs_one_timeout(victim: Victim) -> None:
     """It is first in the bootstrap list, too."""
     servers = victim.sandbox.bootstrap.split(",")
     assert servers[0].endswith(f":{victim.sandbox.brokers[0].port}")
@@ -258,7 +258,7 @@ def test_hanging_broker_list_through_it(victim: Victim) -> None:
     assert told.seconds < TWICE
 
 
-def test_progress_line_while_waiting(victim: Victim) -> None:
+def test_progress_line_is_shown_while_waiting(victim: Victim) -> None:
     """After a second one line on the terminal tells how far it is; in the end it is wiped."""
     words = ("list", "--broker-timeout", f"{PATIENCE}s")
     with victim.paused(3):
@@ -269,7 +269,7 @@ def test_progress_line_while_waiting(victim: Victim) -> None:
     assert shown.screen[0].startswith("kgroups: broker 3 (")
 
 
-def test_hanging_broker_and_named_groups(victim: Victim) -> None:
+def test_hung_broker_keeps_other_named_groups(victim: Victim) -> None:
     lost, good = victim.group_on(3), victim.group_on(1)
     with victim.paused(3):
         told = victim.ask("describe", lost, good, "--state", "-o", "json")
@@ -278,7 +278,7 @@ def test_hanging_broker_and_named_groups(victim: Victim) -> None:
     assert told.seconds < TWICE
 
 
-def test_total_timeout_is_kept(victim: Victim) -> None:
+def test_total_timeout_bounds_a_hung_broker(victim: Victim) -> None:
     with victim.paused(3):
         told = run_here("describe", "--all-groups", "-o", "json", "--timeout", "3s", bootstrap=victim.sandbox.bootstrap)
     assert told.code == 1
@@ -286,7 +286,7 @@ def test_total_timeout_is_kept(victim: Victim) -> None:
     assert "broker 3 (" in told.err
 
 
-def test_hanging_broker_and_a_total_timeout_that_is_shorter_than_its_own(victim: Victim) -> None:
+def test_hung_broker_with_shorter_total_timeout_keeps_the_others(victim: Victim) -> None:
     """The whole time passes while its list is waited for: the others' rows are whole nevertheless."""
     kept_elsewhere = victim.groups_off(2)
     for words in (["--all-groups"], [*kept_elsewhere, victim.group_on(2)], ["--topic", "load-0"]):
@@ -299,7 +299,7 @@ def test_hanging_broker_and_a_total_timeout_that_is_shorter_than_its_own(victim:
         assert told.seconds < TWICE
 
 
-def test_broker_that_wakes_up_in_time(victim: Victim) -> None:
+def test_broker_that_resumes_in_time_is_complete(victim: Victim) -> None:
     with (
         victim.paused(3),
         running(victim, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json") as process,
@@ -311,7 +311,7 @@ def test_broker_that_wakes_up_in_time(victim: Victim) -> None:
     assert facts(Answer(0, out.decode(), "", 0).items) == list(victim.rows)
 
 
-def test_broker_killed_while_it_is_asked(victim: Victim) -> None:
+def test_broker_killed_during_a_request_keeps_the_others(victim: Victim) -> None:
     """It hangs first, so that the question is surely under way."""
     began = time.monotonic()
     with running(victim, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json", pause=2) as process:
@@ -326,7 +326,7 @@ def test_broker_killed_while_it_is_asked(victim: Victim) -> None:
     assert seconds < 25
 
 
-def test_watch_goes_on_through_a_death(victim: Victim) -> None:
+def test_watch_continues_through_a_killed_broker(victim: Victim) -> None:
     """Whose groups are not told of stay as they were, and are marked; when it is back, all is as before."""
     lost = sorted(set(victim.coordinators) - set(victim.groups_off(2)))
     with running(victim, "watch", "--interval", "200ms", "--count", "1000") as process:
@@ -370,7 +370,7 @@ def running(victim: Victim, *words: str, pause: int | None = None) -> Iterator[s
 # Coordinators that move.
 
 
-def test_coordinators_move_to_other_brokers(needs_newest: None) -> None:
+def test_coordinators_that_move_are_found(needs_newest: None) -> None:
     """With replicas of the offsets topic a dead broker is a failure for some seconds, then none."""
     replicas = {"offsets.topic.replication.factor": "3"}
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-moving", properties=replicas) as sandbox:
@@ -411,7 +411,7 @@ def guarded(needs_newest: None) -> Iterator[Sandbox]:
         yield sandbox
 
 
-def test_unauthorised_group(guarded: Sandbox) -> None:
+def test_unauthorized_group_is_a_row_with_the_reason(guarded: Sandbox) -> None:
     for view in ("--state", "--members"):
         told = run_kgroups("describe", "--all-groups", view, "-o", "json", bootstrap=guarded.bootstrap)
         assert told.code == 1
@@ -423,14 +423,14 @@ def test_unauthorised_group(guarded: Sandbox) -> None:
         ]
 
 
-def test_unauthorised_named_group_beside_another(guarded: Sandbox) -> None:
+def test_unauthorized_named_group_keeps_the_others(guarded: Sandbox) -> None:
     told = run_kgroups("describe", "stable-00001", "empty-00001", bootstrap=guarded.bootstrap)
     assert (told.code, [row["GROUP"] for row in told.table]) == (1, ["empty-00001", "empty-00001", "stable-00001"])
     assert "kgroups: group 'stable-00001': " in told.err
     assert "GROUP_AUTHORIZATION_FAILED" in told.err
 
 
-def test_unauthorised_topic(guarded: Sandbox) -> None:
+def test_unauthorized_topic_has_rows_without_log_end(guarded: Sandbox) -> None:
     """Brokers leave out commits on it; what members hold on it is known, its ends are not."""
     told = run_kgroups("describe", "stable-00000", "empty-00001", "-o", "json", bootstrap=guarded.bootstrap)
     assert told.code == 1
@@ -446,7 +446,7 @@ def test_unauthorised_topic(guarded: Sandbox) -> None:
     ]
 
 
-def test_all_brokers_hang(guarded: Sandbox) -> None:
+def test_all_brokers_hung_is_one_line_error(guarded: Sandbox) -> None:
     guarded.pause(1)
     try:
         told = run_here("list", "--timeout", "3s", bootstrap=guarded.bootstrap)
@@ -457,7 +457,7 @@ def test_all_brokers_hang(guarded: Sandbox) -> None:
     assert told.seconds < UNBOUNDED
 
 
-def test_all_brokers_dead(guarded: Sandbox) -> None:
+def test_all_brokers_killed_is_one_line_error(guarded: Sandbox) -> None:
     guarded.kill(1)
     for words in (["list"], ["describe", "--all-groups"]):
         told = run_here(*words, bootstrap=f"{guarded.bootstrap},127.0.0.1:1")

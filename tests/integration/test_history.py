@@ -191,7 +191,7 @@ def people(members: list[str] | None) -> set[str]:
     return {member.partition("-")[0] for member in members or ()}
 
 
-def test_every_rebalance_of_a_classic_group_is_told(tables: Mapping[str, DataFrame]) -> None:
+def test_every_rebalance_of_classic_group_is_recorded(tables: Mapping[str, DataFrame]) -> None:
     found = sorted(rows(tables, "rebalances", "`group` = 'classic'"), key=lambda row: row["log_offset"])
     told = [(people(row["joined"]), people(row["left"]), row["members"]) for row in found]
     assert told[1:7] == [
@@ -208,7 +208,7 @@ def test_every_rebalance_of_a_classic_group_is_told(tables: Mapping[str, DataFra
     assert {row["protocol"] for row in found if row["members"]} == {"range"}
 
 
-def test_who_was_there_from_when_to_when(tables: Mapping[str, DataFrame]) -> None:
+def test_memberships_have_start_and_end(tables: Mapping[str, DataFrame]) -> None:
     found = rows(tables, "memberships", "`group` = 'classic'")
     by_name = {name: [row for row in found if row["client_id"] == name] for name in ("ann", "bob", "cyd", "dan")}
     assert [len(by_name[name]) for name in ("ann", "bob", "cyd")] == [1, 1, 1]
@@ -216,14 +216,14 @@ def test_who_was_there_from_when_to_when(tables: Mapping[str, DataFrame]) -> Non
     assert {row["instance_id"] for row in by_name["dan"]} == {"dan-1"}
 
 
-def test_a_modern_group_converges(tables: Mapping[str, DataFrame]) -> None:
+def test_consumer_protocol_group_converges(tables: Mapping[str, DataFrame]) -> None:
     found = sorted(rows(tables, "rebalances", "`group` = 'modern'"), key=lambda row: row["log_offset"])
     assert [row["members"] for row in found][-3:] == [1, 2, 1] or [row["members"] for row in found][-4:-1] == [1, 2, 1]
     assert any(row["converge_ms"] is not None and 0 <= row["converge_ms"] < 60_000 for row in found)
     assert {row["kind"] for row in found} == {"consumer"}
 
 
-def test_latest_offsets_are_what_the_cluster_says(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
+def test_latest_offsets_match_the_cluster(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
     answer = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=played.bootstrap)
     said = {
         (row["group"], row["topic"], row["partition"]): row["current_offset"]
@@ -237,7 +237,7 @@ def test_latest_offsets_are_what_the_cluster_says(tables: Mapping[str, DataFrame
     assert "deleted" not in {group for group, _, _ in said}
 
 
-def test_what_should_not_be_is_found(tables: Mapping[str, DataFrame]) -> None:
+def test_anomalies_are_found(tables: Mapping[str, DataFrame]) -> None:
     found = rows(tables, "anomalies", "true")
     kinds = {(row["anomaly"], row["group"], row["partition"]) for row in found}
     assert {("rewind", "rewound", 0), ("rewind", "rewound", 1), ("beyond_end", "beyond", 0)} <= kinds
@@ -245,13 +245,13 @@ def test_what_should_not_be_is_found(tables: Mapping[str, DataFrame]) -> None:
     assert (rewound["expected"], rewound["found"]) == (40, 5)
 
 
-def test_a_deleted_group_is_stale_as_such(tables: Mapping[str, DataFrame]) -> None:
+def test_deleted_group_is_stale_as_deleted(tables: Mapping[str, DataFrame]) -> None:
     status = {row["group"]: row["status"] for row in rows(tables, "stale", "true")}
     assert status["deleted"] == "DELETED"
     assert status["classic"] in ("LIVE", "EMPTY")
 
 
-def test_lag_is_what_describe_says(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
+def test_lag_matches_describe(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
     answer = run_kgroups("describe", "rewound", "-o", "json", bootstrap=played.bootstrap)
     said = {row["partition"]: row["lag"] for row in answer.items}
     last = max(row["sampled_at"] for row in rows(tables, "lag", "`group` = 'rewound'"))
@@ -261,13 +261,13 @@ def test_lag_is_what_describe_says(tables: Mapping[str, DataFrame], played: Sand
     assert found == said
 
 
-def test_history_is_known_since_the_beginning(tables: Mapping[str, DataFrame]) -> None:
+def test_history_is_complete_since_the_beginning(tables: Mapping[str, DataFrame]) -> None:
     found = rows(tables, "completeness", "records > 0")
     assert found
     assert all(row["missing"] == 0 and row["density"] > 0.9 for row in found)
 
 
-def test_collected_twice_is_the_same(
+def test_collecting_twice_gives_the_same_rows(
     spark: SparkSession, played: Sandbox, tables: Mapping[str, DataFrame], tmp_path: Path
 ) -> None:
     collect_into(spark, played, tmp_path / "again")

@@ -46,9 +46,7 @@ def interrupted(ground: Ground, undo: Path, number: signal.Signals) -> tuple[int
 
 @newest_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_reported_rows_are_what_is_written_and_undo_restores(
-    ground: Ground, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_interrupted_write_reports_what_was_written(ground: Ground, tmp_path: Path, number: signal.Signals) -> None:
     undo = tmp_path / "undo.json"
     groups = [f"acts-{number.name}-{at:03}" for at in range(GROUPS)]  # those moved before are watched for longer
     ground.commit({group: {LOG: {0: OLD}} for group in groups})

@@ -33,7 +33,7 @@ def ages_of(cluster: Sandbox, groups: Iterable[Aged], *words: str) -> dict[str, 
 
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
-def test_the_age_of_the_first_unread_record(cluster: Sandbox, aged: AgedTopics, isolation: str) -> None:
+def test_time_lag_is_the_age_of_the_first_unread_record(cluster: Sandbox, aged: AgedTopics, isolation: str) -> None:
     groups = [each for each in aged.groups if each.isolation == isolation]
     before = time.time() * 1000
     rows = ages_of(cluster, groups, "--isolation", isolation)
@@ -51,13 +51,13 @@ def test_the_age_of_the_first_unread_record(cluster: Sandbox, aged: AgedTopics, 
             assert before - each.oldest - 1 <= row["time_lag_ms"] <= after - each.oldest, each
 
 
-def test_one_fetch_serves_many_groups(cluster: Sandbox, aged: AgedTopics) -> None:
+def test_time_lag_of_many_groups_needs_one_fetch(cluster: Sandbox, aged: AgedTopics) -> None:
     names = [each.group for each in aged.groups if each.topic == "aged-gzip"]
     told = run_kgroups("lag", *names, "--time", "--debug", bootstrap=cluster.bootstrap)
     assert len(told.sent("Fetch")) == 1
 
 
-def test_data_lost_is_told_beside_the_age_of_what_is_left(cluster: Sandbox, aged: AgedTopics) -> None:
+def test_time_lag_with_lost_data_is_noted(cluster: Sandbox, aged: AgedTopics) -> None:
     (group,) = [each.group for each in aged.groups if each.topic == "aged-deleted"]
     told = run_kgroups("lag", group, "--by", "partition", "--time", "-o", "json", bootstrap=cluster.bootstrap)
     (row,) = told.items
@@ -78,7 +78,7 @@ def sums(rows: Iterable[Row | dict[str, str | None]], group: str, topic: str, la
     return found
 
 
-def test_totals_are_those_of_the_java_tool(world: World) -> None:
+def test_lag_totals_match_java(world: World) -> None:
     said = {}
     several = world.since("2.5")  # the tool of 1.1.1 takes one group a run, and does not name it in its tables
     for names in [WHOLE] if several else [(name,) for name in WHOLE]:
@@ -92,7 +92,7 @@ def test_totals_are_those_of_the_java_tool(world: World) -> None:
     assert {row["group"]: row["total_lag"] for row in groups} == {group: lag for (group, _), lag in said.items()}
 
 
-def test_all_groups_are_the_default(world: World) -> None:
+def test_lag_defaults_to_all_groups(world: World) -> None:
     told = world.ask("lag", "-o", "json")
     assert told.code == 1 and f"topic '{DELETED_TOPIC}'" in told.err
     rows = {row["group"]: row for row in told.items}
@@ -108,13 +108,13 @@ def test_all_groups_are_the_default(world: World) -> None:
 
 
 @oldest_and_newest
-def test_over_librdkafka(world: World) -> None:
+def test_lag_over_librdkafka_matches_the_wire(world: World) -> None:
     words = ("lag", *WHOLE, "-o", "json")
     wire, other = world.ask(*words), world.ask(*words, "--transport", "librdkafka")
     assert (other.code, other.items) == (0, wire.items)
 
 
-def test_an_open_transaction_is_lag_only_for_those_who_read_it(world: World) -> None:
+def test_lag_of_open_transaction_depends_on_isolation(world: World) -> None:
     def ask(isolation: str) -> Answer:
         return world.ask("lag", "ledger-reader", "--time", "-o", "json", "--isolation", isolation)
 

@@ -67,7 +67,7 @@ def ask(sandbox: Sandbox, *words: str) -> Answer:
     return answer
 
 
-def test_a_thousand_members(large: Sandbox) -> None:
+def test_describe_a_thousand_members(large: Sandbox) -> None:
     rows = ask(large, "describe", MANY, "--members", "-o", "json").items
     assert [row["client_id"] for row in rows] == [f"{MANY}-{number:04}" for number in range(MEMBERS)]
     held = [entry["partitions"] for row in rows for entry in row["current_assignment"]]
@@ -89,7 +89,7 @@ def test_a_thousand_members(large: Sandbox) -> None:
     }
 
 
-def test_a_thousand_members_are_explained(large: Sandbox) -> None:
+def test_explain_a_thousand_members(large: Sandbox) -> None:
     (item,) = ask(large, "explain", MANY, "-o", "json").items
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert len(found["idle-members"]["subjects"]) == MEMBERS - PARTITIONS
@@ -100,7 +100,7 @@ def test_a_thousand_members_are_explained(large: Sandbox) -> None:
     assert item["what_if"]["members"] == MEMBERS - 1
 
 
-def test_a_megabyte_of_metadata(large: Sandbox) -> None:
+def test_member_with_a_megabyte_of_metadata_is_shown(large: Sandbox) -> None:
     (row,) = ask(large, "describe", HEAVY, "--members", "-o", "json").items
     assert (row["metadata_bytes"], row["partitions"]) == (MEGABYTE, PARTITIONS)
     assert row["user_data"]["raw_bytes"] == MEGABYTE - 16 - len(TOPIC)
@@ -113,7 +113,7 @@ def test_a_megabyte_of_metadata(large: Sandbox) -> None:
     assert _told_bytes(found["record-size"]["text"]) == pytest.approx(_written(large, HEAVY) / 1024, rel=0.01)
 
 
-def test_more_than_a_broker_takes(large: Sandbox) -> None:
+def test_member_above_the_broker_limit_is_shown_without_metadata(large: Sandbox) -> None:
     (row,) = ask(large, "describe", TOO_HEAVY, "--members", "-o", "json").items
     assert (row["metadata_bytes"], row["partitions"], row["subscription"]["topics"]) == (None, 0, [])
     (state,) = ask(large, "describe", TOO_HEAVY, "--state", "-o", "json").items

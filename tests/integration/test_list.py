@@ -20,14 +20,14 @@ def known(world: World, answer: Answer) -> dict[str, Row]:
     return {row["group"]: row for row in answer.items if row["group"] in world.groups}
 
 
-def test_names_alone_sorted_each_once(world: World) -> None:
+def test_list_names_are_sorted_and_unique(world: World) -> None:
     told = world.ask("list")
     assert (told.code, told.err) == (0, "")
     assert told.lines == sorted(set(told.lines))
     assert set(told.lines) >= {visible(name) for name in world.groups}
 
 
-def test_state_alone_shows_the_column(world: World) -> None:
+def test_list_state_flag_adds_the_column(world: World) -> None:
     told = world.ask("list", "--state", "-o", "plain")
     assert set(told.table[0]) == {"GROUP", "STATE"}
     states = {row["GROUP"]: row["STATE"] for row in told.table}
@@ -45,14 +45,14 @@ def test_state_alone_shows_the_column(world: World) -> None:
         (("--state", "dead"), set()),
     ],
 )
-def test_state_filters_in_any_case(world: World, words: tuple[str, ...], states: set[str]) -> None:
+def test_list_state_filter_accepts_any_case(world: World, words: tuple[str, ...], states: set[str]) -> None:
     told = world.ask("list", *words, "-o", "json")
     assert told.code == 0, told.err
     assert {row["state"] for row in told.items} == states
     assert set(known(world, told)) == {name for name, group in world.groups.items() if group.state in states}
 
 
-def test_filter_is_sent_to_brokers_that_know_states(world: World) -> None:
+def test_list_state_filter_is_sent_to_brokers_that_support_it(world: World) -> None:
     """Old ones are asked to describe their groups instead."""
     told = world.ask("list", "--state", "stable", "--debug")
     assert {request.api for request in told.requests} == {"ApiVersions", "Metadata", "ListGroups", "DescribeGroups"}
@@ -61,7 +61,7 @@ def test_filter_is_sent_to_brokers_that_know_states(world: World) -> None:
     assert described == 0 if world.since("2.6") else described > 0
 
 
-def test_type_alone_shows_the_column(world: World) -> None:
+def test_list_type_flag_adds_the_column(world: World) -> None:
     told = world.ask("list", "--type", "-o", "plain")
     types = {row["GROUP"]: row["TYPE"] for row in told.table}
     assert set(told.table[0]) == {"GROUP", "TYPE"}
@@ -75,7 +75,7 @@ def test_type_alone_shows_the_column(world: World) -> None:
 
 
 @pytest.mark.parametrize("word", ["classic", "Consumer", "CLASSIC,consumer"])
-def test_type_filters(world: World, word: str) -> None:
+def test_list_type_filter_selects_groups(world: World, word: str) -> None:
     told = world.ask("list", "--type", word, "-o", "json")
     if world.since("3.8"):
         wanted = {part.title() for part in word.split(",")}
@@ -90,18 +90,18 @@ def test_type_filters(world: World, word: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["consumer", "connect", "consumer,connect"])
-def test_protocol_type_filters(world: World, words: str) -> None:
+def test_list_protocol_type_filter_selects_groups(world: World, words: str) -> None:
     told, wanted = world.ask("list", "--protocol-type", words, "-o", "json"), set(words.split(","))
     assert (told.code, {row["protocol_type"] for row in told.items}) == (0, wanted)
     assert set(known(world, told)) == {name for name, group in world.groups.items() if group.protocol_type in wanted}
 
 
-def test_filters_together(world: World) -> None:
+def test_list_filters_are_combined(world: World) -> None:
     told = world.ask("list", "--state", "stable", "--protocol-type", "connect")
     assert [line.split() for line in told.lines] == [["GROUP", "STATE"], ["connect-like", "Stable"]]
 
 
-def test_wide_coordinator_is_whom_the_broker_names(world: World) -> None:
+def test_list_coordinator_matches_find_coordinator(world: World) -> None:
     told = known(world, world.ask("list", "-o", "json"))
     first = world.sandbox.brokers[0]
     for name, row in told.items():
@@ -129,7 +129,7 @@ def find_coordinator(host: str, port: int, group: str) -> tuple[int, str, int]:
     return number, told_host.decode(), told_port
 
 
-def test_formats_hold_the_same(world: World) -> None:
+def test_list_formats_have_the_same_values(world: World) -> None:
     rows = world.ask("list", "-o", "json").items
     lines = world.ask("list", "-o", "jsonl")
     assert [Answer(0, line, "", 0).envelope for line in lines.lines] == rows
@@ -147,13 +147,13 @@ def test_formats_hold_the_same(world: World) -> None:
     ]
 
 
-def test_same_question_same_bytes(world: World) -> None:
+def test_list_output_is_deterministic(world: World) -> None:
     words = ("list", "-o", "json", "--type")  # as processes: each hashes in an order of its own
     answers = {run_kgroups(*words, bootstrap=world.sandbox.bootstrap).out for _ in range(2)}
     assert len(answers) == 1
 
 
-def test_json_envelope(world: World) -> None:
+def test_list_json_has_an_envelope(world: World) -> None:
     told = world.ask("list", "-o", "json").envelope
     assert told["schema"] == "kgroups/list/v1"
     assert re.fullmatch(r"[\w-]{22}", told["cluster_id"])
@@ -161,7 +161,7 @@ def test_json_envelope(world: World) -> None:
     assert STRANGE_NAME in [row["group"] for row in told["items"]]
 
 
-def test_bootstrap_from_the_environment_and_any_broker(world: World) -> None:
+def test_list_uses_bootstrap_server_from_environment(world: World) -> None:
     wanted = world.ask("list").out
     for broker in world.sandbox.brokers:
         told = run_kgroups("list", env={"KGROUPS_BOOTSTRAP_SERVER": f"{broker.host}:{broker.port}"})

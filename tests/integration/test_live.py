@@ -57,14 +57,14 @@ def settings_of(sandbox: Sandbox) -> ClientSettings:
     return ClientSettings(parse_bootstrap(sandbox.bootstrap))
 
 
-def test_offsets(spark: SparkSession, world: World) -> None:
+def test_live_offsets_match_describe(spark: SparkSession, world: World) -> None:
     told = world.ask("describe", "--all-groups", "-o", "json")
     found = rows(live(spark, world.sandbox, "offsets"))
     alike(told.items, found, OFFSETS)
     assert set(OFFSETS.values()) < found[0].keys()
 
 
-def test_groups(spark: SparkSession, world: World) -> None:
+def test_live_groups_match_describe(spark: SparkSession, world: World) -> None:
     told = world.ask("describe", "--all-groups", "--state", "-o", "json").items
     found = rows(live(spark, world.sandbox, "groups"))
     alike(told, found, {"assignment_strategy": "protocol"})
@@ -75,7 +75,7 @@ def test_groups(spark: SparkSession, world: World) -> None:
     assert {row["group"]: row["kind"] for row in found} == {row["group"]: row["type"].lower() for row in told}
 
 
-def test_members_and_assignments(spark: SparkSession, world: World) -> None:
+def test_live_members_and_assignments_match_describe(spark: SparkSession, world: World) -> None:
     told = world.ask("describe", "--all-groups", "--members", "-o", "json").items
     found = rows(live(spark, world.sandbox, "members"))
     alike(told, found, MEMBERS)
@@ -89,7 +89,7 @@ def test_members_and_assignments(spark: SparkSession, world: World) -> None:
             assert {(topic, at) for owner, _, topic, at in held if owner == name} == group.assigned
 
 
-def test_failures(spark: SparkSession, world: World) -> None:
+def test_live_failures_match_describe(spark: SparkSession, world: World) -> None:
     """Those of the command; each task tells its own, so that one may be told twice."""
     told = world.ask("describe", "--all-groups", "-o", "json").failures
     found = rows(live(spark, world.sandbox, "failures").distinct())
@@ -97,12 +97,12 @@ def test_failures(spark: SparkSession, world: World) -> None:
     alike(told, found, {})
 
 
-def test_failing_is_the_default(spark: SparkSession, world: World) -> None:
+def test_live_failures_fail_the_query_by_default(spark: SparkSession, world: World) -> None:
     with pytest.raises(PySparkException, match="table offsets is not whole: topic 'billing': "):
         live(spark, world.sandbox, "offsets", failOnError="true").collect()
 
 
-def test_one_partition_for_each_coordinator(spark: SparkSession, world: World) -> None:
+def test_live_table_has_one_partition_per_coordinator(spark: SparkSession, world: World) -> None:
     coordinators = {row["coordinator"]["id"] for row in world.ask("list", "-o", "json").items}
     assert len(coordinators) == 3
     assert live(spark, world.sandbox, "offsets").rdd.getNumPartitions() == 3
@@ -117,7 +117,9 @@ def test_one_partition_for_each_coordinator(spark: SparkSession, world: World) -
         ("members", "kind = 'consumer'"),
     ],
 )
-def test_filters_change_nothing(spark: SparkSession, world: World, table: str, condition: str) -> None:
+def test_live_filters_give_the_same_rows_as_spark(
+    spark: SparkSession, world: World, table: str, condition: str
+) -> None:
     frame = live(spark, world.sandbox, table)
     everything = rows(frame)
     kept = rows(spark.createDataFrame(everything, frame.schema).where(condition))
@@ -126,7 +128,7 @@ def test_filters_change_nothing(spark: SparkSession, world: World, table: str, c
     assert sorted(rows(frame), key=repr) == sorted(everything, key=repr)
 
 
-def test_sweep_and_heads(world: World) -> None:
+def test_sweep_and_heads_match_the_cluster(world: World) -> None:
     settings = settings_of(world.sandbox)
     swept = sweep(settings).to_pylist()
     assert {row["complete"] for row in swept} == {True}
@@ -147,7 +149,9 @@ def test_sweep_and_heads(world: World) -> None:
     assert [row["topic"] for row in heads if row["error"]] == ["gone"]
 
 
-def test_dead_broker(spark: SparkSession, request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+def test_live_tables_with_a_killed_broker(
+    spark: SparkSession, request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]
+) -> None:
     """Of 3 brokers one: the others' rows come back, the failures are rows of their table, or one error."""
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")

@@ -77,17 +77,17 @@ def told(kafka_at_hand: Callable[[str], None], jdk: None, tmp_path_factory: pyte
     return {name: bytes.fromhex(digits) for name, digits in (line.split() for line in done.stdout.splitlines())}
 
 
-def test_requests_are_kafkas_bytes(told: Mapping[str, bytes]) -> None:
+def test_requests_match_kafka_bytes(told: Mapping[str, bytes]) -> None:
     assert StreamsGroupDescribe(("app",), nodes=True).encode(1) == told["streams-request"]
     assert DeleteGroups(("gone", "kept")).encode(3) == told["delete-request"]
 
 
-def test_kio_reads_and_writes_kafkas_bytes_by_our_schemas(told: Mapping[str, bytes]) -> None:
+def test_responses_round_trip_through_newer_schemas(told: Mapping[str, bytes]) -> None:
     response = read_response(streams_group_describe.API, 1, told["streams"], 0)
     assert write(response) == told["streams"]
 
 
-def test_streams_groups_have_the_assignor_and_the_nodes(told: Mapping[str, bytes]) -> None:
+def test_streams_groups_have_assignor_and_nodes(told: Mapping[str, bytes]) -> None:
     groups = StreamsGroupDescribe(("app", "bare")).decode(1, told["streams"], 0)
     app, bare = groups["app"], groups["bare"]
     assert isinstance(app, StreamsGroup) and isinstance(bare, StreamsGroup)
@@ -102,7 +102,7 @@ def test_streams_groups_have_the_assignor_and_the_nodes(told: Mapping[str, bytes
     assert str(sink) == "out (sums) [counts] -> out-next, last"
 
 
-def test_a_deletion_that_failed_has_the_brokers_reason(told: Mapping[str, bytes]) -> None:
+def test_failed_deletion_has_the_broker_reason(told: Mapping[str, bytes]) -> None:
     assert DeleteGroups(("gone", "kept")).decode(3, told["delete"], 0) == {
         "gone": "gone",
         "kept": KafkaError(Code.group_deletion_failed, "the plugin failed"),

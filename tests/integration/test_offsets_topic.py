@@ -102,7 +102,7 @@ def compare(pairs: Sequence[Pair], scratch: Path) -> list[int]:
 
 
 @pytest.mark.usefixtures("jdk")
-def test_real_records_say_what_kafka_reads_from_them(log: list[Logged], load: Load, tmp_path: Path) -> None:
+def test_real_records_match_kafka(log: list[Logged], load: Load, tmp_path: Path) -> None:
     real = [(each.key, each.value) for each in log]
     assert len(real) > load.groups * load.partitions
     read = compare(real, tmp_path)
@@ -113,7 +113,7 @@ def test_real_records_say_what_kafka_reads_from_them(log: list[Logged], load: Lo
 
 
 @pytest.mark.usefixtures("jdk")
-def test_made_records_say_what_kafka_reads_from_them(tmp_path: Path) -> None:
+def test_generated_records_match_kafka(tmp_path: Path) -> None:
     made = [pair for schema in SCHEMAS for pair in examples(records(schema), EXAMPLES)]
     read = compare(made, tmp_path)
     assert len(read) == len(made) == len(SCHEMAS) * EXAMPLES
@@ -121,7 +121,7 @@ def test_made_records_say_what_kafka_reads_from_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("jdk")
-def test_what_we_read_from_damaged_records_kafka_reads_too(tmp_path: Path) -> None:
+def test_damaged_records_that_are_read_match_kafka(tmp_path: Path) -> None:
     damaged = examples(pairs.filter(lambda pair: pair[0] is not None), 10 * EXAMPLES)
     read = compare(damaged, tmp_path)
     assert len(damaged) / 4 < len(read) < len(damaged)
@@ -147,7 +147,7 @@ def examples(strategy: st.SearchStrategy[Pair], count: int) -> list[Pair]:
     return found[:count]
 
 
-def test_whole_batches_say_what_their_rows_say(log: list[Logged]) -> None:
+def test_decoded_batches_match_decoded_rows(log: list[Logged]) -> None:
     for batch in as_batches(log):
         decoded = decode_batch(batch)
         by_rows = decode_rows(zip(batch["key"].to_pylist(), batch["value"].to_pylist(), strict=True))
@@ -161,7 +161,7 @@ def test_every_record_is_in_a_table(log: list[Logged], tables: dict[str, Rows]) 
     assert {row["record_type"] for row in tables["undecoded"]} == {4, 15, 16, 23}
 
 
-def test_commits_are_those_that_were_made(load: Load, tables: dict[str, Rows]) -> None:
+def test_commits_match_those_made(load: Load, tables: dict[str, Rows]) -> None:
     latest = latest_commits(tables["commits"])
     for group in load.names():
         assert latest[group] == {load.topic_of(group): load.commits_of(group)}
@@ -187,7 +187,7 @@ def latest_commits(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, dict[i
     return found
 
 
-def test_members_come_and_go(tables: dict[str, Rows]) -> None:
+def test_members_join_and_leave(tables: dict[str, Rows]) -> None:
     def told(table: str, group: str, *columns: str) -> list[tuple[Any, ...]]:
         return [tuple(row[column] for column in columns) for row in tables[table] if row["group"] == group]
 
@@ -209,7 +209,7 @@ def test_members_come_and_go(tables: dict[str, Rows]) -> None:
 
 
 @pytest.mark.usefixtures("jdk")
-def test_brokers_of_every_version(world: World, tmp_path: Path) -> None:
+def test_records_of_every_broker_version_are_decoded(world: World, tmp_path: Path) -> None:
     """What old brokers write in older versions of values: nothing is undecoded, and the commits are the known ones."""
     log = read_log(world.sandbox.bootstrap)
     assert len(compare([(each.key, each.value) for each in log], tmp_path)) == len(log)

@@ -44,11 +44,11 @@ DIFFERENCES = {
         "The Java tool of 1.1.1 shows no partition of a group that has committed nothing at all; kgroups shows what "
         "its members hold, as later Java tools do."
     ),
-    "states_of_old_brokers": (
+    "states_of_older_brokers": (
         "Below ListGroups v4 the Java tool lists every group as Unknown and fails when asked to filter (its own older "
         "versions have no such option); kgroups describes the groups to know."
     ),
-    "types_of_old_brokers": (
+    "types_of_older_brokers": (
         "Below ListGroups v5 the Java tool lists every type as Unknown; asked for classic groups it lists all of them, "
         "asked for others it fails. kgroups lists the type as absent, with a note, and asked to filter says that it "
         "cannot, exit 1: a guess would not be an answer."
@@ -214,7 +214,7 @@ def without_others(rows: Iterable[Cells]) -> list[Cells]:
     return [row for row in rows if row["GROUP"] != OPAQUE]
 
 
-def test_list(world: World, visitors: Visitors) -> None:
+def test_list_matches_java(world: World, visitors: Visitors) -> None:
     # Names alone, in no order; of every kind but other_protocol_types.
     told = [row["group"] for row in world.ask("list", "-o", "json").items]
     plain = world.ask("list").lines
@@ -226,18 +226,18 @@ def test_list(world: World, visitors: Visitors) -> None:
 
 
 @pytest.mark.parametrize("states", [(), ("Stable,CompletingRebalance",)], ids=["", "filtered"])
-def test_list_by_state(world: World, visitors: Visitors, states: tuple[str, ...]) -> None:
+def test_list_by_state_matches_java(world: World, visitors: Visitors, states: tuple[str, ...]) -> None:
     if not world.since("2.6"):
-        pytest.skip("no Java tool can tell: see states_of_old_brokers")
+        pytest.skip("no Java tool can tell: see states_of_older_brokers")
     words = ["--list", "--state", *states]
     heard = agree(world, Case(words, ours(words), tools(world), without_others))
     assert ("Empty" in {row["state"] for row in heard.told.items}) == (not states)
 
 
 @pytest.mark.parametrize("words", [("--type", "--state"), ("--type", "Consumer")], ids=["", "filtered"])
-def test_list_by_type(world: World, visitors: Visitors, words: tuple[str, ...]) -> None:
+def test_list_by_type_matches_java(world: World, visitors: Visitors, words: tuple[str, ...]) -> None:
     if not world.since("3.8"):
-        pytest.skip("no Java tool can tell: see types_of_old_brokers")
+        pytest.skip("no Java tool can tell: see types_of_older_brokers")
     asked = ["--list", *words]
     heard = agree(world, Case(asked, ours(asked), tools(world), without_others))
     assert {row["type"] for row in heard.told.items} == {"Consumer", *(["Classic"] if "--state" in words else [])}
@@ -271,7 +271,9 @@ VERBOSE = pytest.mark.parametrize("verbose", [("--verbose",), ()], ids=["verbose
 
 @VIEWS
 @VERBOSE
-def test_describe_named_groups(world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]) -> None:
+def test_describe_named_groups_matches_java(
+    world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]
+) -> None:
     words = ["--describe", *named(describable(world, visitors, view)), f"--{view}", *verbose]
     heard = agree(world, Case(words, ours(words), _some_tools(world, verbose), without_idle))
     for said in heard.said.values():
@@ -284,7 +286,9 @@ def test_describe_named_groups(world: World, visitors: Visitors, view: str, verb
 
 @pytest.mark.parametrize("view", ["members", "state"])
 @VERBOSE
-def test_describe_all_groups(world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]) -> None:
+def test_describe_all_groups_matches_java(
+    world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]
+) -> None:
     """The offsets of all are compared in test_scale: here no Java tool gets past the deleted topic."""
     words = ["--describe", "--all-groups", f"--{view}", *verbose]
 
@@ -304,10 +308,10 @@ def _remarked(answer: Answer | Said, what: str) -> list[str]:
     return re.findall(f"group '(.*)' {what}", answer.err)
 
 
-def test_describe_one_by_one(world: World, visitors: Visitors) -> None:
+def test_describe_single_groups_matches_oldest_java(world: World, visitors: Visitors) -> None:
     """The tool of 1.1.1 takes one group a run, and does not name it in its tables."""
     if world.since("2.5"):
-        pytest.skip("the tool takes several groups: see test_describe_named_groups")
+        pytest.skip("the tool takes several groups: see test_describe_named_groups_matches_java")
     few = ["orders-roundrobin", "payments-empty", COMPLETING]
     for view, groups in (("offsets", describable(world, visitors, "offsets")), ("members", few), ("state", few)):
         rows = without_idle(of_json(world.ask("describe", *named(groups), f"--{view}", "-o", "json").items))
@@ -320,11 +324,11 @@ def test_describe_one_by_one(world: World, visitors: Visitors) -> None:
 # The differences.
 
 
-def test_every_difference_is_shown() -> None:
-    assert {f"test_{name}" for name in DIFFERENCES} <= set(globals())
+def test_every_difference_has_a_test() -> None:
+    assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
-def test_other_protocol_types(world: World) -> None:
+def test_difference_other_protocol_types(world: World) -> None:
     for tool in tools(world):
         oldest = tool == "1.1.1"  # it waits for the group to become one of consumers
         patience = ("--timeout", "5000") if oldest else ()
@@ -336,7 +340,7 @@ def test_other_protocol_types(world: World) -> None:
     assert told.table[0]["CURRENT-ASSIGNMENT"].startswith(f"{len(OPAQUE_ASSIGNMENT)} bytes 0xcafe")
 
 
-def test_deleted_topic(world: World) -> None:
+def test_difference_deleted_topic(world: World) -> None:
     told = world.ask("describe", DELETED, "ahead")
     rows = told.table
     assert told.code == 1, told.err
@@ -358,7 +362,7 @@ def test_deleted_topic(world: World) -> None:
         assert ("0", None) in {(row["LOG-END-OFFSET"], row["LAG"]) for row in said.rows}
 
 
-def test_missing_group(world: World) -> None:
+def test_difference_missing_group(world: World) -> None:
     told = world.ask("describe", "nobody-knows-it", "ahead")
     assert told.code == 1, told.err
     assert [row["GROUP"] for row in told.table] == ["ahead"]
@@ -370,21 +374,21 @@ def test_missing_group(world: World) -> None:
         assert re.search("nobody-knows-it'? (does not exist|not found)", said.out)
 
 
-def test_idle_members(world: World, visitors: Visitors) -> None:
+def test_difference_idle_members(world: World, visitors: Visitors) -> None:
     told = world.ask("describe", IDLE, "-o", "json")
     assert [(row["topic"], row["current_offset"]) for row in told.items] == [("clicks", 50), (None, None)]
     for tool in tools(world):
         assert [row["TOPIC"] for row in world.java("--describe", "--group", IDLE, version=tool).rows] == ["clicks"]
 
 
-def test_groups_without_commits(world: World, visitors: Visitors) -> None:
+def test_difference_groups_without_commits(world: World, visitors: Visitors) -> None:
     told = world.ask("describe", OWNED, "-o", "json")
     assert [(row["partition"], row["lag"]) for row in told.items] == [(partition, None) for partition in range(6)]
     for tool in tools(world):
         assert len(world.java("--describe", "--group", OWNED, version=tool).rows) == (0 if tool == "1.1.1" else 6)
 
 
-def test_states_of_old_brokers(world: World) -> None:
+def test_difference_states_of_older_brokers(world: World) -> None:
     states = {row["group"]: row["state"] for row in world.ask("list", "--state", "-o", "json").items}
     assert states.items() >= {name: group.state for name, group in world.groups.items()}.items()
     if world.since("2.6"):
@@ -400,7 +404,7 @@ def test_states_of_old_brokers(world: World) -> None:
     assert {row["state"] for row in told.items} == {"Empty"}
 
 
-def test_types_of_old_brokers(world: World) -> None:
+def test_difference_types_of_older_brokers(world: World) -> None:
     told = world.ask("list", "--type", "-o", "json")
     assert told.code == 0, told.err
     if world.since("3.8"):
@@ -420,7 +424,7 @@ def test_types_of_old_brokers(world: World) -> None:
     assert "cannot filter by type" in told.err
 
 
-def test_states_in_any_case(world: World) -> None:
+def test_difference_states_in_any_case(world: World) -> None:
     answers = [world.ask("list", "--state", word).out for word in ("Empty", "empty", "EMPTY")]
     assert answers == [answers[0]] * 3
     if world.version == "2.8.2":
@@ -429,7 +433,7 @@ def test_states_in_any_case(world: World) -> None:
         assert "Invalid state list 'empty'" in said.out + said.err
 
 
-def test_topics_of_assignments(world: World) -> None:
+def test_difference_topics_of_assignments(world: World) -> None:
     told = world.ask("describe", "orders-roundrobin", "--members", "-v", "-o", "json")
     assert {entry["topic"] for row in told.items for entry in row["current_assignment"]} == {"orders", "payments"}
     said = world.java("--describe", "--group", "orders-roundrobin", "--members", "--verbose")
@@ -437,7 +441,7 @@ def test_topics_of_assignments(world: World) -> None:
     assert all(("orders" in (row[column] or "")) == (world.version != "3.9.1") for row in said.rows)
 
 
-def test_control_characters(world: World) -> None:
+def test_difference_control_characters(world: World) -> None:
     assert STRANGE_NAME in world.java("--list").names
     for words in (["list"], ["list", "-w"], ["describe", STRANGE_NAME], ["describe", STRANGE_NAME, "--state"]):
         told = world.ask(*words)

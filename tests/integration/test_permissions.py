@@ -43,7 +43,7 @@ def missing(answer: Answer) -> list[tuple[str, str, str | None]]:
 
 
 @pytest.mark.parametrize("transport", ["wire", "librdkafka"])
-def test_without_describe_on_the_cluster_the_list_is_said_to_be_partial(few: Secure, transport: str) -> None:
+def test_list_without_describe_on_cluster_is_noted_as_partial(few: Secure, transport: str) -> None:
     answer = ask(few, "ann", "list", "-o", "json", "--transport", transport)
     assert (answer.code, [row["group"] for row in answer.items]) == (0, [FIRST])
     assert missing(answer) == [("DESCRIBE", "CLUSTER", "kafka-cluster")]
@@ -51,21 +51,21 @@ def test_without_describe_on_the_cluster_the_list_is_said_to_be_partial(few: Sec
 
 
 @pytest.mark.parametrize("transport", ["wire", "librdkafka"])
-def test_with_it_all_groups_are_there_and_nothing_is_said(few: Secure, transport: str) -> None:
+def test_list_with_describe_on_cluster_is_complete(few: Secure, transport: str) -> None:
     answer = ask(few, "bob", "list", "-o", "json", "--transport", transport)
     assert [row["group"] for row in answer.items] == GROUPS.names()
     assert not missing(answer) and "partial" not in answer.err
 
 
 @pytest.mark.parametrize("user", ["ann", "bob"])
-def test_kafkas_own_tool_lists_the_same(few: Secure, java_lists: JavaLists, user: str) -> None:
+def test_list_matches_java_for_each_principal(few: Secure, java_lists: JavaLists, user: str) -> None:
     tool: JavaTool = java_lists.tool
     said = tool.ask(few.bootstrap("SASL_PLAINTEXT"), "--list", "--command-config", str(few.user_file(user)))
     assert sorted(said.names) == sorted(ask(few, user, "list").lines)
 
 
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
-def test_an_unauthorised_group_is_a_row_and_the_others_are_shown(few: Secure, view: str) -> None:
+def test_unauthorized_group_is_a_row_and_others_are_shown(few: Secure, view: str) -> None:
     answer = ask(few, "ann", "describe", FIRST, SECOND, view, "-o", "json")
     note = f"not authorized: needs DESCRIBE on GROUP {SECOND}"
     assert answer.code == 1
@@ -76,14 +76,14 @@ def test_an_unauthorised_group_is_a_row_and_the_others_are_shown(few: Secure, vi
         assert {row["group"] for row in answer.items} == {FIRST, SECOND}
 
 
-def test_lag_too(few: Secure) -> None:
+def test_lag_of_unauthorized_group_is_a_row(few: Secure) -> None:
     answer = ask(few, "ann", "lag", FIRST, SECOND, "-o", "json")
     seen, refused = answer.items
     assert (seen["group"], seen["partitions"]) == (FIRST, GROUPS.partitions)
     assert (refused["group"], refused["partitions"], refused["note"][:14]) == (SECOND, None, "not authorized")
 
 
-def test_a_group_is_explained_to_one_who_may_not_see_where_it_is_kept(few: Secure) -> None:
+def test_explain_without_describe_on_the_offsets_topic_is_noted(few: Secure) -> None:
     answer = ask(few, "ann", "explain", FIRST, "-o", "json")
     (item,) = answer.items
     assert (answer.code, item["group"], item["placement"]["partition"]) == (0, FIRST, None)
@@ -91,7 +91,7 @@ def test_a_group_is_explained_to_one_who_may_not_see_where_it_is_kept(few: Secur
     assert "kgroups: note: in which partition of __consumer_offsets a group is kept is not known" in answer.err
 
 
-def test_commits_on_topics_that_may_not_be_seen_are_told_of(few: Secure) -> None:
+def test_commits_hidden_by_acls_are_noted(few: Secure) -> None:
     answer = ask(few, "ann", "describe", FIRST)
     assert len(answer.lines) == 1 + GROUPS.partitions
     assert "commits on topics on which DESCRIBE is missing are not shown" in answer.err
@@ -106,7 +106,7 @@ def test_commits_on_topics_that_may_not_be_seen_are_told_of(few: Secure) -> None
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_acts_name_the_acl_that_they_need_and_change_nothing(
+def test_operations_name_the_missing_acl_and_change_nothing(
     few: Secure, words: tuple[str, ...], needs: str, tmp_path: Path
 ) -> None:
     undo = ("--undo-file", str(tmp_path / "undo.json"))
@@ -117,7 +117,7 @@ def test_acts_name_the_acl_that_they_need_and_change_nothing(
     assert ask(few, "ann", "list").lines == [FIRST]
 
 
-def test_removing_a_member_needs_read(few: Secure) -> None:
+def test_remove_members_needs_describe(few: Secure) -> None:
     answer = ask(few, "ann", "remove-members", SECOND, "--all-members", "-o", "json")
     assert answer.code == 1
     assert [failure["message"] for failure in answer.failures] == [f"not authorized: needs DESCRIBE on GROUP {SECOND}"]
@@ -151,7 +151,7 @@ def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
     assert run_here("delete", group, *words, bootstrap=everything).code == 0
 
 
-def test_offsets_that_acls_hide_are_not_deleted(few: Secure, tmp_path: Path) -> None:
+def test_delete_with_offsets_hidden_by_acls_is_refused(few: Secure, tmp_path: Path) -> None:
     """bob may DELETE the group, and DESCRIBE one of the two topics that it has committed on."""
     group, other, everything = "half-hidden", "payroll", few.sandbox.bootstrap
     admin = AdminClient({"bootstrap.servers": everything})
@@ -197,7 +197,7 @@ def test_offsets_that_acls_hide_are_not_deleted(few: Secure, tmp_path: Path) -> 
     few.allow(*ALL_GROUPS)
 
 
-def test_offsets_that_a_deny_hides_are_not_deleted(few: Secure, tmp_path: Path) -> None:
+def test_delete_with_offsets_hidden_by_a_deny_is_refused(few: Secure, tmp_path: Path) -> None:
     """bob may DESCRIBE every topic but one, and delete the group; the Python API rejects it, too."""
     group, other, everything = "denied", "payroll-denied", few.sandbox.bootstrap
     admin = AdminClient({"bootstrap.servers": everything})
@@ -229,7 +229,7 @@ def check(secure: Secure, *words: str) -> tuple[int, list[dict[str, Any]]]:
     return answer.code, [row for row in json.loads(answer.out)["items"] if row["result"] != "understood"]
 
 
-def test_config_check_goes_every_step_and_tells_what_may_be_seen(few: Secure) -> None:
+def test_config_check_passes_every_step_and_reports_permissions(few: Secure) -> None:
     code, rows = check(few, "--command-config", str(few.user_file("ann", "SASL_SSL")))
     steps = {row["step"]: row for row in rows}
     assert code == 0
@@ -245,7 +245,7 @@ def test_config_check_goes_every_step_and_tells_what_may_be_seen(few: Secure) ->
     assert "--allow-principal User:ann --operation Describe --cluster" in steps["rights"]["fix"]
 
 
-def test_config_check_says_when_the_session_ends(few: Secure) -> None:
+def test_config_check_reports_the_session_lifetime(few: Secure) -> None:
     code, rows = check(few, "--command-config", str(few.user_file("ann", "REAUTH")))
     assert code == 0
     assert f"the session ends in {SESSION:.0f} s" in next(row["detail"] for row in rows if row["step"] == "SASL")
@@ -276,7 +276,7 @@ def test_config_check_has_a_fix_for_each_failure(
     assert behind and {each["result"] for each in behind} == {"not tried"}
 
 
-def test_config_check_with_a_wrong_password(few: Secure, tmp_path: Path) -> None:
+def test_config_check_with_wrong_password_masks_it(few: Secure, tmp_path: Path) -> None:
     text = few.user_file("ann").read_text().replace(few.users["ann"], "w0rse")
     file = tmp_path / "wrong.properties"
     file.write_text(text)
@@ -288,7 +288,7 @@ def test_config_check_with_a_wrong_password(few: Secure, tmp_path: Path) -> None
     assert "w0rse" not in answer.out + answer.err
 
 
-def test_config_check_with_a_mechanism_that_the_broker_lacks_names_those_it_has(few: Secure) -> None:
+def test_config_check_with_disabled_mechanism_lists_the_enabled_ones(few: Secure) -> None:
     code, rows = check(few, "-b", few.bootstrap("UNSECURED"), "--command-config", str(few.user_file("ann")))
     (row,) = (row for row in rows if row["result"] == "failed")
     assert (code, row["step"]) == (1, "SASL")

@@ -25,7 +25,7 @@ def throttled(kafka_at_hand: Callable[[str], None]) -> Iterator[Sandbox]:
         yield sandbox
 
 
-def test_throttled_client_gets_a_complete_answer_and_no_broker_is_said_to_hang(throttled: Sandbox) -> None:
+def test_throttled_client_gets_complete_output_and_blames_no_broker(throttled: Sandbox) -> None:
     words = ("-X", f"client.id={CLIENT}", "--broker-timeout", "1s", "--timeout", "60s", "--debug")
     told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
     assert "throttled=" in told.err

@@ -65,7 +65,7 @@ def count(assignment: list[Row]) -> int:
     return sum(len(entry["partitions"]) for entry in assignment)
 
 
-def test_both_are_marked(held_up: Sandbox) -> None:
+def test_reconciling_members_are_marked(held_up: Sandbox) -> None:
     first, second = members(held_up)
     assert (first["reconciling"], second["reconciling"]) == (True, True)
     assert (first["rack"], second["rack"]) == ("rack-first", "rack-second")
@@ -78,14 +78,14 @@ def test_both_are_marked(held_up: Sandbox) -> None:
     assert state["state"] == "Reconciling"
 
 
-def test_it_is_explained(held_up: Sandbox) -> None:
+def test_reconciling_group_is_explained(held_up: Sandbox) -> None:
     (item,) = run_here("explain", GROUP, "-o", "json", bootstrap=held_up.bootstrap).items
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert found["reconciling"]["severity"] == "warning" and len(found["reconciling"]["subjects"]) == 2
     assert "on its way to another assignment (Reconciling)" in found["state"]["text"]
 
 
-def test_the_log_tells_what_a_plain_consumer_reads_there(held_up: Sandbox) -> None:
+def test_deep_matches_the_records_of_the_log(held_up: Sandbox) -> None:
     newest = {}
     for each in read_log(held_up.bootstrap):
         record = decode(each.key, each.value)

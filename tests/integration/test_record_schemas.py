@@ -46,13 +46,13 @@ def definitions(jar: Path) -> dict[str, Definition]:
     return {definition["name"]: definition for definition in found}
 
 
-def test_every_type_is_known_and_no_other(definitions: dict[str, Definition]) -> None:
+def test_record_types_match_kafka_definitions(definitions: dict[str, Definition]) -> None:
     told = {(definition["apiKey"], name) for name, definition in definitions.items()}
     assert told == {(kind.id, f"{kind.name}{part}") for kind in RECORD_TYPES.values() for part in ("Key", "Value")}
 
 
 @pytest.mark.parametrize("record_type", RECORD_TYPES)
-def test_keys_and_values_have_kafkas_fields(record_type: int, definitions: dict[str, Definition]) -> None:
+def test_record_fields_match_kafka_definitions(record_type: int, definitions: dict[str, Definition]) -> None:
     kind = RECORD_TYPES[record_type]
     key, value = definitions[f"{kind.name}Key"], definitions[f"{kind.name}Value"]
     assert (key["type"], key["validVersions"], key["flexibleVersions"]) == ("coordinator-key", "0", "none")
@@ -111,7 +111,7 @@ for (var state : org.apache.kafka.coordinator.group.{room}.MemberState.values())
     [("modern", member_states.MODERN), ("streams", member_states.STREAMS)],
     ids=["modern", "streams"],
 )
-def test_states_of_members_have_kafkas_names(
+def test_member_state_names_match_kafka(
     room: str, states: Mapping[int, str], jar: Path, tmp_path: Path, jdk: None
 ) -> None:
     program = tmp_path / "States.java"

@@ -30,7 +30,9 @@ TOPIC = "recreated"
 WITH_EPOCH, WITHOUT = "epoch", "no-epoch"
 
 
-def test_recreated_topic(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+def test_recreated_topic_is_reported_by_every_command(
+    request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]
+) -> None:
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
     kafka_at_hand(DEFAULT_VERSION)

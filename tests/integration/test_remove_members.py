@@ -35,7 +35,7 @@ def consuming(ground: Ground, group: str, **settings: str) -> Iterator[Consumer]
         consumer.close()
 
 
-def test_a_dynamic_member_is_removed_by_its_id(ground: Ground) -> None:
+def test_dynamic_member_is_removed_by_id(ground: Ground) -> None:
     if not ground.since("2.4"):
         pytest.skip("members leave only by themselves (KIP-345)")
     group = f"acts-members-{ground.version}"
@@ -51,7 +51,7 @@ def test_a_dynamic_member_is_removed_by_its_id(ground: Ground) -> None:
     assert members(ground, group) == []
 
 
-def test_a_static_member_is_removed_by_its_instance_id(ground: Ground) -> None:
+def test_static_member_is_removed_by_instance_id(ground: Ground) -> None:
     if not ground.since("2.4"):
         pytest.skip("members leave only by themselves (KIP-345)")
     group = f"acts-static-{ground.version}"
@@ -64,7 +64,7 @@ def test_a_static_member_is_removed_by_its_instance_id(ground: Ground) -> None:
     assert members(ground, group) == []
 
 
-def test_members_of_the_new_protocol(ground: Ground) -> None:
+def test_consumer_protocol_member_is_removed(ground: Ground) -> None:
     if not ground.sandbox.version.final_consumer_protocol:
         pytest.skip("no KIP-848")
     group = "acts-kip848"
@@ -77,7 +77,7 @@ def test_members_of_the_new_protocol(ground: Ground) -> None:
     assert members(ground, group) == []
 
 
-def test_old_brokers_cannot_and_it_is_said(ground: Ground) -> None:
+def test_remove_members_before_kafka_2_4_is_an_error(ground: Ground) -> None:
     if ground.since("2.4"):
         pytest.skip("newer ones can")
     group = f"acts-members-{ground.version}"

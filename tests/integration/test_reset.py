@@ -78,7 +78,7 @@ GROUPS = ("--group", READER, "--group", OUTSIDE)
 
 @on(*JAVA)
 @pytest.mark.parametrize(("scope", "every"), [(("--all-topics",), 1), (("--topic", f"{LOG}:0,1"), 4)])
-def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scope: Request, every: int) -> None:
+def test_reset_scenarios_match_java(readers: Ground, scope: Request, every: int) -> None:
     for scenario in islice(scenarios(readers), None, None, every):
         theirs = java_plan(readers, *GROUPS, *scope, *scenario)
         assert len(theirs) == 4, scenario
@@ -87,7 +87,7 @@ def test_every_scenario_is_planned_as_kafkas_own_tool_does(readers: Ground, scop
 
 @on(*JAVA)
 @pytest.mark.parametrize("scenario", ["--to-current", "--to-latest"])
-def test_a_whole_topic_is_planned_as_kafkas_own_tool_does(readers: Ground, scenario: str) -> None:
+def test_reset_of_whole_topic_matches_java(readers: Ground, scenario: str) -> None:
     """Partition 2 has no commit and no record."""
     theirs = java_plan(readers, *GROUPS, "--topic", LOG, scenario)
     assert len(theirs) == 6
@@ -95,7 +95,7 @@ def test_a_whole_topic_is_planned_as_kafkas_own_tool_does(readers: Ground, scena
 
 
 @on(*JAVA)
-def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
+def test_reset_export_matches_java_bytes(readers: Ground) -> None:
     for groups in ((LONG_NAME,), (LONG_NAME, READER)):
         words = [word for group in groups for word in ("--group", group)]
         scenario = ("--all-topics", "--to-latest", "--export")
@@ -105,7 +105,7 @@ def test_export_is_the_java_tools_byte_for_byte(readers: Ground) -> None:
 
 
 @on(*JAVA)
-def test_the_java_tool_reads_our_export_as_we_do(readers: Ground, tmp_path: Path) -> None:
+def test_reset_export_is_read_by_java(readers: Ground, tmp_path: Path) -> None:
     plan = tmp_path / "plan.csv"
     plan.write_text(readers.ask("reset-offsets", *GROUPS, "--all-topics", "--shift-by", "-1", "--export").out)
     theirs = java_plan(readers, *GROUPS, "--from-file", str(plan))
@@ -113,7 +113,7 @@ def test_the_java_tool_reads_our_export_as_we_do(readers: Ground, tmp_path: Path
     assert our_plan(readers, "--from-file", str(plan)) == theirs
 
 
-def test_written_and_undone(readers: Ground, tmp_path: Path) -> None:
+def test_reset_and_undo_restore_offsets(readers: Ground, tmp_path: Path) -> None:
     undo, back = tmp_path / "undo.json", tmp_path / "back.json"
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", *AT_ONCE, "-o", "json")
     told = readers.ask(*words, "--topic", f"{LOG}:0-1", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
@@ -131,7 +131,7 @@ def test_written_and_undone(readers: Ground, tmp_path: Path) -> None:
 
 
 @newest_only
-def test_killed_in_the_middle_all_can_be_put_back(ground: Ground, tmp_path: Path) -> None:
+def test_killed_reset_can_be_undone(ground: Ground, tmp_path: Path) -> None:
     groups = [f"acts-killed-{number:03}" for number in range(300)]
     ground.commit({group: {LOG: {0: 10}} for group in groups})
     undo = tmp_path / "undo.json"
@@ -156,7 +156,7 @@ def _is_whole(undo: Path) -> bool:
     return bool(lines[0]) and len(lines) > json.loads(lines[0])["offsets"] + 1
 
 
-def test_an_undo_takes_back_what_was_not_there(readers: Ground, tmp_path: Path) -> None:
+def test_undo_removes_offsets_that_did_not_exist(readers: Ground, tmp_path: Path) -> None:
     if not readers.since("2.4"):
         pytest.skip("a commit cannot be taken away (KIP-496)")
     undo = tmp_path / "undo.json"
@@ -173,13 +173,13 @@ def test_an_undo_takes_back_what_was_not_there(readers: Ground, tmp_path: Path) 
     assert readers.committed(READER, "acts-made") == {READER: {(LOG, 0): 12, (LOG, 1): 4}, "acts-made": {}}
 
 
-def test_another_groups_offsets(readers: Ground, tmp_path: Path) -> None:
+def test_reset_to_group_copies_offsets(readers: Ground, tmp_path: Path) -> None:
     words = ("--to-group", READER, "--execute", "--yes", *AT_ONCE, "--undo-file", str(tmp_path / "undo"))
     assert readers.ask("reset-offsets", OUTSIDE, *words).code == 0
     assert readers.committed(OUTSIDE)[OUTSIDE] == {(LOG, 0): 12, (LOG, 1): 4}
 
 
-def test_a_group_with_members_is_refused_and_the_others_are_moved(readers: Ground, tmp_path: Path) -> None:
+def test_reset_of_active_group_is_refused_and_others_are_moved(readers: Ground, tmp_path: Path) -> None:
     group = f"acts-busy-{readers.version}"
     readers.commit({group: {LOG: {0: 9}}})
     readers.join(group)
@@ -192,7 +192,7 @@ def test_a_group_with_members_is_refused_and_the_others_are_moved(readers: Groun
         readers.leave(group)
 
 
-def test_who_joins_between_plan_and_execution_is_not_overtaken(readers: Ground) -> None:
+def test_reset_is_rejected_if_a_member_joins_after_the_plan(readers: Ground) -> None:
     """The broker refuses, though nobody looked again; of the other group all is written."""
     group = f"acts-race-{readers.version}"
     readers.commit({group: {LOG: {0: 9, 1: 9}}})
@@ -220,7 +220,7 @@ def test_who_joins_between_plan_and_execution_is_not_overtaken(readers: Ground) 
 
 
 @oldest_and_newest
-def test_who_joins_while_the_question_stands_is_seen(readers: Ground, tmp_path: Path) -> None:
+def test_reset_is_rejected_if_a_member_joins_during_confirmation(readers: Ground, tmp_path: Path) -> None:
     group, undo = f"acts-asked-{readers.version}", tmp_path / "undo"
     readers.commit({group: {LOG: {0: 9}}})
     words = ("reset-offsets", group, "--all-topics", "--to-latest", "--execute", "--undo-file", str(undo))
@@ -238,7 +238,7 @@ def test_who_joins_while_the_question_stands_is_seen(readers: Ground, tmp_path: 
 
 
 @oldest_and_newest
-def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
+def test_reset_that_is_declined_changes_nothing(readers: Ground, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, "--all-topics", "--to-latest", "--execute", "--undo-file", str(tmp_path / "undo"))
     with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
         typist.wait_for("[y/N]")
@@ -250,7 +250,7 @@ def test_who_says_no_changes_nothing(readers: Ground, tmp_path: Path) -> None:
 
 
 @oldest_and_newest
-def test_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
+def test_reset_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
     undo = tmp_path / "undo"
     told = readers.ask(*words, "--all-topics", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
@@ -263,7 +263,7 @@ def test_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
     assert readers.committed(READER, OUTSIDE) == before
 
 
-def test_many_groups_take_few_requests(ground: Ground) -> None:
+def test_reset_of_many_groups_needs_few_requests(ground: Ground) -> None:
     names = [f"acts-many-{number}" for number in range(20)]
     ground.commit({name: {LOG: {0: 6, 1: 6}} for name in names})
     told = ground.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
@@ -282,6 +282,6 @@ def test_many_groups_take_few_requests(ground: Ground) -> None:
         (("--topic", f"{LOG}:3", "--to-latest"), f"topic '{LOG}' has no partition 3; it has 3, from 0 on"),
     ],
 )
-def test_what_does_not_exist_is_refused(readers: Ground, words: Request, reason: str) -> None:
+def test_reset_of_missing_topic_or_partition_is_an_error(readers: Ground, words: Request, reason: str) -> None:
     told = readers.ask("reset-offsets", READER, *words)
     assert (told.code, told.out) == (2, "") and reason in told.err

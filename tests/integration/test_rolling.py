@@ -98,14 +98,14 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
     return found
 
 
-def test_no_group_disappears_during_a_rolling_restart(replicated: Sandbox, tally: Tally) -> None:
+def test_rolling_restart_loses_no_group_silently(replicated: Sandbox, tally: Tally) -> None:
     ask_while_rolling(replicated, tally, lambda restarts: restarts >= RESTARTS, 0)
     print(tally)
     assert not tally.short, str(tally)
 
 
 @pytest.mark.soak
-def test_no_group_disappears_in_many_commands(replicated: Sandbox, tally: Tally) -> None:
+def test_many_commands_lose_no_group_silently(replicated: Sandbox, tally: Tally) -> None:
     ask_while_rolling(
         replicated,
         tally,
@@ -117,7 +117,7 @@ def test_no_group_disappears_in_many_commands(replicated: Sandbox, tally: Tally)
     assert tally.runs.total() >= SOAK_RUNS and tally.relisted
 
 
-def test_no_group_disappears_when_preferred_leaders_are_elected(replicated: Sandbox, tally: Tally) -> None:
+def test_preferred_leader_election_loses_no_group_silently(replicated: Sandbox, tally: Tally) -> None:
     """All replicas are in sync then, and no broker ends."""
     replicated.terminate(2)
     replicated.restart(2, timeout=PATIENCE)

@@ -43,12 +43,12 @@ def test_group_types_are_those_of_the_version(cluster: Sandbox) -> None:
     assert newer & set(spoken) == NEWER_APIS[cluster.version.name]
 
 
-def test_java_tool_answers(cluster: Sandbox) -> None:
+def test_java_tool_runs(cluster: Sandbox) -> None:
     done = cluster.java_tool("--list")
     assert (done.returncode, done.stdout.strip()) == (0, "")
 
 
-def test_same_name_twice_is_refused(cluster: Sandbox) -> None:
+def test_up_with_a_used_name_is_refused(cluster: Sandbox) -> None:
     with pytest.raises(SandboxError, match=f"named {cluster.name} is already running.*{cluster.bootstrap}"):
         Sandbox.up(cluster.version.name, name=cluster.name)
     assert cluster.status().running
@@ -64,14 +64,14 @@ def own(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathF
             yield sandbox
 
 
-def test_callers_listener_and_properties(own: Sandbox) -> None:
+def test_up_applies_listeners_and_properties(own: Sandbox) -> None:
     host, port = own.bootstrap_of("SECOND").split(":")
     assert int(port) != own.brokers[0].port
     assert api_versions(host, int(port))
     assert "num.partitions=7\n" in (own.folder / "broker-1" / "server.properties").read_text()
 
 
-def test_pause_and_resume(own: Sandbox) -> None:
+def test_pause_and_resume_a_broker(own: Sandbox) -> None:
     own.pause(1)
     assert own.status().brokers == {1: "paused"}
     own.resume(1)
@@ -89,12 +89,12 @@ def test_kill_and_restart_keep_port_and_data(own: Sandbox) -> None:
     assert own.status().brokers == {1: "running"}
 
 
-def test_helper_must_name_the_folder(own: Sandbox) -> None:
+def test_helper_must_name_the_sandbox_folder(own: Sandbox) -> None:
     with pytest.raises(SandboxError, match="does not contain"):
         own.start_helper("stranger", [sys.executable, "-c", "pass"])
 
 
-def test_no_such_broker(own: Sandbox) -> None:
+def test_unknown_broker_is_an_error(own: Sandbox) -> None:
     with pytest.raises(SandboxError, match="no broker 9"):
         own.kill(9)
 
@@ -105,9 +105,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_stale_state_is_shown_and_replaced_and_down_stops_everything(
-    home: Path, kafka_at_hand: Callable[[str], None]
-) -> None:
+def test_stale_sandbox_is_shown_replaced_and_stopped(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
     kafka_at_hand("4.3.1")
     first = Sandbox.up(name="stale")
     pid = first.brokers[0].pid
@@ -129,9 +127,7 @@ def test_stale_state_is_shown_and_replaced_and_down_stops_everything(
     assert Sandbox.names() == []
 
 
-def test_a_broker_that_refuses_its_settings_tells_why_and_leaves_nothing_running(
-    home: Path, kafka_at_hand: Callable[[str], None]
-) -> None:
+def test_broker_that_rejects_its_settings_names_the_reason(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
     kafka_at_hand("1.1.1")
     with pytest.raises(SandboxError, match=r"num\.partitions") as raised:
         Sandbox.up("1.1.1", name="bad", properties={"num.partitions": "many"})
@@ -140,7 +136,7 @@ def test_a_broker_that_refuses_its_settings_tells_why_and_leaves_nothing_running
     Sandbox.load("bad").down()
 
 
-def test_commands(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
+def test_sandbox_commands_start_show_and_stop(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
     kafka_at_hand("2.5.1")
     runner = CliRunner()
     up = runner.invoke(command, ["up", "--name", "cli", "--version", "2.5.1"], catch_exceptions=False)

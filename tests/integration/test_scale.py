@@ -47,7 +47,7 @@ def crowd(
         yield World(sandbox)
 
 
-def test_every_row(crowd: World) -> None:
+def test_describe_all_groups_has_every_row(crowd: World) -> None:
     told = crowd.ask("describe", "--all-groups", "-o", "json")
     assert (told.code, told.err) == (0, "")
     ends = LOAD.ends()
@@ -64,7 +64,7 @@ def test_every_row(crowd: World) -> None:
     }
 
 
-def test_states_and_members(crowd: World) -> None:
+def test_describe_all_groups_has_states_and_members(crowd: World) -> None:
     told = crowd.ask("describe", "--all-groups", "--state", "-o", "json")
     assert told.code == 0, told.err
     states = Counter(row["state"] for row in told.items)
@@ -74,12 +74,12 @@ def test_states_and_members(crowd: World) -> None:
     assert {row["partitions"] for row in told.items} == {LOAD.partitions}
 
 
-def test_list_and_filter(crowd: World) -> None:
+def test_list_has_every_group_and_filters(crowd: World) -> None:
     assert crowd.ask("list").lines == sorted(LOAD.names())
     assert len(crowd.ask("list", "--state", "empty", "-o", "jsonl").lines) == LOAD.groups - LOAD.stable_groups
 
 
-def test_requests_of_all_groups(crowd: World) -> None:
+def test_describe_all_groups_needs_few_requests(crowd: World) -> None:
     """Who lists a group coordinates it: nobody is looked up. Each log is asked about once, whoever reads it."""
     first = crowd.sandbox.bootstrap.partition(",")[0]  # alone: no second one is asked because it is slow
     told = run_kgroups("describe", "--all-groups", "--debug", bootstrap=first)
@@ -99,7 +99,7 @@ def test_requests_of_all_groups(crowd: World) -> None:
     assert len(told.sent("ApiVersions")) <= brokers + 1
 
 
-def test_requests_of_named_groups(crowd: World) -> None:
+def test_describe_named_groups_needs_few_requests(crowd: World) -> None:
     names = list(LOAD.names())[::5]
     told = crowd.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
     assert (told.code, len(told.lines)) == (0, len(names))
@@ -108,7 +108,7 @@ def test_requests_of_named_groups(crowd: World) -> None:
     assert len(told.sent("DescribeGroups")) == len(crowd.sandbox.brokers)
 
 
-def test_as_java_describes_all_groups(crowd: World) -> None:
+def test_describe_all_groups_matches_java(crowd: World) -> None:
     """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
     tool = JavaTool(DEFAULT_VERSION)
     said = tool.ask(crowd.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
@@ -120,7 +120,7 @@ def test_as_java_describes_all_groups(crowd: World) -> None:
     )
 
 
-def test_reader_that_has_seen_enough(crowd: World) -> None:
+def test_closed_pipe_ends_silently(crowd: World) -> None:
     command = [sys.executable, "-m", "kgroups", "describe", "--all-groups", "-b", crowd.sandbox.bootstrap]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout and process.stderr

@@ -29,7 +29,7 @@ def _of_spark(spark: SparkSession) -> str:
     return "\n".join((*told, *map(str, spark.sparkContext.getConf().getAll())))
 
 
-def test_history_of_a_secure_cluster(
+def test_history_of_secure_cluster_shows_no_secret(
     secure: Secure,
     spark: SparkSession,
     tmp_path: Path,

@@ -19,7 +19,7 @@ from tests.integration.ways_in import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
 LESS = "kgroups: note: librdkafka lists groups of consumers only: Connect, share and streams groups are left out\n"
 
 
-def test_no_way_is_left_out(secure: Secure) -> None:
+def test_auth_methods_cover_the_kafka_version(secure: Secure) -> None:
     lacking = {way for way in WAYS[secure.sandbox.version.name] if "gssapi" in way and not secure.kerberos}
     assert set(secure.ways) == set(WAYS[secure.sandbox.version.name]) - lacking
 
@@ -42,12 +42,12 @@ def test_java_connects(open_way: str, secure: Secure, java_lists: JavaLists) -> 
         assert sorted(said.names) == GROUPS.names(), said.err
 
 
-def test_kgroups_connects_as_java_does(open_way: str, secure: Secure) -> None:
+def test_kgroups_connects_like_java(open_way: str, secure: Secure) -> None:
     told = run_here("list", "--command-config", str(secure.file(open_way)), "--timeout", "20s")
     assert (told.code, told.lines, told.err) == (0, GROUPS.names(), "")
 
 
-def test_librdkafka_connects_as_java_does(open_way: str, secure: Secure) -> None:
+def test_librdkafka_connects_like_java(open_way: str, secure: Secure) -> None:
     words = ("--transport", Transport.LIBRDKAFKA.value, "--timeout", "20s")
     told = run_here("list", "--command-config", str(secure.file(open_way)), *words)
     if "gssapi" in open_way:
@@ -58,7 +58,7 @@ def test_librdkafka_connects_as_java_does(open_way: str, secure: Secure) -> None
 
 
 @pytest.mark.parametrize("transport", Transport)
-def test_a_token_that_somebody_else_got(secure: Secure, transport: Transport, tmp_path: Path) -> None:
+def test_token_obtained_elsewhere_is_accepted(secure: Secure, transport: Transport, tmp_path: Path) -> None:
     """By a setting that Java has not; brokers that check no signatures get one that nobody signed."""
     if secure.tokens:
         listener, token = "SASL_SSL", secure.tokens.file

@@ -33,12 +33,12 @@ def check(answer: Answer, code: int, says: str) -> None:
     assert answer.seconds < UNBOUNDED
 
 
-def test_wire(misuse: str, misused: Misused) -> None:
+def test_misuse_over_wire_is_one_line_error(misuse: str, misused: Misused) -> None:
     expected = MISUSES[misuse]
     check(misused.answers[misuse, Transport.WIRE], expected.code, expected.says)
 
 
-def test_librdkafka(misuse: str, misused: Misused) -> None:
+def test_misuse_over_librdkafka_is_one_line_error(misuse: str, misused: Misused) -> None:
     expected = MISUSES[misuse]
     answer = misused.answers.get((misuse, Transport.LIBRDKAFKA))
     assert (answer is None) == (expected.librdkafka is None)
@@ -46,21 +46,21 @@ def test_librdkafka(misuse: str, misused: Misused) -> None:
         check(answer, expected.code, expected.librdkafka)
 
 
-def test_no_secret_is_said(misused: Misused, secure: Secure) -> None:
+def test_misuse_output_shows_no_secret(misused: Misused, secure: Secure) -> None:
     leaks = Leaks(secure)
     assert leaks.in_(f"password={secure.users['operator']}") and leaks.in_("Bearer eyJhbGciOiJSUzI1NiIsInR5cCI6")
     for cell, answer in misused.answers.items():
         assert not leaks.in_(answer.out + answer.err), cell
 
 
-def test_no_secret_is_on_a_command_line(misused: Misused, secure: Secure) -> None:
+def test_misuse_command_lines_show_no_secret(misused: Misused, secure: Secure) -> None:
     leaks = Leaks(secure)
     assert any("misuse-wrong-password-plain.properties" in line for line in misused.command_lines)
     assert not [line for line in misused.command_lines if leaks.in_(line)]
 
 
 @pytest.mark.parametrize("transport", Transport)
-def test_the_check_of_names_can_be_turned_off(secure: Secure, transport: Transport) -> None:
+def test_disabled_host_name_check_still_verifies_the_chain(secure: Secure, transport: Transport) -> None:
     """By name, and a warning says so; the chain is checked all the same."""
     off = {**secure.ways["ssl"].settings, "ssl.endpoint.identification.algorithm": ""}
     file = secure.write("any-name", "WRONG_NAME", off)
@@ -72,7 +72,7 @@ def test_the_check_of_names_can_be_turned_off(secure: Secure, transport: Transpo
 
 
 @pytest.mark.parametrize("transport", Transport)
-def test_a_key_that_java_17_cannot_read(secure: Secure, transport: Transport) -> None:
+def test_pbes2_key_that_java_17_cannot_read_is_read(secure: Secure, transport: Transport) -> None:
     """Encrypted as openssl does today, PBES2 with AES."""
     made = secure.certificates
     store = made.folder / "modern-store.pem"

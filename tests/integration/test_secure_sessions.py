@@ -67,7 +67,7 @@ async def stay(file: Path) -> list[list[str]]:
     return lists
 
 
-def test_who_stays_signs_in_again(secure: Secure, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_session_reauthenticates(secure: Secure, monkeypatch: pytest.MonkeyPatch) -> None:
     if secure.kerberos:
         monkeypatch.setenv("KRB5_CONFIG", str(secure.kerberos.configuration))
 

@@ -36,7 +36,7 @@ def items(sandbox: Sandbox, *args: str) -> list[Row]:
     return run_here(*args, "-o", "json", bootstrap=sandbox.bootstrap).items
 
 
-def test_every_known_group_is_listed_as_promised(world: World) -> None:
+def test_seeded_groups_are_listed_as_promised(world: World) -> None:
     sandbox = world.sandbox
     listed = {item["group"]: item for item in items(sandbox, "list", "--state", "--type")}
     for known in known_groups(sandbox.version):
@@ -47,7 +47,7 @@ def test_every_known_group_is_listed_as_promised(world: World) -> None:
     assert not listed.keys() & lacking_groups(sandbox.version).keys()
 
 
-def test_every_commit_and_assignment_is_described_as_promised(world: World) -> None:
+def test_seeded_commits_and_assignments_are_described_as_promised(world: World) -> None:
     rows = items(world.sandbox, "describe", "--all-groups", "--wide")
     for known in known_groups(world.sandbox.version):
         own = [row for row in rows if row["group"] == known.name and row["topic"]]
@@ -58,19 +58,19 @@ def test_every_commit_and_assignment_is_described_as_promised(world: World) -> N
         assert {row["group_instance_id"] for row in own} - {None} == set(known.instances)
 
 
-def test_what_remains_of_a_deleted_topic_is_its_assignment(world: World) -> None:
+def test_seeded_deleted_topic_leaves_its_assignment(world: World) -> None:
     rows = [row for row in items(world.sandbox, "describe", "billing-deleted-topic") if row["topic"] == DELETED_TOPIC]
     assert [row["partition"] for row in rows] == sorted(RECORDS[DELETED_TOPIC])
     assert {(row["current_offset"], row["log_end_offset"], row["lag"]) for row in rows} == {(None, None, None)}
 
 
 @pytest.mark.parametrize(("isolation", "lag"), [("read_uncommitted", 5), ("read_committed", 0)])
-def test_open_transaction(world: World, isolation: str, lag: int) -> None:
+def test_seeded_open_transaction_depends_on_isolation(world: World, isolation: str, lag: int) -> None:
     (row,) = items(world.sandbox, "describe", "ledger-reader", "--isolation", isolation)
     assert row["lag"] == lag
 
 
-def test_seeded_again_nothing_is_made_and_all_is_told(world: World) -> None:
+def test_seed_repeated_changes_nothing(world: World) -> None:
     before = world.sandbox.status().state.helpers
     done = seed(world.sandbox)
     assert (done.returncode, "already has the known groups" in done.stderr) == (0, True)
@@ -91,13 +91,13 @@ def loaded(cluster: Sandbox) -> Iterator[Sandbox]:
 
 
 @oldest_and_newest
-def test_load_is_listed(loaded: Sandbox) -> None:
+def test_load_groups_are_listed(loaded: Sandbox) -> None:
     states = {item["group"]: item["state"] for item in items(loaded, "list", "--state")}
     assert states == {name: "Stable" if name.startswith("stable-") else "Empty" for name in LOAD.names()}
 
 
 @oldest_and_newest
-def test_load_is_committed_and_assigned(loaded: Sandbox) -> None:
+def test_load_groups_have_commits_and_assignments(loaded: Sandbox) -> None:
     rows = items(loaded, "describe", "--all-groups")
     for name in LOAD.names():
         own = [row for row in rows if row["group"] == name]
@@ -108,14 +108,14 @@ def test_load_is_committed_and_assigned(loaded: Sandbox) -> None:
 
 
 @oldest_and_newest
-def test_loaded_twice(loaded: Sandbox) -> None:
+def test_load_repeated_changes_nothing_and_other_load_is_refused(loaded: Sandbox) -> None:
     same, other = seed(loaded, *SHAPE), seed(loaded, "--groups", "41")
     assert (same.returncode, "already has these 40 groups" in same.stderr) == (0, True)
     assert (other.returncode, "already has other load groups" in other.stderr) == (1, True)
 
 
 @oldest_and_newest
-def test_keeper_takes_back_a_member_that_was_forgotten(loaded: Sandbox) -> None:
+def test_heartbeater_rejoins_a_forgotten_member(loaded: Sandbox) -> None:
     forgotten = consumer("forgotten", {"load-0": 5})._replace(member_id="nobody", generation=3)
     (member,), complaints = asyncio.run(beat_round(loaded.bootstrap, [forgotten]))
     assert not complaints
@@ -126,7 +126,7 @@ def test_keeper_takes_back_a_member_that_was_forgotten(loaded: Sandbox) -> None:
     assert (row["consumer_id"], row["partitions"]) == (member.member_id, 5)
 
 
-def test_helpers_go_down_with_the_sandbox(
+def test_down_stops_the_helpers(
     kafka_at_hand: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kafka_at_hand("2.8.2")

@@ -22,7 +22,7 @@ def moved(sharers: Sharers, tmp_path: Path) -> Sharers:
     return sharers
 
 
-def test_described_beside_others_in_one_table(sharers: Sharers) -> None:
+def test_describe_share_groups_with_other_groups(sharers: Sharers) -> None:
     told = sharers.ask("describe", LIVE, IDLE, AHEAD, BEREFT, CLASSIC, "-o", "json")
     rows = {(row["group"], row["topic"], row["partition"]): row for row in told.items}
     assert told.code == 0
@@ -41,7 +41,7 @@ def test_described_beside_others_in_one_table(sharers: Sharers) -> None:
     assert (committed["current_offset"], committed["start_offset"]) == (1, None)
 
 
-def test_members_and_state(sharers: Sharers) -> None:
+def test_describe_share_group_members_and_state(sharers: Sharers) -> None:
     members = sharers.ask("describe", LIVE, "--members", "-o", "json").items
     assert {row["client_id"] for row in members} == {f"{LIVE}-0", f"{LIVE}-1"}
     assert all(row["subscription"]["topics"] == [LOG] and row["current_epoch"] > 0 for row in members)
@@ -56,7 +56,7 @@ def test_members_and_state(sharers: Sharers) -> None:
     assert {LIVE, IDLE, AHEAD, BEREFT} <= {row["group"] for row in listed}
 
 
-def test_lag(sharers: Sharers) -> None:
+def test_lag_of_share_groups(sharers: Sharers) -> None:
     rows = {row["group"]: row for row in sharers.ask("lag", LIVE, IDLE, "--time", "-o", "json").items}
     assert (rows[IDLE]["total_lag"], rows[IDLE]["behind"], rows[IDLE]["uncommitted"]) == (19, 2, 1)
     assert rows[IDLE]["time_lag_ms"] > 0
@@ -75,7 +75,7 @@ def test_lag(sharers: Sharers) -> None:
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_reset_and_back(moved: Sharers, tmp_path: Path, scenario: list[str], expected: Starts) -> None:
+def test_reset_share_group_and_undo(moved: Sharers, tmp_path: Path, scenario: list[str], expected: Starts) -> None:
     undo = tmp_path / "undo.json"
     shown = moved.ask("reset-offsets", MOVED, "--all-topics", *scenario)
     assert (shown.code, moved.starts(MOVED)) == (0, AT), "a dry run"
@@ -90,7 +90,7 @@ def test_reset_and_back(moved: Sharers, tmp_path: Path, scenario: list[str], exp
     assert (back.code, moved.starts(MOVED)) == (0, AT)
 
 
-def test_a_deleted_group_is_made_again_as_what_it_was(moved: Sharers, tmp_path: Path) -> None:
+def test_undo_of_deleted_groups_restores_their_types(moved: Sharers, tmp_path: Path) -> None:
     undo = tmp_path / "undo.json"
     deleted = moved.ask("delete", MOVED, CLASSIC, LIVE, "--execute", "--yes", "--undo-file", str(undo))
     assert deleted.code == 1
@@ -108,7 +108,7 @@ def test_a_deleted_group_is_made_again_as_what_it_was(moved: Sharers, tmp_path: 
     assert (types[MOVED], types[CLASSIC]) == ("Share", "Classic")
 
 
-def test_delete_offsets_and_back(moved: Sharers, tmp_path: Path) -> None:
+def test_delete_share_offsets_and_undo(moved: Sharers, tmp_path: Path) -> None:
     undo = tmp_path / "undo.json"
     some = moved.ask("delete-offsets", MOVED, "--topic", f"{LOG}:0", "--execute", "--yes")
     assert (some.code, moved.starts(MOVED)) == (1, AT)
@@ -129,7 +129,7 @@ def test_delete_offsets_and_back(moved: Sharers, tmp_path: Path) -> None:
     assert moved.starts(MOVED) == AT
 
 
-def test_what_an_undo_takes_away_goes_with_its_topic(moved: Sharers, tmp_path: Path) -> None:
+def test_undo_removes_new_start_offsets_by_topic(moved: Sharers, tmp_path: Path) -> None:
     """A partition that the group had not read before, of a topic that it had nothing of, and of one that it had."""
     undo = tmp_path / "undo.json"
     moved.ask("delete-offsets", MOVED, "--topic", MORE, "--execute", "--yes", "--undo-file", str(tmp_path / "1.json"))
@@ -145,7 +145,7 @@ def test_what_an_undo_takes_away_goes_with_its_topic(moved: Sharers, tmp_path: P
     assert moved.starts(MOVED) == {(LOG, 0): 5, (LOG, 1): 10, (LOG, 2): None}
 
 
-def test_a_group_with_members_is_left_alone(sharers: Sharers) -> None:
+def test_active_share_group_is_not_changed(sharers: Sharers) -> None:
     before = sharers.starts(LIVE)
     told = sharers.ask("reset-offsets", LIVE, "--all-topics", "--to-earliest", "--execute", "--yes")
     assert (told.code, sharers.starts(LIVE)) == (1, before)

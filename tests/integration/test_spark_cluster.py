@@ -87,7 +87,7 @@ def kgroups(*words: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_standalone_master_with_two_workers(spark: SparkSession, kafka: Sandbox, tmp_path: Path) -> None:
+def test_standalone_master_with_two_workers_collects(spark: SparkSession, kafka: Sandbox, tmp_path: Path) -> None:
     start = str(SPARK / "bin" / "spark-class")
     where = ("--host", "127.0.0.1", "--webui-port", "0")
     worker = (start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m")
@@ -112,7 +112,7 @@ def test_standalone_master_with_two_workers(spark: SparkSession, kafka: Sandbox,
     assert read_table(spark, Store(store), COMMITS).count() == LOAD.records
 
 
-def test_spark_connect(kafka: Sandbox, tmp_path: Path) -> None:
+def test_spark_connect_collects_and_queries(kafka: Sandbox, tmp_path: Path) -> None:
     """The server collects, decodes and answers; this side has no JVM."""
     server = (
         *(str(SPARK / "bin" / "spark-class"), "org.apache.spark.deploy.SparkSubmit", "--master", "local[2]"),

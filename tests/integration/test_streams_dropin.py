@@ -53,7 +53,7 @@ def expanded(streams: StreamsWorld, words: Iterable[str], folder: Path) -> list[
 
 
 @newest_only
-def test_command_lines(streams: StreamsWorld) -> None:
+def test_command_lines_match_java(streams: StreamsWorld) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(*words), theirs(streams, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
@@ -68,7 +68,7 @@ def told(words: Iterable[str], text: str) -> object:
     return alike(text) if single else sorted(text.split("\n"))
 
 
-def test_questions_and_plans(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_questions_and_plans_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = expanded(streams, words, tmp_path)
         mine, other = ours(*words), theirs(streams, *words)
@@ -78,7 +78,7 @@ def test_questions_and_plans(streams: StreamsWorld, tmp_path: Path) -> None:
     agree([f"--reset-offsets {row}" for row in RESETS.strip().splitlines()], one)
 
 
-def test_acts(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
     """Each side has groups of its own for each row; what is left of them afterwards is the same too."""
     table = ACTS.strip().splitlines()
     numbers = {row: at for at, row in enumerate(table)}
@@ -121,7 +121,7 @@ def _named(word: str, names: Mapping[str, str]) -> str:
 
 
 @newest_only
-def test_refused(streams: StreamsWorld, tmp_path: Path) -> None:
+def test_refused_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
     for row in REFUSED.strip().splitlines():
         words = expanded(streams, shlex.split(row), tmp_path)
         mine, other = ours(*words), theirs(streams, *words)
@@ -133,7 +133,7 @@ def test_refused(streams: StreamsWorld, tmp_path: Path) -> None:
 
 
 @newest_only
-def test_no_cluster(streams: StreamsWorld) -> None:
+def test_unreachable_cluster_is_one_line_error(streams: StreamsWorld) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(*words), theirs(streams, *words)
     assert "Error: Executing streams group command failed" in other.out

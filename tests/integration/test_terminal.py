@@ -16,7 +16,7 @@ pytestmark = oldest_and_newest
 NARROW = 80
 
 
-def test_table_fits_and_is_coloured(world: World) -> None:
+def test_table_fits_and_is_colored(world: World) -> None:
     shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW)
     assert shown.code == 0
     assert max(map(len, shown.lines)) <= NARROW
@@ -26,7 +26,7 @@ def test_table_fits_and_is_coloured(world: World) -> None:
     assert "\x1b[31m№" not in shown.raw
 
 
-def test_no_colour(world: World) -> None:
+def test_no_color_disables_color(world: World) -> None:
     """https://no-color.org is on colours alone; a dumb terminal gets no sequence at all."""
     colour = re.compile(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])[0-9;]*m")
     shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW, env={"NO_COLOR": "1"})
@@ -35,7 +35,7 @@ def test_no_colour(world: World) -> None:
     assert (shown.code, "\x1b" in shown.raw) == (0, False)
 
 
-def test_long_names_are_folded_and_never_cut(world: World) -> None:
+def test_long_names_are_folded(world: World) -> None:
     (member,) = world.ask("describe", "orders-sticky", "--members", "-o", "json").items
     shown = on_terminal("describe", "orders-sticky", "--members", bootstrap=world.sandbox.bootstrap, columns=NARROW)
     assert max(map(len, shown.lines)) <= NARROW
@@ -44,20 +44,20 @@ def test_long_names_are_folded_and_never_cut(world: World) -> None:
     assert "".join(line[start:end].strip() for line in shown.lines[1:]) == member["consumer_id"]
 
 
-def test_what_cannot_fit_is_plain_and_unbroken(world: World) -> None:
+def test_table_that_cannot_fit_is_plain(world: World) -> None:
     shown = on_terminal("describe", "orders-range", "-w", bootstrap=world.sandbox.bootstrap, columns=NARROW)
     assert [line.rstrip() for line in shown.lines] == [
         line.rstrip() for line in world.ask("describe", "orders-range", "-w", "-o", "plain").lines
     ]
 
 
-def test_piped_output_is_plain_whatever_stderr_is(world: World) -> None:
+def test_piped_output_is_plain_with_stderr_on_a_terminal(world: World) -> None:
     shown = on_terminal("list", "--state", bootstrap=world.sandbox.bootstrap, columns=NARROW, piped=True)
     assert (shown.code, shown.screen, shown.out) == (0, [], world.ask("list", "--state").out)
     assert not shown.raw or shown.seconds > DELAY
 
 
-def test_quick_command_shows_no_progress(world: World) -> None:
+def test_fast_command_shows_no_progress(world: World) -> None:
     shown = on_terminal("describe", "payments-empty", bootstrap=world.sandbox.bootstrap, columns=NARROW, piped=True)
     assert shown.lines == ["kgroups: note: group 'payments-empty' has no active members"]
     assert not shown.progress or shown.seconds > DELAY

@@ -65,21 +65,21 @@ def known(rows: Iterable[Row], view: str, world: World) -> list[Row]:
 
 
 @pytest.mark.parametrize("words", [(), ("--state", "stable"), ("--state", "Empty", "--protocol-type", "consumer")])
-def test_list(world: World, words: tuple[str, ...]) -> None:
+def test_list_matches_the_wire(world: World, words: tuple[str, ...]) -> None:
     wire, other = both(world, "list", *words)
     assert (wire.code, other.code) == (0, 0)
     assert known(wire.items, "list", world) == other.items
     assert "librdkafka lists groups of consumers only" in other.err
 
 
-def test_list_by_type(world: World) -> None:
+def test_list_by_type_matches_the_wire(world: World) -> None:
     wire, other = both(world, "list", "--type", "consumer,classic")
     assert known(wire.items, "list", world) == other.items
     assert wire.code == other.code == (0 if world.since("3.8") else 1)
 
 
 @pytest.mark.parametrize("view", ["offsets", "members", "state"])
-def test_describe_all_groups(world: World, view: str) -> None:
+def test_describe_all_groups_matches_the_wire(world: World, view: str) -> None:
     wire, other = both(world, "describe", "--all-groups", f"--{view}")
     assert known(wire.items, view, world) == known(other.items, view, world)
     assert OPAQUE not in {row["group"] for row in other.items}
@@ -91,7 +91,7 @@ def test_describe_all_groups(world: World, view: str) -> None:
         assert absent.items() <= row.items()
 
 
-def test_describe_named_groups(world: World) -> None:
+def test_describe_named_groups_matches_the_wire(world: World) -> None:
     wire, other = both(world, "describe", "orders-range", "ahead", "nobody-knows-it")
     assert other.items == wire.items
     assert (wire.code, other.code) == (1, 1)
@@ -100,7 +100,7 @@ def test_describe_named_groups(world: World) -> None:
     ]
 
 
-def test_topic_and_isolation(world: World) -> None:
+def test_topic_and_isolation_match_the_wire(world: World) -> None:
     wire, other = both(world, "describe", "--topic", "clicks,ledger", "--isolation", "read_committed")
     assert (other.code, other.items) == (0, wire.items)
     assert {row["lag"] for row in other.items if row["topic"] == "ledger"} == {0}
@@ -115,6 +115,6 @@ def test_other_protocol_types_are_refused(world: World) -> None:
     assert "librdkafka does not list groups of protocol type 'connect'" in told.err
 
 
-def test_rebalancing_group(world: World, visitors: Visitors) -> None:
+def test_rebalancing_group_matches_the_wire(world: World, visitors: Visitors) -> None:
     wire, other = both(world, "describe", COMPLETING, "--state")
     assert (other.code, other.items) == (0, wire.items)

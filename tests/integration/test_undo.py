@@ -45,7 +45,7 @@ def delete(ground: Ground) -> None:
 
 
 @newest_only
-def test_undo_onto_a_recreated_topic_is_reported_and_not_written(ground: Ground, tmp_path: Path) -> None:
+def test_undo_of_recreated_topic_is_reported_and_not_written(ground: Ground, tmp_path: Path) -> None:
     create(ground, 40)
     ground.commit({GROUP: {TOPIC: {0: 30}}})
     undo = tmp_path / "undo.json"

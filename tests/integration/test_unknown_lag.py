@@ -50,7 +50,9 @@ class Scene(NamedTuple):
         return run_kgroups(words[0], self.group, *words[1:], bootstrap=self.sandbox.bootstrap)
 
 
-def test_leader_down(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+def test_lag_is_unknown_in_every_command_while_the_leader_is_down(
+    request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]
+) -> None:
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
     kafka_at_hand(DEFAULT_VERSION)

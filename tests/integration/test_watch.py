@@ -14,7 +14,7 @@ from tests.integration.versions import newest_only
 
 @newest_only
 @pytest.mark.parametrize("columns", [80, 200])
-def test_keys_sort_filter_and_end_it(world: World, columns: int) -> None:
+def test_watch_keys_sort_filter_and_quit(world: World, columns: int) -> None:
     groups = ("ahead", "orders-range", "payments-lagging", STRANGE_NAME)
     with Typist("watch", *groups, "--interval", "200ms", bootstrap=world.sandbox.bootstrap, columns=columns) as person:
         person.wait_for("sort: lag")
@@ -33,7 +33,7 @@ def test_keys_sort_filter_and_end_it(world: World, columns: int) -> None:
 
 
 @newest_only
-def test_without_colour_there_is_none(world: World) -> None:
+def test_watch_with_no_color_has_no_color(world: World) -> None:
     words = ("watch", "ahead", "orders-range", "--interval", "1s", "--count", "2")
     shown = on_terminal(*words, bootstrap=world.sandbox.bootstrap, columns=80, env={"NO_COLOR": "1"})
     assert shown.code == 0 and "orders-range" in shown.text
@@ -41,7 +41,7 @@ def test_without_colour_there_is_none(world: World) -> None:
 
 
 @newest_only
-def test_a_dumb_terminal_gets_one_table_after_the_other(world: World) -> None:
+def test_watch_on_dumb_terminal_prints_one_table_after_another(world: World) -> None:
     words = ("watch", "ahead", "--interval", "1s", "--count", "2")
     shown = on_terminal(*words, bootstrap=world.sandbox.bootstrap, columns=80, env={"TERM": "dumb"})
     assert (shown.code, "\x1b" in shown.raw) == (0, False)

@@ -72,7 +72,7 @@ def echo(client: socket.socket) -> bytes:
     return hear(client, len(LINE))
 
 
-def test_forwards(proxy: Proxy) -> None:
+def test_proxy_forwards_both_directions(proxy: Proxy) -> None:
     big = b"x" * 3_000_000 + b"\n"
     with connected(proxy) as client:
         threading.Thread(target=client.sendall, args=(big,)).start()
@@ -81,7 +81,7 @@ def test_forwards(proxy: Proxy) -> None:
         assert client.recv(1) == b""
 
 
-def test_delays_one_direction(proxy: Proxy) -> None:
+def test_proxy_delays_chosen_directions(proxy: Proxy) -> None:
     with connected(proxy) as client:
         assert echo(client) == LINE
         for directions, least in ((("requests",), 0.3), (("requests", "responses"), 0.6)):
@@ -91,7 +91,7 @@ def test_delays_one_direction(proxy: Proxy) -> None:
             assert time.monotonic() - began >= least
 
 
-def test_limits_bandwidth(proxy: Proxy) -> None:
+def test_proxy_limits_bandwidth(proxy: Proxy) -> None:
     with connected(proxy) as client, proxy.faulty(Fault(rate=50_000, directions=("responses",))):
         began = time.monotonic()
         client.sendall(b"x" * 49_999 + b"\n")
@@ -100,7 +100,7 @@ def test_limits_bandwidth(proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("direction", ["requests", "responses"])
-def test_cuts_after_some_bytes_of_a_connection(proxy: Proxy, direction: str) -> None:
+def test_proxy_cuts_each_connection_after_some_bytes(proxy: Proxy, direction: str) -> None:
     with proxy.faulty(Fault(cut=20, directions=(direction,))):  # type: ignore[arg-type]
         for _ in range(2):
             with connected(proxy) as client:
@@ -110,7 +110,7 @@ def test_cuts_after_some_bytes_of_a_connection(proxy: Proxy, direction: str) -> 
         assert echo(client) + echo(client) == 2 * LINE
 
 
-def test_fault_of_some_connections(proxy: Proxy) -> None:
+def test_proxy_fault_applies_to_some_connections(proxy: Proxy) -> None:
     proxy.set(Fault(cut=0, directions=("responses",), times=1))
     with connected(proxy) as first:
         assert echo(first) == b""
@@ -118,7 +118,7 @@ def test_fault_of_some_connections(proxy: Proxy) -> None:
         assert echo(second) == LINE
 
 
-def test_reset(proxy: Proxy) -> None:
+def test_proxy_resets_connections(proxy: Proxy) -> None:
     with connected(proxy) as client:
         assert echo(client) == LINE
         with proxy.faulty(Fault(reset=True)):
@@ -128,7 +128,7 @@ def test_reset(proxy: Proxy) -> None:
                 another.recv(1)
 
 
-def test_half_open(proxy: Proxy) -> None:
+def test_proxy_half_open_connections_are_silent(proxy: Proxy) -> None:
     with connected(proxy) as client:
         assert echo(client) == LINE
         proxy.set(Fault(half_open=True))
@@ -143,7 +143,7 @@ def test_half_open(proxy: Proxy) -> None:
         assert echo(client) == LINE
 
 
-def test_black_hole(proxy: Proxy) -> None:
+def test_proxy_black_hole_drops_data(proxy: Proxy) -> None:
     with connected(proxy) as client:
         assert echo(client) == LINE
         proxy.set(Fault(black_hole=True))
@@ -157,7 +157,7 @@ def test_black_hole(proxy: Proxy) -> None:
             assert echo(another) == LINE
 
 
-def test_mute_in_one_direction(proxy: Proxy) -> None:
+def test_proxy_mutes_one_direction(proxy: Proxy) -> None:
     proxy.set(Fault(mute=True, directions=("responses",)))
     with connected(proxy) as client:
         client.sendall(LINE)
@@ -166,7 +166,7 @@ def test_mute_in_one_direction(proxy: Proxy) -> None:
         assert hear(client, len(LINE)) == LINE
 
 
-def test_acts_when_it_sees_a_request(proxy: Proxy) -> None:
+def test_proxy_fault_starts_at_a_request(proxy: Proxy) -> None:
     """A request is a length and an API key; here the fault comes with the third, which begins in the second's chunk."""
     requests = [struct.pack(">ih", 11, key) + b"12345678\n" for key in (3, 16, 8)]
     with connected(proxy) as client, proxy.faulty_at([8, 9], Fault(cut=0, directions=("responses",)), 1):
@@ -182,7 +182,7 @@ def test_acts_when_it_sees_a_request(proxy: Proxy) -> None:
         assert hear(client, 15) == requests[2]
 
 
-def test_refuses_connections(proxy: Proxy) -> None:
+def test_proxy_refuses_connections(proxy: Proxy) -> None:
     with connected(proxy) as earlier:
         assert echo(earlier) == LINE
         with proxy.faulty(Fault(refused=True)):
@@ -193,7 +193,7 @@ def test_refuses_connections(proxy: Proxy) -> None:
             assert echo(client) == LINE
 
 
-def test_records_when_a_broker_answers(proxy: Proxy) -> None:
+def test_proxy_records_requests_and_responses(proxy: Proxy) -> None:
     """The server answers each line; the second request ends without one."""
     with connected(proxy) as client:
         client.sendall(struct.pack(">ih", 11, 3) + b"12345678\n" + struct.pack(">ih", 6, 16) + b"1234")
@@ -206,7 +206,7 @@ def test_records_when_a_broker_answers(proxy: Proxy) -> None:
         assert last.answered
 
 
-def test_loses_no_connection_that_comes_with_a_fault(proxy: Proxy) -> None:
+def test_proxy_keeps_connection_accepted_as_a_fault_starts(proxy: Proxy) -> None:
     """The loop has accepted it when the fault begins, and nothing has run since."""
 
     async def connect_and_refuse() -> socket.socket:

@@ -99,12 +99,14 @@ def run_all(victim: Victim, count: int, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("fault", "command"), parameters(replicated=True))
-def test_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
+def test_command_during_broker_restart_matches_the_table(
+    victim: Victim, fault: str, command: str, tmp_path: Path
+) -> None:
     """One broker restarts, and hands over what it leads."""
     check_cell(victim, fault, command, tmp_path)
 
 
 @pytest.mark.soak
-def test_commands_during_rolling_restarts(victim: Victim, tmp_path: Path) -> None:
+def test_commands_during_rolling_restarts_are_complete(victim: Victim, tmp_path: Path) -> None:
     """At each change, ``tests/integration/test_rolling.py`` looks for groups that are missing without a word."""
     run_all(victim, COMMANDS_MEANWHILE, tmp_path)

@@ -135,11 +135,11 @@ def _said_to_be_well(tried: Tried) -> list[str]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(0, SCHEDULES, CHUNK))
-def test_random_schedules(victim: Victim, first: int, tmp_path: Path) -> None:
+def test_random_schedules_give_true_answers(victim: Victim, first: int, tmp_path: Path) -> None:
     run_all(victim, range(first, first + CHUNK), tmp_path)
 
 
-def test_seed(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_schedule_of_given_seed_gives_true_answers(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     seed = request.config.getoption("--seed")
     if seed is None:
         pytest.skip("replays the schedule that --seed names")

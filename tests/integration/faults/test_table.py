@@ -16,7 +16,7 @@ from tests.integration.faults.table import COMMANDS, IN_CI, PENDING, TABLE, TROU
 from tests.integration.faults.victim import Victim
 
 
-def test_no_cell_is_empty() -> None:
+def test_fault_table_has_no_empty_cell() -> None:
     assert cells().keys() == {(fault, command) for fault in TROUBLES for command in COMMANDS}
     assert set(cells().values()) <= set(WORDS)
     assert len(TABLE.strip("\n").splitlines()) == len(TROUBLES) + 1
@@ -32,5 +32,5 @@ def victim(needs_newest: None) -> Iterator[Victim]:
 
 
 @pytest.mark.parametrize(("fault", "command"), parameters(replicated=False))
-def test_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
+def test_command_under_fault_matches_the_table(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
     check_cell(victim, fault, command, tmp_path)

@@ -47,19 +47,19 @@ class Attempts:
 
 
 @pytest.mark.parametrize("attempts", [Attempts(1, short=2), Attempts(lost=2.0, short=2)])
-def test_is_tried_again_with_more_time(attempts: Attempts) -> None:
+def test_slow_command_is_repeated_with_more_time(attempts: Attempts) -> None:
     assert fairly(attempts, attempts.demands, {1, 3}).problems == []
     assert attempts.bounds == list(TRIES[:3])
 
 
 @pytest.mark.parametrize("attempts", [Attempts(), Attempts(2), Attempts(lost=0.1), Attempts(1, wrong=True)])
-def test_fails_at_once(attempts: Attempts) -> None:
+def test_failed_command_on_healthy_machine_is_not_repeated(attempts: Attempts) -> None:
     """Nobody was slow; only the broker with the fault was; the process had its time; or something is false."""
     assert "broker 1 is blamed" in fairly(attempts, attempts.demands, {1, 3}).problems
     assert len(attempts.bounds) == 1
 
 
-def test_fails_without_a_fair_try() -> None:
+def test_command_without_a_fair_try_fails() -> None:
     attempts = Attempts(1)
     problems = fairly(attempts, attempts.demands, {1, 3}).problems
     assert problems == [
@@ -70,7 +70,7 @@ def test_fails_without_a_fair_try() -> None:
     assert len(attempts.bounds) == len(TRIES)
 
 
-def test_request_without_an_answer_at_the_end() -> None:
+def test_request_without_response_at_the_end_is_excused() -> None:
     """A broker may still have answered in time, had there been any left."""
     now = time.monotonic()
     for seconds, count in ((7.5, 1), (2.0, 0)):
@@ -79,7 +79,7 @@ def test_request_without_an_answer_at_the_end() -> None:
         assert len(tried.excuses({1})) == count
 
 
-def test_healthy_broker_that_is_slow(tmp_path: Path) -> None:
+def test_slow_healthy_broker_is_excused(tmp_path: Path) -> None:
     """Broker 1 answers its first OffsetCommit late, while broker 2 has the fault: the second try is a fair one."""
     fake = FakeCluster(3)
     fake.world.topic("load-0", [0])
