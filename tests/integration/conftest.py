@@ -21,17 +21,17 @@ from kgroups.sandbox.java import find_java, need_compiler
 from kgroups.sandbox.security import Secure, need_kerberos
 from kgroups.sandbox.security import up as secure_up
 from kgroups.sandbox.seed import seed_world
-from tests.integration.ground import Ground
-from tests.integration.java_says import JavaTool
+from tests.integration.auth_methods import GROUPS, WAYS, JavaLists
+from tests.integration.bad_config_runs import Misused, try_all
+from tests.integration.bad_configs import misuses_of
+from tests.integration.java_output import JavaTool
 from tests.integration.known_world import World
-from tests.integration.misuse import misuses_of
-from tests.integration.misused import Misused, try_all
 from tests.integration.record_oracle import VERSION as ORACLE_VERSION
-from tests.integration.sharers import Sharers
+from tests.integration.scratch_cluster import ScratchCluster
+from tests.integration.share_groups import ShareGroups
 from tests.integration.streams_world import StreamsWorld
+from tests.integration.transient_groups import TransientGroups
 from tests.integration.versions import limited
-from tests.integration.visitors import Visitors
-from tests.integration.ways_in import GROUPS, WAYS, JavaLists
 
 # Where the tests are about coordinators there must be more than one; elsewhere one starts three times as fast.
 BROKERS = dict.fromkeys(VERSIONS, 1) | {DEFAULT_VERSION: 3}
@@ -94,10 +94,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and "integration" in item.path.parts:
             item.add_marker(pytest.mark.integration)
             item.add_marker(pytest.mark.shared if "running" in item.fixturenames else pytest.mark.alone)
-    # Of one cluster's tests those first that want it empty, then old logs, the known world, visitors, acts; share and
+    # Order: tests that need an empty cluster, then old logs, seeded groups, transient groups, and changes. Share and
     # streams groups, and what other clients leave behind, come last.
-    guests = ("crowd", "held_up", "streams", "sharers", "ground", "visitors", "world", "aged")
-    items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in guests])
+    last_first = (
+        *("many_groups", "group_clients", "reconciling_group", "streams", "share_groups", "scratch_cluster"),
+        *("transient_groups", "world", "aged_topics"),
+    )
+    items.sort(key=lambda item: [name in getattr(item, "fixturenames", ()) for name in last_first])
 
 
 def _is_in_its_table(item: pytest.Item) -> bool:
@@ -151,9 +154,9 @@ def java_lists(secure: Secure) -> JavaLists:
 
 
 @pytest.fixture(scope="session")
-def misused(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> Misused:
+def misuse_results(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> Misused:
     """What comes of every misuse."""
-    return try_all(secure, misuses_of(secure.sandbox.version.name), tmp_path_factory.mktemp("misused"))
+    return try_all(secure, misuses_of(secure.sandbox.version.name), tmp_path_factory.mktemp("bad_configs"))
 
 
 @pytest.fixture(scope="session")
@@ -164,17 +167,17 @@ def world(cluster: Sandbox) -> World:
 
 
 @pytest.fixture(scope="session")
-def ground(cluster: Sandbox) -> Ground:
+def scratch_cluster(cluster: Sandbox) -> ScratchCluster:
     """The same cluster, with topics and groups that acts may move and delete."""
-    return Ground.made(cluster)
+    return ScratchCluster.made(cluster)
 
 
 @pytest.fixture(scope="session")
-def sharers(cluster: Sandbox) -> Sharers:
+def share_groups(cluster: Sandbox) -> ShareGroups:
     """The same cluster, with share groups; on the Kafka that has them as they were finished."""
     if cluster.version.share_consumer is None:
         pytest.skip("share groups need Kafka 4.1")
-    return Sharers.made(cluster)
+    return ShareGroups.made(cluster)
 
 
 @pytest.fixture(scope="session")
@@ -186,22 +189,22 @@ def streams(cluster: Sandbox, jdk: None) -> StreamsWorld:
 
 
 @pytest.fixture(scope="session")
-def visitors(world: World) -> Iterator[Visitors]:
+def transient_groups(world: World) -> Iterator[TransientGroups]:
     """Groups beside the known ones, in states that these do not have; also still."""
-    with Visitors(world.sandbox) as guests:
+    with TransientGroups(world.sandbox) as guests:
         yield guests
 
 
 @pytest.fixture(scope="session")
-def kafka_at_hand(request: pytest.FixtureRequest) -> Callable[[str], None]:
+def require_kafka(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """For tests that start clusters of their own: call it with the version first."""
     return partial(needs_kafka, request.config)
 
 
 @pytest.fixture(scope="session")
-def jdk(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+def jdk(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> None:
     """For tests that ask Kafka's classes: its jars, and a Java that runs source files."""
-    kafka_at_hand(ORACLE_VERSION)
+    require_kafka(ORACLE_VERSION)
     try:
         need_compiler(find_java())
     except SandboxError as error:
@@ -262,7 +265,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def needs(request: pytest.FixtureRequest) -> Callable[[str], None]:
+def require_program(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """For tests that need a program of this machine: call it with the program's name."""
 
     def check(program: str) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kgroups.cli.kafka import consumer_groups, groups, share_groups
 from kgroups.cli.kafka.command import Tool
 from tests.integration.dropin_table import rows
-from tests.integration.java_says import JavaTool, Said
+from tests.integration.java_output import JavaTool, Said
 from tests.integration.versions import NEWEST
 
 TOOLS: Mapping[str, Tool] = {

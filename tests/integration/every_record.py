@@ -16,7 +16,7 @@ from kgroups.sandbox.seed import seed_world
 from kgroups.sandbox.seed_data import RECORDS
 from tests.integration.offsets_log import Logged, read_log
 from tests.integration.streams_member import play_streams_group
-from tests.integration.visitors import REGEX, Visitors
+from tests.integration.transient_groups import REGEX, TransientGroups
 
 SHARE: Final = "every-share"
 STREAMS: Final = "every-streams"
@@ -39,7 +39,7 @@ def write_every_record(sandbox: Sandbox, load: Load) -> None:
     seed_world(sandbox)
     share = _start_share_member(sandbox)
     play_streams_group(sandbox.bootstrap, STREAMS, "orders")
-    with Visitors(sandbox):
+    with TransientGroups(sandbox):
         _commit_in_transactions(sandbox.bootstrap)
         _wait_until(sandbox, _share_member_has_all)
     sandbox.stop_helper(share, grace=_SECONDS)  # it says good-bye

@@ -10,7 +10,7 @@ from kgroups.sandbox.expected_state import end_of
 from kgroups.sandbox.seed_data import DELETED_TOPIC, KnownGroup, known_groups
 from kgroups.sandbox.versions import tools_version
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_says import JavaTool, Said
+from tests.integration.java_output import JavaTool, Said
 
 Pair = tuple[str, int]
 

@@ -23,8 +23,8 @@ ROWS = LOAD.groups * LOAD.partitions
 
 
 @pytest.fixture(scope="module")
-def bootstrap(kafka_at_hand: Callable[[str], None]) -> Iterator[str]:
-    kafka_at_hand(DEFAULT_VERSION)
+def bootstrap(require_kafka: Callable[[str], None]) -> Iterator[str]:
+    require_kafka(DEFAULT_VERSION)
     with Sandbox.up(brokers=2, name=f"pytest-{os.getpid()}-bench") as sandbox:
         seed_load(sandbox, LOAD)
         yield sandbox.bootstrap
@@ -77,8 +77,8 @@ def test_bench_decoders_give_the_same_rows() -> None:
 
 
 @pytest.mark.soak
-def test_bench_load_compares_the_tools(kafka_at_hand: Callable[[str], None]) -> None:
-    kafka_at_hand(DEFAULT_VERSION)
+def test_bench_load_compares_the_tools(require_kafka: Callable[[str], None]) -> None:
+    require_kafka(DEFAULT_VERSION)
     told = run("-m", "bench.load", "--groups", "40", "--partitions", "2", "--rounds", "1", "--version", DEFAULT_VERSION)
     assert "The rows are the same from each tool." in told
 

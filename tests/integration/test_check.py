@@ -32,8 +32,16 @@ def produce(sandbox: Sandbox, count: int) -> None:
 
 
 @contextmanager
-def stubborn(sandbox: Sandbox, records: int) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "tests.integration.stubborn", sandbox.bootstrap, GROUP, TOPIC, str(records)]
+def committing_consumer(sandbox: Sandbox, records: int) -> Iterator[subprocess.Popen[bytes]]:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.integration.committing_consumer",
+        sandbox.bootstrap,
+        GROUP,
+        TOPIC,
+        str(records),
+    ]
     process = subprocess.Popen(command)
     try:
         yield process
@@ -65,7 +73,7 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
         )
     )
     gate.start()
-    with stubborn(cluster, records=10) as consumer:
+    with committing_consumer(cluster, records=10) as consumer:
         gate.join(240)
         assert opened and opened[0].code == 0, opened
         well = check(*TREND, "--max-commit-age", "1m")

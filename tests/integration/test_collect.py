@@ -47,8 +47,8 @@ BATCH = 1000
 
 
 @pytest.fixture(scope="module")
-def kafka(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    kafka_at_hand("4.3.1")
+def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         with Sandbox.up(name="collect") as sandbox:
@@ -70,21 +70,21 @@ class First(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def first(spark: SparkSession, settings: ClientSettings, tmp_path_factory: pytest.TempPathFactory) -> First:
+def first_collection(spark: SparkSession, settings: ClientSettings, tmp_path_factory: pytest.TempPathFactory) -> First:
     store = Store(str(tmp_path_factory.mktemp("first") / "history"))
     told: list[str] = []
     return First(store, collect(spark, store, plan(settings), told.append), told)
 
 
 @pytest.fixture
-def store(first: First, tmp_path: Path) -> Store:
+def store(first_collection: First, tmp_path: Path) -> Store:
     """A copy of the first."""
-    shutil.copytree(first.store.location, tmp_path / "history")
+    shutil.copytree(first_collection.store.location, tmp_path / "history")
     return Store(str(tmp_path / "history"))
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Store:
+def empty_store(tmp_path: Path) -> Store:
     return Store(str(tmp_path / "empty"))
 
 
@@ -108,16 +108,16 @@ def in_the_store(spark: SparkSession, store: Store, table: Any = RECORDS) -> Pla
 
 
 def test_collect_reads_everything_once_and_then_new_records(
-    spark: SparkSession, settings: ClientSettings, first: First, kafka: Sandbox, store: Store
+    spark: SparkSession, settings: ClientSettings, first_collection: First, kafka: Sandbox, store: Store
 ) -> None:
     whole = in_the_log(settings)
     assert len(whole) >= LOAD.records
-    assert (first.done.records, first.done.behind) == (len(whole), 0)
-    assert first.done.batches >= LOAD.records // BATCH
+    assert (first_collection.done.records, first_collection.done.behind) == (len(whole), 0)
+    assert first_collection.done.batches >= LOAD.records // BATCH
     assert in_the_store(spark, store) == whole
     assert len(in_the_store(spark, store, COMMITS)) == LOAD.records
-    assert first.told[0].startswith("baseline: ")
-    assert first.told[-1].startswith(f"batch {first.done.batches}: ")
+    assert first_collection.told[0].startswith("baseline: ")
+    assert first_collection.told[-1].startswith(f"batch {first_collection.done.batches}: ")
 
     make_commits(kafka, Commits(2, 3, 4, topic=f"more-{time.monotonic_ns()}"))
     assert collect(spark, store, plan(settings)).records == 24
@@ -131,9 +131,9 @@ def test_collect_reads_everything_once_and_then_new_records(
     assert found == {(each, LOAD.offset(LOAD.rounds - 1, each)) for each in range(LOAD.partitions)}
 
 
-def test_coverage_records_the_offsets_read(spark: SparkSession, first: First) -> None:
-    rows = read_table(spark, first.store, COVERAGE).orderBy("log_partition", "to_offset").collect()
-    assert sum(row["records"] for row in rows) == first.done.records
+def test_coverage_records_the_offsets_read(spark: SparkSession, first_collection: First) -> None:
+    rows = read_table(spark, first_collection.store, COVERAGE).orderBy("log_partition", "to_offset").collect()
+    assert sum(row["records"] for row in rows) == first_collection.done.records
     for partition in {row["log_partition"] for row in rows}:
         own = [row for row in rows if row["log_partition"] == partition]
         assert own[0]["from_offset"] == 0
@@ -151,7 +151,7 @@ POINTS = [(step, after) for step in range(1, 6) for after in (False, True)]
 
 
 def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
-    spark: SparkSession, settings: ClientSettings, empty: Store, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, settings: ClientSettings, empty_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crashes = 0
     for point, after in POINTS:
@@ -172,18 +172,18 @@ def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
             patch.setattr(write, "_write", dying(write._write, point, after, steps))
             patch.setattr(Store, "commit", dying(Store.commit, point, after, steps))
             try:
-                collect(spark, empty, plan(settings)._replace(most=BATCH // 4))
+                collect(spark, empty_store, plan(settings)._replace(most=BATCH // 4))
             except (HistoryError, Crash):
                 crashes += 1
-        kept = in_the_store(spark, empty)
+        kept = in_the_store(spark, empty_store)
         assert len(kept) == len(set(kept))
     assert crashes == len(POINTS)
-    collect(spark, empty, plan(settings))
-    assert in_the_store(spark, empty) == in_the_log(settings)
+    collect(spark, empty_store, plan(settings))
+    assert in_the_store(spark, empty_store) == in_the_log(settings)
 
 
 def test_collect_after_sigkill_continues(
-    spark: SparkSession, settings: ClientSettings, empty: Store, tmp_path: Path, request: pytest.FixtureRequest
+    spark: SparkSession, settings: ClientSettings, empty_store: Store, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Each life of the collector ends by SIGKILL, somewhere in the batch after its first; the next goes on."""
     kills = request.config.getoption("--kills")
@@ -191,18 +191,18 @@ def test_collect_after_sigkill_continues(
     share = len(whole) // (4 * kills + 4)
     kept: Places = []
     for life in range(kills):
-        with collecting(settings, empty, tmp_path, max_records=share) as told:
+        with collecting(settings, empty_store, tmp_path, max_records=share) as told:
             for line in told:
                 if "batch 1:" in line:
                     break
             else:
                 pytest.fail(f"life {life} ended by itself: {(tmp_path / 'spark.log').read_text()[-2000:]}")
             time.sleep(life * 0.15)  # a batch takes a second or two
-        before, kept = kept, in_the_store(spark, empty)
+        before, kept = kept, in_the_store(spark, empty_store)
         assert len(kept) == len(set(kept))
         assert set(before) < set(kept) < set(whole)
-    collect(spark, empty, plan(settings))
-    assert in_the_store(spark, empty) == whole
+    collect(spark, empty_store, plan(settings))
+    assert in_the_store(spark, empty_store) == whole
 
 
 @contextmanager
@@ -220,7 +220,7 @@ def collecting(settings: ClientSettings, store: Store, folder: Path, *, max_reco
 
 
 def test_collect_from_killed_broker_fails_in_time_and_continues(
-    spark: SparkSession, settings: ClientSettings, kafka: Sandbox, empty: Store
+    spark: SparkSession, settings: ClientSettings, kafka: Sandbox, empty_store: Store
 ) -> None:
     """The collector says so within its timeout; what it had stays readable, and it goes on when the broker is back."""
     quick = settings._replace(timeout=10)
@@ -235,14 +235,14 @@ def test_collect_from_killed_broker_fails_in_time_and_continues(
     try:
         with pytest.raises(HistoryError, match=r"collecting stopped: .*(nothing came|no answer)"):
             # Many batches: it is told of the first a moment later, and then there must be more to read.
-            collect(spark, empty, plan(quick)._replace(most=BATCH // 4), kill)
+            collect(spark, empty_store, plan(quick)._replace(most=BATCH // 4), kill)
         assert time.monotonic() - died < 60
-        kept = in_the_store(spark, empty)
+        kept = in_the_store(spark, empty_store)
         assert kept and len(kept) == len(set(kept))
     finally:
         kafka.restart(1, timeout=180)
-    collect(spark, empty, plan(settings))
-    assert in_the_store(spark, empty) == in_the_log(settings)
+    collect(spark, empty_store, plan(settings))
+    assert in_the_store(spark, empty_store) == in_the_log(settings)
 
 
 def test_collect_skips_uncommitted_transactions(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
@@ -373,17 +373,17 @@ def test_offsets_log_of_missing_topic_is_an_error(settings: ClientSettings) -> N
 
 
 def test_land_reads_landed_records(
-    spark: SparkSession, settings: ClientSettings, store: Store, empty: Store, tmp_path: Path
+    spark: SparkSession, settings: ClientSettings, store: Store, empty_store: Store, tmp_path: Path
 ) -> None:
     source = spark.read.format("kgroups-offsets").option("bootstrap.servers", settings.bootstrap_servers)
     records = source.option("table", "records").load().toDF("partition", "offset", "timestamp", "key", "value")
     records.write.parquet(str(tmp_path / "landed"))
     with pytest.raises(HistoryError, match="no history"):
-        land(spark, empty, str(tmp_path / "landed"))
+        land(spark, empty_store, str(tmp_path / "landed"))
     collect(spark, store, plan(settings))
     assert land(spark, store, str(tmp_path / "landed")) == 0
 
-    other = empty
+    other = empty_store
     other.create(store.identity())
     assert land(spark, other, str(tmp_path / "landed")) == len(in_the_log(settings))
     assert land(spark, other, str(tmp_path / "landed")) == 0
@@ -395,12 +395,12 @@ def test_land_reads_landed_records(
 
 
 def test_collect_of_unrelated_topic_records_undecoded_rows(
-    spark: SparkSession, settings: ClientSettings, empty: Store, kafka: Sandbox
+    spark: SparkSession, settings: ClientSettings, empty_store: Store, kafka: Sandbox
 ) -> None:
     fill(kafka.bootstrap, {"commits": {0: 7}})
     told: list[str] = []
-    done = collect(spark, empty, plan(settings)._replace(topic="commits"), told.append)
+    done = collect(spark, empty_store, plan(settings)._replace(topic="commits"), told.append)
     assert done.records == 7
     assert any("7 records could not be decoded" in line for line in told)
-    reasons = {row["reason"] for row in read_table(spark, empty, UNDECODED).collect()}
+    reasons = {row["reason"] for row in read_table(spark, empty_store, UNDECODED).collect()}
     assert len(reasons) == 1 and None not in reasons

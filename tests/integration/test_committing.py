@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from tests.integration.ground import LOG, Ground
+from tests.integration.scratch_cluster import LOG, ScratchCluster
 from tests.integration.versions import oldest_and_newest
 
 pytestmark = oldest_and_newest
@@ -20,13 +20,13 @@ DO_IT = ("--execute", "--yes", "-o", "json")
 
 
 @contextmanager
-def committing(ground: Ground, **intervals: float) -> Iterator[None]:
+def committing(scratch_cluster: ScratchCluster, **intervals: float) -> Iterator[None]:
     """Groups -> the seconds after which a consumer commits the next offset for each. Yields after three commits."""
     stop = threading.Event()
     ready = {group: threading.Event() for group in intervals}
 
     def run(group: str, seconds: float) -> None:
-        consumer = Consumer({"bootstrap.servers": ground.sandbox.bootstrap, "group.id": group})
+        consumer = Consumer({"bootstrap.servers": scratch_cluster.sandbox.bootstrap, "group.id": group})
         consumer.assign([TopicPartition(LOG, 1, 0)])
         offset = 0
         while not stop.is_set():
@@ -50,47 +50,51 @@ def committing(ground: Ground, **intervals: float) -> Iterator[None]:
             thread.join()
 
 
-def _rejected(ground: Ground, tmp_path: Path, *groups: str) -> None:
+def _rejected(scratch_cluster: ScratchCluster, tmp_path: Path, *groups: str) -> None:
     undo = ("--undo-file", str(tmp_path / "undo"))
-    told = ground.ask("reset-offsets", *groups, "--all-topics", "--to-earliest", *DO_IT, *undo)
+    told = scratch_cluster.ask("reset-offsets", *groups, "--all-topics", "--to-earliest", *DO_IT, *undo)
     assert told.code == 1 and not told.items and not (tmp_path / "undo").exists(), told.err
     for group in groups:
         assert f"group '{group}': a client that is not a member still commits: {LOG}-1 " in told.err
     assert "stop it first, or add --force" in told.err
 
 
-def test_groups_that_are_committed_for_are_rejected_and_others_changed(ground: Ground, tmp_path: Path) -> None:
+def test_groups_that_are_committed_for_are_rejected_and_others_changed(
+    scratch_cluster: ScratchCluster, tmp_path: Path
+) -> None:
     fast, slow, stopped = ("commits-a", "commits-b", "commits-c"), "commits-d", "commits-stopped"
-    ground.commit({stopped: {LOG: {1: 2}}})
-    with committing(ground, **dict(zip(fast, (0.1, 0.5, 1), strict=True)), **{slow: 5}):
-        dry = ground.ask("reset-offsets", *fast, slow, stopped, "--all-topics", "--to-latest")
+    scratch_cluster.commit({stopped: {LOG: {1: 2}}})
+    with committing(scratch_cluster, **dict(zip(fast, (0.1, 0.5, 1), strict=True)), **{slow: 5}):
+        dry = scratch_cluster.ask("reset-offsets", *fast, slow, stopped, "--all-topics", "--to-latest")
         assert dry.code == 0 and f"group '{slow}': not by a member: 3 commits of {LOG}-1" in dry.err
-        _rejected(ground, tmp_path, *fast, slow)
-        told = ground.ask("delete", *fast, slow, stopped, *DO_IT, "--undo-file", str(tmp_path / "delete"))
+        _rejected(scratch_cluster, tmp_path, *fast, slow)
+        told = scratch_cluster.ask("delete", *fast, slow, stopped, *DO_IT, "--undo-file", str(tmp_path / "delete"))
         assert told.code == 1 and [row["group"] for row in told.items] == [stopped], told.err
-        told = ground.ask("delete-offsets", *fast, "--topic", LOG, *DO_IT, "--undo-file", str(tmp_path / "offsets"))
+        told = scratch_cluster.ask(
+            "delete-offsets", *fast, "--topic", LOG, *DO_IT, "--undo-file", str(tmp_path / "offsets")
+        )
         assert told.code == 1 and not told.items
-        forced = ground.ask(
+        forced = scratch_cluster.ask(
             "reset-offsets", slow, "--all-topics", "--to-latest", "--force", *DO_IT, "--undo-file", str(tmp_path / "f")
         )
         assert forced.code == 0 and [row["result"] for row in forced.items] == ["applied"], forced.err
-    told = ground.ask("delete", *fast, slow, *DO_IT, "--undo-file", str(tmp_path / "last"))
+    told = scratch_cluster.ask("delete", *fast, slow, *DO_IT, "--undo-file", str(tmp_path / "last"))
     assert told.code == 0 and len(told.items) == 4, "they have stopped"
 
 
 @pytest.mark.soak
-def test_consumer_that_commits_every_30_seconds_is_found(ground: Ground, tmp_path: Path) -> None:
-    with committing(ground, **{"commits-half-a-minute": 30}):
+def test_consumer_that_commits_every_30_seconds_is_found(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
+    with committing(scratch_cluster, **{"commits-half-a-minute": 30}):
         for _ in range(2):
-            _rejected(ground, tmp_path, "commits-half-a-minute")
+            _rejected(scratch_cluster, tmp_path, "commits-half-a-minute")
             time.sleep(13)
 
 
-def test_member_that_commits_and_leaves_needs_no_wait(ground: Ground, tmp_path: Path) -> None:
+def test_member_that_commits_and_leaves_needs_no_wait(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
     group = "commits-member"
     consumer = Consumer(
         {
-            "bootstrap.servers": ground.sandbox.bootstrap,
+            "bootstrap.servers": scratch_cluster.sandbox.bootstrap,
             "group.id": group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
@@ -103,22 +107,22 @@ def test_member_that_commits_and_leaves_needs_no_wait(ground: Ground, tmp_path: 
     for offset in range(1, 6):
         consumer.commit(offsets=[TopicPartition(LOG, 1, offset)], asynchronous=False)
     consumer.close()
-    told = ground.ask(
+    told = scratch_cluster.ask(
         "reset-offsets", group, "--all-topics", "--to-latest", *DO_IT, "--undo-file", str(tmp_path / "undo"), "--debug"
     )
     assert told.code == 0 and {row["result"] for row in told.items} == {"applied"}, told.err
     assert told.err.count(" Fetch ") <= 1, "read once: nothing was watched"
 
 
-def test_repeated_resets_and_undos_are_not_rejected(ground: Ground, tmp_path: Path) -> None:
+def test_repeated_resets_and_undos_are_not_rejected(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
     group = "commits-reset"
-    ground.commit({group: {LOG: {0: 12, 1: 4}}})
+    scratch_cluster.commit({group: {LOG: {0: 12, 1: 4}}})
     for number, where in enumerate(("--to-earliest", "--to-latest", "--to-latest")):
         undo = tmp_path / str(number)
-        told = ground.ask("reset-offsets", group, "--all-topics", where, *DO_IT, "--undo-file", str(undo))
+        told = scratch_cluster.ask("reset-offsets", group, "--all-topics", where, *DO_IT, "--undo-file", str(undo))
         assert told.code == 0, told.err
-        back = ground.ask(
+        back = scratch_cluster.ask(
             "reset-offsets", "--from-file", str(undo), *DO_IT, "--undo-file", str(tmp_path / f"{number}b")
         )
         assert back.code == 0 and {row["result"] for row in back.items} == {"applied"}, back.err
-        assert ground.committed(group)[group] == {(LOG, 0): 12, (LOG, 1): 4}
+        assert scratch_cluster.committed(group)[group] == {(LOG, 0): 12, (LOG, 1): 4}

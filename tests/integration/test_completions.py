@@ -67,15 +67,15 @@ class Shell:
 
 
 @pytest.fixture
-def shell(world: World, tmp_path: Path, needs: Callable[[str], None]) -> Iterator[Callable[[str], Shell]]:
+def shell(world: World, tmp_path: Path, require_program: Callable[[str], None]) -> Iterator[Callable[[str], Shell]]:
     opened: list[Shell] = []
     program = tmp_path / "kgroups"
     program.write_text(PROGRAM)
     program.chmod(0o755)
 
     def start(name: str) -> Shell:
-        needs("tmux")
-        needs(name.split()[0])
+        require_program("tmux")
+        require_program(name.split()[0])
         path = f"{tmp_path}:{os.environ['PATH']}"
         settings = {"PATH": path, "KGROUPS_BOOTSTRAP_SERVER": world.sandbox.bootstrap, "TERM": "xterm-256color"}
         opened.append(Shell(name, {**os.environ, **settings}))

@@ -32,7 +32,7 @@ class Printed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def printed(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
+def formatter_output(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Printed:
     told = {view: deep(world, f"--{view}") for view in ("offsets", "members", "state")}
     pairs = [(each.key, each.value) for each in read_log(world.sandbox.bootstrap)]
     groups, commits = ask_formatters(pairs, tmp_path_factory.mktemp("formatters"))
@@ -43,9 +43,9 @@ def printed(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -
     return Printed({each["key"]["data"]["group"]: _data(each) for each in groups}, newest, told)
 
 
-def _data(printed: Row) -> Row:
+def _data(formatter_output: Row) -> Row:
     """Empty where the record is a tombstone."""
-    found: Row = (printed["value"] or {}).get("data", {})
+    found: Row = (formatter_output["value"] or {}).get("data", {})
     return found
 
 
@@ -63,19 +63,19 @@ def classic(world: World, rows: list[Row]) -> list[Row]:
     return found
 
 
-def test_deep_state_matches_kafka_formatter(world: World, printed: Printed) -> None:
-    rows = classic(world, printed.deep["state"])
+def test_deep_state_matches_kafka_formatter(world: World, formatter_output: Printed) -> None:
+    rows = classic(world, formatter_output.deep["state"])
     told = {row["group"]: (row["generation"], row["leader"], row["state_since"]) for row in rows}
     assert told == {
         name: (value.get("generation"), value.get("leader"), _moment(value.get("currentStateTimestamp")))
         for name in told
-        for value in [printed.groups.get(name, {})]
+        for value in [formatter_output.groups.get(name, {})]
     }
     assert {row["leader"] is None for row in rows} == {True, False}
 
 
-def test_deep_members_match_kafka_formatter(world: World, printed: Printed) -> None:
-    rows = classic(world, printed.deep["members"])
+def test_deep_members_match_kafka_formatter(world: World, formatter_output: Printed) -> None:
+    rows = classic(world, formatter_output.deep["members"])
     told = {
         (row["group"], row["consumer_id"]): (row["session_timeout_ms"], row["rebalance_timeout_ms"], row["leader"])
         for row in rows
@@ -87,16 +87,16 @@ def test_deep_members_match_kafka_formatter(world: World, printed: Printed) -> N
             member["rebalanceTimeout"],
             member["memberId"] == value["leader"],
         )
-        for name, value in printed.groups.items()
+        for name, value in formatter_output.groups.items()
         if name in groups
         for member in value.get("members", ())
     }
 
 
-def test_deep_offsets_match_kafka_formatter(world: World, printed: Printed) -> None:
+def test_deep_offsets_match_kafka_formatter(world: World, formatter_output: Printed) -> None:
     rows = [
         row
-        for row in printed.deep["offsets"]
+        for row in formatter_output.deep["offsets"]
         if row["current_offset"] is not None and row["group"] != _COMMITS_ALL_THE_TIME
     ]
     told = {
@@ -104,16 +104,16 @@ def test_deep_offsets_match_kafka_formatter(world: World, printed: Printed) -> N
     }
     assert told == {
         key: (value["offset"], _moment(value["commitTimestamp"]))
-        for key, value in printed.commits.items()
+        for key, value in formatter_output.commits.items()
         if value and key[0] in world.groups and key[0] != _COMMITS_ALL_THE_TIME
     }
     for row in rows:
-        record = printed.groups.get(row["group"], {})
+        record = formatter_output.groups.get(row["group"], {})
         empty = world.groups[row["group"]].state == "Empty"
         assert (row["expires_at"] is not None) == empty
         if empty:
             # Of a group that has had no members there is no record, or one without a protocol: each commit by itself.
-            commit = printed.commits[row["group"], row["topic"], row["partition"]]
+            commit = formatter_output.commits[row["group"], row["topic"], row["partition"]]
             since = record["currentStateTimestamp"] if record.get("protocolType") else commit["commitTimestamp"]
             assert row["expires_at"] == _moment(since + _RETENTION_MS), row
 

@@ -19,7 +19,7 @@ from kgroups.sandbox.seed_data import (
 )
 from tests.integration.asking import Answer, Row, visible, without_markdown
 from tests.integration.known_world import World, promised_offsets
-from tests.integration.visitors import COMPLETING, IDLE, MIXED, OWNED, REGEX, Visitors
+from tests.integration.transient_groups import COMPLETING, IDLE, MIXED, OWNED, REGEX, TransientGroups
 
 DELETED = "billing-deleted-topic"
 WHOLE = ("orders-range", "ahead")
@@ -356,7 +356,7 @@ def test_describe_other_protocol_types_are_raw(world: World) -> None:
     assert (offsets["topic"], offsets["consumer_id"]) == (None, row["consumer_id"])
 
 
-def test_describe_cooperative_members_have_owned_partitions(world: World, visitors: Visitors) -> None:
+def test_describe_cooperative_members_have_owned_partitions(world: World, transient_groups: TransientGroups) -> None:
     """The older member told at the last rebalance what it kept; the newcomer had nothing."""
     told = world.ask("describe", OWNED, "--members", "-o", "json").items
     (kept,) = [row for row in told if row["owned_partitions"]]
@@ -365,7 +365,7 @@ def test_describe_cooperative_members_have_owned_partitions(world: World, visito
     assert pairs(kept["current_assignment"]) | pairs(new["current_assignment"]) == {("orders", at) for at in range(6)}
 
 
-def test_describe_idle_member_has_no_partitions(world: World, visitors: Visitors) -> None:
+def test_describe_idle_member_has_no_partitions(world: World, transient_groups: TransientGroups) -> None:
     told = world.ask("describe", IDLE, "--members", "-o", "json").items
     assert sorted((row["partitions"], len(row["current_assignment"])) for row in told) == [(0, 0), (1, 1)]
     first, idle = world.ask("describe", IDLE, "-o", "json").items
@@ -373,7 +373,7 @@ def test_describe_idle_member_has_no_partitions(world: World, visitors: Visitors
     assert (idle["topic"], idle["lag"], idle["host"]) == (None, None, "/127.0.0.1")
 
 
-def test_describe_rebalancing_group_is_noted(world: World, visitors: Visitors) -> None:
+def test_describe_rebalancing_group_is_noted(world: World, transient_groups: TransientGroups) -> None:
     told = world.ask("describe", COMPLETING, "--state", "-o", "json")
     assert [(row["state"], row["assignment_strategy"], row["members"]) for row in told.items] == [
         ("CompletingRebalance", None, 1)
@@ -384,8 +384,8 @@ def test_describe_rebalancing_group_is_noted(world: World, visitors: Visitors) -
     assert told.code == 0, told.err
 
 
-def test_describe_group_of_both_protocols_shows_upgraded(world: World, visitors: Visitors) -> None:
-    if MIXED not in visitors.groups:
+def test_describe_group_of_both_protocols_shows_upgraded(world: World, transient_groups: TransientGroups) -> None:
+    if MIXED not in transient_groups.groups:
         pytest.skip("no KIP-848 group that librdkafka can join")
     told = world.ask("describe", MIXED, "--members", "--verbose", "-o", "plain")
     assert {row["UPGRADED"] for row in told.table} == {"true", "false"}
@@ -395,8 +395,8 @@ def test_describe_group_of_both_protocols_shows_upgraded(world: World, visitors:
     assert "UPGRADED" in world.ask("describe", "orders-kip848", "--members", "--wide").out
 
 
-def test_describe_regex_subscription_is_shown(world: World, visitors: Visitors) -> None:
-    if REGEX not in visitors.groups:
+def test_describe_regex_subscription_is_shown(world: World, transient_groups: TransientGroups) -> None:
+    if REGEX not in transient_groups.groups:
         pytest.skip("no KIP-848 group that librdkafka can join")
     (row,) = world.ask("describe", REGEX, "--members", "-o", "json").items
     assert "^pay.*s$" in row["subscription"]["regex"]

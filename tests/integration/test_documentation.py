@@ -25,12 +25,12 @@ Environment = Mapping[str, str]
 
 
 @pytest.fixture(scope="module")
-def version(request: pytest.FixtureRequest, jdk: None, needs: Callable[[str], None]) -> str:
+def version(request: pytest.FixtureRequest, jdk: None, require_program: Callable[[str], None]) -> str:
     """The Kafka version whose output the pages show."""
     if DEFAULT_VERSION not in kafka_versions(request.config):
         pytest.skip(f"the pages show the output of Kafka {DEFAULT_VERSION}")
     for program in ("curl", "jq"):
-        needs(program)
+        require_program(program)
     return DEFAULT_VERSION
 
 

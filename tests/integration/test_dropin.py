@@ -32,10 +32,10 @@ from tests.integration.dropin_table import (
     Text,
     rows,
 )
-from tests.integration.java_says import Said
+from tests.integration.java_output import Said
 from tests.integration.known_world import World
+from tests.integration.transient_groups import TransientGroups
 from tests.integration.versions import NEWEST, newest_only, on
-from tests.integration.visitors import Visitors
 
 DIFFERENCES = {
     "missing_group": (
@@ -91,8 +91,10 @@ def test_usage_matches_java(world: World, tool: str) -> None:
 # Questions.
 
 
-def expanded(world: World, visitors: Visitors, words: Iterable[str], folder: Path | None = None) -> list[str]:
-    everyone = [*(name for name in world.groups if name not in (OPAQUE, DELETED)), *visitors.groups]
+def expanded(
+    world: World, transient_groups: TransientGroups, words: Iterable[str], folder: Path | None = None
+) -> list[str]:
+    everyone = [*(name for name in world.groups if name not in (OPAQUE, DELETED)), *transient_groups.groups]
     if not world.since("2.5"):
         everyone = everyone[:1]
     found: list[str] = []
@@ -110,12 +112,12 @@ def expanded(world: World, visitors: Visitors, words: Iterable[str], folder: Pat
 
 
 @on(*COMPARED)
-def test_questions_match_java(world: World, visitors: Visitors) -> None:
+def test_questions_match_java(world: World, transient_groups: TransientGroups) -> None:
     """The newest tool on brokers of all three; on old ones the rows that they can answer."""
     table = [row for row in rows(QUESTIONS) if world.tool == NEWEST or _for_old(row)]
 
     def one(words: list[str]) -> tuple[object, object]:
-        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words)]
+        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, transient_groups, words)]
         mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
         return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
 
@@ -134,7 +136,7 @@ def remarks(said: Said | Ran) -> list[str]:
 
 
 @on("2.8.2", "3.9.1")
-def test_questions_match_older_java_tools(world: World, visitors: Visitors, tmp_path: Path) -> None:
+def test_questions_match_older_java_tools(world: World, transient_groups: TransientGroups, tmp_path: Path) -> None:
     """The tools of 3.9.1 and 2.8.2 on their own brokers. They pad and break lines otherwise, and leave cells empty
     where that of 4.3.1 writes ``-``: what is compared is which words there are, and how often."""
 
@@ -142,7 +144,7 @@ def test_questions_match_older_java_tools(world: World, visitors: Visitors, tmp_
         return sorted(word for word in text.split() if word != "-")
 
     def one(words: list[str]) -> tuple[object, object]:
-        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, visitors, words, tmp_path)]
+        words = ["--bootstrap-server", world.sandbox.bootstrap, *expanded(world, transient_groups, words, tmp_path)]
         mine = ours("kafka-consumer-groups", *words)
         other = theirs("kafka-consumer-groups", *words, version=world.tool)
         return (mine.code, bag(mine.out)), (other.code, bag(other.out))
@@ -151,7 +153,7 @@ def test_questions_match_older_java_tools(world: World, visitors: Visitors, tmp_
 
 
 @newest_only
-def test_kafka_groups_questions_match_java(world: World, visitors: Visitors) -> None:
+def test_kafka_groups_questions_match_java(world: World, transient_groups: TransientGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, *words]
         mine, other = ours("kafka-groups", *words), theirs("kafka-groups", *words)
@@ -164,10 +166,10 @@ def test_kafka_groups_questions_match_java(world: World, visitors: Visitors) -> 
 
 
 @newest_only
-def test_resets_match_java(world: World, visitors: Visitors, tmp_path: Path) -> None:
+def test_resets_match_java(world: World, transient_groups: TransientGroups, tmp_path: Path) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         words = ["--bootstrap-server", world.sandbox.bootstrap, "--reset-offsets", *words]
-        words = expanded(world, visitors, words, tmp_path)
+        words = expanded(world, transient_groups, words, tmp_path)
         mine, other = ours("kafka-consumer-groups", *words), theirs("kafka-consumer-groups", *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
@@ -175,12 +177,12 @@ def test_resets_match_java(world: World, visitors: Visitors, tmp_path: Path) -> 
 
 
 @on(*COMPARED)
-def test_operations_match_java(world: World, visitors: Visitors, tmp_path: Path) -> None:
+def test_operations_match_java(world: World, transient_groups: TransientGroups, tmp_path: Path) -> None:
     """The newest tool on brokers of all three. Each side gets its groups anew; what they have committed afterwards is
     the same too."""
 
     def one(words: list[str]) -> tuple[object, object]:
-        words = expanded(world, visitors, ["--bootstrap-server", world.sandbox.bootstrap, *words], tmp_path)
+        words = expanded(world, transient_groups, ["--bootstrap-server", world.sandbox.bootstrap, *words], tmp_path)
         names = [name for name in words if name.startswith("dropin-")]
         named = [word for name in names for word in ("--group", name)]
 
@@ -224,7 +226,7 @@ def make_groups(world: World, names: Iterable[str]) -> None:
         ("kafka-groups", "--list"),
     ],
 )
-def test_drop_in_process_matches_java(world: World, visitors: Visitors, tool: str, row: str) -> None:
+def test_drop_in_process_matches_java(world: World, transient_groups: TransientGroups, tool: str, row: str) -> None:
     words = ["--bootstrap-server", world.sandbox.bootstrap, *shlex.split(row)]
     mine, other = process(tool, *words), theirs(tool, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))

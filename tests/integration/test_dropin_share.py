@@ -11,8 +11,8 @@ import pytest
 from tests.integration.dropin import Ran, agree, alike, complaint, ours, process, theirs
 from tests.integration.dropin_share_table import ACTS, COMMAND_LINES, QUESTIONS, RESETS
 from tests.integration.dropin_table import rows
-from tests.integration.java_says import Said
-from tests.integration.sharers import CLASSIC, IDLE, LIVE, LOG, MORE, SHARE, Sharers
+from tests.integration.java_output import Said
+from tests.integration.share_groups import CLASSIC, IDLE, LIVE, LOG, MORE, SHARE, ShareGroups
 from tests.integration.versions import newest_only
 
 TOOL = "kafka-share-groups"
@@ -29,16 +29,16 @@ DIFFERENCES = {
 }
 
 
-def words_of(sharers: Sharers, *words: str) -> list[str]:
+def words_of(share_groups: ShareGroups, *words: str) -> list[str]:
     named = [part for name in SHARE for part in ("--group", name)]
     expanded = [part for word in words for part in (named if word == "@all" else (word,))]
     # Else it is 5 s, from before a JVM has loaded the classes that ask: on a busy machine that is too little.
     patient = () if "--timeout" in words else ("--timeout", "60000")
-    return ["--bootstrap-server", sharers.sandbox.bootstrap, *expanded, *patient]
+    return ["--bootstrap-server", share_groups.sandbox.bootstrap, *expanded, *patient]
 
 
 @newest_only
-def test_command_lines_match_java(sharers: Sharers) -> None:
+def test_command_lines_match_java(share_groups: ShareGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, mine.out, complaint(mine.err)), (other.code, other.out, complaint(other.err))
@@ -47,14 +47,14 @@ def test_command_lines_match_java(sharers: Sharers) -> None:
 
 
 @newest_only
-def test_usage_matches_java(sharers: Sharers) -> None:
+def test_usage_matches_java(share_groups: ShareGroups) -> None:
     """On stderr, and byte for byte all the same."""
     assert ours(TOOL, "--help").err == theirs(TOOL, "--help").err
 
 
-def test_questions_match_java(sharers: Sharers) -> None:
+def test_questions_match_java(share_groups: ShareGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
-        words = words_of(sharers, *words)
+        words = words_of(share_groups, *words)
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, alike(mine.out), remarks(mine)), (other.code, alike(other.out), remarks(other))
 
@@ -66,42 +66,42 @@ def remarks(said: Said | Ran) -> list[str]:
     return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", said.err))
 
 
-def test_resets_match_java(sharers: Sharers) -> None:
+def test_resets_match_java(share_groups: ShareGroups) -> None:
     def one(words: list[str]) -> tuple[object, object]:
-        words = words_of(sharers, "--reset-offsets", *words)
+        words = words_of(share_groups, "--reset-offsets", *words)
         mine, other = ours(TOOL, *words), theirs(TOOL, *words)
         return (mine.code, alike(mine.out)), (other.code, alike(other.out))
 
     agree(RESETS, one)
 
 
-def test_operations_match_java(sharers: Sharers) -> None:
+def test_operations_match_java(share_groups: ShareGroups) -> None:
     """Each side gets its groups anew; where these start afterwards is the same too."""
 
     def one(words: list[str]) -> tuple[object, object]:
         names = [name for name in words if name.startswith("sharing-")]
-        words = words_of(sharers, *words)
-        other = left(sharers, names, lambda: theirs(TOOL, *words))
-        return left(sharers, names, lambda: ours(TOOL, *words)), other
+        words = words_of(share_groups, *words)
+        other = left(share_groups, names, lambda: theirs(TOOL, *words))
+        return left(share_groups, names, lambda: ours(TOOL, *words)), other
 
     agree(ACTS, one)
 
 
-def left(sharers: Sharers, names: Iterable[str], run: Callable[[], Said | Ran]) -> tuple[object, ...]:
+def left(share_groups: ShareGroups, names: Iterable[str], run: Callable[[], Said | Ran]) -> tuple[object, ...]:
     """What a run says, and what there is then."""
     there = [name for name in names if name != "sharing-new"]
-    sharers.start({name: {LOG: {0: 5, 1: 5}, MORE: {0: 2}} for name in there})
+    share_groups.start({name: {LOG: {0: 5, 1: 5}, MORE: {0: 2}} for name in there})
     said = run()
-    found = sharers.ask("describe", *names, "-o", "json")
+    found = share_groups.ask("describe", *names, "-o", "json")
     starts = sorted((row["group"], row["topic"], row["partition"], row["start_offset"]) for row in found.items)
-    ours(TOOL, *words_of(sharers, "--delete", *(part for name in names for part in ("--group", name))))
+    ours(TOOL, *words_of(share_groups, "--delete", *(part for name in names for part in ("--group", name))))
     return said.code, alike(said.out), starts, sorted(failure["name"] for failure in found.failures)
 
 
 @newest_only
 @pytest.mark.parametrize("row", ["--list", "--describe --all-groups --verbose", "--list --group g"])
-def test_drop_in_process_matches_java(sharers: Sharers, row: str) -> None:
-    words = words_of(sharers, *shlex.split(row))
+def test_drop_in_process_matches_java(share_groups: ShareGroups, row: str) -> None:
+    words = words_of(share_groups, *shlex.split(row))
     mine, other = process(TOOL, *words), theirs(TOOL, *words)
     assert (mine.code, alike(mine.out)) == (other.code, alike(other.out))
 
@@ -113,8 +113,8 @@ def test_every_difference_has_a_test() -> None:
     assert {f"test_difference_{name}" for name in DIFFERENCES} <= set(globals())
 
 
-def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
-    words = words_of(sharers, *shlex.split(row))
+def ask_both(share_groups: ShareGroups, row: str) -> tuple[Ran, Said]:
+    words = words_of(share_groups, *shlex.split(row))
     return ours(TOOL, *words), theirs(TOOL, *words)
 
 
@@ -122,19 +122,19 @@ def ask_both(sharers: Sharers, row: str) -> tuple[Ran, Said]:
 @pytest.mark.parametrize(
     ("name", "said"), [("sharers-nobody", "the group does not exist"), (CLASSIC, "it is not a share group")]
 )
-def test_difference_missing_group(sharers: Sharers, name: str, said: str) -> None:
+def test_difference_missing_group(share_groups: ShareGroups, name: str, said: str) -> None:
     for view in ("", "--members", "--state"):
-        mine, other = ask_both(sharers, f"--describe --group {LIVE} --group {name} {view}")
+        mine, other = ask_both(share_groups, f"--describe --group {LIVE} --group {name} {view}")
         assert (other.code, LIVE in other.out) == (0, False)
         assert "GroupIdNotFoundException" in other.out
         assert mine.code == 1
         assert f"Error: group '{name}': {said}" in mine.err
-        alone, _ = ask_both(sharers, f"--describe --group {LIVE} {view}")
+        alone, _ = ask_both(share_groups, f"--describe --group {LIVE} {view}")
         assert (alone.code, alone.out) == (0, mine.out)
 
 
 @newest_only
-def test_difference_unreachable_cluster(sharers: Sharers) -> None:
+def test_difference_unreachable_cluster(share_groups: ShareGroups) -> None:
     words = ["--bootstrap-server", "127.0.0.1:1", "--list", "--timeout", "1000"]
     mine, other = ours(TOOL, *words), theirs(TOOL, *words)
     assert (other.code, other.out[:37]) == (0, "\nError: Executing share group command")
@@ -153,8 +153,8 @@ def test_difference_unreachable_cluster(sharers: Sharers) -> None:
         "--delete-offsets --group 'sharers-ahead with a name, in which there are blanks' --topic sharers-more",
     ],
 )
-def test_difference_failed_deletion(sharers: Sharers, row: str) -> None:
-    mine, other = ask_both(sharers, row)
+def test_difference_failed_deletion(share_groups: ShareGroups, row: str) -> None:
+    mine, other = ask_both(share_groups, row)
     assert (other.code, mine.code) == (0, 1)
     kept = re.sub(r"(?m)^(?:\nError: .*|\* Group .*)\n", "", other.out)
     assert alike(mine.out) == alike(kept)
@@ -163,8 +163,8 @@ def test_difference_failed_deletion(sharers: Sharers, row: str) -> None:
 
 
 @newest_only
-def test_difference_not_a_share_group(sharers: Sharers) -> None:
-    mine, other = ask_both(sharers, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
+def test_difference_not_a_share_group(share_groups: ShareGroups) -> None:
+    mine, other = ask_both(share_groups, f"--reset-offsets --group {CLASSIC} --topic {LOG} --to-latest --dry-run")
     assert (other.code, CLASSIC in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
     assert f"group '{CLASSIC}': it is not a share group, but a Classic group" in mine.err
@@ -181,15 +181,15 @@ def test_difference_not_a_share_group(sharers: Sharers) -> None:
         f"--delete-offsets --group {IDLE} --group {LIVE} --topic {LOG}",
     ],
 )
-def test_difference_invalid_values(sharers: Sharers, row: str) -> None:
-    mine, other = ask_both(sharers, row)
+def test_difference_invalid_values(share_groups: ShareGroups, row: str) -> None:
+    mine, other = ask_both(share_groups, row)
     assert (other.code, "Error: " in other.out) == (0, True)
     assert (mine.code, mine.out) == (1, "")
     assert mine.err
 
 
-def test_members_are_not_overtaken(sharers: Sharers) -> None:
-    mine, other = ask_both(sharers, f"--reset-offsets --group {LIVE} --topic {LOG} --to-earliest --execute")
+def test_members_are_not_overtaken(share_groups: ShareGroups) -> None:
+    mine, other = ask_both(share_groups, f"--reset-offsets --group {LIVE} --topic {LOG} --to-earliest --execute")
     assert (mine.code, mine.out) == (other.code, other.out) == (1, "")
     assert f"Share group '{LIVE}' is not empty." in other.err
     assert f"group '{LIVE}': the group has members" in mine.err

@@ -103,7 +103,7 @@ class Crowd:
 
 
 @pytest.fixture(scope="module")
-def crowd(cluster: Sandbox) -> Iterator[Sandbox]:
+def group_clients(cluster: Sandbox) -> Iterator[Sandbox]:
     found = Crowd(cluster)
     try:
         found.start()
@@ -134,7 +134,7 @@ def all_have_partitions(rows: list[Row]) -> bool:
     return len(rows) == 2 and all(row["partitions"] for row in rows)
 
 
-def test_seeded_group_types_have_the_promised_groups(crowd: Sandbox) -> None:
+def test_seeded_group_types_have_the_promised_groups(group_clients: Sandbox) -> None:
     """Who has met once may do so again: a connector sets its tasks up, a standby task has caught up."""
     types = {"share": "share", "counter": "streams"}
     promised = {
@@ -143,28 +143,28 @@ def test_seeded_group_types_have_the_promised_groups(crowd: Sandbox) -> None:
         for group in made.groups
     }
     until = time.monotonic() + _SECONDS
-    while (found := listed(crowd, promised)) != promised and time.monotonic() < until:
+    while (found := listed(group_clients, promised)) != promised and time.monotonic() < until:
         time.sleep(0.2)
     assert found == promised
-    rows = run_here("describe", "parcels-audit", "-o", "json", bootstrap=crowd.bootstrap).items
+    rows = run_here("describe", "parcels-audit", "-o", "json", bootstrap=group_clients.bootstrap).items
     assert [(row["start_offset"], row["lag"]) for row in rows] == [(20, 40), (40, 0)]
 
 
-def test_connect_workers_share_connector_and_tasks(crowd: Sandbox) -> None:
+def test_connect_workers_share_connector_and_tasks(group_clients: Sandbox) -> None:
     """While a connector goes from one worker to the other (KIP-415), neither has it; its task may be there already."""
 
     def settled(rows: list[Row]) -> bool:
         held = [[name for row in rows for name in row[key] or ()] for key in ("connectors", "connector_tasks")]
         return len(rows) == 2 and held == [["files"], ["files-0"]]
 
-    rows = members(crowd, CONNECT, when=settled)
+    rows = members(group_clients, CONNECT, when=settled)
     assert len({row["worker_url"] for row in rows}) == 2
     assert {row["leader_url"] for row in rows} <= {row["worker_url"] for row in rows}
     assert {row["metadata_version"] for row in rows} == {2}
     assert {row["note"] for row in rows} == {None}
 
 
-def test_classic_streams_members_share_tasks(crowd: Sandbox) -> None:
+def test_classic_streams_members_share_tasks(group_clients: Sandbox) -> None:
     """A task that goes from one to the other is with neither for a while (KIP-441): wait until all are held."""
 
     def settled(rows: list[Row]) -> bool:
@@ -177,14 +177,14 @@ def test_classic_streams_members_share_tasks(crowd: Sandbox) -> None:
         all_standby = all(row["standby_tasks"] for row in rows)
         return len(rows) == 2 and all_standby and active == [(part, at) for part in ("0", "1") for at in range(3)]
 
-    rows = members(crowd, STREAMS, when=settled)
+    rows = members(group_clients, STREAMS, when=settled)
     assert len({row["process_id"] for row in rows}) == 2
     assert {row["user_data"]["kind"] for row in rows} == {"streams_subscription"}
 
 
-def test_static_sticky_members_have_previous_assignment(crowd: Sandbox) -> None:
+def test_static_sticky_members_have_previous_assignment(group_clients: Sandbox) -> None:
     """What they held before is told by those that held something: who comes when is left to chance here."""
-    rows = members(crowd, STICKY, when=all_have_partitions)
+    rows = members(group_clients, STICKY, when=all_have_partitions)
     assert [row["group_instance_id"] for row in rows] == ["static-0", "static-1"]
     assert {row["rack"] for row in rows} == {"rack-1"}
     assert {row["note"] for row in rows} == {None}
@@ -192,18 +192,18 @@ def test_static_sticky_members_have_previous_assignment(crowd: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("group", [CONFLUENT, PYTHON])
-def test_members_of_other_clients_are_decoded(crowd: Sandbox, group: str) -> None:
-    rows = members(crowd, group, when=lambda rows: bool(rows) and all(row["partitions"] for row in rows))
+def test_members_of_other_clients_are_decoded(group_clients: Sandbox, group: str) -> None:
+    rows = members(group_clients, group, when=lambda rows: bool(rows) and all(row["partitions"] for row in rows))
     assert all(row["note"] is None for row in rows)
     assert all("raw_bytes" not in (row[key] or {}) for row in rows for key in ("user_data", "assigned_user_data"))
 
 
-def test_deep_adds_leader_and_timeouts_from_the_log(crowd: Sandbox) -> None:
+def test_deep_adds_leader_and_timeouts_from_the_log(group_clients: Sandbox) -> None:
     deep = ("--deep", "--deep-time", "20s")
-    rows = members(crowd, STICKY, *deep, when=all_have_partitions)
+    rows = members(group_clients, STICKY, *deep, when=all_have_partitions)
     assert sorted(row["leader"] for row in rows) == [False, True]
     assert {(row["session_timeout_ms"], row["rebalance_timeout_ms"]) for row in rows} == {(45_000, 300_000)}
-    answer = run_here("describe", CONNECT, STICKY, "--state", *deep, "-o", "json", bootstrap=crowd.bootstrap)
+    answer = run_here("describe", CONNECT, STICKY, "--state", *deep, "-o", "json", bootstrap=group_clients.bootstrap)
     assert answer.code == 0
     assert all(row["generation"] and row["leader"] and row["state_since"] for row in answer.items)
     assert len(re.findall(r"read [\d,]+ records \([\d,]+ bytes\) of __consumer_offsets-\d+", answer.out)) in (1, 2)

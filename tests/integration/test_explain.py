@@ -20,8 +20,8 @@ from kgroups.net.cluster import Cluster
 from tests.integration.asking import Answer, Row
 from tests.integration.java_members import JavaMembers
 from tests.integration.known_world import World
+from tests.integration.transient_groups import COMPLETING, IDLE, MIXED, OWNED, REGEX, TransientGroups
 from tests.integration.versions import newest_only
-from tests.integration.visitors import COMPLETING, IDLE, MIXED, OWNED, REGEX, Visitors
 
 ASSIGNED = (
     "orders-range",
@@ -114,17 +114,17 @@ def test_explain_missing_or_empty_groups(world: World) -> None:
     assert told.code == 2 and "--what-if: members=0" in told.err and told.out == ""
 
 
-# Visitors.
+# TransientGroups.
 
 
-def test_explain_unusual_groups(world: World, visitors: Visitors) -> None:
-    told = world.ask("explain", *visitors.groups, "-o", "json")
+def test_explain_unusual_groups(world: World, transient_groups: TransientGroups) -> None:
+    told = world.ask("explain", *transient_groups.groups, "-o", "json")
     assert (told.code, told.err) == (0, "")
     items = by_group(told)
     assert severe(items[IDLE]) == {("warning", "idle-members")}
     assert severe(items[OWNED]) == set() and "as-assigned" in rules(items[OWNED])
     assert severe(items[COMPLETING]) == {("warning", "state")}
-    if MIXED in visitors.groups:
+    if MIXED in transient_groups.groups:
         assert severe(items[MIXED]) == {("warning", "upgrade-under-way")}
         assert "as-assigned" in rules(items[MIXED]) and "as-assigned" in rules(items[REGEX])
         (regex,) = world.ask("explain", REGEX, "--what-if", "members=3", "-o", "json").items
@@ -137,17 +137,17 @@ def test_explain_unusual_groups(world: World, visitors: Visitors) -> None:
 
 
 @pytest.fixture(scope="module")
-def java(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaMembers]:
+def java_members(world: World, jdk: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaMembers]:
     with JavaMembers(world.sandbox.bootstrap, tmp_path_factory.mktemp("java") / "members.log") as members:
         yield members
 
 
-def _enter(java: JavaMembers, client_id: str, group: str, strategy: str, topics: tuple[str, ...]) -> None:
+def _enter(java_members: JavaMembers, client_id: str, group: str, strategy: str, topics: tuple[str, ...]) -> None:
     if strategy == "uniform":
-        java.join(client_id, group, topics, "group.protocol=consumer")
+        java_members.join(client_id, group, topics, "group.protocol=consumer")
     else:
         assignor = f"partition.assignment.strategy={_CLIENTS}{STRATEGIES[strategy]}"
-        java.join(client_id, group, topics, assignor, "heartbeat.interval.ms=300")
+        java_members.join(client_id, group, topics, assignor, "heartbeat.interval.ms=300")
 
 
 def _look(world: World, names: tuple[str, ...]) -> dict[str, GroupFacts]:
@@ -188,21 +188,21 @@ def _found(facts: GroupFacts) -> set[str]:
 
 
 @newest_only
-def test_what_if_of_one_more_member_comes_true(world: World, java: JavaMembers) -> None:
+def test_what_if_of_one_more_member_comes_true(world: World, java_members: JavaMembers) -> None:
     """Of each assignor: who holds what then, and how many partitions have moved. Java's own consumers do it."""
     groups = {f"explained-{name}": name for name in (*STRATEGIES, "uniform")}
     mixed = "explained-mixed"
     for group, strategy in groups.items():
         for number in range(2):
-            _enter(java, f"member-{number}", group, strategy, TOPICS)
-    _enter(java, "member-0", mixed, "cooperative-sticky", TOPICS)
-    _enter(java, "member-1", mixed, "cooperative-sticky", ("orders",))
+            _enter(java_members, f"member-{number}", group, strategy, TOPICS)
+    _enter(java_members, "member-0", mixed, "cooperative-sticky", TOPICS)
+    _enter(java_members, "member-1", mixed, "cooperative-sticky", ("orders",))
     before = _settled(world, dict.fromkeys((*groups, mixed), 2))
     assert {group for group in before if "as-assigned" not in _found(before[group])} == set()
     assert "subscriptions-differ" in _found(before[mixed])
     foretold = {group: simulate(before[group], [parse_change("members=+1")]) for group in groups}
     for group, strategy in groups.items():
-        _enter(java, "~new", group, strategy, TOPICS)  # its id comes last, as is said of it
+        _enter(java_members, "~new", group, strategy, TOPICS)  # its id comes last, as is said of it
     after = _settled(world, dict.fromkeys(groups, 3))
     for group in groups:
         had, has, what_if = _held(before[group]), _held(after[group]), foretold[group]

@@ -24,7 +24,7 @@ from kgroups.sandbox.load import Load, seed_load
 from kgroups.sandbox.security.acls import Acl, add_acls
 from tests.integration.asking import Answer, Row, run_here, run_kgroups
 from tests.integration.conftest import wanted_versions
-from tests.integration.java_says import JavaTool
+from tests.integration.java_output import JavaTool
 from tests.integration.terminal import on_terminal
 
 LOAD = Load(groups=90, partitions=6, topics=3)
@@ -41,7 +41,7 @@ LASTING = {"broker.session.timeout.ms": "12000"}
 
 
 @dataclass(frozen=True)
-class Victim:
+class FaultyCluster:
     """A cluster to be harmed, and how it was when it was well."""
 
     sandbox: Sandbox
@@ -104,21 +104,21 @@ def facts(rows: list[Row]) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def needs_newest(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> None:
+def needs_newest(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> None:
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    kafka_at_hand(DEFAULT_VERSION)
+    require_kafka(DEFAULT_VERSION)
 
 
 @pytest.fixture(scope="module")
-def victim(needs_newest: None) -> Iterator[Victim]:
+def faulty_cluster(needs_newest: None) -> Iterator[FaultyCluster]:
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-victim", properties=LASTING) as sandbox:
         seed_load(sandbox, LOAD)
         listed = run_kgroups("list", "-o", "json", bootstrap=sandbox.bootstrap)
         described = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=sandbox.bootstrap)
         assert (listed.code, described.code) == (0, 0), listed.err + described.err
         topics = AdminClient({"bootstrap.servers": sandbox.bootstrap}).list_topics(timeout=30).topics
-        yield Victim(
+        yield FaultyCluster(
             sandbox,
             {row["group"]: row["coordinator"]["id"] for row in listed.items},
             {(name, at): part.leader for name, topic in topics.items() for at, part in topic.partitions.items()},
@@ -126,32 +126,32 @@ def victim(needs_newest: None) -> Iterator[Victim]:
         )
 
 
-def test_cluster_is_complete_before_faults(victim: Victim) -> None:
+def test_cluster_is_complete_before_faults(faulty_cluster: FaultyCluster) -> None:
     """That what is harmed below is there."""
-    assert set(victim.coordinators) == set(LOAD.names())
-    assert set(victim.coordinators.values()) == set(victim.leaders.values()) == {1, 2, 3}
-    assert len(victim.rows) == LOAD.groups * LOAD.partitions
+    assert set(faulty_cluster.coordinators) == set(LOAD.names())
+    assert set(faulty_cluster.coordinators.values()) == set(faulty_cluster.leaders.values()) == {1, 2, 3}
+    assert len(faulty_cluster.rows) == LOAD.groups * LOAD.partitions
 
 
 # One broker dead.
 
 
 @pytest.fixture(scope="class")
-def without_2(victim: Victim) -> Iterator[Victim]:
+def broker_2_killed(faulty_cluster: FaultyCluster) -> Iterator[FaultyCluster]:
     """Broker 2 is dead, but still in the metadata, for some seconds."""
-    with victim.killed(2):
-        yield victim
+    with faulty_cluster.killed(2):
+        yield faulty_cluster
 
 
 @pytest.fixture(scope="class")
-def fenced_2(without_2: Victim) -> Victim:
+def broker_2_fenced(broker_2_killed: FaultyCluster) -> FaultyCluster:
     """Broker 2 is dead, and all others know: its partitions have no leader."""
     until = time.monotonic() + 120
-    for broker in without_2.sandbox.brokers:
+    for broker in broker_2_killed.sandbox.brokers:
         while broker.id != 2 and 2 in asyncio.run(known_at(f"{broker.host}:{broker.port}")):
             assert time.monotonic() < until
             time.sleep(0.2)
-    return without_2
+    return broker_2_killed
 
 
 async def known_at(address: str) -> set[int]:
@@ -168,60 +168,62 @@ def names_what_is_missing(err: str) -> bool:
 class TestOneDead:
     """The tests stand in the order of events."""
 
-    def test_list_with_killed_broker_shows_the_others(self, without_2: Victim) -> None:
-        told = without_2.ask("list")
-        assert (told.code, told.lines) == (1, without_2.groups_off(2))
+    def test_list_with_killed_broker_shows_the_others(self, broker_2_killed: FaultyCluster) -> None:
+        told = broker_2_killed.ask("list")
+        assert (told.code, told.lines) == (1, broker_2_killed.groups_off(2))
         assert names_what_is_missing(told.err)
         assert told.seconds < TWICE
 
-    def test_describe_with_killed_broker_shows_the_others(self, without_2: Victim) -> None:
-        told = without_2.ask("describe", "--all-groups", "-o", "json")
-        assert (told.code, facts(told.items)) == (1, without_2.rows_without(2))
+    def test_describe_with_killed_broker_shows_the_others(self, broker_2_killed: FaultyCluster) -> None:
+        told = broker_2_killed.ask("describe", "--all-groups", "-o", "json")
+        assert (told.code, facts(told.items)) == (1, broker_2_killed.rows_without(2))
         assert names_what_is_missing(told.err)
         assert told.seconds < TWICE
 
-    def test_killed_broker_first_in_bootstrap_list_is_skipped(self, without_2: Victim) -> None:
-        first, second, third = (f"{broker.host}:{broker.port}" for broker in without_2.sandbox.brokers)
+    def test_killed_broker_first_in_bootstrap_list_is_skipped(self, broker_2_killed: FaultyCluster) -> None:
+        first, second, third = (f"{broker.host}:{broker.port}" for broker in broker_2_killed.sandbox.brokers)
         told = run_here("list", "--debug", bootstrap=f"{second},{third},{first}")
-        assert told.lines == without_2.groups_off(2)
+        assert told.lines == broker_2_killed.groups_off(2)
         assert told.seconds < UNBOUNDED
 
-    def test_leaderless_coordinators_are_named(self, fenced_2: Victim) -> None:
+    def test_leaderless_coordinators_are_named(self, broker_2_fenced: FaultyCluster) -> None:
         """Nobody lists their groups: without this, nobody would miss them."""
         for words in (["list"], ["describe", "--all-groups", "--state"]):
-            told = fenced_2.ask(*words, "-o", "json")
+            told = broker_2_fenced.ask(*words, "-o", "json")
             assert told.code == 1
-            assert [row["group"] for row in told.items] == fenced_2.groups_off(2)
+            assert [row["group"] for row in told.items] == broker_2_fenced.groups_off(2)
             (failure,) = told.failures
             lost = sorted(
-                at for (topic, at), leader in fenced_2.leaders.items() if topic == "__consumer_offsets" and leader == 2
+                at
+                for (topic, at), leader in broker_2_fenced.leaders.items()
+                if topic == "__consumer_offsets" and leader == 2
             )
             assert (failure["scope"], failure["name"]) == ("topic", "__consumer_offsets")
             assert failure["message"].startswith(f"{len(lost)} of 12 partitions have no leader")
             assert f"(partitions {', '.join(map(str, lost))})" in failure["message"]
             assert len(told.err.splitlines()) == 1
 
-    def test_leaderless_partitions_have_no_log_end(self, fenced_2: Victim) -> None:
-        told = fenced_2.ask("describe", "--all-groups", "-o", "json")
-        assert (told.code, facts(told.items)) == (1, fenced_2.rows_without(2))
-        lost = fenced_2.logs_without(2)
+    def test_leaderless_partitions_have_no_log_end(self, broker_2_fenced: FaultyCluster) -> None:
+        told = broker_2_fenced.ask("describe", "--all-groups", "-o", "json")
+        assert (told.code, facts(told.items)) == (1, broker_2_fenced.rows_without(2))
+        lost = broker_2_fenced.logs_without(2)
         assert lost
         assert {failure["name"] for failure in told.failures if failure["scope"] == "partition"} == lost
         assert {failure["error"] for failure in told.failures} == {"LEADER_NOT_AVAILABLE"}
         assert all(row["note"] for row in told.items if row["log_end_offset"] is None)
         assert told.seconds < TWICE
 
-    def test_leaderless_partitions_match_java(self, fenced_2: Victim) -> None:
-        name = fenced_2.group_on(1)
-        said = JavaTool(DEFAULT_VERSION).ask(fenced_2.sandbox.bootstrap, "--describe", "--group", name)
-        told = fenced_2.ask("describe", name, "-o", "plain")
+    def test_leaderless_partitions_match_java(self, broker_2_fenced: FaultyCluster) -> None:
+        name = broker_2_fenced.group_on(1)
+        said = JavaTool(DEFAULT_VERSION).ask(broker_2_fenced.sandbox.bootstrap, "--describe", "--group", name)
+        told = broker_2_fenced.ask("describe", name, "-o", "plain")
         assert {(row["PARTITION"], row["LOG-END-OFFSET"] or "-", row["LAG"] or "-") for row in said.rows} == {
             (row["PARTITION"], row["LOG-END-OFFSET"], row["LAG"]) for row in told.table
         }
 
-    def test_group_without_coordinator_keeps_the_good_one(self, fenced_2: Victim) -> None:
-        lost, good = fenced_2.group_on(2), fenced_2.group_on(3)
-        told = fenced_2.ask("describe", lost, good, "--state", "-o", "json")
+    def test_group_without_coordinator_keeps_the_good_one(self, broker_2_fenced: FaultyCluster) -> None:
+        lost, good = broker_2_fenced.group_on(2), broker_2_fenced.group_on(3)
+        told = broker_2_fenced.ask("describe", lost, good, "--state", "-o", "json")
         assert (told.code, [row["group"] for row in told.items]) == (1, [good])
         assert [(failure["scope"], failure["name"], failure["error"]) for failure in told.failures] == [
             ("group", lost, "COORDINATOR_NOT_AVAILABLE")
@@ -229,107 +231,111 @@ class TestOneDead:
         assert told.seconds < TWICE  # it may come back, and is waited for
 
 
-def test_restarted_broker_is_complete_again(victim: Victim) -> None:
-    told = victim.ask("describe", "--all-groups", "-o", "json")
-    assert (told.code, told.failures, facts(told.items)) == (0, [], list(victim.rows))
+def test_restarted_broker_is_complete_again(faulty_cluster: FaultyCluster) -> None:
+    told = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
+    assert (told.code, told.failures, facts(told.items)) == (0, [], list(faulty_cluster.rows))
 
 
 # One broker that hangs.
 
 
-def test_hung_broker_costs_one_timeout(victim: Victim) -> None:
-    with victim.paused(3):
-        told = victim.ask("describe", "--all-groups", "-o", "json")
-    assert (told.code, facts(told.items)) == (1, victim.rows_without(3))
+def test_hung_broker_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
+    with faulty_cluster.paused(3):
+        told = faulty_cluster.ask("describe", "--all-groups", "-o", "json")
+    assert (told.code, facts(told.items)) == (1, faulty_cluster.rows_without(3))
     (failure,) = [failure for failure in told.failures if failure["scope"] == "broker"]
     assert failure["name"].startswith("broker 3 (")
     assert re.fullmatch(r"no response to \w+ within (4|3\.\d) s", failure["message"])  # what connecting left of it
     assert told.seconds < TWICE
 
 
-def test_hung_first_bootstrap_server_costs_one_timeout(victim: Victim) -> None:
+def test_hung_first_bootstrap_server_costs_one_timeout(faulty_cluster: FaultyCluster) -> None:
     """It is first in the bootstrap list, too."""
-    servers = victim.sandbox.bootstrap.split(",")
-    assert servers[0].endswith(f":{victim.sandbox.brokers[0].port}")
-    with victim.paused(1):
-        told = victim.ask("list")
-    assert (told.code, told.lines) == (1, victim.groups_off(1))
+    servers = faulty_cluster.sandbox.bootstrap.split(",")
+    assert servers[0].endswith(f":{faulty_cluster.sandbox.brokers[0].port}")
+    with faulty_cluster.paused(1):
+        told = faulty_cluster.ask("list")
+    assert (told.code, told.lines) == (1, faulty_cluster.groups_off(1))
     assert "kgroups: broker 1 (" in told.err
     assert told.seconds < TWICE
 
 
-def test_progress_line_is_shown_while_waiting(victim: Victim) -> None:
+def test_progress_line_is_shown_while_waiting(faulty_cluster: FaultyCluster) -> None:
     """After a second one line on the terminal tells how far it is; in the end it is wiped."""
     words = ("list", "--broker-timeout", f"{PATIENCE}s")
-    with victim.paused(3):
-        shown = on_terminal(*words, bootstrap=victim.sandbox.bootstrap, columns=60, piped=True)
+    with faulty_cluster.paused(3):
+        shown = on_terminal(*words, bootstrap=faulty_cluster.sandbox.bootstrap, columns=60, piped=True)
     assert "kgroups: brokers listed 2/3" in shown.text
-    assert shown.out.splitlines() == victim.groups_off(3)
+    assert shown.out.splitlines() == faulty_cluster.groups_off(3)
     assert len(shown.screen) == 1
     assert shown.screen[0].startswith("kgroups: broker 3 (")
 
 
-def test_hung_broker_keeps_other_named_groups(victim: Victim) -> None:
-    lost, good = victim.group_on(3), victim.group_on(1)
-    with victim.paused(3):
-        told = victim.ask("describe", lost, good, "--state", "-o", "json")
+def test_hung_broker_keeps_other_named_groups(faulty_cluster: FaultyCluster) -> None:
+    lost, good = faulty_cluster.group_on(3), faulty_cluster.group_on(1)
+    with faulty_cluster.paused(3):
+        told = faulty_cluster.ask("describe", lost, good, "--state", "-o", "json")
     assert (told.code, [row["group"] for row in told.items]) == (1, [good])
     assert [(failure["scope"], failure["name"]) for failure in told.failures] == [("group", lost)]
     assert told.seconds < TWICE
 
 
-def test_total_timeout_bounds_a_hung_broker(victim: Victim) -> None:
-    with victim.paused(3):
-        told = run_here("describe", "--all-groups", "-o", "json", "--timeout", "3s", bootstrap=victim.sandbox.bootstrap)
+def test_total_timeout_bounds_a_hung_broker(faulty_cluster: FaultyCluster) -> None:
+    with faulty_cluster.paused(3):
+        told = run_here(
+            "describe", "--all-groups", "-o", "json", "--timeout", "3s", bootstrap=faulty_cluster.sandbox.bootstrap
+        )
     assert told.code == 1
     assert told.seconds < UNBOUNDED
     assert "broker 3 (" in told.err
 
 
-def test_hung_broker_with_shorter_total_timeout_keeps_the_others(victim: Victim) -> None:
+def test_hung_broker_with_shorter_total_timeout_keeps_the_others(faulty_cluster: FaultyCluster) -> None:
     """The whole time passes while its list is waited for: the others' rows are whole nevertheless."""
-    kept_elsewhere = victim.groups_off(2)
-    for words in (["--all-groups"], [*kept_elsewhere, victim.group_on(2)], ["--topic", "load-0"]):
-        with victim.paused(2):
+    kept_elsewhere = faulty_cluster.groups_off(2)
+    for words in (["--all-groups"], [*kept_elsewhere, faulty_cluster.group_on(2)], ["--topic", "load-0"]):
+        with faulty_cluster.paused(2):
             command = ("describe", *words, "-o", "json", "--timeout", f"{PATIENCE}s", "--broker-timeout", "30s")
-            told = run_here(*command, bootstrap=victim.sandbox.bootstrap)
-        there = [row for row in victim.rows_without(2) if words[0] != "--topic" or row["topic"] == "load-0"]
+            told = run_here(*command, bootstrap=faulty_cluster.sandbox.bootstrap)
+        there = [row for row in faulty_cluster.rows_without(2) if words[0] != "--topic" or row["topic"] == "load-0"]
         assert (told.code, facts(told.items)) == (1, there)
         assert {failure["broker"] for failure in told.failures} == {2}
         assert told.seconds < TWICE
 
 
-def test_broker_that_resumes_in_time_is_complete(victim: Victim) -> None:
+def test_broker_that_resumes_in_time_is_complete(faulty_cluster: FaultyCluster) -> None:
     with (
-        victim.paused(3),
-        running(victim, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json") as process,
+        faulty_cluster.paused(3),
+        running(faulty_cluster, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json") as process,
     ):
         time.sleep(2)
-        victim.sandbox.resume(3)
+        faulty_cluster.sandbox.resume(3)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
-    assert facts(Answer(0, out.decode(), "", 0).items) == list(victim.rows)
+    assert facts(Answer(0, out.decode(), "", 0).items) == list(faulty_cluster.rows)
 
 
-def test_broker_killed_during_a_request_keeps_the_others(victim: Victim) -> None:
+def test_broker_killed_during_a_request_keeps_the_others(faulty_cluster: FaultyCluster) -> None:
     """It hangs first, so that the question is surely under way."""
     began = time.monotonic()
-    with running(victim, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json", pause=2) as process:
+    with running(
+        faulty_cluster, "describe", "--all-groups", "--broker-timeout", "25s", "-o", "json", pause=2
+    ) as process:
         time.sleep(2)
-        with victim.killed(2):
+        with faulty_cluster.killed(2):
             out, err = process.communicate(timeout=60)
             seconds = time.monotonic() - began
     assert process.returncode == 1
     assert b"Traceback" not in err
     assert names_what_is_missing(err.decode())
-    assert facts(Answer(1, out.decode(), "", 0).items) == victim.rows_without(2)
+    assert facts(Answer(1, out.decode(), "", 0).items) == faulty_cluster.rows_without(2)
     assert seconds < 25
 
 
-def test_watch_continues_through_a_killed_broker(victim: Victim) -> None:
+def test_watch_continues_through_a_killed_broker(faulty_cluster: FaultyCluster) -> None:
     """Whose groups are not told of stay as they were, and are marked; when it is back, all is as before."""
-    lost = sorted(set(victim.coordinators) - set(victim.groups_off(2)))
-    with running(victim, "watch", "--interval", "200ms", "--count", "1000") as process:
+    lost = sorted(set(faulty_cluster.coordinators) - set(faulty_cluster.groups_off(2)))
+    with running(faulty_cluster, "watch", "--interval", "200ms", "--count", "1000") as process:
         assert process.stdout is not None
         looks = map(json.loads, process.stdout)
 
@@ -338,7 +344,7 @@ def test_watch_continues_through_a_killed_broker(victim: Victim) -> None:
 
         first = next(looks)
         assert (len(first["items"]), first["failures"]) == (LOAD.groups, [])
-        with victim.killed(2):
+        with faulty_cluster.killed(2):
             # Killed behind its last answer about groups, it is only missed as the leader of logs.
             hurt = first_of("broker", "group")
             gone = first_of("topic")  # by then it is no broker of the cluster any more
@@ -355,11 +361,11 @@ def test_watch_continues_through_a_killed_broker(victim: Victim) -> None:
 
 
 @contextmanager
-def running(victim: Victim, *words: str, pause: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
+def running(faulty_cluster: FaultyCluster, *words: str, pause: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """A command under way."""
     if pause:
-        victim.sandbox.pause(pause)
-    command = [sys.executable, "-m", "kgroups", *words, "-b", victim.sandbox.bootstrap]
+        faulty_cluster.sandbox.pause(pause)
+    command = [sys.executable, "-m", "kgroups", *words, "-b", faulty_cluster.sandbox.bootstrap]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield process
@@ -398,7 +404,7 @@ def test_coordinators_that_move_are_found(needs_newest: None) -> None:
 
 
 @pytest.fixture(scope="module")
-def guarded(needs_newest: None) -> Iterator[Sandbox]:
+def cluster_with_deny_acls(needs_newest: None) -> Iterator[Sandbox]:
     """One broker, with groups and a topic that the likes of us may not see. Also for what comes last."""
     guard = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -411,9 +417,9 @@ def guarded(needs_newest: None) -> Iterator[Sandbox]:
         yield sandbox
 
 
-def test_unauthorized_group_is_a_row_with_the_reason(guarded: Sandbox) -> None:
+def test_unauthorized_group_is_a_row_with_the_reason(cluster_with_deny_acls: Sandbox) -> None:
     for view in ("--state", "--members"):
-        told = run_kgroups("describe", "--all-groups", view, "-o", "json", bootstrap=guarded.bootstrap)
+        told = run_kgroups("describe", "--all-groups", view, "-o", "json", bootstrap=cluster_with_deny_acls.bootstrap)
         assert told.code == 1
         notes = {row["group"]: row["note"] for row in told.items}
         assert notes.keys() >= {"stable-00000", "stable-00002"} and notes["stable-00002"] is None
@@ -423,16 +429,18 @@ def test_unauthorized_group_is_a_row_with_the_reason(guarded: Sandbox) -> None:
         ]
 
 
-def test_unauthorized_named_group_keeps_the_others(guarded: Sandbox) -> None:
-    told = run_kgroups("describe", "stable-00001", "empty-00001", bootstrap=guarded.bootstrap)
+def test_unauthorized_named_group_keeps_the_others(cluster_with_deny_acls: Sandbox) -> None:
+    told = run_kgroups("describe", "stable-00001", "empty-00001", bootstrap=cluster_with_deny_acls.bootstrap)
     assert (told.code, [row["GROUP"] for row in told.table]) == (1, ["empty-00001", "empty-00001", "stable-00001"])
     assert "kgroups: group 'stable-00001': " in told.err
     assert "GROUP_AUTHORIZATION_FAILED" in told.err
 
 
-def test_unauthorized_topic_has_rows_without_log_end(guarded: Sandbox) -> None:
+def test_unauthorized_topic_has_rows_without_log_end(cluster_with_deny_acls: Sandbox) -> None:
     """Brokers leave out commits on it; what members hold on it is known, its ends are not."""
-    told = run_kgroups("describe", "stable-00000", "empty-00001", "-o", "json", bootstrap=guarded.bootstrap)
+    told = run_kgroups(
+        "describe", "stable-00000", "empty-00001", "-o", "json", bootstrap=cluster_with_deny_acls.bootstrap
+    )
     assert told.code == 1
     rows = [(row["group"], row["topic"], row["partition"], row["log_end_offset"]) for row in told.items]
     assert rows == [
@@ -446,21 +454,21 @@ def test_unauthorized_topic_has_rows_without_log_end(guarded: Sandbox) -> None:
     ]
 
 
-def test_all_brokers_hung_is_one_line_error(guarded: Sandbox) -> None:
-    guarded.pause(1)
+def test_all_brokers_hung_is_one_line_error(cluster_with_deny_acls: Sandbox) -> None:
+    cluster_with_deny_acls.pause(1)
     try:
-        told = run_here("list", "--timeout", "3s", bootstrap=guarded.bootstrap)
+        told = run_here("list", "--timeout", "3s", bootstrap=cluster_with_deny_acls.bootstrap)
     finally:
-        guarded.resume(1)
+        cluster_with_deny_acls.resume(1)
     assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
     assert told.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
     assert told.seconds < UNBOUNDED
 
 
-def test_all_brokers_killed_is_one_line_error(guarded: Sandbox) -> None:
-    guarded.kill(1)
+def test_all_brokers_killed_is_one_line_error(cluster_with_deny_acls: Sandbox) -> None:
+    cluster_with_deny_acls.kill(1)
     for words in (["list"], ["describe", "--all-groups"]):
-        told = run_here(*words, bootstrap=f"{guarded.bootstrap},127.0.0.1:1")
+        told = run_here(*words, bootstrap=f"{cluster_with_deny_acls.bootstrap},127.0.0.1:1")
         assert (told.code, told.out, len(told.err.splitlines())) == (1, "", 1)
         assert told.err.startswith("kgroups: error: no bootstrap server responded: 127.0.0.1:")
         assert told.err.count("connection refused") == 2

@@ -101,9 +101,11 @@ def settled(bootstrap: str, group: str, members: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def played(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def scripted_cluster(
+    require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
     """A cluster on which the script has been played."""
-    kafka_at_hand("4.3.1")
+    require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         with Sandbox.up(name="history", properties={"group.initial.rebalance.delay.ms": "0"}) as sandbox:
@@ -168,17 +170,19 @@ def _play_offsets(sandbox: Sandbox, admin: AdminClient) -> None:
 
 
 @pytest.fixture(scope="module")
-def tables(spark: SparkSession, played: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, DataFrame]:
+def tables(
+    spark: SparkSession, scripted_cluster: Sandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, DataFrame]:
     """Everything that is known of the script, collected and derived."""
     store = tmp_path_factory.mktemp("history") / "store"
-    collect_into(spark, played, store)
+    collect_into(spark, scripted_cluster, store)
     return frames(spark, str(store), None, datetime.now(UTC) + timedelta(minutes=1))
 
 
-def collect_into(spark: SparkSession, played: Sandbox, folder: Path) -> None:
+def collect_into(spark: SparkSession, scripted_cluster: Sandbox, folder: Path) -> None:
     from kgroups.pipeline.load.store import Store
 
-    settings = ClientSettings(parse_bootstrap(played.bootstrap))
+    settings = ClientSettings(parse_bootstrap(scripted_cluster.bootstrap))
     collect(spark, Store(str(folder)), Plan(settings, sample_every=1.0))
 
 
@@ -223,8 +227,8 @@ def test_consumer_protocol_group_converges(tables: Mapping[str, DataFrame]) -> N
     assert {row["kind"] for row in found} == {"consumer"}
 
 
-def test_latest_offsets_match_the_cluster(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
-    answer = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=played.bootstrap)
+def test_latest_offsets_match_the_cluster(tables: Mapping[str, DataFrame], scripted_cluster: Sandbox) -> None:
+    answer = run_kgroups("describe", "--all-groups", "-o", "json", bootstrap=scripted_cluster.bootstrap)
     said = {
         (row["group"], row["topic"], row["partition"]): row["current_offset"]
         for row in answer.items
@@ -251,8 +255,8 @@ def test_deleted_group_is_stale_as_deleted(tables: Mapping[str, DataFrame]) -> N
     assert status["classic"] in ("LIVE", "EMPTY")
 
 
-def test_lag_matches_describe(tables: Mapping[str, DataFrame], played: Sandbox) -> None:
-    answer = run_kgroups("describe", "rewound", "-o", "json", bootstrap=played.bootstrap)
+def test_lag_matches_describe(tables: Mapping[str, DataFrame], scripted_cluster: Sandbox) -> None:
+    answer = run_kgroups("describe", "rewound", "-o", "json", bootstrap=scripted_cluster.bootstrap)
     said = {row["partition"]: row["lag"] for row in answer.items}
     last = max(row["sampled_at"] for row in rows(tables, "lag", "`group` = 'rewound'"))
     found = {
@@ -268,9 +272,9 @@ def test_history_is_complete_since_the_beginning(tables: Mapping[str, DataFrame]
 
 
 def test_collecting_twice_gives_the_same_rows(
-    spark: SparkSession, played: Sandbox, tables: Mapping[str, DataFrame], tmp_path: Path
+    spark: SparkSession, scripted_cluster: Sandbox, tables: Mapping[str, DataFrame], tmp_path: Path
 ) -> None:
-    collect_into(spark, played, tmp_path / "again")
+    collect_into(spark, scripted_cluster, tmp_path / "again")
     again = frames(spark, str(tmp_path / "again"), None, datetime.now(UTC) + timedelta(minutes=1))
     for name in ("commits", "group_metadata", "members", "assignments", "epochs"):
         first = tables[name].exceptAll(again[name])

@@ -19,7 +19,7 @@ WHOLE = ("ahead", "data-lost", "ledger-reader", "orders-range", "payments-empty"
 
 
 @pytest.fixture(scope="session")
-def aged(cluster: Sandbox) -> AgedTopics:
+def aged_topics(cluster: Sandbox) -> AgedTopics:
     topics = AgedTopics(cluster)
     topics.make()
     return topics
@@ -33,8 +33,10 @@ def ages_of(cluster: Sandbox, groups: Iterable[Aged], *words: str) -> dict[str, 
 
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
-def test_time_lag_is_the_age_of_the_first_unread_record(cluster: Sandbox, aged: AgedTopics, isolation: str) -> None:
-    groups = [each for each in aged.groups if each.isolation == isolation]
+def test_time_lag_is_the_age_of_the_first_unread_record(
+    cluster: Sandbox, aged_topics: AgedTopics, isolation: str
+) -> None:
+    groups = [each for each in aged_topics.groups if each.isolation == isolation]
     before = time.time() * 1000
     rows = ages_of(cluster, groups, "--isolation", isolation)
     after = time.time() * 1000
@@ -51,14 +53,14 @@ def test_time_lag_is_the_age_of_the_first_unread_record(cluster: Sandbox, aged: 
             assert before - each.oldest - 1 <= row["time_lag_ms"] <= after - each.oldest, each
 
 
-def test_time_lag_of_many_groups_needs_one_fetch(cluster: Sandbox, aged: AgedTopics) -> None:
-    names = [each.group for each in aged.groups if each.topic == "aged-gzip"]
+def test_time_lag_of_many_groups_needs_one_fetch(cluster: Sandbox, aged_topics: AgedTopics) -> None:
+    names = [each.group for each in aged_topics.groups if each.topic == "aged-gzip"]
     told = run_kgroups("lag", *names, "--time", "--debug", bootstrap=cluster.bootstrap)
     assert len(told.sent("Fetch")) == 1
 
 
-def test_time_lag_with_lost_data_is_noted(cluster: Sandbox, aged: AgedTopics) -> None:
-    (group,) = [each.group for each in aged.groups if each.topic == "aged-deleted"]
+def test_time_lag_with_lost_data_is_noted(cluster: Sandbox, aged_topics: AgedTopics) -> None:
+    (group,) = [each.group for each in aged_topics.groups if each.topic == "aged-deleted"]
     told = run_kgroups("lag", group, "--by", "partition", "--time", "-o", "json", bootstrap=cluster.bootstrap)
     (row,) = told.items
     assert row["note"] == "data lost: 90 offsets deleted before they were read"

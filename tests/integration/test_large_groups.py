@@ -19,7 +19,7 @@ from kgroups.protocol.offsets_topic import decode
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.assignors import range_assignment
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_says import Said
+from tests.integration.java_output import Said
 from tests.integration.large_groups import join_all, subscription
 from tests.integration.offsets_log import read_log
 from tests.integration.versions import newest_only
@@ -42,7 +42,7 @@ def assigned(members: Sequence[str]) -> dict[str, dict[str, list[int]]]:
 
 
 @pytest.fixture(scope="module")
-def large(cluster: Sandbox) -> Iterator[Sandbox]:
+def large_groups(cluster: Sandbox) -> Iterator[Sandbox]:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 3})
     for made in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
         made.result(30)
@@ -67,58 +67,58 @@ def ask(sandbox: Sandbox, *words: str) -> Answer:
     return answer
 
 
-def test_describe_a_thousand_members(large: Sandbox) -> None:
-    rows = ask(large, "describe", MANY, "--members", "-o", "json").items
+def test_describe_a_thousand_members(large_groups: Sandbox) -> None:
+    rows = ask(large_groups, "describe", MANY, "--members", "-o", "json").items
     assert [row["client_id"] for row in rows] == [f"{MANY}-{number:04}" for number in range(MEMBERS)]
     held = [entry["partitions"] for row in rows for entry in row["current_assignment"]]
     assert held == [[number] for number in range(PARTITIONS)]
     assert {row["metadata_bytes"] for row in rows} == {EACH}
-    (state,) = ask(large, "describe", MANY, "--state", "--deep", "-o", "json").items
+    (state,) = ask(large_groups, "describe", MANY, "--state", "--deep", "-o", "json").items
     assert (state["state"], state["members"], state["assignment_strategy"]) == ("Stable", MEMBERS, "range")
     assert state["leader"] in {row["consumer_id"] for row in rows}
-    offsets = ask(large, "describe", MANY, "-o", "json").items
+    offsets = ask(large_groups, "describe", MANY, "-o", "json").items
     assert {row["consumer_id"]: row["partition"] for row in offsets} == {
         row["consumer_id"]: number if number < PARTITIONS else None for number, row in enumerate(rows)
     }
-    text = ask(large, "describe", MANY, "--members", "-o", "plain", "-w").lines
+    text = ask(large_groups, "describe", MANY, "--members", "-o", "plain", "-w").lines
     assert len(text) == 1 + MEMBERS and max(map(len, text)) < 1_000
-    java = large.java_tool("--describe", "--group", MANY, "--members")
+    java = large_groups.java_tool("--describe", "--group", MANY, "--members")
     said = Said(java.returncode, java.stdout, java.stderr).rows
     assert {(row["CONSUMER-ID"], row["#PARTITIONS"]) for row in said} == {
         (row["consumer_id"], str(row["partitions"])) for row in rows
     }
 
 
-def test_explain_a_thousand_members(large: Sandbox) -> None:
-    (item,) = ask(large, "explain", MANY, "-o", "json").items
+def test_explain_a_thousand_members(large_groups: Sandbox) -> None:
+    (item,) = ask(large_groups, "explain", MANY, "-o", "json").items
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert len(found["idle-members"]["subjects"]) == MEMBERS - PARTITIONS
     assert [member["client_id"] for member in item["members"]] == [f"{MANY}-{at:04}" for at in range(MEMBERS)]
     assert "as-assigned" in found, found
-    assert _told_bytes(found["record-size"]["text"]) == pytest.approx(_written(large, MANY) / 1024, rel=0.01)
-    (item,) = ask(large, "explain", MANY, "--what-if", "members=-1", "-o", "json").items
+    assert _told_bytes(found["record-size"]["text"]) == pytest.approx(_written(large_groups, MANY) / 1024, rel=0.01)
+    (item,) = ask(large_groups, "explain", MANY, "--what-if", "members=-1", "-o", "json").items
     assert item["what_if"]["members"] == MEMBERS - 1
 
 
-def test_member_with_a_megabyte_of_metadata_is_shown(large: Sandbox) -> None:
-    (row,) = ask(large, "describe", HEAVY, "--members", "-o", "json").items
+def test_member_with_a_megabyte_of_metadata_is_shown(large_groups: Sandbox) -> None:
+    (row,) = ask(large_groups, "describe", HEAVY, "--members", "-o", "json").items
     assert (row["metadata_bytes"], row["partitions"]) == (MEGABYTE, PARTITIONS)
     assert row["user_data"]["raw_bytes"] == MEGABYTE - 16 - len(TOPIC)
-    assert len(ask(large, "describe", HEAVY, "--members", "-v", "-o", "plain").out) < 2_000
-    (state,) = ask(large, "describe", HEAVY, "--state", "-o", "json").items
+    assert len(ask(large_groups, "describe", HEAVY, "--members", "-v", "-o", "plain").out) < 2_000
+    (state,) = ask(large_groups, "describe", HEAVY, "--state", "-o", "json").items
     assert (state["state"], state["members"]) == ("Stable", 1)
-    (item,) = ask(large, "explain", HEAVY, "-o", "json").items
+    (item,) = ask(large_groups, "explain", HEAVY, "-o", "json").items
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert found["record-size"]["severity"] == "problem"
-    assert _told_bytes(found["record-size"]["text"]) == pytest.approx(_written(large, HEAVY) / 1024, rel=0.01)
+    assert _told_bytes(found["record-size"]["text"]) == pytest.approx(_written(large_groups, HEAVY) / 1024, rel=0.01)
 
 
-def test_member_above_the_broker_limit_is_shown_without_metadata(large: Sandbox) -> None:
-    (row,) = ask(large, "describe", TOO_HEAVY, "--members", "-o", "json").items
+def test_member_above_the_broker_limit_is_shown_without_metadata(large_groups: Sandbox) -> None:
+    (row,) = ask(large_groups, "describe", TOO_HEAVY, "--members", "-o", "json").items
     assert (row["metadata_bytes"], row["partitions"], row["subscription"]["topics"]) == (None, 0, [])
-    (state,) = ask(large, "describe", TOO_HEAVY, "--state", "-o", "json").items
+    (state,) = ask(large_groups, "describe", TOO_HEAVY, "--state", "-o", "json").items
     assert (state["state"], state["members"], state["assignment_strategy"]) == ("PreparingRebalance", 1, None)
-    (item,) = ask(large, "explain", TOO_HEAVY, "-o", "json").items
+    (item,) = ask(large_groups, "explain", TOO_HEAVY, "-o", "json").items
     assert {each["rule"] for each in item["findings"] if each["severity"] != "info"} == {"state"}
 
 

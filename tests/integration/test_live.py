@@ -150,12 +150,12 @@ def test_sweep_and_heads_match_the_cluster(world: World) -> None:
 
 
 def test_live_tables_with_a_killed_broker(
-    spark: SparkSession, request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]
+    spark: SparkSession, request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
     """Of 3 brokers one: the others' rows come back, the failures are rows of their table, or one error."""
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    kafka_at_hand(DEFAULT_VERSION)
+    require_kafka(DEFAULT_VERSION)
     kept = {"broker.session.timeout.ms": "60000"}  # of the others none is lost, whoever is the controller next
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-live", properties=kept) as sandbox:
         seed_load(sandbox, Load(groups=30, partitions=3, topics=2))

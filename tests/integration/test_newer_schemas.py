@@ -66,9 +66,11 @@ public class Newer {
 
 
 @pytest.fixture(scope="module")
-def told(kafka_at_hand: Callable[[str], None], jdk: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def kafka_bytes(
+    require_kafka: Callable[[str], None], jdk: None, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, bytes]:
     """What Kafka's classes write, by the name of the message."""
-    kafka_at_hand(VERSION)
+    require_kafka(VERSION)
     program = tmp_path_factory.mktemp("newer") / "Newer.java"
     program.write_text(PROGRAM)
     jars = ensure_jars(kafka_version(VERSION))
@@ -77,18 +79,18 @@ def told(kafka_at_hand: Callable[[str], None], jdk: None, tmp_path_factory: pyte
     return {name: bytes.fromhex(digits) for name, digits in (line.split() for line in done.stdout.splitlines())}
 
 
-def test_requests_match_kafka_bytes(told: Mapping[str, bytes]) -> None:
-    assert StreamsGroupDescribe(("app",), nodes=True).encode(1) == told["streams-request"]
-    assert DeleteGroups(("gone", "kept")).encode(3) == told["delete-request"]
+def test_requests_match_kafka_bytes(kafka_bytes: Mapping[str, bytes]) -> None:
+    assert StreamsGroupDescribe(("app",), nodes=True).encode(1) == kafka_bytes["streams-request"]
+    assert DeleteGroups(("gone", "kept")).encode(3) == kafka_bytes["delete-request"]
 
 
-def test_responses_round_trip_through_newer_schemas(told: Mapping[str, bytes]) -> None:
-    response = read_response(streams_group_describe.API, 1, told["streams"], 0)
-    assert write(response) == told["streams"]
+def test_responses_round_trip_through_newer_schemas(kafka_bytes: Mapping[str, bytes]) -> None:
+    response = read_response(streams_group_describe.API, 1, kafka_bytes["streams"], 0)
+    assert write(response) == kafka_bytes["streams"]
 
 
-def test_streams_groups_have_assignor_and_nodes(told: Mapping[str, bytes]) -> None:
-    groups = StreamsGroupDescribe(("app", "bare")).decode(1, told["streams"], 0)
+def test_streams_groups_have_assignor_and_nodes(kafka_bytes: Mapping[str, bytes]) -> None:
+    groups = StreamsGroupDescribe(("app", "bare")).decode(1, kafka_bytes["streams"], 0)
     app, bare = groups["app"], groups["bare"]
     assert isinstance(app, StreamsGroup) and isinstance(bare, StreamsGroup)
     assert (app.assignor, bare.assignor, bare.topology) == ("sticky", None, None)
@@ -102,8 +104,8 @@ def test_streams_groups_have_assignor_and_nodes(told: Mapping[str, bytes]) -> No
     assert str(sink) == "out (sums) [counts] -> out-next, last"
 
 
-def test_failed_deletion_has_the_broker_reason(told: Mapping[str, bytes]) -> None:
-    assert DeleteGroups(("gone", "kept")).decode(3, told["delete"], 0) == {
+def test_failed_deletion_has_the_broker_reason(kafka_bytes: Mapping[str, bytes]) -> None:
+    assert DeleteGroups(("gone", "kept")).decode(3, kafka_bytes["delete"], 0) == {
         "gone": "gone",
         "kept": KafkaError(Code.group_deletion_failed, "the plugin failed"),
     }

@@ -57,9 +57,9 @@ def load(request: pytest.FixtureRequest) -> Load:
 
 
 @pytest.fixture(scope="module")
-def log(load: Load, kafka_at_hand: Callable[[str], None]) -> list[Logged]:
+def log(load: Load, require_kafka: Callable[[str], None]) -> list[Logged]:
     """What a broker has written by the end of :func:`write_every_record`."""
-    kafka_at_hand(DEFAULT_VERSION)
+    require_kafka(DEFAULT_VERSION)
     assert DEFAULT_VERSION == VERSION
     with Sandbox.up(DEFAULT_VERSION, 1, name=f"pytest-{os.getpid()}-records") as sandbox:
         write_every_record(sandbox, load)

@@ -18,10 +18,10 @@ import pytest
 
 from kgroups.sandbox.seed_data import DELETED_TOPIC, OPAQUE_ASSIGNMENT, STRANGE_NAME
 from tests.integration.asking import Answer, Row, visible
-from tests.integration.java_says import Cells, Said, assignment
+from tests.integration.java_output import Cells, Said, assignment
 from tests.integration.known_world import World
+from tests.integration.transient_groups import COMPLETING, IDLE, OWNED, TransientGroups
 from tests.integration.versions import NEWEST
-from tests.integration.visitors import COMPLETING, IDLE, OWNED, Visitors
 
 DIFFERENCES = {
     "other_protocol_types": (
@@ -214,7 +214,7 @@ def without_others(rows: Iterable[Cells]) -> list[Cells]:
     return [row for row in rows if row["GROUP"] != OPAQUE]
 
 
-def test_list_matches_java(world: World, visitors: Visitors) -> None:
+def test_list_matches_java(world: World, transient_groups: TransientGroups) -> None:
     # Names alone, in no order; of every kind but other_protocol_types.
     told = [row["group"] for row in world.ask("list", "-o", "json").items]
     plain = world.ask("list").lines
@@ -222,11 +222,11 @@ def test_list_matches_java(world: World, visitors: Visitors) -> None:
         names = world.java("--list", version=tool).names
         assert sorted(name for name in told if name != OPAQUE) == sorted(names)
         assert sorted(name for name in plain if name != OPAQUE) == sorted(map(visible, names))
-        assert {*visitors.groups, *world.groups} - {OPAQUE} <= set(names)
+        assert {*transient_groups.groups, *world.groups} - {OPAQUE} <= set(names)
 
 
 @pytest.mark.parametrize("states", [(), ("Stable,CompletingRebalance",)], ids=["", "filtered"])
-def test_list_by_state_matches_java(world: World, visitors: Visitors, states: tuple[str, ...]) -> None:
+def test_list_by_state_matches_java(world: World, transient_groups: TransientGroups, states: tuple[str, ...]) -> None:
     if not world.since("2.6"):
         pytest.skip("no Java tool can tell: see states_of_older_brokers")
     words = ["--list", "--state", *states]
@@ -235,7 +235,7 @@ def test_list_by_state_matches_java(world: World, visitors: Visitors, states: tu
 
 
 @pytest.mark.parametrize("words", [("--type", "--state"), ("--type", "Consumer")], ids=["", "filtered"])
-def test_list_by_type_matches_java(world: World, visitors: Visitors, words: tuple[str, ...]) -> None:
+def test_list_by_type_matches_java(world: World, transient_groups: TransientGroups, words: tuple[str, ...]) -> None:
     if not world.since("3.8"):
         pytest.skip("no Java tool can tell: see types_of_older_brokers")
     asked = ["--list", *words]
@@ -255,10 +255,10 @@ def named(groups: Iterable[str]) -> list[str]:
     return [word for group in groups for word in ("--group", group)]
 
 
-def describable(world: World, visitors: Visitors, view: str) -> list[str]:
+def describable(world: World, transient_groups: TransientGroups, view: str) -> list[str]:
     """The groups that the Java tool can describe."""
     lost = {OPAQUE, DELETED} if view == "offsets" else {OPAQUE}
-    return [*(name for name in world.groups if name not in lost), *visitors.groups]
+    return [*(name for name in world.groups if name not in lost), *transient_groups.groups]
 
 
 def without_idle(rows: Iterable[Cells]) -> list[Cells]:
@@ -272,9 +272,9 @@ VERBOSE = pytest.mark.parametrize("verbose", [("--verbose",), ()], ids=["verbose
 @VIEWS
 @VERBOSE
 def test_describe_named_groups_matches_java(
-    world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]
+    world: World, transient_groups: TransientGroups, view: str, verbose: tuple[str, ...]
 ) -> None:
-    words = ["--describe", *named(describable(world, visitors, view)), f"--{view}", *verbose]
+    words = ["--describe", *named(describable(world, transient_groups, view)), f"--{view}", *verbose]
     heard = agree(world, Case(words, ours(words), _some_tools(world, verbose), without_idle))
     for said in heard.said.values():
         if view != "state":  # where it is a column
@@ -287,7 +287,7 @@ def test_describe_named_groups_matches_java(
 @pytest.mark.parametrize("view", ["members", "state"])
 @VERBOSE
 def test_describe_all_groups_matches_java(
-    world: World, visitors: Visitors, view: str, verbose: tuple[str, ...]
+    world: World, transient_groups: TransientGroups, view: str, verbose: tuple[str, ...]
 ) -> None:
     """The offsets of all are compared in test_scale: here no Java tool gets past the deleted topic."""
     words = ["--describe", "--all-groups", f"--{view}", *verbose]
@@ -308,12 +308,16 @@ def _remarked(answer: Answer | Said, what: str) -> list[str]:
     return re.findall(f"group '(.*)' {what}", answer.err)
 
 
-def test_describe_single_groups_matches_oldest_java(world: World, visitors: Visitors) -> None:
+def test_describe_single_groups_matches_oldest_java(world: World, transient_groups: TransientGroups) -> None:
     """The tool of 1.1.1 takes one group a run, and does not name it in its tables."""
     if world.since("2.5"):
         pytest.skip("the tool takes several groups: see test_describe_named_groups_matches_java")
     few = ["orders-roundrobin", "payments-empty", COMPLETING]
-    for view, groups in (("offsets", describable(world, visitors, "offsets")), ("members", few), ("state", few)):
+    for view, groups in (
+        ("offsets", describable(world, transient_groups, "offsets")),
+        ("members", few),
+        ("state", few),
+    ):
         rows = without_idle(of_json(world.ask("describe", *named(groups), f"--{view}", "-o", "json").items))
         for name in groups:
             said = world.java("--describe", "--group", name, f"--{view}", "--verbose")
@@ -374,14 +378,14 @@ def test_difference_missing_group(world: World) -> None:
         assert re.search("nobody-knows-it'? (does not exist|not found)", said.out)
 
 
-def test_difference_idle_members(world: World, visitors: Visitors) -> None:
+def test_difference_idle_members(world: World, transient_groups: TransientGroups) -> None:
     told = world.ask("describe", IDLE, "-o", "json")
     assert [(row["topic"], row["current_offset"]) for row in told.items] == [("clicks", 50), (None, None)]
     for tool in tools(world):
         assert [row["TOPIC"] for row in world.java("--describe", "--group", IDLE, version=tool).rows] == ["clicks"]
 
 
-def test_difference_groups_without_commits(world: World, visitors: Visitors) -> None:
+def test_difference_groups_without_commits(world: World, transient_groups: TransientGroups) -> None:
     told = world.ask("describe", OWNED, "-o", "json")
     assert [(row["partition"], row["lag"]) for row in told.items] == [(partition, None) for partition in range(6)]
     for tool in tools(world):

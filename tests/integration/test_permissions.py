@@ -15,8 +15,8 @@ from kgroups import Cluster
 from kgroups.sandbox.security import Acl, Secure
 from kgroups.sandbox.security.listeners import SESSION
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_says import JavaTool
-from tests.integration.ways_in import GROUPS, JavaLists
+from tests.integration.auth_methods import GROUPS, JavaLists
+from tests.integration.java_output import JavaTool
 
 FIRST, SECOND, THIRD = GROUPS.names()
 TOPIC = GROUPS.topic
@@ -25,7 +25,7 @@ ALL_GROUPS = (Acl("bob", "describe", "cluster"), Acl("bob", "describe", "group",
 
 
 @pytest.fixture(scope="module")
-def few(secure: Secure) -> Iterator[Secure]:
+def restricted_users(secure: Secure) -> Iterator[Secure]:
     """ann may see one group and its topic; bob the cluster and all groups, and no topic."""
     secure.allow(*ONE_GROUP, *ALL_GROUPS)
     yield secure
@@ -43,30 +43,35 @@ def missing(answer: Answer) -> list[tuple[str, str, str | None]]:
 
 
 @pytest.mark.parametrize("transport", ["wire", "librdkafka"])
-def test_list_without_describe_on_cluster_is_noted_as_partial(few: Secure, transport: str) -> None:
-    answer = ask(few, "ann", "list", "-o", "json", "--transport", transport)
+def test_list_without_describe_on_cluster_is_noted_as_partial(restricted_users: Secure, transport: str) -> None:
+    answer = ask(restricted_users, "ann", "list", "-o", "json", "--transport", transport)
     assert (answer.code, [row["group"] for row in answer.items]) == (0, [FIRST])
     assert missing(answer) == [("DESCRIBE", "CLUSTER", "kafka-cluster")]
     assert "the list may be partial: without DESCRIBE on CLUSTER" in answer.err
 
 
 @pytest.mark.parametrize("transport", ["wire", "librdkafka"])
-def test_list_with_describe_on_cluster_is_complete(few: Secure, transport: str) -> None:
-    answer = ask(few, "bob", "list", "-o", "json", "--transport", transport)
+def test_list_with_describe_on_cluster_is_complete(restricted_users: Secure, transport: str) -> None:
+    answer = ask(restricted_users, "bob", "list", "-o", "json", "--transport", transport)
     assert [row["group"] for row in answer.items] == GROUPS.names()
     assert not missing(answer) and "partial" not in answer.err
 
 
 @pytest.mark.parametrize("user", ["ann", "bob"])
-def test_list_matches_java_for_each_principal(few: Secure, java_lists: JavaLists, user: str) -> None:
+def test_list_matches_java_for_each_principal(restricted_users: Secure, java_lists: JavaLists, user: str) -> None:
     tool: JavaTool = java_lists.tool
-    said = tool.ask(few.bootstrap("SASL_PLAINTEXT"), "--list", "--command-config", str(few.user_file(user)))
-    assert sorted(said.names) == sorted(ask(few, user, "list").lines)
+    said = tool.ask(
+        restricted_users.bootstrap("SASL_PLAINTEXT"),
+        "--list",
+        "--command-config",
+        str(restricted_users.user_file(user)),
+    )
+    assert sorted(said.names) == sorted(ask(restricted_users, user, "list").lines)
 
 
 @pytest.mark.parametrize("view", ["--offsets", "--members", "--state"])
-def test_unauthorized_group_is_a_row_and_others_are_shown(few: Secure, view: str) -> None:
-    answer = ask(few, "ann", "describe", FIRST, SECOND, view, "-o", "json")
+def test_unauthorized_group_is_a_row_and_others_are_shown(restricted_users: Secure, view: str) -> None:
+    answer = ask(restricted_users, "ann", "describe", FIRST, SECOND, view, "-o", "json")
     note = f"not authorized: needs DESCRIBE on GROUP {SECOND}"
     assert answer.code == 1
     assert [row["note"] for row in answer.items if row["group"] == SECOND] == [note]
@@ -76,23 +81,23 @@ def test_unauthorized_group_is_a_row_and_others_are_shown(few: Secure, view: str
         assert {row["group"] for row in answer.items} == {FIRST, SECOND}
 
 
-def test_lag_of_unauthorized_group_is_a_row(few: Secure) -> None:
-    answer = ask(few, "ann", "lag", FIRST, SECOND, "-o", "json")
+def test_lag_of_unauthorized_group_is_a_row(restricted_users: Secure) -> None:
+    answer = ask(restricted_users, "ann", "lag", FIRST, SECOND, "-o", "json")
     seen, refused = answer.items
     assert (seen["group"], seen["partitions"]) == (FIRST, GROUPS.partitions)
     assert (refused["group"], refused["partitions"], refused["note"][:14]) == (SECOND, None, "not authorized")
 
 
-def test_explain_without_describe_on_the_offsets_topic_is_noted(few: Secure) -> None:
-    answer = ask(few, "ann", "explain", FIRST, "-o", "json")
+def test_explain_without_describe_on_the_offsets_topic_is_noted(restricted_users: Secure) -> None:
+    answer = ask(restricted_users, "ann", "explain", FIRST, "-o", "json")
     (item,) = answer.items
     assert (answer.code, item["group"], item["placement"]["partition"]) == (0, FIRST, None)
     assert missing(answer) == [("DESCRIBE", "TOPIC", "__consumer_offsets")]
     assert "kgroups: note: in which partition of __consumer_offsets a group is kept is not known" in answer.err
 
 
-def test_commits_hidden_by_acls_are_noted(few: Secure) -> None:
-    answer = ask(few, "ann", "describe", FIRST)
+def test_commits_hidden_by_acls_are_noted(restricted_users: Secure) -> None:
+    answer = ask(restricted_users, "ann", "describe", FIRST)
     assert len(answer.lines) == 1 + GROUPS.partitions
     assert "commits on topics on which DESCRIBE is missing are not shown" in answer.err
 
@@ -107,24 +112,24 @@ def test_commits_hidden_by_acls_are_noted(few: Secure) -> None:
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_operations_name_the_missing_acl_and_change_nothing(
-    few: Secure, words: tuple[str, ...], needs: str, tmp_path: Path
+    restricted_users: Secure, words: tuple[str, ...], needs: str, tmp_path: Path
 ) -> None:
     undo = ("--undo-file", str(tmp_path / "undo.json"))
-    answer = ask(few, "ann", *words, "--execute", "--yes", *undo, "-o", "json")
+    answer = ask(restricted_users, "ann", *words, "--execute", "--yes", *undo, "-o", "json")
     assert answer.code == 1
     assert {failure["message"].partition("needs ")[2] for failure in answer.failures} == {needs}
     assert {row["result"] for row in answer.items} == {"failed"}
-    assert ask(few, "ann", "list").lines == [FIRST]
+    assert ask(restricted_users, "ann", "list").lines == [FIRST]
 
 
-def test_remove_members_needs_describe(few: Secure) -> None:
-    answer = ask(few, "ann", "remove-members", SECOND, "--all-members", "-o", "json")
+def test_remove_members_needs_describe(restricted_users: Secure) -> None:
+    answer = ask(restricted_users, "ann", "remove-members", SECOND, "--all-members", "-o", "json")
     assert answer.code == 1
     assert [failure["message"] for failure in answer.failures] == [f"not authorized: needs DESCRIBE on GROUP {SECOND}"]
 
 
-def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
-    group, everything = "unread-reader", few.sandbox.bootstrap
+def test_time_lag_needs_read_on_the_topic(restricted_users: Secure, tmp_path: Path) -> None:
+    group, everything = "unread-reader", restricted_users.sandbox.bootstrap
     producer = Producer({"bootstrap.servers": everything})
     producer.produce(TOPIC, b"unread", partition=0)
     assert producer.flush(20) == 0
@@ -142,8 +147,8 @@ def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
         ).code
         == 0
     )
-    few.allow(Acl("ann", "describe", "group", group))
-    answer = ask(few, "ann", "lag", group, "--time", "--by", "partition", "-o", "json")
+    restricted_users.allow(Acl("ann", "describe", "group", group))
+    answer = ask(restricted_users, "ann", "lag", group, "--time", "--by", "partition", "-o", "json")
     assert [(row["lag"], row["time_lag_ms"], row["note"]) for row in answer.items if row["lag"]] == [
         (1, None, f"not authorized: needs READ on TOPIC {TOPIC}")
     ]
@@ -151,9 +156,9 @@ def test_time_lag_needs_read_on_the_topic(few: Secure, tmp_path: Path) -> None:
     assert run_here("delete", group, *words, bootstrap=everything).code == 0
 
 
-def test_delete_with_offsets_hidden_by_acls_is_refused(few: Secure, tmp_path: Path) -> None:
+def test_delete_with_offsets_hidden_by_acls_is_refused(restricted_users: Secure, tmp_path: Path) -> None:
     """bob may DELETE the group, and DESCRIBE one of the two topics that it has committed on."""
-    group, other, everything = "half-hidden", "payroll", few.sandbox.bootstrap
+    group, other, everything = "half-hidden", "payroll", restricted_users.sandbox.bootstrap
     admin = AdminClient({"bootstrap.servers": everything})
     for made in admin.create_topics([NewTopic(other, 1, 1)]).values():
         made.result()
@@ -169,59 +174,59 @@ def test_delete_with_offsets_hidden_by_acls_is_refused(few: Secure, tmp_path: Pa
 
     commit()
     both = {(TOPIC, 0): 1, (other, 0): 7}
-    few.allow(Acl("bob", "delete", "group", group), Acl("bob", "describe", "topic", TOPIC))
+    restricted_users.allow(Acl("bob", "delete", "group", group), Acl("bob", "describe", "topic", TOPIC))
     undo = ("--undo-file", str(tmp_path / "undo.json"))
     words = ("delete", group, "--execute", "--yes", *undo)
-    answer = ask(few, "bob", *words)
+    answer = ask(restricted_users, "bob", *words)
     assert answer.code == 1 and commits() == both
     assert "may be hidden, and would be deleted without being in an undo file (reading __consumer_offsets" in answer.err
-    few.allow(Acl("bob", "read", "topic", "__consumer_offsets"))
-    answer = ask(few, "bob", *words)
+    restricted_users.allow(Acl("bob", "read", "topic", "__consumer_offsets"))
+    answer = ask(restricted_users, "bob", *words)
     assert answer.code == 1 and commits() == both
     assert (
         f"1 committed offset on topics without permission DESCRIBE would be deleted: {other}-0"
         in answer.err.replace(" without being in an undo file", "")
     )
-    few.allow(Acl("bob", "describe", "topic", other))
-    answer = ask(few, "bob", *words)
+    restricted_users.allow(Acl("bob", "describe", "topic", other))
+    answer = ask(restricted_users, "bob", *words)
     assert answer.code == 0 and not commits(), answer.err
     back = run_here(
         "reset-offsets", "--from-file", str(tmp_path / "undo.json"), "--execute", "--yes", bootstrap=everything
     )
     assert back.code == 0 and commits() == both
-    few.forget("bob")
-    few.allow(*ALL_GROUPS, Acl("bob", "delete", "group", group))
-    answer = ask(few, "bob", *words[:-1], str(tmp_path / "x.json"), "--including-hidden-offsets")
+    restricted_users.forget("bob")
+    restricted_users.allow(*ALL_GROUPS, Acl("bob", "delete", "group", group))
+    answer = ask(restricted_users, "bob", *words[:-1], str(tmp_path / "x.json"), "--including-hidden-offsets")
     assert answer.code == 0 and not commits()
-    few.forget("bob")
-    few.allow(*ALL_GROUPS)
+    restricted_users.forget("bob")
+    restricted_users.allow(*ALL_GROUPS)
 
 
-def test_delete_with_offsets_hidden_by_a_deny_is_refused(few: Secure, tmp_path: Path) -> None:
+def test_delete_with_offsets_hidden_by_a_deny_is_refused(restricted_users: Secure, tmp_path: Path) -> None:
     """bob may DESCRIBE every topic but one, and delete the group; the Python API rejects it, too."""
-    group, other, everything = "denied", "payroll-denied", few.sandbox.bootstrap
+    group, other, everything = "denied", "payroll-denied", restricted_users.sandbox.bootstrap
     admin = AdminClient({"bootstrap.servers": everything})
     for made in admin.create_topics([NewTopic(other, 1, 1)]).values():
         made.result()
     offsets = [TopicPartition(TOPIC, 0, 1), TopicPartition(other, 0, 7)]
     admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, offsets)])[group].result()
     deny = Acl("bob", "describe", "topic", other, deny=True)
-    few.allow(Acl("bob", "describe", "topic", "*"), Acl("bob", "delete", "group", group), deny)
+    restricted_users.allow(Acl("bob", "describe", "topic", "*"), Acl("bob", "delete", "group", group), deny)
     words = ("delete", group, "--execute", "--yes", "--undo-file", str(tmp_path / "undo.json"))
-    answer = ask(few, "bob", *words)
-    assert answer.code == 1 and group in ask(few, "bob", "list").lines
+    answer = ask(restricted_users, "bob", *words)
+    assert answer.code == 1 and group in ask(restricted_users, "bob", "list").lines
     assert f": {other}; grant DESCRIBE on the topics, or add --including-hidden-offsets" in answer.err
-    cluster = Cluster(command_config=few.user_file("bob"))
+    cluster = Cluster(command_config=restricted_users.user_file("bob"))
     (refused,) = cluster.delete(group).items
     assert refused.failure and refused.failure.message.endswith("or add including_hidden_offsets=True")
-    answer = ask(few, "bob", *words, "--transport", "librdkafka")
+    answer = ask(restricted_users, "bob", *words, "--transport", "librdkafka")
     assert answer.code == 1 and "librdkafka does not list hidden topics" in answer.err
-    few.forget("bob")
-    few.allow(*ALL_GROUPS, Acl("bob", "describe", "topic", "*"), Acl("bob", "delete", "group", group))
-    answer = ask(few, "bob", *words)
-    assert answer.code == 0 and group not in ask(few, "bob", "list").lines, answer.err
-    few.forget("bob")
-    few.allow(*ALL_GROUPS)
+    restricted_users.forget("bob")
+    restricted_users.allow(*ALL_GROUPS, Acl("bob", "describe", "topic", "*"), Acl("bob", "delete", "group", group))
+    answer = ask(restricted_users, "bob", *words)
+    assert answer.code == 0 and group not in ask(restricted_users, "bob", "list").lines, answer.err
+    restricted_users.forget("bob")
+    restricted_users.allow(*ALL_GROUPS)
 
 
 def check(secure: Secure, *words: str) -> tuple[int, list[dict[str, Any]]]:
@@ -229,15 +234,15 @@ def check(secure: Secure, *words: str) -> tuple[int, list[dict[str, Any]]]:
     return answer.code, [row for row in json.loads(answer.out)["items"] if row["result"] != "understood"]
 
 
-def test_config_check_passes_every_step_and_reports_permissions(few: Secure) -> None:
-    code, rows = check(few, "--command-config", str(few.user_file("ann", "SASL_SSL")))
+def test_config_check_passes_every_step_and_reports_permissions(restricted_users: Secure) -> None:
+    code, rows = check(restricted_users, "--command-config", str(restricted_users.user_file("ann", "SASL_SSL")))
     steps = {row["step"]: row for row in rows}
     assert code == 0
     assert [row["step"] for row in rows[:6]] == ["DNS", "TCP", "TLS", "ApiVersions", "SASL", "Metadata"]
     assert {row["result"] for row in rows[:6]} == {"ok"}
     assert "TLSv1.3" in steps["TLS"]["detail"] and "days)" in steps["TLS"]["detail"]
     assert steps["SASL"]["detail"] == "authenticated with PLAIN as ann"
-    release = few.sandbox.version.name
+    release = restricted_users.sandbox.version.name
     assert ("Kafka 2.8 or later, before 3.0" if release == "2.8.2" else "Kafka 4.1 or later") in steps["ApiVersions"][
         "detail"
     ]
@@ -245,8 +250,8 @@ def test_config_check_passes_every_step_and_reports_permissions(few: Secure) -> 
     assert "--allow-principal User:ann --operation Describe --cluster" in steps["rights"]["fix"]
 
 
-def test_config_check_reports_the_session_lifetime(few: Secure) -> None:
-    code, rows = check(few, "--command-config", str(few.user_file("ann", "REAUTH")))
+def test_config_check_reports_the_session_lifetime(restricted_users: Secure) -> None:
+    code, rows = check(restricted_users, "--command-config", str(restricted_users.user_file("ann", "REAUTH")))
     assert code == 0
     assert f"the session ends in {SESSION:.0f} s" in next(row["detail"] for row in rows if row["step"] == "SASL")
 
@@ -264,10 +269,10 @@ def test_config_check_reports_the_session_lifetime(few: Secure) -> None:
     ],
 )
 def test_config_check_has_a_fix_for_each_failure(
-    few: Secure, listener: str, words: tuple[str, ...], step: str, detail: str, fix: str
+    restricted_users: Secure, listener: str, words: tuple[str, ...], step: str, detail: str, fix: str
 ) -> None:
-    where = ("-b", few.bootstrap(listener), "--command-config", str(few.file("ssl")), *words)
-    code, rows = check(few, *where)
+    where = ("-b", restricted_users.bootstrap(listener), "--command-config", str(restricted_users.file("ssl")), *words)
+    code, rows = check(restricted_users, *where)
     (row,) = (row for row in rows if row["result"] == "failed")
     assert (code, row["step"]) == (1, step)
     assert detail in row["detail"] and fix in row["fix"]
@@ -276,8 +281,8 @@ def test_config_check_has_a_fix_for_each_failure(
     assert behind and {each["result"] for each in behind} == {"not tried"}
 
 
-def test_config_check_with_wrong_password_masks_it(few: Secure, tmp_path: Path) -> None:
-    text = few.user_file("ann").read_text().replace(few.users["ann"], "w0rse")
+def test_config_check_with_wrong_password_masks_it(restricted_users: Secure, tmp_path: Path) -> None:
+    text = restricted_users.user_file("ann").read_text().replace(restricted_users.users["ann"], "w0rse")
     file = tmp_path / "wrong.properties"
     file.write_text(text)
     file.chmod(0o600)
@@ -288,8 +293,14 @@ def test_config_check_with_wrong_password_masks_it(few: Secure, tmp_path: Path) 
     assert "w0rse" not in answer.out + answer.err
 
 
-def test_config_check_with_disabled_mechanism_lists_the_enabled_ones(few: Secure) -> None:
-    code, rows = check(few, "-b", few.bootstrap("UNSECURED"), "--command-config", str(few.user_file("ann")))
+def test_config_check_with_disabled_mechanism_lists_the_enabled_ones(restricted_users: Secure) -> None:
+    code, rows = check(
+        restricted_users,
+        "-b",
+        restricted_users.bootstrap("UNSECURED"),
+        "--command-config",
+        str(restricted_users.user_file("ann")),
+    )
     (row,) = (row for row in rows if row["result"] == "failed")
     assert (code, row["step"]) == (1, "SASL")
     assert row["detail"] == "SASL mechanism PLAIN is not enabled on this port; the broker offers OAUTHBEARER"

@@ -11,7 +11,7 @@ from kgroups import Cluster, ShiftBy
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.net.cluster import Cluster as Brokers
 from kgroups.sandbox.topics import create_topics
-from tests.integration.ground import Ground
+from tests.integration.scratch_cluster import ScratchCluster
 
 TOPIC = "api-topic"
 OFFSETS = {(TOPIC, 0): 30, (TOPIC, 1): 20}
@@ -22,15 +22,15 @@ def committed(cluster: Cluster, group: str) -> dict[tuple[str | None, int | None
 
 
 @pytest.fixture(scope="module")
-def topic(ground: Ground) -> str:
+def topic(scratch_cluster: ScratchCluster) -> str:
     async def create() -> None:
-        settings = ClientSettings(parse_bootstrap(ground.sandbox.bootstrap), timeout=60)
+        settings = ClientSettings(parse_bootstrap(scratch_cluster.sandbox.bootstrap), timeout=60)
         brokers, _ = await Brokers.connect(settings)
         async with brokers:
             await create_topics(brokers, {TOPIC: len(OFFSETS)})
 
     asyncio.run(create())
-    producer = Producer({"bootstrap.servers": ground.sandbox.bootstrap})
+    producer = Producer({"bootstrap.servers": scratch_cluster.sandbox.bootstrap})
     for _, partition in OFFSETS:
         for number in range(40):
             producer.produce(TOPIC, b"%d" % number, partition=partition)
@@ -39,15 +39,15 @@ def topic(ground: Ground) -> str:
 
 
 @pytest.fixture
-def group(ground: Ground, topic: str) -> str:
+def group(scratch_cluster: ScratchCluster, topic: str) -> str:
     name = "api-changes"
-    ground.commit({name: {topic: {partition: offset for (_, partition), offset in OFFSETS.items()}}})
+    scratch_cluster.commit({name: {topic: {partition: offset for (_, partition), offset in OFFSETS.items()}}})
     return name
 
 
 @pytest.mark.parametrize("transport", ["wire", "librdkafka"])
-def test_reset_and_undo_restore_offsets(ground: Ground, group: str, transport: str) -> None:
-    with Cluster(ground.sandbox.bootstrap, transport=transport, timeout=60) as cluster:
+def test_reset_and_undo_restore_offsets(scratch_cluster: ScratchCluster, group: str, transport: str) -> None:
+    with Cluster(scratch_cluster.sandbox.bootstrap, transport=transport, timeout=60) as cluster:
         plan = cluster.plan_reset(group, to=ShiftBy(-5)).raise_for_failures()
         done = cluster.apply(plan.items, force=True).raise_for_failures()
         assert committed(cluster, group) == {key: offset - 5 for key, offset in OFFSETS.items()}
@@ -55,8 +55,8 @@ def test_reset_and_undo_restore_offsets(ground: Ground, group: str, transport: s
         assert committed(cluster, group) == OFFSETS
 
 
-def test_delete_and_undo_restore_the_group(ground: Ground, group: str) -> None:
-    with Cluster(ground.sandbox.bootstrap, timeout=60) as cluster:
+def test_delete_and_undo_restore_the_group(scratch_cluster: ScratchCluster, group: str) -> None:
+    with Cluster(scratch_cluster.sandbox.bootstrap, timeout=60) as cluster:
         plan = cluster.plan_delete(group).raise_for_failures()
         done = cluster.delete(*plan, force=True).raise_for_failures()
         assert group not in [each.group for each in cluster.list()]

@@ -13,9 +13,9 @@ CLIENT = "over-quota"
 
 
 @pytest.fixture(scope="module")
-def throttled(kafka_at_hand: Callable[[str], None]) -> Iterator[Sandbox]:
+def throttled(require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
     """One broker that gives a client almost none of its request threads' time."""
-    kafka_at_hand("4.3.1")
+    require_kafka("4.3.1")
     with Sandbox.up("4.3.1", 1, name="quota") as sandbox:
         words = ("--alter", "--add-config", "request_percentage=0.0001", "--entity-type", "clients")
         done = sandbox.java(

@@ -29,7 +29,7 @@ def until(found: Callable[[], bool]) -> None:
 
 
 @pytest.fixture(scope="module")
-def held_up(cluster: Sandbox) -> Iterator[Sandbox]:
+def reconciling_group(cluster: Sandbox) -> Iterator[Sandbox]:
     """The first member has all, committed one offset, and does not poll any more; the second has come since."""
     if not cluster.version.final_consumer_protocol:
         pytest.skip("no KIP-848 groups")
@@ -65,40 +65,40 @@ def count(assignment: list[Row]) -> int:
     return sum(len(entry["partitions"]) for entry in assignment)
 
 
-def test_reconciling_members_are_marked(held_up: Sandbox) -> None:
-    first, second = members(held_up)
+def test_reconciling_members_are_marked(reconciling_group: Sandbox) -> None:
+    first, second = members(reconciling_group)
     assert (first["reconciling"], second["reconciling"]) == (True, True)
     assert (first["rack"], second["rack"]) == ("rack-first", "rack-second")
     assert (count(first["target_assignment"]), count(second["target_assignment"])) == (2, 2)
     assert count(second["current_assignment"]) == 0
     assert first["current_epoch"] < first["target_epoch"]
-    text = run_here("describe", GROUP, "--members", "-o", "plain", bootstrap=held_up.bootstrap)
+    text = run_here("describe", GROUP, "--members", "-o", "plain", bootstrap=reconciling_group.bootstrap)
     assert "RECONCILING" in text.out.splitlines()[0]
-    (state,) = run_here("describe", GROUP, "--state", "-o", "json", bootstrap=held_up.bootstrap).items
+    (state,) = run_here("describe", GROUP, "--state", "-o", "json", bootstrap=reconciling_group.bootstrap).items
     assert state["state"] == "Reconciling"
 
 
-def test_reconciling_group_is_explained(held_up: Sandbox) -> None:
-    (item,) = run_here("explain", GROUP, "-o", "json", bootstrap=held_up.bootstrap).items
+def test_reconciling_group_is_explained(reconciling_group: Sandbox) -> None:
+    (item,) = run_here("explain", GROUP, "-o", "json", bootstrap=reconciling_group.bootstrap).items
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert found["reconciling"]["severity"] == "warning" and len(found["reconciling"]["subjects"]) == 2
     assert "on its way to another assignment (Reconciling)" in found["state"]["text"]
 
 
-def test_deep_matches_the_records_of_the_log(held_up: Sandbox) -> None:
+def test_deep_matches_the_records_of_the_log(reconciling_group: Sandbox) -> None:
     newest = {}
-    for each in read_log(held_up.bootstrap):
+    for each in read_log(reconciling_group.bootstrap):
         record = decode(each.key, each.value)
         newest[record.record_type, *record.key.values()] = record.value
     (deep,) = [
         row
-        for row in run_here("describe", GROUP, *DEEP, "-o", "json", bootstrap=held_up.bootstrap).items
+        for row in run_here("describe", GROUP, *DEEP, "-o", "json", bootstrap=reconciling_group.bootstrap).items
         if row["current_offset"] is not None
     ]
     committed = newest[1, GROUP, TOPIC, deep["partition"]]
     assert committed and deep["committed_at"] == moment_text(committed["commitTimestamp"])
     assert deep["expires_at"] is None  # it has members
-    for row in members(held_up, *DEEP):
+    for row in members(reconciling_group, *DEEP):
         member = newest[5, GROUP, row["consumer_id"]]
         assert member and row["rebalance_timeout_ms"] == member["RebalanceTimeoutMs"] > 0
         assert (row["leader"], row["session_timeout_ms"]) == (None, None)

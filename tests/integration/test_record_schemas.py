@@ -30,8 +30,8 @@ PRIMITIVES = {"int8", "int16", "uint16", "int32", "int64", "string", "bytes", "u
 
 
 @pytest.fixture(scope="module")
-def jar(kafka_at_hand: Callable[[str], None]) -> Path:
-    kafka_at_hand(VERSION)
+def jar(require_kafka: Callable[[str], None]) -> Path:
+    require_kafka(VERSION)
     return ensure_jars(kafka_version(VERSION)) / f"kafka-group-coordinator-{VERSION}.jar"
 
 

@@ -10,19 +10,19 @@ import pytest
 from confluent_kafka import Consumer
 
 from tests.integration.asking import Row
-from tests.integration.ground import LOG, LONG, Ground
+from tests.integration.scratch_cluster import LOG, LONG, ScratchCluster
 
 DO_IT = ("--execute", "--yes", "-o", "json")
 
 
-def members(ground: Ground, group: str) -> list[Row]:
-    return ground.ask("describe", group, "--members", "-o", "json").items
+def members(scratch_cluster: ScratchCluster, group: str) -> list[Row]:
+    return scratch_cluster.ask("describe", group, "--members", "-o", "json").items
 
 
 @contextmanager
-def consuming(ground: Ground, group: str, **settings: str) -> Iterator[Consumer]:
+def consuming(scratch_cluster: ScratchCluster, group: str, **settings: str) -> Iterator[Consumer]:
     """A consumer that has partitions, and is not polled any more: it lives, and notices nothing."""
-    common = {"bootstrap.servers": ground.sandbox.bootstrap, "group.id": group, "log_level": "3"}
+    common = {"bootstrap.servers": scratch_cluster.sandbox.bootstrap, "group.id": group, "log_level": "3"}
     consumer = Consumer({**common, "enable.auto.commit": "false", **settings})
     consumer.subscribe([LONG])
     until = time.monotonic() + 60
@@ -35,55 +35,57 @@ def consuming(ground: Ground, group: str, **settings: str) -> Iterator[Consumer]
         consumer.close()
 
 
-def test_dynamic_member_is_removed_by_id(ground: Ground) -> None:
-    if not ground.since("2.4"):
+def test_dynamic_member_is_removed_by_id(scratch_cluster: ScratchCluster) -> None:
+    if not scratch_cluster.since("2.4"):
         pytest.skip("members leave only by themselves (KIP-345)")
-    group = f"acts-members-{ground.version}"
-    member = ground.join(group)
-    plan = ground.ask("remove-members", group, "--member", member.member_id, "--member", "nobody")
+    group = f"acts-members-{scratch_cluster.version}"
+    member = scratch_cluster.join(group)
+    plan = scratch_cluster.ask("remove-members", group, "--member", member.member_id, "--member", "nobody")
     assert plan.code == 1 and "no member with the id 'nobody'" in plan.err
-    assert len(members(ground, group)) == 1
-    told = ground.ask("remove-members", group, "--member", member.member_id, *DO_IT, "--reason", "it hangs")
+    assert len(members(scratch_cluster, group)) == 1
+    told = scratch_cluster.ask("remove-members", group, "--member", member.member_id, *DO_IT, "--reason", "it hangs")
     assert told.code == 0, told.err
     assert [(row["consumer_id"], row["partitions"], row["result"]) for row in told.items] == [
         (member.member_id, 3, "applied")
     ]
-    assert members(ground, group) == []
+    assert members(scratch_cluster, group) == []
 
 
-def test_static_member_is_removed_by_instance_id(ground: Ground) -> None:
-    if not ground.since("2.4"):
+def test_static_member_is_removed_by_instance_id(scratch_cluster: ScratchCluster) -> None:
+    if not scratch_cluster.since("2.4"):
         pytest.skip("members leave only by themselves (KIP-345)")
-    group = f"acts-static-{ground.version}"
-    with consuming(ground, group, **{"group.instance.id": "one", "session.timeout.ms": "45000"}):
+    group = f"acts-static-{scratch_cluster.version}"
+    with consuming(scratch_cluster, group, **{"group.instance.id": "one", "session.timeout.ms": "45000"}):
         pass
-    assert [row["group_instance_id"] for row in members(ground, group)] == ["one"], "static members do not leave"
-    told = ground.ask("remove-members", group, "--instance", "one", *DO_IT)
+    assert [row["group_instance_id"] for row in members(scratch_cluster, group)] == ["one"], (
+        "static members do not leave"
+    )
+    told = scratch_cluster.ask("remove-members", group, "--instance", "one", *DO_IT)
     assert told.code == 0, told.err
     assert [row["result"] for row in told.items] == ["applied"]
-    assert members(ground, group) == []
+    assert members(scratch_cluster, group) == []
 
 
-def test_consumer_protocol_member_is_removed(ground: Ground) -> None:
-    if not ground.sandbox.version.final_consumer_protocol:
+def test_consumer_protocol_member_is_removed(scratch_cluster: ScratchCluster) -> None:
+    if not scratch_cluster.sandbox.version.final_consumer_protocol:
         pytest.skip("no KIP-848")
     group = "acts-kip848"
-    with consuming(ground, group, **{"group.protocol": "consumer", "group.instance.id": "one"}):
+    with consuming(scratch_cluster, group, **{"group.protocol": "consumer", "group.instance.id": "one"}):
         pass
-    (left,) = members(ground, group)
-    told = ground.ask("remove-members", group, "--instance", "one", *DO_IT)
+    (left,) = members(scratch_cluster, group)
+    told = scratch_cluster.ask("remove-members", group, "--instance", "one", *DO_IT)
     assert told.code == 0, told.err
     assert [(row["consumer_id"], row["result"]) for row in told.items] == [(left["consumer_id"], "applied")]
-    assert members(ground, group) == []
+    assert members(scratch_cluster, group) == []
 
 
-def test_remove_members_before_kafka_2_4_is_an_error(ground: Ground) -> None:
-    if ground.since("2.4"):
+def test_remove_members_before_kafka_2_4_is_an_error(scratch_cluster: ScratchCluster) -> None:
+    if scratch_cluster.since("2.4"):
         pytest.skip("newer ones can")
-    group = f"acts-members-{ground.version}"
-    ground.join(group, LOG)
+    group = f"acts-members-{scratch_cluster.version}"
+    scratch_cluster.join(group, LOG)
     for words in ((), DO_IT):
-        told = ground.ask("remove-members", group, "--all-members", *words)
+        told = scratch_cluster.ask("remove-members", group, "--all-members", *words)
         assert told.code == 1 and "removing members needs Kafka 2.4 (LeaveGroup v3)" in told.err
     assert not told.items
-    assert len(members(ground, group)) == 1
+    assert len(members(scratch_cluster, group)) == 1

@@ -21,7 +21,7 @@ from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.model.operations.reset import ToEarliest
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Outcome, Result
-from tests.integration.ground import LOG, LONG, Ground
+from tests.integration.scratch_cluster import LOG, LONG, ScratchCluster
 from tests.integration.terminal import Typist
 from tests.integration.versions import NEWEST, newest_only, oldest_and_newest, on
 
@@ -39,19 +39,19 @@ AT_ONCE = ("--commit-window", "100ms")
 
 
 @pytest.fixture
-def readers(ground: Ground) -> Ground:
+def committed_groups(scratch_cluster: ScratchCluster) -> ScratchCluster:
     """Three groups, each at its place."""
-    ground.commit(AT)
-    return ground
+    scratch_cluster.commit(AT)
+    return scratch_cluster
 
 
-def scenarios(ground: Ground) -> Iterator[Request]:
+def scenarios(scratch_cluster: ScratchCluster) -> Iterator[Request]:
     """Each made when it is asked for: a duration leads to another record a minute later."""
     yield from (("--to-earliest",), ("--to-latest",), ("--to-current",))
     yield from (("--to-offset", offset) for offset in ("0", "7", "500"))
     yield from (("--shift-by", by) for by in ("3", "-100", "100"))
-    yield from (("--to-datetime", ground.moment(number)) for number in (-1, 7, 7.5, 30))
-    yield from (("--by-duration", duration) for duration in (ground.ago(7 + 1 / 60), "P1D"))
+    yield from (("--to-datetime", scratch_cluster.moment(number)) for number in (-1, 7, 7.5, 30))
+    yield from (("--by-duration", duration) for duration in (scratch_cluster.ago(7 + 1 / 60), "P1D"))
 
 
 JAVA = ("2.8.2", NEWEST)
@@ -61,15 +61,15 @@ Plan = list[tuple[str, str, int, int]]
 """Group, topic, partition, offset."""
 
 
-def java_plan(ground: Ground, *words: str) -> Plan:
+def java_plan(scratch_cluster: ScratchCluster, *words: str) -> Plan:
     """What Kafka's own tool would write."""
-    said = ground.java("--reset-offsets", *words, "--dry-run", "--export")
+    said = scratch_cluster.java("--reset-offsets", *words, "--dry-run", "--export")
     lines = [line for line in said.out.splitlines() if line.count(",") == 3]
     return sorted((row[0], row[1], int(row[2]), int(row[3])) for row in csv.reader(lines))
 
 
-def our_plan(ground: Ground, *words: str) -> Plan:
-    rows = ground.ask("reset-offsets", *words, "-o", "json").items
+def our_plan(scratch_cluster: ScratchCluster, *words: str) -> Plan:
+    rows = scratch_cluster.ask("reset-offsets", *words, "-o", "json").items
     return [(row["group"], row["topic"], row["partition"], row["new_offset"]) for row in rows]
 
 
@@ -78,76 +78,80 @@ GROUPS = ("--group", READER, "--group", OUTSIDE)
 
 @on(*JAVA)
 @pytest.mark.parametrize(("scope", "every"), [(("--all-topics",), 1), (("--topic", f"{LOG}:0,1"), 4)])
-def test_reset_scenarios_match_java(readers: Ground, scope: Request, every: int) -> None:
-    for scenario in islice(scenarios(readers), None, None, every):
-        theirs = java_plan(readers, *GROUPS, *scope, *scenario)
+def test_reset_scenarios_match_java(committed_groups: ScratchCluster, scope: Request, every: int) -> None:
+    for scenario in islice(scenarios(committed_groups), None, None, every):
+        theirs = java_plan(committed_groups, *GROUPS, *scope, *scenario)
         assert len(theirs) == 4, scenario
-        assert our_plan(readers, *GROUPS, *scope, *scenario) == theirs, scenario
+        assert our_plan(committed_groups, *GROUPS, *scope, *scenario) == theirs, scenario
 
 
 @on(*JAVA)
 @pytest.mark.parametrize("scenario", ["--to-current", "--to-latest"])
-def test_reset_of_whole_topic_matches_java(readers: Ground, scenario: str) -> None:
+def test_reset_of_whole_topic_matches_java(committed_groups: ScratchCluster, scenario: str) -> None:
     """Partition 2 has no commit and no record."""
-    theirs = java_plan(readers, *GROUPS, "--topic", LOG, scenario)
+    theirs = java_plan(committed_groups, *GROUPS, "--topic", LOG, scenario)
     assert len(theirs) == 6
-    assert our_plan(readers, *GROUPS, "--topic", LOG, scenario) == theirs
+    assert our_plan(committed_groups, *GROUPS, "--topic", LOG, scenario) == theirs
 
 
 @on(*JAVA)
-def test_reset_export_matches_java_bytes(readers: Ground) -> None:
+def test_reset_export_matches_java_bytes(committed_groups: ScratchCluster) -> None:
     for groups in ((LONG_NAME,), (LONG_NAME, READER)):
         words = [word for group in groups for word in ("--group", group)]
         scenario = ("--all-topics", "--to-latest", "--export")
-        theirs = readers.java("--reset-offsets", *words, *scenario, "--dry-run")
-        ours = readers.ask("reset-offsets", *words, *scenario)
+        theirs = committed_groups.java("--reset-offsets", *words, *scenario, "--dry-run")
+        ours = committed_groups.ask("reset-offsets", *words, *scenario)
         assert sorted(ours.lines) == sorted(line for line in theirs.out.splitlines() if line.strip())
 
 
 @on(*JAVA)
-def test_reset_export_is_read_by_java(readers: Ground, tmp_path: Path) -> None:
+def test_reset_export_is_read_by_java(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     plan = tmp_path / "plan.csv"
-    plan.write_text(readers.ask("reset-offsets", *GROUPS, "--all-topics", "--shift-by", "-1", "--export").out)
-    theirs = java_plan(readers, *GROUPS, "--from-file", str(plan))
+    plan.write_text(committed_groups.ask("reset-offsets", *GROUPS, "--all-topics", "--shift-by", "-1", "--export").out)
+    theirs = java_plan(committed_groups, *GROUPS, "--from-file", str(plan))
     assert len(theirs) == 4
-    assert our_plan(readers, "--from-file", str(plan)) == theirs
+    assert our_plan(committed_groups, "--from-file", str(plan)) == theirs
 
 
-def test_reset_and_undo_restore_offsets(readers: Ground, tmp_path: Path) -> None:
+def test_reset_and_undo_restore_offsets(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     undo, back = tmp_path / "undo.json", tmp_path / "back.json"
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", *AT_ONCE, "-o", "json")
-    told = readers.ask(*words, "--topic", f"{LOG}:0-1", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
+    told = committed_groups.ask(
+        *words, "--topic", f"{LOG}:0-1", "--to-datetime", committed_groups.moment(8), "--undo-file", str(undo)
+    )
     assert told.code == 0, told.err
     assert {row["result"] for row in told.items} == {"applied"}
     moved = {(LOG, 0): 8, (LOG, 1): 8}
-    assert readers.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
+    assert committed_groups.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
     assert undo.stat().st_mode & 0o777 == 0o600
-    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(back))
+    told = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(back))
     assert told.code == 0, told.err
     before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
-    assert readers.committed(READER, OUTSIDE) == before, "outside of the log, too"
-    again = readers.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
+    assert committed_groups.committed(READER, OUTSIDE) == before, "outside of the log, too"
+    again = committed_groups.ask("reset-offsets", READER, "--all-topics", "--to-current", "--export", "-o", "json")
     assert {item["metadata"] for item in json.loads(again.out)["items"]} == {f"of {READER}"}, "and with what was noted"
 
 
 @newest_only
-def test_killed_reset_can_be_undone(ground: Ground, tmp_path: Path) -> None:
+def test_killed_reset_can_be_undone(scratch_cluster: ScratchCluster, tmp_path: Path) -> None:
     groups = [f"acts-killed-{number:03}" for number in range(300)]
-    ground.commit({group: {LOG: {0: 10}} for group in groups})
+    scratch_cluster.commit({group: {LOG: {0: 10}} for group in groups})
     undo = tmp_path / "undo.json"
     command = [sys.executable, "-m", "kgroups", "reset-offsets", "--regex", "acts-killed-.*", "--topic", f"{LOG}:0"]
-    command += ["--to-latest", "--execute", "--yes", "--undo-file", str(undo), "-b", ground.sandbox.bootstrap]
+    command += ["--to-latest", "--execute", "--yes", "--undo-file", str(undo), "-b", scratch_cluster.sandbox.bootstrap]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while not _is_whole(undo):
             assert process.poll() is None or _is_whole(undo)
             time.sleep(0.001)
         time.sleep(0.02)  # some are written, most are not
         process.kill()
-    found = ground.committed(*groups)
+    found = scratch_cluster.committed(*groups)
     assert {offset for commits in found.values() for offset in commits.values()} <= {10, 20}
-    told = ground.ask("reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2")
+    told = scratch_cluster.ask(
+        "reset-offsets", "--from-file", str(undo), "--execute", "--yes", "--undo-file", f"{undo}.2"
+    )
     assert told.code == 0, told.err
-    assert ground.committed(*groups) == {group: {(LOG, 0): 10} for group in groups}
+    assert scratch_cluster.committed(*groups) == {group: {(LOG, 0): 10} for group in groups}
 
 
 def _is_whole(undo: Path) -> bool:
@@ -156,49 +160,51 @@ def _is_whole(undo: Path) -> bool:
     return bool(lines[0]) and len(lines) > json.loads(lines[0])["offsets"] + 1
 
 
-def test_undo_removes_offsets_that_did_not_exist(readers: Ground, tmp_path: Path) -> None:
-    if not readers.since("2.4"):
+def test_undo_removes_offsets_that_did_not_exist(committed_groups: ScratchCluster, tmp_path: Path) -> None:
+    if not committed_groups.since("2.4"):
         pytest.skip("a commit cannot be taken away (KIP-496)")
     undo = tmp_path / "undo.json"
     words = ("reset-offsets", "--execute", "--yes", *AT_ONCE)
     scope = ("--topic", f"{LOG}:2", "--to-latest", "--undo-file", str(undo))
-    told = readers.ask(*words, READER, "acts-made", "--create-group", *scope)
+    told = committed_groups.ask(*words, READER, "acts-made", "--create-group", *scope)
     assert told.code == 0 and "group 'acts-made' does not exist and would be created" in told.err
-    assert readers.committed(READER, "acts-made") == {
+    assert committed_groups.committed(READER, "acts-made") == {
         READER: {(LOG, 0): 12, (LOG, 1): 4, (LOG, 2): 0},
         "acts-made": {(LOG, 2): 0},
     }
-    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "second"))
+    told = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "second"))
     assert told.code == 0, told.err
-    assert readers.committed(READER, "acts-made") == {READER: {(LOG, 0): 12, (LOG, 1): 4}, "acts-made": {}}
+    assert committed_groups.committed(READER, "acts-made") == {READER: {(LOG, 0): 12, (LOG, 1): 4}, "acts-made": {}}
 
 
-def test_reset_to_group_copies_offsets(readers: Ground, tmp_path: Path) -> None:
+def test_reset_to_group_copies_offsets(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     words = ("--to-group", READER, "--execute", "--yes", *AT_ONCE, "--undo-file", str(tmp_path / "undo"))
-    assert readers.ask("reset-offsets", OUTSIDE, *words).code == 0
-    assert readers.committed(OUTSIDE)[OUTSIDE] == {(LOG, 0): 12, (LOG, 1): 4}
+    assert committed_groups.ask("reset-offsets", OUTSIDE, *words).code == 0
+    assert committed_groups.committed(OUTSIDE)[OUTSIDE] == {(LOG, 0): 12, (LOG, 1): 4}
 
 
-def test_reset_of_active_group_is_refused_and_others_are_moved(readers: Ground, tmp_path: Path) -> None:
-    group = f"acts-busy-{readers.version}"
-    readers.commit({group: {LOG: {0: 9}}})
-    readers.join(group)
+def test_reset_of_active_group_is_refused_and_others_are_moved(
+    committed_groups: ScratchCluster, tmp_path: Path
+) -> None:
+    group = f"acts-busy-{committed_groups.version}"
+    committed_groups.commit({group: {LOG: {0: 9}}})
+    committed_groups.join(group)
     words = ("reset-offsets", group, READER, "--all-topics", "--to-earliest", "--execute", "--yes")
-    told = readers.ask(*words, "--undo-file", str(tmp_path / "undo"))
+    told = committed_groups.ask(*words, "--undo-file", str(tmp_path / "undo"))
     assert told.code == 1
     assert f"group '{group}': the group has members, its state is Stable" in told.err
-    assert readers.committed(group, READER) == {group: {(LOG, 0): 9}, READER: {(LOG, 0): 5, (LOG, 1): 0}}
-    if readers.since("2.4"):
-        readers.leave(group)
+    assert committed_groups.committed(group, READER) == {group: {(LOG, 0): 9}, READER: {(LOG, 0): 5, (LOG, 1): 0}}
+    if committed_groups.since("2.4"):
+        committed_groups.leave(group)
 
 
-def test_reset_is_rejected_if_a_member_joins_after_the_plan(readers: Ground) -> None:
+def test_reset_is_rejected_if_a_member_joins_after_the_plan(committed_groups: ScratchCluster) -> None:
     """The broker refuses, though nobody looked again; of the other group all is written."""
-    group = f"acts-race-{readers.version}"
-    readers.commit({group: {LOG: {0: 9, 1: 9}}})
+    group = f"acts-race-{committed_groups.version}"
+    committed_groups.commit({group: {LOG: {0: 9, 1: 9}}})
 
     async def race(meanwhile: Callable[[], object]) -> Outcome[AppliedOffset]:
-        admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(readers.sandbox.bootstrap)))
+        admin = await WireAdmin.connect(ClientSettings(parse_bootstrap(committed_groups.sandbox.bootstrap)))
         try:
             planned = await admin.plan_reset(ResetRequest(Selection((group, READER)), ToEarliest()))
             assert len(planned.items) == 4
@@ -207,71 +213,75 @@ def test_reset_is_rejected_if_a_member_joins_after_the_plan(readers: Ground) -> 
         finally:
             await admin.close()
 
-    outcome = asyncio.run(race(lambda: readers.join(group)))
+    outcome = asyncio.run(race(lambda: committed_groups.join(group)))
     results = {(each.planned.group_id, each.result) for each in outcome.items}
     assert results == {(group, Result.FAILED), (READER, Result.APPLIED)}
     assert [failure.error for failure in outcome.failures] == ["UNKNOWN_MEMBER_ID"]
-    assert readers.committed(group, READER) == {
+    assert committed_groups.committed(group, READER) == {
         group: {(LOG, 0): 9, (LOG, 1): 9},
         READER: {(LOG, 0): 5, (LOG, 1): 0},
     }
-    if readers.since("2.4"):
-        readers.leave(group)
+    if committed_groups.since("2.4"):
+        committed_groups.leave(group)
 
 
 @oldest_and_newest
-def test_reset_is_rejected_if_a_member_joins_during_confirmation(readers: Ground, tmp_path: Path) -> None:
-    group, undo = f"acts-asked-{readers.version}", tmp_path / "undo"
-    readers.commit({group: {LOG: {0: 9}}})
+def test_reset_is_rejected_if_a_member_joins_during_confirmation(
+    committed_groups: ScratchCluster, tmp_path: Path
+) -> None:
+    group, undo = f"acts-asked-{committed_groups.version}", tmp_path / "undo"
+    committed_groups.commit({group: {LOG: {0: 9}}})
     words = ("reset-offsets", group, "--all-topics", "--to-latest", "--execute", "--undo-file", str(undo))
-    with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
+    with Typist(*words, bootstrap=committed_groups.sandbox.bootstrap) as typist:
         typist.wait_for("Write 1 offset of 1 group on cluster ")
-        readers.join(group)
+        committed_groups.join(group)
         typist.type("y\n")
         shown = typist.end()
     assert shown.code == 1
     assert "the group has members, its state is Stable" in shown.text
-    assert readers.committed(group) == {group: {(LOG, 0): 9}}
+    assert committed_groups.committed(group) == {group: {(LOG, 0): 9}}
     assert not undo.exists(), "nothing was to be written"
-    if readers.since("2.4"):
-        readers.leave(group)
+    if committed_groups.since("2.4"):
+        committed_groups.leave(group)
 
 
 @oldest_and_newest
-def test_reset_that_is_declined_changes_nothing(readers: Ground, tmp_path: Path) -> None:
+def test_reset_that_is_declined_changes_nothing(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, "--all-topics", "--to-latest", "--execute", "--undo-file", str(tmp_path / "undo"))
-    with Typist(*words, bootstrap=readers.sandbox.bootstrap) as typist:
+    with Typist(*words, bootstrap=committed_groups.sandbox.bootstrap) as typist:
         typist.wait_for("[y/N]")
         typist.type("n\n")
         shown = typist.end()
     assert (shown.code, list(tmp_path.iterdir())) == (1, [])
     assert "nothing was changed" in shown.text
-    assert readers.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
+    assert committed_groups.committed(READER) == {READER: {(LOG, 0): 12, (LOG, 1): 4}}
 
 
 @oldest_and_newest
-def test_reset_over_librdkafka(readers: Ground, tmp_path: Path) -> None:
+def test_reset_over_librdkafka(committed_groups: ScratchCluster, tmp_path: Path) -> None:
     words = ("reset-offsets", READER, OUTSIDE, "--execute", "--yes", "--transport", "librdkafka", "-o", "json")
     undo = tmp_path / "undo"
-    told = readers.ask(*words, "--all-topics", "--to-datetime", readers.moment(8), "--undo-file", str(undo))
+    told = committed_groups.ask(
+        *words, "--all-topics", "--to-datetime", committed_groups.moment(8), "--undo-file", str(undo)
+    )
     assert told.code == 0, told.err
     moved = {(LOG, 0): 8, (LOG, 1): 8}
-    assert readers.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
-    told = readers.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
+    assert committed_groups.committed(READER, OUTSIDE) == {READER: moved, OUTSIDE: moved}
+    told = committed_groups.ask(*words, "--from-file", str(undo), "--undo-file", str(tmp_path / "back"))
     assert told.code == 0, told.err
     before = {group: {(LOG, at): offset for at, offset in AT[group][LOG].items()} for group in (READER, OUTSIDE)}
-    assert readers.committed(READER, OUTSIDE) == before
+    assert committed_groups.committed(READER, OUTSIDE) == before
 
 
-def test_reset_of_many_groups_needs_few_requests(ground: Ground) -> None:
+def test_reset_of_many_groups_needs_few_requests(scratch_cluster: ScratchCluster) -> None:
     names = [f"acts-many-{number}" for number in range(20)]
-    ground.commit({name: {LOG: {0: 6, 1: 6}} for name in names})
-    told = ground.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
+    scratch_cluster.commit({name: {LOG: {0: 6, 1: 6}} for name in names})
+    told = scratch_cluster.ask("reset-offsets", "--regex", "acts-many-.*", "--all-topics", "--to-latest", "--debug")
     assert told.code == 0 and len(told.lines) == 41
-    brokers = len(ground.sandbox.brokers)
+    brokers = len(scratch_cluster.sandbox.brokers)
     assert len(told.sent("ListOffsets")) <= 2 * brokers + 2 * brokers, "both ends; and two of __consumer_offsets"
     assert not told.sent("FindCoordinator")
-    if ground.since("3.0"):
+    if scratch_cluster.since("3.0"):
         assert len(told.sent("OffsetFetch")) <= brokers
 
 
@@ -282,6 +292,8 @@ def test_reset_of_many_groups_needs_few_requests(ground: Ground) -> None:
         (("--topic", f"{LOG}:3", "--to-latest"), f"topic '{LOG}' has no partition 3; it has 3, from 0 on"),
     ],
 )
-def test_reset_of_missing_topic_or_partition_is_an_error(readers: Ground, words: Request, reason: str) -> None:
-    told = readers.ask("reset-offsets", READER, *words)
+def test_reset_of_missing_topic_or_partition_is_an_error(
+    committed_groups: ScratchCluster, words: Request, reason: str
+) -> None:
+    told = committed_groups.ask("reset-offsets", READER, *words)
     assert (told.code, told.out) == (2, "") and reason in told.err

@@ -74,10 +74,10 @@ class Tally:
 
 
 @pytest.fixture
-def replicated(request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]) -> Iterator[Sandbox]:
+def replicated_cluster(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> Iterator[Sandbox]:
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"brokers of Kafka {DEFAULT_VERSION} only are restarted")
-    kafka_at_hand(DEFAULT_VERSION)
+    require_kafka(DEFAULT_VERSION)
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-rolling", properties=REPLICATED) as sandbox:
         seed_load(sandbox, LOAD)
         assert groups(run_here("list", "-o", "json", *PATIENT, bootstrap=sandbox.bootstrap)) == NAMES
@@ -98,16 +98,16 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
     return found
 
 
-def test_rolling_restart_loses_no_group_silently(replicated: Sandbox, tally: Tally) -> None:
-    ask_while_rolling(replicated, tally, lambda restarts: restarts >= RESTARTS, 0)
+def test_rolling_restart_loses_no_group_silently(replicated_cluster: Sandbox, tally: Tally) -> None:
+    ask_while_rolling(replicated_cluster, tally, lambda restarts: restarts >= RESTARTS, 0)
     print(tally)
     assert not tally.short, str(tally)
 
 
 @pytest.mark.soak
-def test_many_commands_lose_no_group_silently(replicated: Sandbox, tally: Tally) -> None:
+def test_many_commands_lose_no_group_silently(replicated_cluster: Sandbox, tally: Tally) -> None:
     ask_while_rolling(
-        replicated,
+        replicated_cluster,
         tally,
         lambda restarts: restarts >= (SOAK_RESTARTS if tally.relisted else MOST_RESTARTS),
         SOAK_RUNS,
@@ -117,26 +117,26 @@ def test_many_commands_lose_no_group_silently(replicated: Sandbox, tally: Tally)
     assert tally.runs.total() >= SOAK_RUNS and tally.relisted
 
 
-def test_preferred_leader_election_loses_no_group_silently(replicated: Sandbox, tally: Tally) -> None:
+def test_preferred_leader_election_loses_no_group_silently(replicated_cluster: Sandbox, tally: Tally) -> None:
     """All replicas are in sync then, and no broker ends."""
-    replicated.terminate(2)
-    replicated.restart(2, timeout=PATIENCE)
-    wait_in_sync(replicated)
+    replicated_cluster.terminate(2)
+    replicated_cluster.restart(2, timeout=PATIENCE)
+    wait_in_sync(replicated_cluster)
 
     def elect() -> None:
         tool = "org.apache.kafka.tools.LeaderElectionCommand"
-        said = replicated.java(
+        said = replicated_cluster.java(
             tool,
-            *("--bootstrap-server", replicated.bootstrap),
+            *("--bootstrap-server", replicated_cluster.bootstrap),
             *("--election-type", "preferred", "--all-topic-partitions"),
         )
         assert said.returncode == 0, said.stderr
 
-    before = leaders(replicated)
-    ask_beside(replicated, tally, elect, 0)
+    before = leaders(replicated_cluster)
+    ask_beside(replicated_cluster, tally, elect, 0)
     print(tally)
     assert not tally.short, str(tally)
-    assert leaders(replicated) != before
+    assert leaders(replicated_cluster) != before
 
 
 def ask_while_rolling(sandbox: Sandbox, tally: Tally, enough: Callable[[int], bool], runs: int) -> None:

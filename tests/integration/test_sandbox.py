@@ -55,58 +55,60 @@ def test_up_with_a_used_name_is_refused(cluster: Sandbox) -> None:
 
 
 @pytest.fixture(scope="module")
-def own(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def private_sandbox(
+    require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
     """One that may be harmed, in a state folder of its own."""
-    kafka_at_hand("4.3.1")
+    require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         with Sandbox.up(name="own", properties={"num.partitions": "7"}, listeners={"SECOND": "PLAINTEXT"}) as sandbox:
             yield sandbox
 
 
-def test_up_applies_listeners_and_properties(own: Sandbox) -> None:
-    host, port = own.bootstrap_of("SECOND").split(":")
-    assert int(port) != own.brokers[0].port
+def test_up_applies_listeners_and_properties(private_sandbox: Sandbox) -> None:
+    host, port = private_sandbox.bootstrap_of("SECOND").split(":")
+    assert int(port) != private_sandbox.brokers[0].port
     assert api_versions(host, int(port))
-    assert "num.partitions=7\n" in (own.folder / "broker-1" / "server.properties").read_text()
+    assert "num.partitions=7\n" in (private_sandbox.folder / "broker-1" / "server.properties").read_text()
 
 
-def test_pause_and_resume_a_broker(own: Sandbox) -> None:
-    own.pause(1)
-    assert own.status().brokers == {1: "paused"}
-    own.resume(1)
-    own.wait_ready(timeout=60)
-    assert own.status().brokers == {1: "running"}
+def test_pause_and_resume_a_broker(private_sandbox: Sandbox) -> None:
+    private_sandbox.pause(1)
+    assert private_sandbox.status().brokers == {1: "paused"}
+    private_sandbox.resume(1)
+    private_sandbox.wait_ready(timeout=60)
+    assert private_sandbox.status().brokers == {1: "running"}
 
 
-def test_kill_and_restart_keep_port_and_data(own: Sandbox) -> None:
-    before = own.brokers[0]
-    own.kill(1)
-    assert own.status().brokers == {1: "gone"}
-    own.restart(1)
-    assert own.brokers[0].port == before.port
-    assert own.brokers[0].pid != before.pid
-    assert own.status().brokers == {1: "running"}
+def test_kill_and_restart_keep_port_and_data(private_sandbox: Sandbox) -> None:
+    before = private_sandbox.brokers[0]
+    private_sandbox.kill(1)
+    assert private_sandbox.status().brokers == {1: "gone"}
+    private_sandbox.restart(1)
+    assert private_sandbox.brokers[0].port == before.port
+    assert private_sandbox.brokers[0].pid != before.pid
+    assert private_sandbox.status().brokers == {1: "running"}
 
 
-def test_helper_must_name_the_sandbox_folder(own: Sandbox) -> None:
+def test_helper_must_name_the_sandbox_folder(private_sandbox: Sandbox) -> None:
     with pytest.raises(SandboxError, match="does not contain"):
-        own.start_helper("stranger", [sys.executable, "-c", "pass"])
+        private_sandbox.start_helper("stranger", [sys.executable, "-c", "pass"])
 
 
-def test_unknown_broker_is_an_error(own: Sandbox) -> None:
+def test_unknown_broker_is_an_error(private_sandbox: Sandbox) -> None:
     with pytest.raises(SandboxError, match="no broker 9"):
-        own.kill(9)
+        private_sandbox.kill(9)
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return tmp_path
 
 
-def test_stale_sandbox_is_shown_replaced_and_stopped(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
-    kafka_at_hand("4.3.1")
+def test_stale_sandbox_is_shown_replaced_and_stopped(state_home: Path, require_kafka: Callable[[str], None]) -> None:
+    require_kafka("4.3.1")
     first = Sandbox.up(name="stale")
     pid = first.brokers[0].pid
     os.kill(pid, signal.SIGKILL)  # as when the machine was restarted
@@ -127,8 +129,10 @@ def test_stale_sandbox_is_shown_replaced_and_stopped(home: Path, kafka_at_hand: 
     assert Sandbox.names() == []
 
 
-def test_broker_that_rejects_its_settings_names_the_reason(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
-    kafka_at_hand("1.1.1")
+def test_broker_that_rejects_its_settings_names_the_reason(
+    state_home: Path, require_kafka: Callable[[str], None]
+) -> None:
+    require_kafka("1.1.1")
     with pytest.raises(SandboxError, match=r"num\.partitions") as raised:
         Sandbox.up("1.1.1", name="bad", properties={"num.partitions": "many"})
     assert "broker-1 of Kafka 1.1.1 ended while starting" in str(raised.value)
@@ -136,8 +140,8 @@ def test_broker_that_rejects_its_settings_names_the_reason(home: Path, kafka_at_
     Sandbox.load("bad").down()
 
 
-def test_sandbox_commands_start_show_and_stop(home: Path, kafka_at_hand: Callable[[str], None]) -> None:
-    kafka_at_hand("2.5.1")
+def test_sandbox_commands_start_show_and_stop(state_home: Path, require_kafka: Callable[[str], None]) -> None:
+    require_kafka("2.5.1")
     runner = CliRunner()
     up = runner.invoke(command, ["up", "--name", "cli", "--version", "2.5.1"], catch_exceptions=False)
     address = Sandbox.load("cli").bootstrap

@@ -17,7 +17,7 @@ from kgroups.sandbox import DEFAULT_VERSION, Sandbox
 from kgroups.sandbox.load import Load, seed_load
 from tests.integration.asking import run_kgroups
 from tests.integration.conftest import BROKERS, wanted_versions
-from tests.integration.java_says import JavaTool
+from tests.integration.java_output import JavaTool
 from tests.integration.known_world import World
 
 LOAD = Load(groups=520, partitions=10)
@@ -31,24 +31,24 @@ A_REQUEST: int = GroupQuery._field_defaults["chunk"]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "crowd" in metafunc.fixturenames:
+    if "many_groups" in metafunc.fixturenames:
         versions = [name for name in (OLDEST, DEFAULT_VERSION) if name in wanted_versions(metafunc.config)]
-        metafunc.parametrize("crowd", versions, indirect=True, scope="module")
+        metafunc.parametrize("many_groups", versions, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
-def crowd(
-    request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
+def many_groups(
+    request: pytest.FixtureRequest, require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """A cluster with nothing but the load in it."""
-    kafka_at_hand(request.param)
+    require_kafka(request.param)
     with Sandbox.up(request.param, BROKERS[request.param], name=f"pytest-{os.getpid()}-crowd") as sandbox:
         seed_load(sandbox, LOAD)
         yield World(sandbox)
 
 
-def test_describe_all_groups_has_every_row(crowd: World) -> None:
-    told = crowd.ask("describe", "--all-groups", "-o", "json")
+def test_describe_all_groups_has_every_row(many_groups: World) -> None:
+    told = many_groups.ask("describe", "--all-groups", "-o", "json")
     assert (told.code, told.err) == (0, "")
     ends = LOAD.ends()
     assert [
@@ -64,55 +64,55 @@ def test_describe_all_groups_has_every_row(crowd: World) -> None:
     }
 
 
-def test_describe_all_groups_has_states_and_members(crowd: World) -> None:
-    told = crowd.ask("describe", "--all-groups", "--state", "-o", "json")
+def test_describe_all_groups_has_states_and_members(many_groups: World) -> None:
+    told = many_groups.ask("describe", "--all-groups", "--state", "-o", "json")
     assert told.code == 0, told.err
     states = Counter(row["state"] for row in told.items)
     assert states == {"Stable": LOAD.stable_groups, "Empty": LOAD.groups - LOAD.stable_groups}
-    told = crowd.ask("describe", "--all-groups", "--members", "-o", "json")
+    told = many_groups.ask("describe", "--all-groups", "--members", "-o", "json")
     assert (told.code, len(told.items)) == (0, LOAD.stable_groups)
     assert {row["partitions"] for row in told.items} == {LOAD.partitions}
 
 
-def test_list_has_every_group_and_filters(crowd: World) -> None:
-    assert crowd.ask("list").lines == sorted(LOAD.names())
-    assert len(crowd.ask("list", "--state", "empty", "-o", "jsonl").lines) == LOAD.groups - LOAD.stable_groups
+def test_list_has_every_group_and_filters(many_groups: World) -> None:
+    assert many_groups.ask("list").lines == sorted(LOAD.names())
+    assert len(many_groups.ask("list", "--state", "empty", "-o", "jsonl").lines) == LOAD.groups - LOAD.stable_groups
 
 
-def test_describe_all_groups_needs_few_requests(crowd: World) -> None:
+def test_describe_all_groups_needs_few_requests(many_groups: World) -> None:
     """Who lists a group coordinates it: nobody is looked up. Each log is asked about once, whoever reads it."""
-    first = crowd.sandbox.bootstrap.partition(",")[0]  # alone: no second one is asked because it is slow
+    first = many_groups.sandbox.bootstrap.partition(",")[0]  # alone: no second one is asked because it is slow
     told = run_kgroups("describe", "--all-groups", "--debug", bootstrap=first)
-    brokers = len(crowd.sandbox.brokers)
-    groups = Counter(row["coordinator"]["id"] for row in crowd.ask("list", "-o", "json").items)
+    brokers = len(many_groups.sandbox.brokers)
+    groups = Counter(row["coordinator"]["id"] for row in many_groups.ask("list", "-o", "json").items)
     assert not told.sent("FindCoordinator")
     assert len(told.sent("ListGroups")) == brokers
     batches = sum(ceil(count / A_REQUEST) for count in groups.values())
     assert len(told.sent("DescribeGroups")) == batches + 2 * brokers  # each list is checked before and after
-    assert len(told.sent("OffsetFetch")) == (batches if crowd.since("3.0") else LOAD.groups)
+    assert len(told.sent("OffsetFetch")) == (batches if many_groups.since("3.0") else LOAD.groups)
     assert sum(request.keys for request in told.sent("OffsetFetch")) == LOAD.groups
     # Of every leader the ends, and the starts.
     logs = Counter(request.broker for request in told.sent("ListOffsets"))
-    assert logs == {broker.id: 2 for broker in crowd.sandbox.brokers}
+    assert logs == {broker.id: 2 for broker in many_groups.sandbox.brokers}
     assert sum(request.keys for request in told.sent("ListOffsets")) == 2 * LOAD.topics * LOAD.partitions
     assert len(told.sent("Metadata")) <= 2
     assert len(told.sent("ApiVersions")) <= brokers + 1
 
 
-def test_describe_named_groups_needs_few_requests(crowd: World) -> None:
+def test_describe_named_groups_needs_few_requests(many_groups: World) -> None:
     names = list(LOAD.names())[::5]
-    told = crowd.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
+    told = many_groups.ask("describe", *names, "--state", "--debug", "-o", "jsonl")
     assert (told.code, len(told.lines)) == (0, len(names))
     assert not told.sent("ListGroups")
-    assert len(told.sent("FindCoordinator")) == (1 if crowd.since("3.0") else len(names))
-    assert len(told.sent("DescribeGroups")) == len(crowd.sandbox.brokers)
+    assert len(told.sent("FindCoordinator")) == (1 if many_groups.since("3.0") else len(names))
+    assert len(told.sent("DescribeGroups")) == len(many_groups.sandbox.brokers)
 
 
-def test_describe_all_groups_matches_java(crowd: World) -> None:
+def test_describe_all_groups_matches_java(many_groups: World) -> None:
     """The whole table, row by row, as the newest Java tool has it; it asks group by group."""
     tool = JavaTool(DEFAULT_VERSION)
-    said = tool.ask(crowd.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
-    told = crowd.ask("describe", "--all-groups", "-o", "plain")
+    said = tool.ask(many_groups.sandbox.bootstrap, "--describe", "--all-groups", limit=600)
+    told = many_groups.ask("describe", "--all-groups", "-o", "plain")
     theirs = [{header: text or "-" for header, text in row.items()} for row in said.rows]
     assert len(theirs) == LOAD.groups * LOAD.partitions
     assert sorted(map(tuple, (row.items() for row in told.table))) == sorted(
@@ -120,8 +120,8 @@ def test_describe_all_groups_matches_java(crowd: World) -> None:
     )
 
 
-def test_closed_pipe_ends_silently(crowd: World) -> None:
-    command = [sys.executable, "-m", "kgroups", "describe", "--all-groups", "-b", crowd.sandbox.bootstrap]
+def test_closed_pipe_ends_silently(many_groups: World) -> None:
+    command = [sys.executable, "-m", "kgroups", "describe", "--all-groups", "-b", many_groups.sandbox.bootstrap]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout and process.stderr
         assert process.stdout.readline().startswith(b"GROUP ")
@@ -130,13 +130,13 @@ def test_closed_pipe_ends_silently(crowd: World) -> None:
     assert process.returncode == 128 + signal.SIGPIPE
 
 
-def test_librdkafka_gives_the_same_rows(crowd: World) -> None:
-    if crowd.version != DEFAULT_VERSION:
+def test_librdkafka_gives_the_same_rows(many_groups: World) -> None:
+    if many_groups.version != DEFAULT_VERSION:
         pytest.skip("one version is enough: it asks group by group")
     theirs = run_kgroups(
         *("describe", "--all-groups", "--transport", "librdkafka", "-o", "csv", "--timeout", "120s"),
-        bootstrap=crowd.sandbox.bootstrap,
+        bootstrap=many_groups.sandbox.bootstrap,
         limit=180,
     )
     assert theirs.code == 0
-    assert theirs.out == crowd.ask("describe", "--all-groups", "-o", "csv").out
+    assert theirs.out == many_groups.ask("describe", "--all-groups", "-o", "csv").out

@@ -15,7 +15,7 @@ from kgroups.pipeline.load.read import read_table
 from kgroups.pipeline.load.store import Store
 from kgroups.pipeline.tables import COMMITS
 from kgroups.sandbox.security import Secure
-from tests.integration.ways_in import GROUPS
+from tests.integration.auth_methods import GROUPS
 
 WAY = "sasl-ssl-scram-sha-512"
 

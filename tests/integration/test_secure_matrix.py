@@ -14,7 +14,7 @@ from kgroups.sandbox.security import Secure
 from kgroups.sandbox.security.client_configs import protocol_of
 from kgroups.sandbox.security.users import OPERATOR
 from tests.integration.asking import run_here
-from tests.integration.ways_in import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
+from tests.integration.auth_methods import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
 
 LESS = "kgroups: note: librdkafka lists groups of consumers only: Connect, share and streams groups are left out\n"
 
@@ -25,7 +25,7 @@ def test_auth_methods_cover_the_kafka_version(secure: Secure) -> None:
 
 
 @pytest.fixture
-def open_way(way: str, secure: Secure, monkeypatch: pytest.MonkeyPatch) -> str:
+def usable_way(way: str, secure: Secure, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same, when there is all that it needs."""
     if "gssapi" in way:
         if secure.kerberos is None:
@@ -34,23 +34,23 @@ def open_way(way: str, secure: Secure, monkeypatch: pytest.MonkeyPatch) -> str:
     return way
 
 
-def test_java_connects(open_way: str, secure: Secure, java_lists: JavaLists) -> None:
-    said = java_lists.by(open_way)
-    if (refusal := NOT_BY_JAVA.get((secure.sandbox.version.name, open_way))) is not None:
+def test_java_connects(usable_way: str, secure: Secure, java_lists: JavaLists) -> None:
+    said = java_lists.by(usable_way)
+    if (refusal := NOT_BY_JAVA.get((secure.sandbox.version.name, usable_way))) is not None:
         assert refusal in said.err
     else:
         assert sorted(said.names) == GROUPS.names(), said.err
 
 
-def test_kgroups_connects_like_java(open_way: str, secure: Secure) -> None:
-    told = run_here("list", "--command-config", str(secure.file(open_way)), "--timeout", "20s")
+def test_kgroups_connects_like_java(usable_way: str, secure: Secure) -> None:
+    told = run_here("list", "--command-config", str(secure.file(usable_way)), "--timeout", "20s")
     assert (told.code, told.lines, told.err) == (0, GROUPS.names(), "")
 
 
-def test_librdkafka_connects_like_java(open_way: str, secure: Secure) -> None:
+def test_librdkafka_connects_like_java(usable_way: str, secure: Secure) -> None:
     words = ("--transport", Transport.LIBRDKAFKA.value, "--timeout", "20s")
-    told = run_here("list", "--command-config", str(secure.file(open_way)), *words)
-    if "gssapi" in open_way:
+    told = run_here("list", "--command-config", str(secure.file(usable_way)), *words)
+    if "gssapi" in usable_way:
         assert (told.code, told.out) == (2, "")
         assert told.err.count("\n") == 1 and "GSSAPI" in told.err and "--transport wire" in told.err
     else:

@@ -9,10 +9,10 @@ import pytest
 from kgroups.config.settings import Transport
 from kgroups.sandbox.security import Secure
 from tests.integration.asking import Answer, run_here
-from tests.integration.misuse import MISUSES
-from tests.integration.misused import Misused
-from tests.integration.watched import Leaks
-from tests.integration.ways_in import GROUPS
+from tests.integration.auth_methods import GROUPS
+from tests.integration.bad_config_runs import Misused
+from tests.integration.bad_configs import MISUSES
+from tests.integration.secret_scan import Leaks
 
 UNBOUNDED = 30.0
 """Seconds that --timeout is by itself: whoever was told half of that takes less, on any machine."""
@@ -33,30 +33,30 @@ def check(answer: Answer, code: int, says: str) -> None:
     assert answer.seconds < UNBOUNDED
 
 
-def test_misuse_over_wire_is_one_line_error(misuse: str, misused: Misused) -> None:
+def test_misuse_over_wire_is_one_line_error(misuse: str, misuse_results: Misused) -> None:
     expected = MISUSES[misuse]
-    check(misused.answers[misuse, Transport.WIRE], expected.code, expected.says)
+    check(misuse_results.answers[misuse, Transport.WIRE], expected.code, expected.says)
 
 
-def test_misuse_over_librdkafka_is_one_line_error(misuse: str, misused: Misused) -> None:
+def test_misuse_over_librdkafka_is_one_line_error(misuse: str, misuse_results: Misused) -> None:
     expected = MISUSES[misuse]
-    answer = misused.answers.get((misuse, Transport.LIBRDKAFKA))
+    answer = misuse_results.answers.get((misuse, Transport.LIBRDKAFKA))
     assert (answer is None) == (expected.librdkafka is None)
     if answer and expected.librdkafka:
         check(answer, expected.code, expected.librdkafka)
 
 
-def test_misuse_output_shows_no_secret(misused: Misused, secure: Secure) -> None:
+def test_misuse_output_shows_no_secret(misuse_results: Misused, secure: Secure) -> None:
     leaks = Leaks(secure)
     assert leaks.in_(f"password={secure.users['operator']}") and leaks.in_("Bearer eyJhbGciOiJSUzI1NiIsInR5cCI6")
-    for cell, answer in misused.answers.items():
+    for cell, answer in misuse_results.answers.items():
         assert not leaks.in_(answer.out + answer.err), cell
 
 
-def test_misuse_command_lines_show_no_secret(misused: Misused, secure: Secure) -> None:
+def test_misuse_command_lines_show_no_secret(misuse_results: Misused, secure: Secure) -> None:
     leaks = Leaks(secure)
-    assert any("misuse-wrong-password-plain.properties" in line for line in misused.command_lines)
-    assert not [line for line in misused.command_lines if leaks.in_(line)]
+    assert any("misuse-wrong-password-plain.properties" in line for line in misuse_results.command_lines)
+    assert not [line for line in misuse_results.command_lines if leaks.in_(line)]
 
 
 @pytest.mark.parametrize("transport", Transport)

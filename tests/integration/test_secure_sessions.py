@@ -18,7 +18,7 @@ from kgroups.net.connection import Exchange
 from kgroups.sandbox.security import Secure
 from kgroups.sandbox.security.client_configs import unsecured
 from kgroups.sandbox.security.users import OPERATOR
-from tests.integration.ways_in import GROUPS
+from tests.integration.auth_methods import GROUPS
 
 SIGN_INS = 3
 """How often a client signs in while it stays."""

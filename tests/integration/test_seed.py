@@ -82,7 +82,7 @@ def test_seed_repeated_changes_nothing(world: World) -> None:
 
 
 @pytest.fixture(scope="module")
-def loaded(cluster: Sandbox) -> Iterator[Sandbox]:
+def loaded_sandbox(cluster: Sandbox) -> Iterator[Sandbox]:
     """One of the same version for itself: forty groups more would be in others' way. Of the oldest and the newest."""
     with Sandbox.up(cluster.version.name, name=f"{cluster.name}-load") as sandbox:
         done = seed(sandbox, *SHAPE)
@@ -91,14 +91,14 @@ def loaded(cluster: Sandbox) -> Iterator[Sandbox]:
 
 
 @oldest_and_newest
-def test_load_groups_are_listed(loaded: Sandbox) -> None:
-    states = {item["group"]: item["state"] for item in items(loaded, "list", "--state")}
+def test_load_groups_are_listed(loaded_sandbox: Sandbox) -> None:
+    states = {item["group"]: item["state"] for item in items(loaded_sandbox, "list", "--state")}
     assert states == {name: "Stable" if name.startswith("stable-") else "Empty" for name in LOAD.names()}
 
 
 @oldest_and_newest
-def test_load_groups_have_commits_and_assignments(loaded: Sandbox) -> None:
-    rows = items(loaded, "describe", "--all-groups")
+def test_load_groups_have_commits_and_assignments(loaded_sandbox: Sandbox) -> None:
+    rows = items(loaded_sandbox, "describe", "--all-groups")
     for name in LOAD.names():
         own = [row for row in rows if row["group"] == name]
         assert {row["topic"] for row in own} == {LOAD.topic_of(name)}
@@ -108,28 +108,28 @@ def test_load_groups_have_commits_and_assignments(loaded: Sandbox) -> None:
 
 
 @oldest_and_newest
-def test_load_repeated_changes_nothing_and_other_load_is_refused(loaded: Sandbox) -> None:
-    same, other = seed(loaded, *SHAPE), seed(loaded, "--groups", "41")
+def test_load_repeated_changes_nothing_and_other_load_is_refused(loaded_sandbox: Sandbox) -> None:
+    same, other = seed(loaded_sandbox, *SHAPE), seed(loaded_sandbox, "--groups", "41")
     assert (same.returncode, "already has these 40 groups" in same.stderr) == (0, True)
     assert (other.returncode, "already has other load groups" in other.stderr) == (1, True)
 
 
 @oldest_and_newest
-def test_heartbeater_rejoins_a_forgotten_member(loaded: Sandbox) -> None:
+def test_heartbeater_rejoins_a_forgotten_member(loaded_sandbox: Sandbox) -> None:
     forgotten = consumer("forgotten", {"load-0": 5})._replace(member_id="nobody", generation=3)
-    (member,), complaints = asyncio.run(beat_round(loaded.bootstrap, [forgotten]))
+    (member,), complaints = asyncio.run(beat_round(loaded_sandbox.bootstrap, [forgotten]))
     assert not complaints
     assert member.member_id != forgotten.member_id
-    (again,), _ = asyncio.run(beat_round(loaded.bootstrap, [member]))
+    (again,), _ = asyncio.run(beat_round(loaded_sandbox.bootstrap, [member]))
     assert again == member
-    (row,) = items(loaded, "describe", "forgotten", "--members")
+    (row,) = items(loaded_sandbox, "describe", "forgotten", "--members")
     assert (row["consumer_id"], row["partitions"]) == (member.member_id, 5)
 
 
 def test_down_stops_the_helpers(
-    kafka_at_hand: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    require_kafka: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kafka_at_hand("2.8.2")
+    require_kafka("2.8.2")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with Sandbox.up("2.8.2", name="seeded") as sandbox:
         done = seed(sandbox)

@@ -29,8 +29,8 @@ SMALL = "-XX:TieredStopAtLevel=1"
 
 
 @pytest.fixture(scope="module")
-def kafka(kafka_at_hand: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    kafka_at_hand("4.3.1")
+def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    require_kafka("4.3.1")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         with Sandbox.up(name="cluster") as sandbox:

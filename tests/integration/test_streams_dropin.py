@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from kgroups.cli.kafka.streams_groups import TOOL
-from tests.integration.java_says import JavaTool, Said
+from tests.integration.java_output import JavaTool, Said
 from tests.integration.streams_table import ACTS, COMMAND_LINES, QUESTIONS, REFUSED, RESETS
 from tests.integration.streams_world import BUSY, IDLE, TOPIC, StreamsWorld
 from tests.integration.test_dropin import Ran, agree, alike, complaint

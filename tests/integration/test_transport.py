@@ -11,8 +11,8 @@ import pytest
 
 from tests.integration.asking import Answer, Row
 from tests.integration.known_world import World
+from tests.integration.transient_groups import COMPLETING, TransientGroups
 from tests.integration.versions import oldest_and_newest
-from tests.integration.visitors import COMPLETING, Visitors
 
 pytestmark = oldest_and_newest
 
@@ -115,6 +115,6 @@ def test_other_protocol_types_are_refused(world: World) -> None:
     assert "librdkafka does not list groups of protocol type 'connect'" in told.err
 
 
-def test_rebalancing_group_matches_the_wire(world: World, visitors: Visitors) -> None:
+def test_rebalancing_group_matches_the_wire(world: World, transient_groups: TransientGroups) -> None:
     wire, other = both(world, "describe", COMPLETING, "--state")
     assert (other.code, other.items) == (0, wire.items)

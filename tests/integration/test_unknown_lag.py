@@ -51,11 +51,11 @@ class Scene(NamedTuple):
 
 
 def test_lag_is_unknown_in_every_command_while_the_leader_is_down(
-    request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]
+    request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    kafka_at_hand(DEFAULT_VERSION)
+    require_kafka(DEFAULT_VERSION)
     kept = {"broker.session.timeout.ms": "3600000"}  # it stays the leader
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-unknown", properties=kept) as sandbox:
         scene = prepared(sandbox)

@@ -124,7 +124,7 @@ def complete(told: Told) -> bool:
 
 
 @pytest.fixture
-def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For undo files."""
     monkeypatch.chdir(tmp_path)
 
@@ -144,17 +144,17 @@ def run_all(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("seeds", chunks(IN_CI), ids=str)
-def test_random_schedules_give_true_answers(seeds: range, somewhere: None) -> None:
+def test_random_schedules_give_true_answers(seeds: range, _in_tmp_path: None) -> None:
     run_all(seeds)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seeds", chunks(IN_SOAK), ids=str)
-def test_more_random_schedules_give_true_answers(seeds: range, somewhere: None) -> None:
+def test_more_random_schedules_give_true_answers(seeds: range, _in_tmp_path: None) -> None:
     run_all(seeds)
 
 
-def test_schedule_of_given_seed_gives_true_answers(request: pytest.FixtureRequest, somewhere: None) -> None:
+def test_schedule_of_given_seed_gives_true_answers(request: pytest.FixtureRequest, _in_tmp_path: None) -> None:
     seed = request.config.getoption("--seed")
     if seed is None:
         pytest.skip("replays the schedule that --seed names")

@@ -83,7 +83,7 @@ def test_generated_responses_have_unknown_tags_in_nested_structs() -> None:
 
 
 @pytest.fixture
-def newest(monkeypatch: pytest.MonkeyPatch) -> str:
+def future_version(monkeypatch: pytest.MonkeyPatch) -> str:
     """Brokers that speak seven more versions of everything, and APIs of which nobody has heard."""
     later = {key: (oldest, newest + 7) for key, (oldest, newest) in versions.KAFKA["4.4.0"].items()}
     monkeypatch.setitem(versions.KAFKA, "99.0.0", later | {29_999: (0, 12), 30_000: (3, 4)})
@@ -91,9 +91,9 @@ def newest(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=("app", "plain", "missing"))])
-def test_newer_brokers_receive_known_versions(newest: str, selection: Selection) -> None:
+def test_newer_brokers_receive_known_versions(future_version: str, selection: Selection) -> None:
     answers = []
-    for version in ("4.4.0", newest):
+    for version in ("4.4.0", future_version):
         fakes = FakeCluster(2, version), FakeCluster(2, version)
         for fake in fakes:
             open_shop(fake)

@@ -25,15 +25,15 @@ def test_derived_tables_match_schemas_and_stored_tables() -> None:
 
 
 @pytest.fixture(scope="module")
-def nothing(spark: SparkSession) -> Tables:
+def empty_tables(spark: SparkSession) -> Tables:
     return Tables(**{name: spark.createDataFrame(table) for name, table in History().arrow().items()})
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_derived_table_of_no_rows_has_its_schema(name: str, nothing: Tables, spark: SparkSession) -> None:
+def test_derived_table_of_no_rows_has_its_schema(name: str, empty_tables: Tables, spark: SparkSession) -> None:
     table, job = DERIVED[name]
     with small(spark):
-        found = job(nothing, SPAN, Rules())
+        found = job(empty_tables, SPAN, Rules())
         assert found.toArrow().num_rows == 0
     assert [(field.name, field.dataType) for field in found.schema] == [
         (field.name, field.dataType) for field in spark.createDataFrame([], ddl(table)).schema
@@ -41,7 +41,7 @@ def test_derived_table_of_no_rows_has_its_schema(name: str, nothing: Tables, spa
 
 
 @pytest.fixture(scope="module")
-def elsewhere(history: History, spark: SparkSession) -> Tables:
+def shuffled_tables(history: History, spark: SparkSession) -> Tables:
     """The same rows, in no order."""
 
     def shuffled(rows: pa.Table) -> DataFrame:
@@ -53,13 +53,13 @@ def elsewhere(history: History, spark: SparkSession) -> Tables:
 
 @pytest.mark.parametrize("name", DERIVED)
 def test_derived_table_does_not_depend_on_row_placement(
-    name: str, elsewhere: Tables, spark: SparkSession, derived: Callable[[str], list[Row]]
+    name: str, shuffled_tables: Tables, spark: SparkSession, derived: Callable[[str], list[Row]]
 ) -> None:
     with small(spark, partitions=2):
-        found = DERIVED[name].job(elsewhere, SPAN, RULES).toArrow().to_pylist()
+        found = DERIVED[name].job(shuffled_tables, SPAN, RULES).toArrow().to_pylist()
     assert found and ordered(found) == derived(name)
 
 
-def test_naive_datetime_is_rejected(nothing: Tables) -> None:
+def test_naive_datetime_is_rejected(empty_tables: Tables) -> None:
     with pytest.raises(ValueError, match="without a zone: 2026-03-01 12:00:00"):
-        DERIVED["lag"].job(nothing, Span(NOON.replace(tzinfo=None), at(1)), Rules())
+        DERIVED["lag"].job(empty_tables, Span(NOON.replace(tzinfo=None), at(1)), Rules())

@@ -95,7 +95,7 @@ FILTERS = [
 
 
 @pytest.fixture(params=["true", "false"], ids=["pushdown", "no-pushdown"])
-def pushing(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
+def with_and_without_pushdown(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
     """Both values of the session's setting: other sources may need it, and answers must not depend on it."""
     before = spark.conf.get(PUSHDOWN, None)
     spark.conf.set(PUSHDOWN, request.param)
@@ -107,18 +107,18 @@ def pushing(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Non
 
 
 @pytest.fixture
-def truth(load: Load) -> dict[str, list[dict[str, Any]]]:
+def unfiltered_rows(load: Load) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table, by a scan of its own."""
     return {name: [row.asDict(recursive=True) for row in load(name).collect()] for name in LIVE}
 
 
 @pytest.mark.parametrize(("table", "condition"), FILTERS, ids=[f"{table}: {text}" for table, text in FILTERS])
 def test_live_filter_gives_the_same_rows_as_spark(
-    load: Load, spark: SparkSession, table: str, condition: str, truth: dict[str, list[dict[str, Any]]]
+    load: Load, spark: SparkSession, table: str, condition: str, unfiltered_rows: dict[str, list[dict[str, Any]]]
 ) -> None:
     """Filtered by the source's scan = filtered by Spark from rows that no source can narrow; and all rows again."""
     live = load(table)
-    kept = spark.createDataFrame(truth[table], live.schema)
+    kept = spark.createDataFrame(unfiltered_rows[table], live.schema)
     assert rows(live.where(condition)) == rows(kept.where(condition))
     assert rows(live) == rows(kept)
 
@@ -127,7 +127,7 @@ GROUPS_OF = {"idle": 1, "orders": 3, "orders-old": 2, "new": 2}
 """Group -> its rows of offsets in the fake world."""
 
 
-@pytest.mark.usefixtures("pushing")
+@pytest.mark.usefixtures("with_and_without_pushdown")
 def test_dataframe_is_reused_after_a_filter(load: Load) -> None:
     live = load("offsets")
     everything = live.count()
@@ -141,7 +141,7 @@ def test_dataframe_is_reused_after_a_filter(load: Load) -> None:
     assert live.count() == everything
 
 
-@pytest.mark.usefixtures("pushing")
+@pytest.mark.usefixtures("with_and_without_pushdown")
 def test_union_of_two_filters(load: Load) -> None:
     live = load("offsets")
     first, second = (live.where(f"`group` = '{name}'") for name in ("orders", "orders-old"))
@@ -151,7 +151,7 @@ def test_union_of_two_filters(load: Load) -> None:
     assert first.count() == 3 and second.count() == 2
 
 
-@pytest.mark.usefixtures("pushing")
+@pytest.mark.usefixtures("with_and_without_pushdown")
 def test_self_join_of_filtered_and_unfiltered(load: Load) -> None:
     live = load("offsets")
     everything = live.count()
@@ -163,7 +163,7 @@ def test_self_join_of_filtered_and_unfiltered(load: Load) -> None:
     assert live.count() == everything
 
 
-@pytest.mark.usefixtures("pushing")
+@pytest.mark.usefixtures("with_and_without_pushdown")
 def test_cache_after_and_before_a_filter(load: Load) -> None:
     live = load("offsets")
     orders = live.where("`group` = 'orders'").cache()
@@ -179,7 +179,7 @@ def test_cache_after_and_before_a_filter(load: Load) -> None:
     assert live.count() == everything
 
 
-@pytest.mark.usefixtures("pushing")
+@pytest.mark.usefixtures("with_and_without_pushdown")
 def test_view_is_reused_by_sql(load: Load, spark: SparkSession) -> None:
     load("offsets").createOrReplaceTempView("live_reused")
     try:

@@ -149,14 +149,14 @@ def rows() -> dict[Table, list[Row]]:
 
 
 @pytest.fixture(scope="module")
-def gathered(spark: SparkSession) -> ReportData:
+def report_data(spark: SparkSession) -> ReportData:
     frames = {table.name: frame(spark, table, *written) for table, written in rows().items()}
     with small(spark):
         return gather(frames, HOUR, "cluster", FEW)
 
 
-def test_report_lag_is_the_worst_of_each_bucket_for_top_groups(gathered: ReportData) -> None:
-    found = gathered.lag
+def test_report_lag_is_the_worst_of_each_bucket_for_top_groups(report_data: ReportData) -> None:
+    found = report_data.lag
     assert [(series.group, series.peak, series.last) for series in found.series.rows] == [
         ("big", 900, 10),
         ("middle", 300, 300),
@@ -167,22 +167,22 @@ def test_report_lag_is_the_worst_of_each_bucket_for_top_groups(gathered: ReportD
     assert [tuple(point) for point in found.series.rows[0].points] == [(at(1800), 900, 9000), (at(3300), 10, 70)]
 
 
-def test_report_charts_start_with_the_history(gathered: ReportData) -> None:
-    assert gathered.period == HOUR
-    assert gathered.shown == Period(at(1800), at(3600))
+def test_report_charts_start_with_the_history(report_data: ReportData) -> None:
+    assert report_data.period == HOUR
+    assert report_data.shown == Period(at(1800), at(3600))
 
 
-def test_report_commits_of_top_groups_and_of_all_others(gathered: ReportData) -> None:
-    busiest, others = gathered.rate.series.rows
+def test_report_commits_of_top_groups_and_of_all_others(report_data: ReportData) -> None:
+    busiest, others = report_data.rate.series.rows
     assert (busiest.group, busiest.commits, others.group, others.commits) == ("big", 66, None, 31)
-    assert gathered.rate.series.total == 3
+    assert report_data.rate.series.total == 3
     assert [point.progress for point in busiest.points] == [None]  # unknown in a part is unknown
     assert [tuple(point) for point in others.points] == [(at(1800), 30, 5), (at(2400), 1, 1)]
-    assert gathered.rate.bucket == timedelta(minutes=5)
+    assert report_data.rate.bucket == timedelta(minutes=5)
 
 
-def test_report_rebalances_are_the_latest_of_top_groups(gathered: ReportData) -> None:
-    found = gathered.rebalances
+def test_report_rebalances_are_the_latest_of_top_groups(report_data: ReportData) -> None:
+    found = report_data.rebalances
     assert found.lanes == Kept((Lane("big", 4, 7), Lane("middle", 2, None)), 3)
     assert [(mark.group, mark.time) for mark in found.marks.rows] == [
         ("big", at(34 * 60)),
@@ -202,26 +202,30 @@ def test_report_rebalance_has_first_names_and_unknown_values(spark: SparkSession
     assert (second.joined, second.joined_names, second.left, second.pause_ms) == (None, (), None, 7)
 
 
-def test_report_groups_are_ordered_by_verdict(gathered: ReportData) -> None:
-    assert [row.group for row in gathered.groups.rows.rows] == ["middle", "big", "small", "new"]
-    assert gathered.groups.rows.rows[1] == GroupRow(
+def test_report_groups_are_ordered_by_verdict(report_data: ReportData) -> None:
+    assert [row.group for row in report_data.groups.rows.rows] == ["middle", "big", "small", "new"]
+    assert report_data.groups.rows.rows[1] == GroupRow(
         "big", "classic", "Stable", at(60), "LIVE", "WARN", 10, 70, 2, 3, at(3000)
     )
-    assert gathered.groups.rows.rows[3].verdict is None
-    assert Tally("DELETED", "Dead", None, 1) in gathered.groups.tallies
-    assert (gathered.groups.number(), gathered.groups.number(verdict="WARN"), gathered.groups.rows.total) == (4, 1, 4)
+    assert report_data.groups.rows.rows[3].verdict is None
+    assert Tally("DELETED", "Dead", None, 1) in report_data.groups.tallies
+    assert (report_data.groups.number(), report_data.groups.number(verdict="WARN"), report_data.groups.rows.total) == (
+        4,
+        1,
+        4,
+    )
 
 
-def test_report_consumers_list_current_members_first(gathered: ReportData) -> None:
-    assert gathered.consumers.total == 5
-    assert [(row.topic, row.group) for row in gathered.consumers.rows] == [
+def test_report_consumers_list_current_members_first(report_data: ReportData) -> None:
+    assert report_data.consumers.total == 5
+    assert [(row.topic, row.group) for row in report_data.consumers.rows] == [
         ("a", "middle"), ("a", "old"), ("t", "big"), ("t", "small"),
     ]  # fmt: skip
-    assert gathered.consumers.rows[2] == Consumer("t", "big", 2, 3, ("a@/10.0.0.1", "c@/10.0.0.1"), at(51 * 60))
+    assert report_data.consumers.rows[2] == Consumer("t", "big", 2, 3, ("a@/10.0.0.1", "c@/10.0.0.1"), at(51 * 60))
 
 
-def test_report_anomalies_are_latest_first_with_counts(gathered: ReportData) -> None:
-    found = gathered.anomalies
+def test_report_anomalies_are_latest_first_with_counts(report_data: ReportData) -> None:
+    found = report_data.anomalies
     assert found.rows.total == 5
     assert found.rows.rows[0] == Anomaly("coverage_gap", None, at(15), at(16), None, None, None, None)
     assert [tuple(each) for each in found.counts] == [
@@ -234,8 +238,8 @@ def test_report_anomalies_are_latest_first_with_counts(gathered: ReportData) -> 
     )
 
 
-def test_report_lists_stale_groups_and_expiring_offsets(gathered: ReportData) -> None:
-    assert gathered.stale == Kept(
+def test_report_lists_stale_groups_and_expiring_offsets(report_data: ReportData) -> None:
+    assert report_data.stale == Kept(
         (
             Stale("middle", "classic", "STALE", None, 2, at(600), 3_000_000, None),
             Stale("small", "classic", "EMPTY", "Empty", 2, at(3000), 600_000, None),
@@ -243,11 +247,11 @@ def test_report_lists_stale_groups_and_expiring_offsets(gathered: ReportData) ->
         ),
         3,
     )
-    assert gathered.expiring == Kept((Expiring("small", "t", 3, at(0), at(4000), 400_000),), 1)
+    assert report_data.expiring == Kept((Expiring("small", "t", 3, at(0), at(4000), 400_000),), 1)
 
 
-def test_report_completeness_ignores_partitions_without_history(gathered: ReportData) -> None:
-    found = gathered.completeness
+def test_report_completeness_ignores_partitions_without_history(report_data: ReportData) -> None:
+    found = report_data.completeness
     assert (found.known_since, found.unknown, found.missing, found.hung) == (at(900), 0, 5, 2)
     assert (found.records, found.last_time) == (30, at(3550))
     assert found.parts.rows[-1] == LogPart(0, 10, 1.0, 0, at(3000), at(3500), 0, True)

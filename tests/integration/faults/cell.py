@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.truth import Offset, Told
+from tests.integration.faults.faulty_cluster import VICTIM, FaultyCluster
+from tests.integration.faults.retries import KEYS, Tried, attempt, fairly
 from tests.integration.faults.table import COMMANDS, IN_CI, PENDING, TROUBLES, WORDS, Expected, cells, codes
-from tests.integration.faults.trying import KEYS, Tried, attempt, fairly
-from tests.integration.faults.victim import VICTIM, Victim
 
 
 def parameters(*, replicated: bool) -> list[object]:
@@ -28,7 +28,7 @@ def _marks_of(cell: tuple[str, str]) -> list[pytest.MarkDecorator]:
     return marks
 
 
-def check_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
+def check_cell(faulty_cluster: FaultyCluster, fault: str, command: str, tmp_path: Path) -> None:
     trouble, word = TROUBLES[fault], cells()[fault, command]
     expected = WORDS[word]
 
@@ -42,7 +42,9 @@ def check_cell(victim: Victim, fault: str, command: str, tmp_path: Path) -> None
         return found
 
     tried = fairly(
-        lambda bounds: attempt(victim, command, trouble.begin(victim, COMMANDS[command], bounds), tmp_path, bounds),
+        lambda bounds: attempt(
+            faulty_cluster, command, trouble.begin(faulty_cluster, COMMANDS[command], bounds), tmp_path, bounds
+        ),
         demands,
         trouble.healthy,
     )

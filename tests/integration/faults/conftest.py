@@ -8,7 +8,7 @@ import pytest
 
 from kgroups.sandbox import DEFAULT_VERSION
 from tests.integration.conftest import needs_kafka, wanted_versions
-from tests.integration.faults.trying import attempts, unfair
+from tests.integration.faults.retries import attempts, unfair
 
 HERE = Path(__file__).parent
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final, NamedTuple
 
+from tests.integration.faults.faulty_cluster import VICTIM, FaultyCluster
 from tests.integration.faults.proxy import Fault
 from tests.integration.faults.running import Bounds
-from tests.integration.faults.victim import VICTIM, Victim
 
 BOUNDS: Final = Bounds(timeout=8.0, broker_timeout=1.5)
 FLOOR: Final = 15.0
@@ -55,7 +55,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
 ALL: Final = frozenset({1, 2, 3})
 OTHERS: Final = ALL - {VICTIM}
 
-Begin = Callable[[Victim, Command, Bounds], AbstractContextManager[None]]
+Begin = Callable[[FaultyCluster, Command, Bounds], AbstractContextManager[None]]
 
 
 class Trouble(NamedTuple):
@@ -69,12 +69,12 @@ class Trouble(NamedTuple):
 
 
 def _from_the_start(fault: Fault, *brokers: int, healthy: frozenset[int] = OTHERS) -> Trouble:
-    return Trouble(lambda victim, command, bounds: victim.proxy.faulty(fault, *brokers), healthy)
+    return Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.proxy.faulty(fault, *brokers), healthy)
 
 
 def _midway(fault: Fault) -> Trouble:
     """From when the command sends the request that matters."""
-    return Trouble(lambda victim, command, bounds: victim.proxy.faulty_at([command.at], fault, VICTIM))
+    return Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.proxy.faulty_at([command.at], fault, VICTIM))
 
 
 def _answers(**what: object) -> Fault:
@@ -90,7 +90,9 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
     "delayed-answers": _from_the_start(_answers(delay=0.2), VICTIM, healthy=ALL),
     "bandwidth": _from_the_start(Fault(rate=100_000), healthy=ALL),
     "too-slow": Trouble(
-        lambda victim, command, bounds: victim.proxy.faulty(Fault(delay=2 * bounds.broker_timeout), VICTIM)
+        lambda faulty_cluster, command, bounds: faulty_cluster.proxy.faulty(
+            Fault(delay=2 * bounds.broker_timeout), VICTIM
+        )
     ),
     "cut-hello": _from_the_start(_answers(cut=300), VICTIM),
     "cut-answer": _from_the_start(_answers(cut=AFTER_VERSIONS), VICTIM),
@@ -100,16 +102,16 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
     "reset": _from_the_start(Fault(reset=True), VICTIM),
     "black-hole": _from_the_start(Fault(black_hole=True), VICTIM),
     "all-black": _from_the_start(Fault(black_hole=True), healthy=frozenset()),
-    "stopped": Trouble(lambda victim, command, bounds: victim.paused()),
-    "killed": Trouble(lambda victim, command, bounds: victim.killed()),
-    "fenced": Trouble(lambda victim, command, bounds: victim.fenced()),
+    "stopped": Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.paused()),
+    "killed": Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.killed()),
+    "fenced": Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.fenced()),
     "midway-mute": _midway(_answers(mute=True)),
     "midway-cut": _midway(_answers(cut=9)),
     "midway-half-open": _midway(Fault(half_open=True)),
     "midway-reset": _midway(Fault(reset=True)),
-    "midway-stopped": Trouble(lambda victim, command, bounds: victim.paused_at(command.at)),
-    "midway-killed": Trouble(lambda victim, command, bounds: victim.killed_at(command.at)),
-    "rolling": Trouble(lambda victim, command, bounds: victim.restarting(), replicated=True),
+    "midway-stopped": Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.paused_at(command.at)),
+    "midway-killed": Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.killed_at(command.at)),
+    "rolling": Trouble(lambda faulty_cluster, command, bounds: faulty_cluster.restarting(), replicated=True),
 }
 
 

@@ -15,11 +15,11 @@ from typing import Final
 import pytest
 
 from tests.integration.faults.cell import check_cell, parameters
+from tests.integration.faults.faulty_cluster import FaultyCluster
 from tests.integration.faults.proxy import PATIENCE
+from tests.integration.faults.retries import KEYS, Tried, attempt, fairly, late
 from tests.integration.faults.running import Bounds
 from tests.integration.faults.table import COMMANDS
-from tests.integration.faults.trying import KEYS, Tried, attempt, fairly, late
-from tests.integration.faults.victim import Victim
 
 COMMANDS_MEANWHILE: Final = 240
 REPLICATED: Final = {
@@ -35,20 +35,20 @@ READS: Final = [name for name in COMMANDS if name not in KEYS]
 
 
 @pytest.fixture(scope="module")
-def victim(needs_newest: None) -> Iterator[Victim]:
-    with Victim.up(f"pytest-{os.getpid()}-rolling", REPLICATED) as started:
+def faulty_cluster(needs_newest: None) -> Iterator[FaultyCluster]:
+    with FaultyCluster.up(f"pytest-{os.getpid()}-rolling", REPLICATED) as started:
         yield started
 
 
 @contextmanager
-def rolling(victim: Victim) -> Iterator[list[int]]:
+def rolling(faulty_cluster: FaultyCluster) -> Iterator[list[int]]:
     """Restart broker after broker with SIGTERM, until the block ends; gives the brokers restarted so far."""
     over, restarted = threading.Event(), list[int]()
 
     def roll() -> None:
         for broker in cycle((1, 2, 3)):
-            victim.sandbox.terminate(broker)
-            victim.sandbox.restart(broker, timeout=PATIENCE)
+            faulty_cluster.sandbox.terminate(broker)
+            faulty_cluster.sandbox.restart(broker, timeout=PATIENCE)
             restarted.append(broker)
             if over.wait(1) and len(restarted) >= 3:
                 return
@@ -60,7 +60,7 @@ def rolling(victim: Victim) -> Iterator[list[int]]:
         finally:
             over.set()
             rolling.result()
-            victim.wait_for_leaders()
+            faulty_cluster.wait_for_leaders()
 
 
 def problems(tried: Tried) -> list[str]:
@@ -78,16 +78,16 @@ def problems(tried: Tried) -> list[str]:
     return silent
 
 
-def run_all(victim: Victim, count: int, folder: Path) -> None:
+def run_all(faulty_cluster: FaultyCluster, count: int, folder: Path) -> None:
     failed, codes = [], []
-    truth = victim.truth()
+    truth = faulty_cluster.truth()
 
     def ask(command: str, bounds: Bounds) -> Tried:
-        tried = attempt(victim, command, nullcontext(), folder, bounds, truth)
+        tried = attempt(faulty_cluster, command, nullcontext(), folder, bounds, truth)
         tried.problems = problems(tried)
         return tried
 
-    with rolling(victim) as restarted:
+    with rolling(faulty_cluster) as restarted:
         for number, command in zip(range(count), cycle(READS)):
             tried = fairly(partial(ask, command), late, ())
             codes.append(tried.ran.code)
@@ -100,13 +100,13 @@ def run_all(victim: Victim, count: int, folder: Path) -> None:
 
 @pytest.mark.parametrize(("fault", "command"), parameters(replicated=True))
 def test_command_during_broker_restart_matches_the_table(
-    victim: Victim, fault: str, command: str, tmp_path: Path
+    faulty_cluster: FaultyCluster, fault: str, command: str, tmp_path: Path
 ) -> None:
     """One broker restarts, and hands over what it leads."""
-    check_cell(victim, fault, command, tmp_path)
+    check_cell(faulty_cluster, fault, command, tmp_path)
 
 
 @pytest.mark.soak
-def test_commands_during_rolling_restarts_are_complete(victim: Victim, tmp_path: Path) -> None:
+def test_commands_during_rolling_restarts_are_complete(faulty_cluster: FaultyCluster, tmp_path: Path) -> None:
     """At each change, ``tests/integration/test_rolling.py`` looks for groups that are missing without a word."""
-    run_all(victim, COMMANDS_MEANWHILE, tmp_path)
+    run_all(faulty_cluster, COMMANDS_MEANWHILE, tmp_path)

@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from tests.integration.faults.faulty_cluster import VICTIM, FaultyCluster
 from tests.integration.faults.proxy import BOTH, NO_FAULT, PATIENCE, Direction, Fault
+from tests.integration.faults.retries import KEYS, Tried, attempt, fairly, late
 from tests.integration.faults.running import Bounds
 from tests.integration.faults.table import BOUNDS, COMMANDS
-from tests.integration.faults.trying import KEYS, Tried, attempt, fairly, late
-from tests.integration.faults.victim import VICTIM, Victim
 
 SCHEDULES: Final = 100
 CHUNK: Final = 10
@@ -68,27 +68,27 @@ def schedule(seed: int) -> Schedule:
 
 
 @pytest.fixture(scope="module")
-def victim(needs_newest: None) -> Iterator[Victim]:
-    with Victim.up(f"pytest-{os.getpid()}-schedules") as started:
+def faulty_cluster(needs_newest: None) -> Iterator[FaultyCluster]:
+    with FaultyCluster.up(f"pytest-{os.getpid()}-schedules") as started:
         yield started
 
 
 @contextmanager
-def under(victim: Victim, made: Schedule) -> Iterator[None]:
+def under(faulty_cluster: FaultyCluster, made: Schedule) -> Iterator[None]:
     with ExitStack() as stack:
         for broker in made.brokers:
             if made.at is None:
-                stack.enter_context(victim.proxy.faulty(made.fault, broker))
+                stack.enter_context(faulty_cluster.proxy.faulty(made.fault, broker))
             else:
-                stack.enter_context(victim.proxy.faulty_at([made.at], made.fault, broker))
+                stack.enter_context(faulty_cluster.proxy.faulty_at([made.at], made.fault, broker))
         if made.signal:
-            stack.enter_context(_signaled(victim, made.signal, made.signal_after))
+            stack.enter_context(_signaled(faulty_cluster, made.signal, made.signal_after))
         yield
 
 
 @contextmanager
-def _signaled(victim: Victim, signal: str, after: float) -> Iterator[None]:
-    harm = victim.sandbox.pause if signal == "stop" else victim.sandbox.kill
+def _signaled(faulty_cluster: FaultyCluster, signal: str, after: float) -> Iterator[None]:
+    harm = faulty_cluster.sandbox.pause if signal == "stop" else faulty_cluster.sandbox.kill
     timer = threading.Timer(after, harm, [VICTIM])
     timer.start()
     try:
@@ -96,25 +96,25 @@ def _signaled(victim: Victim, signal: str, after: float) -> Iterator[None]:
     finally:
         timer.join()
         if signal == "stop":
-            victim.sandbox.resume(VICTIM)
-            victim.sandbox.wait_ready(timeout=PATIENCE)
+            faulty_cluster.sandbox.resume(VICTIM)
+            faulty_cluster.sandbox.wait_ready(timeout=PATIENCE)
         else:
-            victim.sandbox.restart(VICTIM, timeout=PATIENCE)
-        victim.wait_for_leaders()
+            faulty_cluster.sandbox.restart(VICTIM, timeout=PATIENCE)
+        faulty_cluster.wait_for_leaders()
 
 
-def run_one(victim: Victim, made: Schedule, folder: Path, bounds: Bounds) -> Tried:
-    tried = attempt(victim, made.command, under(victim, made), folder, bounds)
+def run_one(faulty_cluster: FaultyCluster, made: Schedule, folder: Path, bounds: Bounds) -> Tried:
+    tried = attempt(faulty_cluster, made.command, under(faulty_cluster, made), folder, bounds)
     tried.problems += _said_to_be_well(tried)
     return tried
 
 
-def run_all(victim: Victim, seeds: range, folder: Path) -> None:
+def run_all(faulty_cluster: FaultyCluster, seeds: range, folder: Path) -> None:
     failed = []
     for seed in seeds:
         made = schedule(seed)
         healthy = {1, 2, 3} - {*made.brokers, *((VICTIM,) if made.signal else ())}
-        tried = fairly(partial(run_one, victim, made, folder), late, healthy)
+        tried = fairly(partial(run_one, faulty_cluster, made, folder), late, healthy)
         if tried.problems:
             failed.append("\n".join([f"--seed {seed}: {made}", *tried.report]))
     if failed:
@@ -135,12 +135,12 @@ def _said_to_be_well(tried: Tried) -> list[str]:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(0, SCHEDULES, CHUNK))
-def test_random_schedules_give_true_answers(victim: Victim, first: int, tmp_path: Path) -> None:
-    run_all(victim, range(first, first + CHUNK), tmp_path)
+def test_random_schedules_give_true_answers(faulty_cluster: FaultyCluster, first: int, tmp_path: Path) -> None:
+    run_all(faulty_cluster, range(first, first + CHUNK), tmp_path)
 
 
 def test_schedule_of_given_seed_gives_true_answers(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     seed = request.config.getoption("--seed")
     if seed is None:
         pytest.skip("replays the schedule that --seed names")
-    run_all(request.getfixturevalue("victim"), range(seed, seed + 1), tmp_path)
+    run_all(request.getfixturevalue("faulty_cluster"), range(seed, seed + 1), tmp_path)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.faults.cell import check_cell, parameters
+from tests.integration.faults.faulty_cluster import FaultyCluster
 from tests.integration.faults.table import COMMANDS, IN_CI, PENDING, TABLE, TROUBLES, WORDS, cells
-from tests.integration.faults.victim import Victim
 
 
 def test_fault_table_has_no_empty_cell() -> None:
@@ -26,11 +26,13 @@ def test_fault_table_has_no_empty_cell() -> None:
 
 
 @pytest.fixture(scope="module")
-def victim(needs_newest: None) -> Iterator[Victim]:
-    with Victim.up(f"pytest-{os.getpid()}-faults") as started:
+def faulty_cluster(needs_newest: None) -> Iterator[FaultyCluster]:
+    with FaultyCluster.up(f"pytest-{os.getpid()}-faults") as started:
         yield started
 
 
 @pytest.mark.parametrize(("fault", "command"), parameters(replicated=False))
-def test_command_under_fault_matches_the_table(victim: Victim, fault: str, command: str, tmp_path: Path) -> None:
-    check_cell(victim, fault, command, tmp_path)
+def test_command_under_fault_matches_the_table(
+    faulty_cluster: FaultyCluster, fault: str, command: str, tmp_path: Path
+) -> None:
+    check_cell(faulty_cluster, fault, command, tmp_path)

@@ -226,7 +226,7 @@ Opened = Callable[..., RdkafkaAdmin]
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
+def connect_admin(monkeypatch: pytest.MonkeyPatch) -> Opened:
     def connect(client: FakeClient, broker_timeout: float = 0.2) -> RdkafkaAdmin:
         monkeypatch.setattr("kgroups.admin.rdkafka.client.AdminClient", lambda options: client)
         settings = ClientSettings((("one", 9092),), timeout=5.0, broker_timeout=broker_timeout)
@@ -240,11 +240,11 @@ PLACES = {"__consumer_offsets": topic("__consumer_offsets", TWO, ONE)}
 
 
 class TestListGroups:
-    def test_coordinators_follow_kafka_rule_if_a_sample_agrees(self, opened: Opened) -> None:
+    def test_coordinators_follow_kafka_rule_if_a_sample_agrees(self, connect_admin: Opened) -> None:
         names = ("a", "c", "e", "g", "b")
         described = {name: description(name, at=TWO if name == "b" else ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
-        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
         assert {group.group_id: group.coordinator for group in outcome.items} == {
             "a": ONE,
             "b": TWO,
@@ -266,35 +266,35 @@ class TestListGroups:
         ],
     )
     def test_list_without_describe_on_cluster_notes_hidden_groups(
-        self, opened: Opened, operations: Any, state: str, partial: bool
+        self, connect_admin: Opened, operations: Any, state: str, partial: bool
     ) -> None:
         client = FakeClient(
             listed=[listing("a", state)], groups={"a": description("a")}, topics=PLACES, operations=operations
         )
-        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
         assert (OMITTED_GROUPS_NOTICE in outcome.notices) is partial
         assert outcome.missing_acls() == ([DESCRIBE_CLUSTER] if partial else [])
 
-    def test_unauthorized_offsets_topic_notes_hidden_commits(self, opened: Opened) -> None:
+    def test_unauthorized_offsets_topic_notes_hidden_commits(self, connect_admin: Opened) -> None:
         def notices(told: Any) -> tuple[str, ...]:
-            admin = opened(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": told}))
+            admin = connect_admin(FakeClient(groups={"a": description("a")}, topics={"__consumer_offsets": told}))
             asked = admin.describe_offsets(Selection(("a",)), isolation=Isolation.READ_UNCOMMITTED)
             return asyncio.run(asked).notices
 
         assert OMITTED_COMMITS_NOTICE in notices(refusal(29))
         assert OMITTED_COMMITS_NOTICE not in notices(topic("__consumer_offsets", TWO))
 
-    def test_coordinators_are_all_looked_up_if_the_sample_disagrees(self, opened: Opened) -> None:
+    def test_coordinators_are_all_looked_up_if_the_sample_disagrees(self, connect_admin: Opened) -> None:
         names = ("a", "b", "c", "d", "e")
         described = {name: description(name, at=ONE) for name in names}
         client = FakeClient(listed=map(listing, names), groups=described, topics=PLACES)
         client.groups["a"] = description("a", at=TWO)
-        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
         assert [group.coordinator for group in outcome.items] == [TWO, ONE, ONE, ONE, ONE]
 
-    def test_list_notes_group_types_librdkafka_omits(self, opened: Opened) -> None:
+    def test_list_notes_group_types_librdkafka_omits(self, connect_admin: Opened) -> None:
         wanted = ListFilter(types=("Share", "Classic"), protocol_types=("connect",))
-        outcome = asyncio.run(opened(FakeClient(topics=PLACES)).list_groups(wanted))
+        outcome = asyncio.run(connect_admin(FakeClient(topics=PLACES)).list_groups(wanted))
         assert outcome.notices == (
             "librdkafka lists groups of consumers only: Connect, share and streams groups are left out",
         )
@@ -303,7 +303,7 @@ class TestListGroups:
             "librdkafka does not list groups of protocol type 'connect'",
         ]
 
-    def test_list_filters_and_formats_like_the_wire_client(self, opened: Opened) -> None:
+    def test_list_filters_and_formats_like_the_wire_client(self, connect_admin: Opened) -> None:
         client = FakeClient(
             listed=[
                 listing("a", "PREPARING_REBALANCING"),
@@ -313,7 +313,7 @@ class TestListGroups:
             topics=PLACES,
         )
         client.groups = {"a": description("a"), "b": description("b", at=TWO), "c": description("c")}
-        admin = opened(client)
+        admin = connect_admin(client)
         outcome = asyncio.run(admin.list_groups(ListFilter()))
         assert [(group.state, group.type, group.protocol_type) for group in outcome.items] == [
             ("PreparingRebalance", "Classic", "consumer"),
@@ -324,47 +324,47 @@ class TestListGroups:
         outcome = asyncio.run(admin.list_groups(ListFilter(states=("Empty",))))
         assert [group.group_id for group in outcome.items] == ["b"]
 
-    def test_list_describes_for_states_on_old_brokers(self, opened: Opened) -> None:
+    def test_list_describes_for_states_on_old_brokers(self, connect_admin: Opened) -> None:
         names = ("a", "c", "e", "g", "i")
         client = FakeClient(listed=[listing(name, "UNKNOWN", 0) for name in names], topics=PLACES)
         client.groups = {name: description(name) for name in names} | {"g": missing("g")}
-        outcome = asyncio.run(opened(client).list_groups(ListFilter(with_states=True, with_types=True)))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter(with_states=True, with_types=True)))
         assert [(group.group_id, group.state, group.type) for group in outcome.items] == [
             (name, "Stable", None) for name in ("a", "c", "e", "i")
         ]
         assert outcome.failures == ()
         assert any("TYPE is unknown" in notice for notice in outcome.notices)
 
-    def test_list_type_filter_on_old_brokers_is_a_failure(self, opened: Opened) -> None:
+    def test_list_type_filter_on_old_brokers_is_a_failure(self, connect_admin: Opened) -> None:
         client = FakeClient(listed=[listing("a", kind=0)], groups={"a": description("a")}, topics=PLACES)
-        outcome = asyncio.run(opened(client).list_groups(ListFilter(types=("Consumer",))))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter(types=("Consumer",))))
         assert outcome.items == ()
         assert [failure.scope for failure in outcome.failures] == [Scope.CLUSTER]
 
-    def test_list_failing_broker_keeps_other_groups(self, opened: Opened) -> None:
+    def test_list_failing_broker_keeps_other_groups(self, connect_admin: Opened) -> None:
         client = FakeClient(listed=[listing("a")], groups={"a": description("a")}, topics=PLACES)
         client.errors = [refusal(KafkaError._TIMED_OUT), refusal(KafkaError.CLUSTER_AUTHORIZATION_FAILED)]
-        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
         assert [group.group_id for group in outcome.items] == ["a"]
         assert [(failure.name, failure.error) for failure in outcome.failures] == [
             ("the-cluster", None),
             ("the-cluster", "CLUSTER_AUTHORIZATION_FAILED"),
         ]
 
-    def test_list_leaderless_offsets_partitions_are_a_failure(self, opened: Opened) -> None:
+    def test_list_leaderless_offsets_partitions_are_a_failure(self, connect_admin: Opened) -> None:
         client = FakeClient(topics={"__consumer_offsets": topic("__consumer_offsets", ONE, None)})
-        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
         assert [failure.error for failure in outcome.failures] == ["LEADER_NOT_AVAILABLE"]
 
 
 class TestDescribe:
-    def test_describe_members_of_both_types(self, opened: Opened) -> None:
+    def test_describe_members_of_both_types(self, connect_admin: Opened) -> None:
         client = FakeClient(topics=PLACES)
         client.groups = {
             "a": description("a", member("m", ("t", 1), ("t", 0))),
             "c": description("c", member("n", ("t", 0), target=(("t", 0), ("t", 1))), kind=CONSUMER),
         }
-        outcome = asyncio.run(opened(client).describe(Selection(names=("c", "a"))))
+        outcome = asyncio.run(connect_admin(client).describe(Selection(names=("c", "a"))))
         classic, consumer = outcome.items
         held = assignment_of([("t", [0, 1])])
         assert (classic.type, classic.protocol, classic.coordinator) == ("Classic", "range", ONE)
@@ -375,57 +375,57 @@ class TestDescribe:
         assert consumer.group_epoch is None
         assert any("epochs" in notice for notice in outcome.notices)
 
-    def test_describe_missing_group_is_a_failure(self, opened: Opened) -> None:
+    def test_describe_missing_group_is_a_failure(self, connect_admin: Opened) -> None:
         client = FakeClient(groups={"nope": missing("nope")}, topics=PLACES)
-        outcome = asyncio.run(opened(client).describe(Selection(names=("nope",))))
+        outcome = asyncio.run(connect_admin(client).describe(Selection(names=("nope",))))
         assert outcome.failures == (
             Failure(Scope.GROUP, "nope", "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "DescribeGroups"),
         )
         assert any("share" in notice for notice in outcome.notices)
 
-    def test_describe_vanished_listed_group_is_a_failure(self, opened: Opened) -> None:
+    def test_describe_vanished_listed_group_is_a_failure(self, connect_admin: Opened) -> None:
         client = FakeClient(listed=[listing("a")], groups={"a": missing("a")}, topics=PLACES)
-        outcome = asyncio.run(opened(client).describe(EVERYTHING))
+        outcome = asyncio.run(connect_admin(client).describe(EVERYTHING))
         assert [failure.message for failure in outcome.failures] == ["the group vanished while it was being described"]
 
-    def test_describe_errors_have_kafka_names_and_our_messages(self, opened: Opened) -> None:
+    def test_describe_errors_have_kafka_names_and_our_messages(self, connect_admin: Opened) -> None:
         client = FakeClient(topics=PLACES)
         client.groups = {
             "a": refusal(KafkaError.GROUP_AUTHORIZATION_FAILED),
             "b": refusal(KafkaError._INVALID_ARG, "GroupId b is not a consumer group (connect)."),
             "c": description("c"),
         }
-        outcome = asyncio.run(opened(client).describe(Selection(names=("a", "b", "c"))))
+        outcome = asyncio.run(connect_admin(client).describe(Selection(names=("a", "b", "c"))))
         assert [group.group_id for group in outcome.items] == ["c"]
         assert [(failure.error, failure.code, failure.message) for failure in outcome.failures] == [
             ("GROUP_AUTHORIZATION_FAILED", 30, "not authorized: needs DESCRIBE on GROUP a"),
             (None, None, "librdkafka: GroupId b is not a consumer group (connect)."),
         ]
 
-    def test_describe_retries_loading_coordinator(self, opened: Opened) -> None:
+    def test_describe_retries_loading_coordinator(self, connect_admin: Opened) -> None:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
         client = FakeClient(groups={"a": [loading, description("a")]}, topics=PLACES)
-        outcome = asyncio.run(opened(client, 1.0).describe(Selection(names=("a",))))
+        outcome = asyncio.run(connect_admin(client, 1.0).describe(Selection(names=("a",))))
         assert [group.group_id for group in outcome.items] == ["a"]
 
-    def test_describe_gives_up_on_coordinator_that_keeps_loading(self, opened: Opened) -> None:
+    def test_describe_gives_up_on_coordinator_that_keeps_loading(self, connect_admin: Opened) -> None:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
         client = FakeClient(groups={"a": [loading]}, topics=PLACES)
-        outcome = asyncio.run(opened(client).describe(Selection(names=("a",))))
+        outcome = asyncio.run(connect_admin(client).describe(Selection(names=("a",))))
         assert [failure.error for failure in outcome.failures] == ["COORDINATOR_LOAD_IN_PROGRESS"]
 
     @pytest.mark.parametrize("name", ["", "a\0b", "x" * 40_000, "\udcff"])
-    def test_describe_names_invalid_for_librdkafka_are_not_sent(self, opened: Opened, name: str) -> None:
+    def test_describe_names_invalid_for_librdkafka_are_not_sent(self, connect_admin: Opened, name: str) -> None:
         client = FakeClient(topics=PLACES)
-        outcome = asyncio.run(opened(client).describe(Selection(names=(name,))))
+        outcome = asyncio.run(connect_admin(client).describe(Selection(names=(name,))))
         assert [failure.name for failure in outcome.failures] == [name]
         assert client.asked == []
 
-    def test_describe_hung_coordinator_costs_one_timeout(self, opened: Opened) -> None:
+    def test_describe_hung_coordinator_costs_one_timeout(self, connect_admin: Opened) -> None:
         hung = [f"{at}a" for at in range(0, 1000, 2)]  # all on the same partition of two, as is "a"
         names = [name for name in hung if partition_of(name, 2) == 1]
         client = FakeClient(groups={**dict.fromkeys(names, SILENCE), "b": description("b", at=TWO)}, topics=PLACES)
-        admin = opened(client)
+        admin = connect_admin(client)
         began = time.monotonic()
         outcome = asyncio.run(admin.describe(Selection(names=(*names, "b"))))
         assert time.monotonic() - began < 10.0, "one after the other they would cost a minute"
@@ -451,8 +451,8 @@ class TestDescribeOffsets:
             ends={("t", 0): (2, 9), ("t", 1): (0, 1), ("u", 0): (8, 20)},
         )
 
-    def test_describe_offsets_has_rows_with_lag(self, opened: Opened, client: FakeClient) -> None:
-        outcome = self.ask(opened(client), EVERYTHING, isolation=Isolation.READ_COMMITTED)
+    def test_describe_offsets_has_rows_with_lag(self, connect_admin: Opened, client: FakeClient) -> None:
+        outcome = self.ask(connect_admin(client), EVERYTHING, isolation=Isolation.READ_COMMITTED)
         rows = [row for item in outcome.items for row in offset_rows(item)]
         assert [(row.group, row.topic, row.current_offset, row.log_start_offset, row.lag) for row in rows] == [
             ("a", "t", 5, 2, 4),
@@ -464,38 +464,38 @@ class TestDescribeOffsets:
             ("offsets", 1, [("t", 0), ("u", 0)]),
         ]
 
-    def test_describe_offsets_of_one_named_group(self, opened: Opened, client: FakeClient) -> None:
-        (item,) = self.ask(opened(client), Selection(names=("b",))).items
+    def test_describe_offsets_of_one_named_group(self, connect_admin: Opened, client: FakeClient) -> None:
+        (item,) = self.ask(connect_admin(client), Selection(names=("b",))).items
         assert item.commits.topics == {"u": (Commit(0, 7),)}
         assert item.logs.offsets == {"u": {0: LogOffsets(8, 20)}}
 
-    def test_describe_offsets_of_selected_topics(self, opened: Opened, client: FakeClient) -> None:
-        outcome = self.ask(opened(client), Selection(topics=frozenset({"u"})))
+    def test_describe_offsets_of_selected_topics(self, connect_admin: Opened, client: FakeClient) -> None:
+        outcome = self.ask(connect_admin(client), Selection(topics=frozenset({"u"})))
         assert [item.group.group_id for item in outcome.items] == ["b"]
         assert ("offsets", 0, [("u", 0)]) in client.asked
 
-    def test_describe_offsets_of_whole_topics(self, opened: Opened, client: FakeClient) -> None:
-        outcome = self.ask(opened(client), Selection(names=("a",)), whole_topics=True)
+    def test_describe_offsets_of_whole_topics(self, connect_admin: Opened, client: FakeClient) -> None:
+        outcome = self.ask(connect_admin(client), Selection(names=("a",)), whole_topics=True)
         assert outcome.items[0].logs.offsets == {"t": {0: LogOffsets(2, 9), 1: LogOffsets(0, 1)}}
 
-    def test_find_unread_requires_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
+    def test_find_unread_requires_the_wire_client(self, connect_admin: Opened, client: FakeClient) -> None:
         place = Position("t", 0, 5)
-        find = opened(client).find_unread
+        find = connect_admin(client).find_unread
         found, (failure,) = asyncio.run(find([place], isolation=Isolation.READ_UNCOMMITTED))
         assert found == {place: FirstUnread(failed=failure.message)} and "--transport wire" in failure.message
         assert asyncio.run(find([], isolation=Isolation.READ_UNCOMMITTED)) == ({}, ())
 
-    def test_describe_offsets_unreadable_commits_are_a_failure(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_unreadable_commits_are_a_failure(self, connect_admin: Opened, client: FakeClient) -> None:
         client.committed["a"] = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)
-        outcome = self.ask(opened(client), EVERYTHING)
+        outcome = self.ask(connect_admin(client), EVERYTHING)
         assert [item.group.group_id for item in outcome.items] == ["b"]
         assert [(failure.name, failure.api) for failure in outcome.failures] == [("a", "OffsetFetch")]
 
-    def test_describe_offsets_holes_match_the_wire_client(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_holes_match_the_wire_client(self, connect_admin: Opened, client: FakeClient) -> None:
         client.committed["a"] = commits("a", ("t", 0, 1), ("t", 9, 1), ("gone", 0, 1), ("gone", 1, 1), ("down", 0, 1))
         client.topics["down"] = topic("down", None)
         client.ends["t", 0] = refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)
-        outcome = self.ask(opened(client), Selection(names=("a",)))
+        outcome = self.ask(connect_admin(client), Selection(names=("a",)))
         assert [(failure.scope, failure.name, failure.error, failure.broker) for failure in outcome.failures] == [
             (Scope.PARTITION, "down-0", "LEADER_NOT_AVAILABLE", None),
             (Scope.TOPIC, "gone", "UNKNOWN_TOPIC_OR_PARTITION", None),
@@ -504,22 +504,22 @@ class TestDescribeOffsets:
         ]
         assert set(outcome.items[0].logs.holes) == {("down", 0), ("gone", 0), ("gone", 1), ("t", 0), ("t", 9)}
 
-    def test_describe_offsets_hung_leader_delays_no_other(self, opened: Opened, client: FakeClient) -> None:
+    def test_describe_offsets_hung_leader_delays_no_other(self, connect_admin: Opened, client: FakeClient) -> None:
         client.committed["a"] = commits("a", ("t", 0, 1), ("t", 1, 1))
         client.ends["t", 1] = SILENCE
-        outcome = self.ask(opened(client), Selection(names=("a",)))
+        outcome = self.ask(connect_admin(client), Selection(names=("a",)))
         assert outcome.items[0].logs.offsets == {"t": {0: LogOffsets(2, 9)}}
         assert [(failure.name, failure.broker) for failure in outcome.failures] == [("t-1", 2)]
 
 
 class TestConnect:
-    def test_connect_reads_the_cluster_id(self, opened: Opened) -> None:
-        assert opened(FakeClient(topics=PLACES)).cluster_id == "the-cluster"
+    def test_connect_reads_the_cluster_id(self, connect_admin: Opened) -> None:
+        assert connect_admin(FakeClient(topics=PLACES)).cluster_id == "the-cluster"
 
-    def test_connect_without_permission_on_offsets_topic_works(self, opened: Opened) -> None:
+    def test_connect_without_permission_on_offsets_topic_works(self, connect_admin: Opened) -> None:
         client = FakeClient(topics={"__consumer_offsets": refusal(KafkaError.TOPIC_AUTHORIZATION_FAILED)})
         client.listed, client.groups = [listing("a")], {"a": description("a")}
-        outcome = asyncio.run(opened(client).list_groups(ListFilter()))
+        outcome = asyncio.run(connect_admin(client).list_groups(ListFilter()))
         assert [group.coordinator for group in outcome.items] == [ONE]
 
     def test_connect_to_closed_port_is_unreachable(self, capfd: pytest.CaptureFixture[str]) -> None:
@@ -599,8 +599,8 @@ class TestActs:
     def plan(admin: RdkafkaAdmin, scenario: Scenario, topics: Any = None) -> Outcome[PlannedOffset]:
         return asyncio.run(admin.plan_reset(ResetRequest(Selection(("a", "b", "c")), scenario, topics, create=True)))
 
-    def test_plan_reset_matches_the_wire_client(self, opened: Opened) -> None:
-        planned = self.plan(opened(self.shop()), ToOffset(7), {"t": frozenset({0})})
+    def test_plan_reset_matches_the_wire_client(self, connect_admin: Opened) -> None:
+        planned = self.plan(connect_admin(self.shop()), ToOffset(7), {"t": frozenset({0})})
         assert [(*entry.key, entry.old, entry.new) for entry in planned.items] == [
             ("a", "t", 0, 50, 10),
             ("c", "t", 0, None, 10),
@@ -608,11 +608,11 @@ class TestActs:
         assert [(failure.name, failure.error) for failure in planned.failures] == [("b", "NON_EMPTY_GROUP")]
         assert "group 'c' does not exist and would be created" in planned.notices
 
-    def test_plan_reset_streams_group_is_not_treated_as_missing(self, opened: Opened) -> None:
+    def test_plan_reset_streams_group_is_not_treated_as_missing(self, connect_admin: Opened) -> None:
         """Its commits would be written over, and the undo file would say that there were none."""
         shop = self.shop()
         shop.committed["c"] = commits("c", ("t", 0, 33))
-        planned = self.plan(opened(shop), ToOffset(7), {"t": frozenset({0})})
+        planned = self.plan(connect_admin(shop), ToOffset(7), {"t": frozenset({0})})
         assert [entry.key for entry in planned.items] == [("a", "t", 0)]
         (failure,) = (each for each in planned.failures if each.name == "c")
         assert (failure.error, "librdkafka cannot describe it, yet it has commits" in failure.message) == (None, True)
@@ -622,12 +622,12 @@ class TestActs:
         [{}, {AUTHORIZER: ConfigEntry(AUTHORIZER, "StandardAuthorizer")}, refusal(31), SILENCE],
         ids=["untold", "authorizer", "refused", "silence"],
     )
-    def test_hidden_offsets_are_excluded_only_without_authorizer(self, opened: Opened, configs: Any) -> None:
+    def test_hidden_offsets_are_excluded_only_without_authorizer(self, connect_admin: Opened, configs: Any) -> None:
         seen = {"a": {("t", 0): Commit(0, 50)}}
-        admin = opened(self.shop(configs=configs), broker_timeout=0.2)
+        admin = connect_admin(self.shop(configs=configs), broker_timeout=0.2)
         (failure,) = asyncio.run(admin.hidden_offsets(seen, "--flag")).values()
         assert results.UNSEEN in failure.message and failure.message.endswith("to delete the group anyway, add --flag")
-        without = opened(self.shop(configs={AUTHORIZER: ConfigEntry(AUTHORIZER, "")}))
+        without = connect_admin(self.shop(configs={AUTHORIZER: ConfigEntry(AUTHORIZER, "")}))
         assert not asyncio.run(without.hidden_offsets(seen, "--flag"))
 
     @pytest.mark.parametrize("read", [b"AgAAAaIB", b"AgAAAaIBE", b"AgAAAaIB\x81"])
@@ -639,12 +639,12 @@ class TestActs:
         assert conversions.commits_of("a", commit_with(read)).topics == {"t": (Commit(0, 5, None, ""),)}
 
     def test_commits_with_changing_garbled_metadata_are_unchanged(
-        self, opened: Opened, monkeypatch: pytest.MonkeyPatch
+        self, connect_admin: Opened, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(still_committing, "SAMPLE", 0.01)
         shop = self.shop()
         shop.committed["a"] = [commit_with(b"AgAAAaIB" + each) for each in (b"E", b"\x81", b"%", b"")]
-        admin = opened(shop)
+        admin = connect_admin(shop)
 
         async def look() -> tuple[Any, Any, Any]:
             planned = await admin.plan_delete(Selection(("a",)))
@@ -657,19 +657,19 @@ class TestActs:
         assert not committing.found
         assert [doomed.group.group_id for doomed in again.items] == ["a"] and not again.failures
 
-    def test_plan_reset_to_time(self, opened: Opened) -> None:
-        planned = self.plan(opened(self.shop(times={("t", 0): 66})), ToTime(4))
+    def test_plan_reset_to_time(self, connect_admin: Opened) -> None:
+        planned = self.plan(connect_admin(self.shop(times={("t", 0): 66})), ToTime(4))
         assert [(entry.new, entry.clamp) for entry in planned.items] == [(66, None), (100, Clamp.NO_RECORD)]
 
-    def test_plan_reset_of_unknown_topic_is_a_usage_error(self, opened: Opened) -> None:
+    def test_plan_reset_of_unknown_topic_is_a_usage_error(self, connect_admin: Opened) -> None:
         with pytest.raises(UsageError, match="there is no topic 'u'"):
-            self.plan(opened(self.shop()), ToOffset(7), {"u": None})
+            self.plan(connect_admin(self.shop()), ToOffset(7), {"u": None})
 
-    def test_apply_offsets_reports_each_partition(self, opened: Opened) -> None:
+    def test_apply_offsets_reports_each_partition(self, connect_admin: Opened) -> None:
         half = commits("a", ("t", 0, 10), ("t", 1, 10))
         half.topic_partitions[1] = type("Refused", (), {"topic": "t", "partition": 1, "error": KafkaError(29)})()
         client = self.shop(changed={"a": half, "c": SILENCE})
-        admin = opened(client)
+        admin = connect_admin(client)
         planned = self.plan(admin, ToOffset(7), {"t": None}).items
         applied = asyncio.run(admin.apply_offsets(planned))
         assert [(each.planned.key, each.result) for each in applied.items] == [
@@ -680,9 +680,9 @@ class TestActs:
         ]
         assert ("alter", "a", [("t", 0, 10), ("t", 1, 10)]) in client.asked
 
-    def test_apply_offsets_is_rejected_if_a_member_joined(self, opened: Opened) -> None:
+    def test_apply_offsets_is_rejected_if_a_member_joined(self, connect_admin: Opened) -> None:
         client = self.shop(changed={"a": refusal(25)})
-        admin = opened(client)
+        admin = connect_admin(client)
         planned = self.plan(admin, ToOffset(7)).items
         assert asyncio.run(admin.revalidate(planned)).items == planned
         applied = asyncio.run(admin.apply_offsets(planned))
@@ -691,26 +691,26 @@ class TestActs:
         client.groups["a"] = description("a", member("m", ("t", 0)))
         assert [failure.error for failure in asyncio.run(admin.revalidate(planned)).failures] == ["NON_EMPTY_GROUP"]
 
-    def test_apply_offsets_cannot_remove_commits(self, opened: Opened) -> None:
+    def test_apply_offsets_cannot_remove_commits(self, connect_admin: Opened) -> None:
         client = self.shop()
-        admin = opened(client)
+        admin = connect_admin(client)
         planned = self.plan(admin, FromPlan({("a", "t", 0): None, ("a", "t", 1): Commit(1, 7)}, exact=True)).items
         applied = asyncio.run(admin.apply_offsets(planned))
         assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
         assert "librdkafka cannot take a commit away" in applied.failures[0].message
 
-    def test_apply_offsets_cannot_create_share_groups(self, opened: Opened) -> None:
+    def test_apply_offsets_cannot_create_share_groups(self, connect_admin: Opened) -> None:
         client = self.shop()
-        admin = opened(client)
+        admin = connect_admin(client)
         moves = {("c", "t", 0): Commit(0, 7)}
         planned = self.plan(admin, FromPlan(moves, exact=True, kinds={"c": "Share"})).items
         applied = asyncio.run(admin.apply_offsets(planned))
         assert [each.result for each in applied.items] == [Result.FAILED]
         assert "librdkafka does not know share groups" in applied.failures[0].message
 
-    def test_delete_groups_reports_each_group(self, opened: Opened) -> None:
+    def test_delete_groups_reports_each_group(self, connect_admin: Opened) -> None:
         client = self.shop(changed={"b": refusal(68), "c": refusal(69), "d": SILENCE})
-        admin = opened(client)
+        admin = connect_admin(client)
         doomed = asyncio.run(admin.plan_delete(Selection(("a", "b", "c"))))
         assert [(each.group.group_id, len(each.commits)) for each in doomed.items] == [("a", 2)]
         deleted = asyncio.run(admin.delete_groups(["a", "b", "c", "d"]))
@@ -722,8 +722,8 @@ class TestActs:
         ]
         assert [failure.error for failure in deleted.failures] == ["NON_EMPTY_GROUP", "GROUP_ID_NOT_FOUND", None]
 
-    def test_unsupported_operations_are_usage_errors(self, opened: Opened) -> None:
-        admin = opened(self.shop())
+    def test_unsupported_operations_are_usage_errors(self, connect_admin: Opened) -> None:
+        admin = connect_admin(self.shop())
         with pytest.raises(UsageError, match="librdkafka cannot take a commit away"):
             asyncio.run(OFFSET_DELETION.of(admin).plan_delete_offsets(EVERYTHING, {"t": None}))
         with pytest.raises(UsageError, match="librdkafka cannot remove members"):

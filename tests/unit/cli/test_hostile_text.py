@@ -154,7 +154,9 @@ def check(shown: str, words: list[str]) -> None:
     assert "Traceback" not in shown, (words, shown)
 
 
-def test_line_break_in_plan_file_does_not_break_output_lines(here: None, serve: Callable, tmp_path: Path) -> None:
+def test_line_break_in_plan_file_does_not_break_output_lines(
+    _in_tmp_path: None, serve: Callable, tmp_path: Path
+) -> None:
     served = serve(world=hostile_world)
     (tmp_path / "plan.csv").write_text(f'"{HOSTILE}",0,5\n"{HOSTILE}",x,5\n', newline="")
     for words in (["g", "--from-file", "plan.csv"], ["g", "--from-file", f"no{HOSTILE}", "--export"], [HOSTILE]):
@@ -173,7 +175,7 @@ def test_every_command_is_covered() -> None:
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _in_tmp_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(sys, "stdin", io.StringIO())
@@ -181,7 +183,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bent", BENT)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_print_no_raw_control_characters(here: None, serve: Callable, command: str, bent: str) -> None:
+def test_commands_print_no_raw_control_characters(_in_tmp_path: None, serve: Callable, command: str, bent: str) -> None:
     for words in COMMANDS[command]:
         served = serve(world=hostile_world)
         for broker in served.fake.brokers.values():
@@ -194,7 +196,7 @@ def test_commands_print_no_raw_control_characters(here: None, serve: Callable, c
 @pytest.mark.parametrize("bent", BENT)
 @pytest.mark.parametrize(("tool", "lines"), TOOLS, ids=[tool._name for tool, _ in TOOLS])
 def test_kafka_commands_print_no_raw_control_characters(
-    here: None, serve: Callable, tool: Tool, lines: list[list[str]], bent: str
+    _in_tmp_path: None, serve: Callable, tool: Tool, lines: list[list[str]], bent: str
 ) -> None:
     for words in lines:
         served = serve(world=hostile_world)

@@ -22,7 +22,7 @@ MADE = {
 
 
 @pytest.fixture
-def of(run_cli: Run, serve: Callable) -> Callable[..., Callable[..., tuple[int, str, str]]]:
+def run_on_members(run_cli: Run, serve: Callable) -> Callable[..., Callable[..., tuple[int, str, str]]]:
     def start(*members: FakeMember) -> Callable[..., tuple[int, str, str]]:
         def shop(fake: FakeCluster) -> None:
             fake.world.topic("__consumer_offsets", [0, 1])
@@ -37,8 +37,8 @@ def of(run_cli: Run, serve: Callable) -> Callable[..., Callable[..., tuple[int, 
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_member_with_a_megabyte_of_metadata_is_shown(of: Callable, kind: str) -> None:
-    run = of(FakeMember("m", {"t": tuple(range(20))}, metadata=MADE[kind]))
+def test_member_with_a_megabyte_of_metadata_is_shown(run_on_members: Callable, kind: str) -> None:
+    run = run_on_members(FakeMember("m", {"t": tuple(range(20))}, metadata=MADE[kind]))
     for words in VIEWS:
         code, out, _ = run(*words, "-o", "plain")
         # Nothing that was decoded is cut, so that the row is as long as it was; the header is as wide.
@@ -54,11 +54,11 @@ def test_member_with_a_megabyte_of_metadata_is_shown(of: Callable, kind: str) ->
     assert "record-size" in {finding["rule"] for finding in item["findings"] if finding["severity"] == "problem"}
 
 
-def test_group_with_a_thousand_members_is_shown(of: Callable) -> None:
+def test_group_with_a_thousand_members_is_shown(run_on_members: Callable) -> None:
     # Three megabytes of metadata in all, and more in the answer: one frame of the broker's.
     metadata = subscription_bytes(["t"]) + bytes(3_000)
     members = [FakeMember(f"m-{at:04}", {"t": (at,)} if at < 20 else {}, metadata=metadata) for at in range(1_000)]
-    run = of(*members)
+    run = run_on_members(*members)
     for words in VIEWS:
         code, out, _ = run(*words, "-o", "plain")
         assert code == 0 and out.count("m-0999") == 1 and len(out) < 500_000, words

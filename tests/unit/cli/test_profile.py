@@ -26,7 +26,7 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def home(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def profiles_file(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Profile one leads to a cluster that answers."""
     served = serve(brokers=1)
     served.world.group("there", 0)
@@ -37,38 +37,40 @@ def home(serve: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.Monke
     return file
 
 
-def test_profile_sets_the_cluster_of_a_command(home: Path, run_cli: Run) -> None:
+def test_profile_sets_the_cluster_of_a_command(profiles_file: Path, run_cli: Run) -> None:
     told = run_cli("list")
     assert (told.code, told.out) == (0, "there\n")
     assert "ignored because security.protocol is PLAINTEXT" in told.err
     assert run_cli("list", "--profile", "two").code == 2
-    home.with_name("two.properties").write_text("client.id=x\n")
+    profiles_file.with_name("two.properties").write_text("client.id=x\n")
     assert run_cli("list", "--profile", "two", "--timeout", "2s").code == 1
 
 
-def test_profile_list_shows_the_default(home: Path, run_cli: Run) -> None:
+def test_profile_list_shows_the_default(profiles_file: Path, run_cli: Run) -> None:
     told = run_cli("profile", "list", "-o", "json")
     items = json.loads(told.out)["items"]
     assert [(item["profile"], item["default"]) for item in items] == [("one", True), ("two", False)]
     assert items[1]["command_config"] == "two.properties"
 
 
-def test_profile_show_has_origins_and_masks_secrets(home: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_show_has_origins_and_masks_secrets(
+    profiles_file: Path, run_cli: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = run_cli("profile", "show", "-o", "json")
     shown = {item["key"]: (item["value"], item["origin"]) for item in json.loads(told.out)["items"]}
-    assert shown["timeout"] == ("20s", f"profile one ({home}, line 4)")
-    assert shown["sasl.jaas.config"] == ("****", f"profile one ({home}, line 6)")
+    assert shown["timeout"] == ("20s", f"profile one ({profiles_file}, line 4)")
+    assert shown["sasl.jaas.config"] == ("****", f"profile one ({profiles_file}, line 6)")
     assert "hush" not in told.out + told.err
-    assert str(home.with_name("two.properties")) in run_cli("profile", "show", "two").out
+    assert str(profiles_file.with_name("two.properties")) in run_cli("profile", "show", "two").out
     monkeypatch.setenv("KGROUPS_PROFILE", "three")
     told = run_cli("profile", "show")
     assert (told.code, told.out) == (2, "")
     assert "KGROUPS_PROFILE: no profile 'three'" in told.err
 
 
-def test_profile_use_changes_the_default(home: Path, run_cli: Run) -> None:
+def test_profile_use_changes_the_default(profiles_file: Path, run_cli: Run) -> None:
     assert run_cli("profile", "use", "two").err == "two is now the default profile\n"
-    assert home.read_text().splitlines()[0] == 'default = "two"'
+    assert profiles_file.read_text().splitlines()[0] == 'default = "two"'
     assert run_cli("profile", "use", "three").code == 2
 
 

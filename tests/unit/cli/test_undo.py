@@ -432,7 +432,7 @@ def in_the_middle(served: Any, sent: int) -> Callable[[], bool]:
 
 
 @pytest.fixture
-def stuck(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def hung_cluster(serve: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     return serve(world=many)
 
@@ -441,8 +441,8 @@ TO_LATEST = ("reset-offsets", "--all-groups", "--all-topics", "--to-latest", "--
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_interrupted_write_reports_known_results(stuck: Any, number: signal.Signals) -> None:
-    code, out, err = interrupted(in_the_middle(stuck, 4), stuck.bootstrap, number, *TO_LATEST)
+def test_interrupted_write_reports_known_results(hung_cluster: Any, number: signal.Signals) -> None:
+    code, out, err = interrupted(in_the_middle(hung_cluster, 4), hung_cluster.bootstrap, number, *TO_LATEST)
     assert code == 128 + number, err
     told = json.loads(out)
     results = {row["group"]: (row["result"], row["error"]) for row in told["items"]}
@@ -454,7 +454,7 @@ def test_interrupted_write_reports_known_results(stuck: Any, number: signal.Sign
     assert others.count(("unknown", unknown)) == PIPELINE and others.count(("failed", unsent)) == 6
     last = err.splitlines()[-1]
     assert f"interrupted by {number.name}, 6 applied, 6 failed, {PIPELINE} unknown; to restore the old" in last
-    assert last.endswith(f": kgroups reset-offsets --from-file undo.json --execute -b {stuck.bootstrap}")
+    assert last.endswith(f": kgroups reset-offsets --from-file undo.json --execute -b {hung_cluster.bootstrap}")
     assert "plan again" not in err and "Traceback" not in err
     scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
     assert scenario.origin
@@ -462,9 +462,9 @@ def test_interrupted_write_reports_known_results(stuck: Any, number: signal.Sign
     assert recorded == {group: result for group, (result, _) in results.items()}
 
 
-def test_interrupted_deletion_reports_known_results(stuck: Any) -> None:
+def test_interrupted_deletion_reports_known_results(hung_cluster: Any) -> None:
     words = ("delete", "--all-groups", "--undo-file", "undo.json")
-    code, out, err = interrupted(in_the_middle(stuck, 2), stuck.bootstrap, signal.SIGTERM, *words)
+    code, out, err = interrupted(in_the_middle(hung_cluster, 2), hung_cluster.bootstrap, signal.SIGTERM, *words)
     assert code == 143, err
     results = [(row["group"][0], row["result"]) for row in json.loads(out)["items"]]
     assert Counter(results) == {("a", "applied"): 3, ("b", "unknown"): PIPELINE + 6}
@@ -504,8 +504,8 @@ def test_interrupted_plan_changes_nothing(served: Any, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_killed_run_leaves_the_received_results(stuck: Any) -> None:
-    interrupted(in_the_middle(stuck, 4), stuck.bootstrap, signal.SIGKILL, *TO_LATEST)
+def test_killed_run_leaves_the_received_results(hung_cluster: Any) -> None:
+    interrupted(in_the_middle(hung_cluster, 4), hung_cluster.bootstrap, signal.SIGKILL, *TO_LATEST)
     scenario = parse_plan(Path("undo.json").read_text(), "f").scenario(None)
     assert scenario.origin and scenario.origin.source.cluster_id == "fake-cluster"
     assert {key[0] for key in scenario.origin.results} <= {"a0", "a1", "a2"}

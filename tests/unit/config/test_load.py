@@ -22,7 +22,7 @@ JAAS = (
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def profiles_file(tmp_path: Path) -> Path:
     (tmp_path / "prod.properties").write_text("client.id=of-the-file\nrequest.timeout.ms=1500\nbootstrap.servers=f:1\n")
     config = tmp_path / "config.toml"
     config.write_text(
@@ -59,16 +59,16 @@ def test_flags_alone_are_sufficient() -> None:
     ],
 )
 def test_flags_override_environment_profile_and_file(
-    home: Path, flags: Flags, environ: dict[str, str], expected: tuple[object, ...]
+    profiles_file: Path, flags: Flags, environ: dict[str, str], expected: tuple[object, ...]
 ) -> None:
-    settings = load_settings(flags, {"KGROUPS_CONFIG": str(home), **environ}).settings
+    settings = load_settings(flags, {"KGROUPS_CONFIG": str(profiles_file), **environ}).settings
     assert (settings.bootstrap[0], settings.timeout, settings.broker_timeout, settings.client_id) == expected
 
 
-def test_default_profile_is_not_used_for_a_named_cluster(home: Path) -> None:
+def test_default_profile_is_not_used_for_a_named_cluster(profiles_file: Path) -> None:
     """Its password is for its own brokers."""
-    environ = {"KGROUPS_CONFIG": str(home)}
-    other = home.with_name("prod.properties")
+    environ = {"KGROUPS_CONFIG": str(profiles_file)}
+    other = profiles_file.with_name("prod.properties")
     assert load_settings(Flags(bootstrap="h:1"), environ).settings.client_id == "kgroups"
     assert load_settings(Flags(bootstrap="h:1", command_config=str(other)), environ).settings.client_id == "of-the-file"
     assert load_settings(Flags(command_config=str(other)), environ).settings.bootstrap == (("f", 1),)
@@ -79,8 +79,8 @@ def test_missing_bootstrap_servers_are_a_usage_error(tmp_path: Path) -> None:
         load_settings(Flags(), {"KGROUPS_CONFIG": os.devnull})
 
 
-def test_kafka_commands_ignore_profiles(home: Path) -> None:
-    environ = {"KGROUPS_CONFIG": str(home), "KGROUPS_PROFILE": "prod", "KGROUPS_COMMAND_CONFIG": "nowhere"}
+def test_kafka_commands_ignore_profiles(profiles_file: Path) -> None:
+    environ = {"KGROUPS_CONFIG": str(profiles_file), "KGROUPS_PROFILE": "prod", "KGROUPS_COMMAND_CONFIG": "nowhere"}
     assert load_settings(Flags(bootstrap="h:1"), environ, own=False).settings == ClientSettings((("h", 1),))
 
 

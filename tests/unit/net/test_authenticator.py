@@ -350,14 +350,14 @@ LONG = 30.0
 
 
 @pytest.fixture
-def renewed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_renewal_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sign-in that holds so long is renewed after a third of a second."""
     monkeypatch.setattr("kgroups.net.authenticator.SHORTEST", 0.1)
     monkeypatch.setattr("kgroups.net.authenticator.RENEW_FROM", 0.01)
     monkeypatch.setattr("kgroups.net.authenticator.RENEW_TO", 0.011)
 
 
-@pytest.mark.usefixtures("renewed_soon")
+@pytest.mark.usefixtures("short_renewal_times")
 def test_authentication_is_renewed_during_requests() -> None:
     """The fake crashes when anything is asked in the middle of one, and closes what has not renewed in time."""
     server = sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS)}, lifetime=LONG)
@@ -391,7 +391,7 @@ def test_short_session_gets_a_new_connection() -> None:
     assert fake.brokers[0].connections == server.attempts >= 3
 
 
-@pytest.mark.usefixtures("renewed_soon")
+@pytest.mark.usefixtures("short_renewal_times")
 def test_rejected_renewal_marks_the_broker_down() -> None:
     users = dict(USERS)
     server = sasl.FakeSasl({"PLAIN": sasl.plain(users)}, lifetime=LONG)
@@ -410,7 +410,7 @@ def test_rejected_renewal_marks_the_broker_down() -> None:
     assert server.refused == 1
 
 
-@pytest.mark.usefixtures("renewed_soon")
+@pytest.mark.usefixtures("short_renewal_times")
 def test_renewal_without_response_fails_waiting_requests() -> None:
     fake = asking_for(plain_server(lifetime=LONG), brokers=1)
 
@@ -427,7 +427,7 @@ def test_renewal_without_response_fails_waiting_requests() -> None:
 @pytest.mark.parametrize("api", ["SaslHandshake", "SaslAuthenticate"])
 @pytest.mark.parametrize("fault", [faults.close, faults.cut_frame])
 @pytest.mark.parametrize("over_tls", [False, True], ids=["plain", "tls"])
-@pytest.mark.usefixtures("renewed_soon")
+@pytest.mark.usefixtures("short_renewal_times")
 def test_connection_lost_during_renewal_is_reopened(
     api: str, fault: faults.Fault, over_tls: bool, certificates: Certificates
 ) -> None:
@@ -460,7 +460,7 @@ def test_connection_lost_during_renewal_is_reopened(
     assert len(fake.asked("ListGroups")) == 11, "none was sent twice"
 
 
-@pytest.mark.usefixtures("renewed_soon")
+@pytest.mark.usefixtures("short_renewal_times")
 def test_broker_that_closes_renewal_and_reconnect_is_marked_down() -> None:
     fake = asking_for(plain_server(lifetime=LONG), brokers=1)
 
@@ -478,7 +478,7 @@ def test_broker_that_closes_renewal_and_reconnect_is_marked_down() -> None:
     assert fake.brokers[0].connections == 2
 
 
-@pytest.mark.usefixtures("renewed_soon")
+@pytest.mark.usefixtures("short_renewal_times")
 def test_unsecured_token_is_renewed_before_it_expires() -> None:
     shown: list[str] = []
     renewed = asyncio.Event()

@@ -39,7 +39,7 @@ class Level:
 
 
 @pytest.fixture
-def sockets(monkeypatch: pytest.MonkeyPatch) -> Level:
+def open_sockets(monkeypatch: pytest.MonkeyPatch) -> Level:
     level = Level()
     made, lost = Connection.connection_made, Connection.connection_lost
 
@@ -82,13 +82,13 @@ def test_concurrent_connection_attempts_are_limited(monkeypatch: pytest.MonkeyPa
     assert level.most == 3
 
 
-def test_idle_connections_are_closed_for_new_ones(monkeypatch: pytest.MonkeyPatch, sockets: Level) -> None:
+def test_idle_connections_are_closed_for_new_ones(monkeypatch: pytest.MonkeyPatch, open_sockets: Level) -> None:
     monkeypatch.setattr(pool, "MOST_OPEN", 4)
     monkeypatch.setattr(pool, "DIALS", 2)
     fake = many(12)
     answer = list_groups(fake, via=(0,))
     assert len(names(answer)) == 12 and not answer.failures
-    assert sockets.most <= 4 + 2
+    assert open_sockets.most <= 4 + 2
 
 
 def test_brokers_waiting_for_a_connection_slot_are_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
 
 
 @pytest.fixture(params=["memory", "file", "no folder"])
-def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def low_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so low that a few rows pass them."""
     monkeypatch.setattr(store, "CHUNK_ROWS", 7)
     monkeypatch.setattr(store, "AS_THEY_ARE", 20)
@@ -46,7 +46,7 @@ def some(count: int) -> list[Some]:
     return [Some(f"n{at:03}", Node(at, "h", 1), at == 45 or None, at if at % 3 else None) for at in range(count)]
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("low_limits")
 @pytest.mark.parametrize("count", [0, 1, 20, 21, 28, 100])
 def test_store_returns_appended_rows(count: int) -> None:
     rows, kept = some(count), RowStore()
@@ -59,7 +59,7 @@ def test_store_returns_appended_rows(count: int) -> None:
         assert [row for each in slices for row in each] == [tuple(row) for row in rows]
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("low_limits")
 def test_store_witnesses_have_every_type_and_both_booleans() -> None:
     sooner = Sooner(Tier.BASE, some_true)
     kept = RowStore(Column(str(at), str(at), itemgetter(at), sooner=sooner) for at in (2, 3))
@@ -69,7 +69,7 @@ def test_store_witnesses_have_every_type_and_both_booleans() -> None:
     assert {int, type(None)} <= {type(row[3]) for row in kept.witnesses()}
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("low_limits")
 def test_store_inserts_rows_after_others_of_their_group() -> None:
     kept = RowStore()
     kept.append((f"g{at:02}", "old") for at in range(50))
@@ -99,7 +99,7 @@ def offsets(count: int, notes: bool) -> list[OffsetRow]:
     ]
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("low_limits")
 @pytest.mark.parametrize("count", [0, 64, 320, 640])
 @pytest.mark.parametrize("fmt", ["plain", "json", "jsonl", "csv", "table", "pipe"])
 @pytest.mark.parametrize("sort", [None, "-lag"])

@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def colour_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def color_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "COLORTERM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")

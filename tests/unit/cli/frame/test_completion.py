@@ -27,7 +27,7 @@ def shop(fake: FakeCluster) -> None:
 
 
 @pytest.fixture
-def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
+def complete(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[[str], list[str]]:
     monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", 60.0)  # a busy machine's; a shell's is less
 
     def press(line: str) -> list[str]:
@@ -43,41 +43,45 @@ def tab(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
     return press
 
 
-def test_completion_offers_commands_and_options(tab: Callable[[str], list[str]]) -> None:
-    assert tab("kgroups desc") == ["describe"]
-    assert "--all-groups" in tab("kgroups describe --all")
-    assert tab("kgroups history col") == ["collect"]
+def test_completion_offers_commands_and_options(complete: Callable[[str], list[str]]) -> None:
+    assert complete("kgroups desc") == ["describe"]
+    assert "--all-groups" in complete("kgroups describe --all")
+    assert complete("kgroups history col") == ["collect"]
 
 
-def test_completion_offers_group_names(tab: Callable[[str], list[str]], serve: Callable) -> None:
+def test_completion_offers_group_names(complete: Callable[[str], list[str]], serve: Callable) -> None:
     served = serve(world=shop)
     where = f"-b {served.bootstrap}"
-    assert tab(f"kgroups describe {where} o") == ["orders", "orders-2", "other"]
-    assert tab(f"kgroups lag {where} orders ord") == ["orders-2"]
-    assert tab(f"kgroups describe {where} --group ot") == ["other"]
+    assert complete(f"kgroups describe {where} o") == ["orders", "orders-2", "other"]
+    assert complete(f"kgroups lag {where} orders ord") == ["orders-2"]
+    assert complete(f"kgroups describe {where} --group ot") == ["other"]
 
 
 @pytest.mark.parametrize("command", ["describe", "lag", "check", "watch", "delete-offsets", "reset-offsets"])
-def test_completion_offers_topic_names(tab: Callable[[str], list[str]], serve: Callable, command: str) -> None:
+def test_completion_offers_topic_names(complete: Callable[[str], list[str]], serve: Callable, command: str) -> None:
     served = serve(world=shop)
-    assert tab(f"kgroups {command} -b {served.bootstrap} --topic o") == ["o-2", "orders"]
-    assert tab(f"kgroups {command} -b {served.bootstrap} --topic __c") == ["__consumer_offsets"]
+    assert complete(f"kgroups {command} -b {served.bootstrap} --topic o") == ["o-2", "orders"]
+    assert complete(f"kgroups {command} -b {served.bootstrap} --topic __c") == ["__consumer_offsets"]
 
 
-def test_completion_offers_groups_for_to_group(tab: Callable[[str], list[str]], serve: Callable) -> None:
+def test_completion_offers_groups_for_to_group(complete: Callable[[str], list[str]], serve: Callable) -> None:
     served = serve(world=shop)
-    assert tab(f"kgroups reset-offsets -b {served.bootstrap} orders --to-group o") == ["orders", "orders-2", "other"]
+    assert complete(f"kgroups reset-offsets -b {served.bootstrap} orders --to-group o") == [
+        "orders",
+        "orders-2",
+        "other",
+    ]
 
 
 def test_completion_offers_profiles(
-    tab: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    complete: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[profiles.prod]\nbootstrap = "a:1"\n[profiles.probe]\nbootstrap = "b:1"\n')
     file.chmod(0o600)
     monkeypatch.setenv("KGROUPS_CONFIG", str(file))
     for words in ("profile use", "profile show", "list --profile"):
-        assert tab(f"kgroups {words} pr") == ["probe", "prod"]
+        assert complete(f"kgroups {words} pr") == ["probe", "prod"]
 
 
 def parameters(command: click.Command, path: str = "kgroups") -> Iterator[tuple[str, click.Parameter]]:
@@ -97,22 +101,22 @@ def test_completion_covers_every_group_topic_and_profile_parameter() -> None:
     assert [where for where, parameter in named.items() if parameter._custom_shell_complete is None] == []
 
 
-def test_completion_without_cluster_offers_nothing_silently(tab: Callable[[str], list[str]]) -> None:
-    assert tab("kgroups describe -b 127.0.0.1:1 o") == []
-    assert tab("kgroups describe -b 127.0.0.1:1 --topic o") == []
-    assert tab("kgroups describe o") == []
-    assert tab("kgroups describe -b : o") == []
+def test_completion_without_cluster_offers_nothing_silently(complete: Callable[[str], list[str]]) -> None:
+    assert complete("kgroups describe -b 127.0.0.1:1 o") == []
+    assert complete("kgroups describe -b 127.0.0.1:1 --topic o") == []
+    assert complete("kgroups describe o") == []
+    assert complete("kgroups describe -b : o") == []
 
 
 def test_completion_of_hung_cluster_stops_after_its_timeout(
-    tab: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
+    complete: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a cluster that hangs; other commands would wait for half a minute."""
     monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", TIMEOUT)  # the other tests are given more
     served = serve(world=shop)
     served.fake.brokers[0].fault("ListGroups", silence)
     began = time.monotonic()
-    assert tab(f"kgroups describe -b {served.bootstrap} o") == []
+    assert complete(f"kgroups describe -b {served.bootstrap} o") == []
     assert TIMEOUT < 2
     assert TIMEOUT <= time.monotonic() - began < TIMEOUT + 10
 

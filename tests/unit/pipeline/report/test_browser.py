@@ -78,7 +78,7 @@ addEventListener("load", async () => {{
 
 
 @pytest.fixture(scope="module")
-def busy() -> str:
+def busy_page() -> str:
     return page(busy_day())
 
 
@@ -105,9 +105,9 @@ def rgb(colour: str) -> str:
 
 @pytest.mark.parametrize(("flags", "paper"), [((), "#ffffff"), ((DARK,), "#1f1f1e")], ids=["light", "dark"])
 def test_charts_are_drawn_and_follow_the_theme(
-    chromium: str, tmp_path: Path, busy: str, flags: tuple[str, ...], paper: str
+    chromium: str, tmp_path: Path, busy_page: str, flags: tuple[str, ...], paper: str
 ) -> None:
-    seen = Seen(chromium, tmp_path, asking(busy, FACTS), "--window-size=1280,900", *flags)
+    seen = Seen(chromium, tmp_path, asking(busy_page, FACTS), "--window-size=1280,900", *flags)
     assert seen.console == []
     facts = seen.answer()
     assert facts["charts"] and all(number >= 2 for number in facts["charts"])
@@ -157,8 +157,8 @@ ACTS = """
 """
 
 
-def test_buttons_do_what_their_labels_say(chromium: str, tmp_path: Path, busy: str) -> None:
-    seen = Seen(chromium, tmp_path, asking(busy, ACTS), "--window-size=1280,900")
+def test_buttons_do_what_their_labels_say(chromium: str, tmp_path: Path, busy_page: str) -> None:
+    seen = Seen(chromium, tmp_path, asking(busy_page, ACTS), "--window-size=1280,900")
     assert seen.console == []
     found = seen.answer()
     assert found["saved"] == [
@@ -190,9 +190,9 @@ NARROW = """
 """
 
 
-def test_page_fits_400_pixels(chromium: str, tmp_path: Path, busy: str) -> None:
+def test_page_fits_400_pixels(chromium: str, tmp_path: Path, busy_page: str) -> None:
     """In a frame: a window has a smallest width."""
-    quoted = json.dumps(busy).replace("</", "<\\/").replace("<!--", "<\\!--")
+    quoted = json.dumps(busy_page).replace("</", "<\\/").replace("<!--", "<\\!--")
     script = NARROW.replace("PAGE", quoted)
     outer = '<!DOCTYPE html><title>frame</title><body><script>document.title = "frame"</script></body>'
     seen = Seen(chromium, tmp_path, asking(outer, script), "--window-size=900,900")

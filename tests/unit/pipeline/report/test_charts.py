@@ -12,7 +12,7 @@ from tests.fakes.report import HOSTILE, NAMES, busy_day, hours, nothing
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Chart]:
+def busy_charts() -> dict[str, Chart]:
     return {chart.name: chart for chart in charts(busy_day())}
 
 
@@ -20,18 +20,18 @@ def test_charts_of_no_data_are_none() -> None:
     assert charts(nothing()) == []
 
 
-def test_lines_break_at_missing_samples(made: dict[str, Chart]) -> None:
-    first = made["lag"].figure["data"][0]
+def test_lines_break_at_missing_samples(busy_charts: dict[str, Chart]) -> None:
+    first = busy_charts["lag"].figure["data"][0]
     gaps = [time for time, value in zip(first["x"], first["y"], strict=True) if value is None]
     assert gaps == ["2026-02-28 21:00:00.000"]
     assert first["connectgaps"] is False
 
 
-def test_group_has_the_same_color_on_all_charts(made: dict[str, Chart]) -> None:
+def test_group_has_the_same_color_on_all_charts(busy_charts: dict[str, Chart]) -> None:
     colours = palette(busy_day())
     assert list(colours.values()) == list(LINES)
-    lag = {entry.name: entry.colour for entry in made["lag"].legend}
-    rate = {entry.name: entry.colour for entry in made["rate"].legend}
+    lag = {entry.name: entry.colour for entry in busy_charts["lag"].legend}
+    rate = {entry.name: entry.colour for entry in busy_charts["rate"].legend}
     assert lag["billing"] == rate["billing"] == LINES[0]
     assert lag["audit"] == rate["all others"] == REST
 
@@ -43,7 +43,7 @@ def test_busy_groups_without_lag_get_remaining_colors() -> None:
     assert [name for name in colours if name.startswith("busy")] == ["busy-0", "busy-1"]
 
 
-def test_every_color_has_a_dark_variant(made: dict[str, Chart]) -> None:
+def test_every_color_has_a_dark_variant(busy_charts: dict[str, Chart]) -> None:
     def colours(value: Any, key: str = "") -> set[str]:
         if isinstance(value, dict):
             return set().union(*(colours(each, name) for name, each in value.items()))
@@ -51,11 +51,11 @@ def test_every_color_has_a_dark_variant(made: dict[str, Chart]) -> None:
             return set().union(*(colours(each, key) for each in value))
         return {value} if key.endswith("color") else set()
 
-    assert set().union(*(colours(chart.figure) for chart in made.values())) <= set(DARK)
+    assert set().union(*(colours(chart.figure) for chart in busy_charts.values())) <= set(DARK)
 
 
-def test_time_lag_axis_uses_readable_units(made: dict[str, Chart]) -> None:
-    assert made["behind"].figure["layout"]["annotations"][0]["text"] == "minutes"
+def test_time_lag_axis_uses_readable_units(busy_charts: dict[str, Chart]) -> None:
+    assert busy_charts["behind"].figure["layout"]["annotations"][0]["text"] == "minutes"
     day = busy_day()
     one = day.lag.series.rows[0]
     late = one._replace(points=tuple(point._replace(behind_ms=hours(60)) for point in one.points))
@@ -67,8 +67,8 @@ def test_time_lag_axis_uses_readable_units(made: dict[str, Chart]) -> None:
     assert chart.figure["data"][0]["customdata"][0] == "2 d 12 h"
 
 
-def test_unknown_time_is_shaded(made: dict[str, Chart]) -> None:
-    field = made["lag"].figure["layout"]["shapes"][0]
+def test_unknown_time_is_shaded(busy_charts: dict[str, Chart]) -> None:
+    field = busy_charts["lag"].figure["layout"]["shapes"][0]
     assert (field["x0"], field["x1"]) == ("2026-02-28 12:00:00.000", "2026-02-28 14:30:00.000")
     day = busy_day()
     unknown = charts(day._replace(completeness=day.completeness._replace(unknown=1)))[0]
@@ -77,8 +77,8 @@ def test_unknown_time_is_shaded(made: dict[str, Chart]) -> None:
     assert "shapes" not in whole.figure["layout"] or not whole.figure["layout"]["shapes"]
 
 
-def test_marks_explain_the_rebalance(made: dict[str, Chart]) -> None:
-    chart = made["rebalances"]
+def test_marks_explain_the_rebalance(busy_charts: dict[str, Chart]) -> None:
+    chart = busy_charts["rebalances"]
     assert [entry.name for entry in chart.legend] == [
         "Members joined", "Members left", "Joined and left", "Neither, or unknown",
     ]  # fmt: skip
@@ -98,8 +98,8 @@ def test_marks_of_rebalance_without_history_say_unknown() -> None:
     assert "who joined or left is unknown" in chart.figure["data"][0]["customdata"][0]
 
 
-def test_group_names_are_not_axis_categories(made: dict[str, Chart]) -> None:
+def test_group_names_are_not_axis_categories(busy_charts: dict[str, Chart]) -> None:
     """An axis of categories would take a group named 7 for a number, and one named 2026-01-01 for a time."""
-    assert all(isinstance(value, int) for trace in made["rebalances"].figure["data"] for value in trace["y"])
-    lanes = made["rebalances"].figure["layout"]["annotations"]
+    assert all(isinstance(value, int) for trace in busy_charts["rebalances"].figure["data"] for value in trace["y"])
+    lanes = busy_charts["rebalances"].figure["layout"]["annotations"]
     assert len(lanes) == len(NAMES[:7])

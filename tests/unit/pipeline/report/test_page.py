@@ -54,38 +54,38 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def busy() -> Outline:
+def busy_page() -> Outline:
     return Outline(page(busy_day(), bundle="/* plotly */"))
 
 
-def test_page_has_headings_captions_and_chart_descriptions(busy: Outline) -> None:
-    assert [text for text in busy.text("h2") if text in SECTIONS] == SECTIONS
-    assert len(busy.text("h1")) == 1
-    assert len(busy.all("caption")) == len(busy.all("table")) == 6
-    assert all(each["scope"] == "col" for each in busy.all("th"))
-    plots = [each for each in busy.all("div") if each.get("class") == "plot"]
+def test_page_has_headings_captions_and_chart_descriptions(busy_page: Outline) -> None:
+    assert [text for text in busy_page.text("h2") if text in SECTIONS] == SECTIONS
+    assert len(busy_page.text("h1")) == 1
+    assert len(busy_page.all("caption")) == len(busy_page.all("table")) == 6
+    assert all(each["scope"] == "col" for each in busy_page.all("th"))
+    plots = [each for each in busy_page.all("div") if each.get("class") == "plot"]
     assert len(plots) == 4
     assert all(each["role"] == "img" and len(each["aria-label"] or "") > 40 for each in plots)
-    ids = [attributes["id"] for _, attributes in busy.elements if "id" in attributes]
+    ids = [attributes["id"] for _, attributes in busy_page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {(each["href"] or "")[1:] for each in busy.all("a")} <= set(ids)
-    assert {each["aria-labelledby"] for _, each in busy.elements if "aria-labelledby" in each} <= set(ids)
+    assert {(each["href"] or "")[1:] for each in busy_page.all("a")} <= set(ids)
+    assert {each["aria-labelledby"] for _, each in busy_page.elements if "aria-labelledby" in each} <= set(ids)
 
 
-def test_page_numbers_have_exact_values_in_titles(busy: Outline) -> None:
-    titles = {each.get("title") for each in busy.all("span")}
+def test_page_numbers_have_exact_values_in_titles(busy_page: Outline) -> None:
+    titles = {each.get("title") for each in busy_page.all("span")}
     assert {"1,261,000 records", "25,200,000 ms"} <= titles
-    times = busy.all("time")
+    times = busy_page.all("time")
     assert times and all(
         re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", each["datetime"] or "") for each in times
     )
 
 
-def test_page_shows_cluster_names_as_text(busy: Outline) -> None:
-    assert not busy.all("img")
-    assert HOSTILE in busy.text("bdi")
-    assert "evil\\u202egpj.exe\\x1b[31m" in busy.text("bdi")
-    assert not any("onerror" in attributes or "onload" in attributes for _, attributes in busy.elements)
+def test_page_shows_cluster_names_as_text(busy_page: Outline) -> None:
+    assert not busy_page.all("img")
+    assert HOSTILE in busy_page.text("bdi")
+    assert "evil\\u202egpj.exe\\x1b[31m" in busy_page.text("bdi")
+    assert not any("onerror" in attributes or "onload" in attributes for _, attributes in busy_page.elements)
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "<!--", "]]>", "&lt;b&gt;", "\u2028", BIDI, "'\"`", "\ud800", "x" * 32_767])
@@ -145,8 +145,8 @@ def test_page_names_empty_sections() -> None:
         assert line in said
 
 
-def test_page_names_omitted_rows(busy: Outline) -> None:
-    said = " ".join(busy.text("p"))
+def test_page_names_omitted_rows(busy_page: Outline) -> None:
+    said = " ".join(busy_page.text("p"))
     for line in (
         "25 of 38 groups, those with less lag, are left out.",
         "9 of 74 rebalances, those of such groups and the oldest, are left out.",

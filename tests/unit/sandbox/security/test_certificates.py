@@ -21,7 +21,7 @@ def secrets() -> Secrets:
 
 
 @pytest.fixture(scope="module")
-def made(secrets: Secrets, tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+def certificates(secrets: Secrets, tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return make_certificates(tmp_path_factory.mktemp("keys") / "made", "ann", secrets)
 
 
@@ -29,31 +29,31 @@ def first(pair: Pair) -> x509.Certificate:
     return x509.load_pem_x509_certificates(pair.certificate.read_bytes())[0]
 
 
-def test_valid_certificates_are_issued_by_the_authority(made: Certificates) -> None:
-    authority = x509.load_pem_x509_certificate(made.authority.read_bytes())
-    for pair in (made.server, made.client, made.expired, made.wrong_name):
+def test_valid_certificates_are_issued_by_the_authority(certificates: Certificates) -> None:
+    authority = x509.load_pem_x509_certificate(certificates.authority.read_bytes())
+    for pair in (certificates.server, certificates.client, certificates.expired, certificates.wrong_name):
         first(pair).verify_directly_issued_by(authority)
     with pytest.raises(ValueError, match="does not match"):
-        first(made.self_signed).verify_directly_issued_by(authority)
+        first(certificates.self_signed).verify_directly_issued_by(authority)
 
 
-def test_invalid_certificates_each_have_one_defect(made: Certificates) -> None:
+def test_invalid_certificates_each_have_one_defect(certificates: Certificates) -> None:
     now = datetime.now(UTC)
-    assert first(made.expired).not_valid_after_utc < now < first(made.server).not_valid_after_utc
-    names = first(made.wrong_name).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert first(certificates.expired).not_valid_after_utc < now < first(certificates.server).not_valid_after_utc
+    names = first(certificates.wrong_name).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == ["elsewhere.example"]
-    assert first(made.self_signed).issuer == first(made.self_signed).subject
-    assert first(made.client).subject.rfc4514_string() == "CN=ann"
+    assert first(certificates.self_signed).issuer == first(certificates.self_signed).subject
+    assert first(certificates.client).subject.rfc4514_string() == "CN=ann"
 
 
-def test_keys_are_private_and_encrypted_if_required(made: Certificates, secrets: Secrets) -> None:
-    assert made.key_password in secrets
-    plain = load_pem_private_key(made.client.key.read_bytes(), None)
-    for file in (made.encrypted_key, made.modern_key):
+def test_keys_are_private_and_encrypted_if_required(certificates: Certificates, secrets: Secrets) -> None:
+    assert certificates.key_password in secrets
+    plain = load_pem_private_key(certificates.client.key.read_bytes(), None)
+    for file in (certificates.encrypted_key, certificates.modern_key):
         assert b"BEGIN ENCRYPTED PRIVATE KEY" in file.read_bytes()
-        key = load_pem_private_key(file.read_bytes(), made.key_password.encode())
+        key = load_pem_private_key(file.read_bytes(), certificates.key_password.encode())
         assert key.public_key() == plain.public_key()
-    assert {file.stat().st_mode & 0o077 for file in made.folder.glob("*.key")} == {0}
+    assert {file.stat().st_mode & 0o077 for file in certificates.folder.glob("*.key")} == {0}
 
 
 def test_make_certificates_without_openssl_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

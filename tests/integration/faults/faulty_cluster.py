@@ -62,13 +62,13 @@ def until_loaded(ask: Callable[P, T]) -> Callable[P, T]:
 
 
 @dataclass(frozen=True)
-class Victim:
+class FaultyCluster:
     sandbox: Sandbox
     proxy: Proxy
 
     @classmethod
     @contextmanager
-    def up(cls, name: str, properties: Mapping[str, str] = LASTING) -> Iterator[Victim]:
+    def up(cls, name: str, properties: Mapping[str, str] = LASTING) -> Iterator[FaultyCluster]:
         with (
             Proxy(3) as proxy,
             Sandbox.up(

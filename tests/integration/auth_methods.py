@@ -7,7 +7,7 @@ from typing import Final
 
 from kgroups.sandbox.commits import Commits
 from kgroups.sandbox.security import Secure
-from tests.integration.java_says import JavaTool, Said
+from tests.integration.java_output import JavaTool, Said
 
 GROUPS: Final = Commits(groups=3, partitions=2, rounds=1, topic="secured")
 """What is there to be seen."""

@@ -16,7 +16,7 @@ KEYS = ["schema", "cluster_id", "items", "failures", "notices", "missing_acls"]
 
 
 @pytest.fixture
-def nobody() -> Iterator[str]:
+def closed_port() -> Iterator[str]:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # held but not listening: connections are refused
         yield f"127.0.0.1:{held.getsockname()[1]}"
@@ -38,10 +38,10 @@ def nobody() -> Iterator[str]:
     ],
 )
 def test_unreachable_cluster_json_has_envelope_with_failure(
-    run_cli: Run, nobody: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple, schema: str
+    run_cli: Run, closed_port: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple, schema: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = run_cli(*words, "-b", nobody, "-o", "json")
+    code, out, err = run_cli(*words, "-b", closed_port, "-o", "json")
     told = json.loads(out)
     assert (code, list(told), told["schema"], told["items"]) == (1, KEYS, f"kgroups/{schema}/v1", [])
     (failure,) = told["failures"]
@@ -50,13 +50,13 @@ def test_unreachable_cluster_json_has_envelope_with_failure(
 
 
 @pytest.mark.parametrize("fmt", ["jsonl", "csv", "plain", "table"])
-def test_unreachable_cluster_other_formats_report_on_stderr(run_cli: Run, nobody: str, fmt: str) -> None:
-    code, out, err = run_cli("list", "-b", nobody, "-o", fmt)
+def test_unreachable_cluster_other_formats_report_on_stderr(run_cli: Run, closed_port: str, fmt: str) -> None:
+    code, out, err = run_cli("list", "-b", closed_port, "-o", fmt)
     assert (code, out) == (1, "") and "connection refused" in err
 
 
-def test_usage_error_has_no_envelope(run_cli: Run, nobody: str) -> None:
-    code, out, _ = run_cli("describe", "g", "-b", nobody, "-o", "json", "--columns", "none")
+def test_usage_error_has_no_envelope(run_cli: Run, closed_port: str) -> None:
+    code, out, _ = run_cli("describe", "g", "-b", closed_port, "-o", "json", "--columns", "none")
     assert (code, out) == (2, "")
 
 

@@ -1,5 +1,5 @@
 """A consumer that reads so many records, commits each, and then commits its last offset again and again:
-``python -m tests.integration.stubborn BOOTSTRAP GROUP TOPIC RECORDS``."""
+``python -m tests.integration.committing_consumer BOOTSTRAP GROUP TOPIC RECORDS``."""
 
 from __future__ import annotations
 

@@ -31,11 +31,11 @@ WITH_EPOCH, WITHOUT = "epoch", "no-epoch"
 
 
 def test_recreated_topic_is_reported_by_every_command(
-    request: pytest.FixtureRequest, kafka_at_hand: Callable[[str], None]
+    request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
-    kafka_at_hand(DEFAULT_VERSION)
+    require_kafka(DEFAULT_VERSION)
     fast = {"broker.session.timeout.ms": "6000"}
     with Sandbox.up(brokers=3, name=f"pytest-{os.getpid()}-recreated", properties=fast) as sandbox:
         make(sandbox)

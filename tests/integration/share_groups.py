@@ -49,11 +49,11 @@ _SETTLE: Final = 180.0
 
 
 @dataclass(frozen=True)
-class Sharers:
+class ShareGroups:
     sandbox: Sandbox
 
     @classmethod
-    def made(cls, sandbox: Sandbox) -> Sharers:
+    def made(cls, sandbox: Sandbox) -> ShareGroups:
         sharers = cls(sandbox)
         asyncio.run(sharers._create())
         fill(sandbox.bootstrap, RECORDS)

@@ -40,7 +40,7 @@ _LONG: Final = timedelta(minutes=30)
 _SETTLE: Final = 120.0
 
 
-class Visitors:
+class TransientGroups:
     """They stay while the context is open."""
 
     def __init__(self, sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""Ground of its own for acts: topics whose records have known times, groups that may be moved, and who joins them."""
+"""ScratchCluster of its own for acts: topics whose records have known times, groups that may be moved, and who joins them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kgroups.sandbox.member import Member, consumer, join
 from kgroups.sandbox.topics import create_topics, delete_records
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
 from tests.integration.asking import Answer, run_here
-from tests.integration.java_says import JavaTool, Said
+from tests.integration.java_output import JavaTool, Said
 
 LOG = "acts-log"
 """Partition 0 from 5 to 20, partition 1 from 0 to 10, partition 2 empty; a record a minute."""
@@ -34,13 +34,13 @@ Committed = dict[tuple[str, int], int]
 
 
 @dataclass(frozen=True)
-class Ground:
+class ScratchCluster:
     sandbox: Sandbox
     began: int
     """Milliseconds since 1970 of every partition's record 0; an hour ago."""
 
     @classmethod
-    def made(cls, sandbox: Sandbox) -> Ground:
+    def made(cls, sandbox: Sandbox) -> ScratchCluster:
         ground = cls(sandbox, (int(time.time()) // 60 - 60) * MINUTE)
         asyncio.run(ground._create())
         # Idempotent, or what is sent again may come behind what was written after it.

@@ -10,11 +10,11 @@ import pytest
 from tests.fakes.broker import FakeCluster, late
 from tests.fakes.serving import serving
 from tests.fakes.truth import Told, Truth
-from tests.integration.faults import trying
+from tests.integration.faults import retries
 from tests.integration.faults.proxy import Exchange, Fault, Proxy
+from tests.integration.faults.retries import TRIES, Tried, fairly
 from tests.integration.faults.running import Bounds, Ran, inside, run, told
 from tests.integration.faults.table import COMMANDS
-from tests.integration.faults.trying import TRIES, Tried, fairly
 
 NOTHING = Truth({}, {}, {}, {})
 
@@ -22,7 +22,7 @@ NOTHING = Truth({}, {}, {}, {})
 @pytest.fixture(autouse=True)
 def _own_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is tried again here is not for the last word on all commands."""
-    monkeypatch.setattr(trying, "unfair", [])
+    monkeypatch.setattr(retries, "unfair", [])
 
 
 class Attempts:
@@ -103,4 +103,4 @@ def test_slow_healthy_broker_is_excused(tmp_path: Path) -> None:
         tried = fairly(attempt, demands, {1, 3})
     assert not tried.problems and tried.bounds != TRIES[0]
     assert tried.said.brokers == {1}
-    assert trying.unfair[0].startswith("reset, 1.5 s: broker 0 is blamed: broker 1 took ")
+    assert retries.unfair[0].startswith("reset, 1.5 s: broker 0 is blamed: broker 1 took ")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.fakes.truth import Told, Truth, judge, judge_rows
+from tests.integration.faults.faulty_cluster import HELD, TARGETS, VICTIM, FaultyCluster, States, at_rest
 from tests.integration.faults.proxy import Exchange
 from tests.integration.faults.running import Bounds, Ran, inside, run, told
 from tests.integration.faults.table import BOUNDS, COMMANDS, FLOOR
-from tests.integration.faults.victim import HELD, TARGETS, VICTIM, States, Victim, at_rest
 
 attempts: Final[list[tuple[str, float]]] = []
 """Every command that was tried, and its seconds as a share of what it may take; for a last word on all of them."""
@@ -104,7 +104,7 @@ def fairly(
 
 
 def attempt(
-    victim: Victim,
+    faulty_cluster: FaultyCluster,
     command: str,
     begin: AbstractContextManager[None],
     folder: Path,
@@ -117,9 +117,9 @@ def attempt(
     """
     if command in KEYS:
         with inside(Path(tempfile.mkdtemp(dir=folder))):
-            tried = _change(victim, command, begin, bounds)
+            tried = _change(faulty_cluster, command, begin, bounds)
     else:
-        tried = _look(victim, command, begin, bounds, truth or victim.truth())
+        tried = _look(faulty_cluster, command, begin, bounds, truth or faulty_cluster.truth())
     if "Traceback" in tried.ran.err:
         tried.problems.append("traceback")
     if tried.ran.code == -1:
@@ -136,23 +136,29 @@ def late(tried: Tried) -> list[str]:
 # Reads.
 
 
-def _look(victim: Victim, command: str, begin: AbstractContextManager[None], bounds: Bounds, truth: Truth) -> Tried:
+def _look(
+    faulty_cluster: FaultyCluster, command: str, begin: AbstractContextManager[None], bounds: Bounds, truth: Truth
+) -> Tried:
     wanted, words = truth.groups, COMMANDS[command].words
     if command == "describe":
         wanted = {_name_on(truth, VICTIM), _name_on(truth, 3)}
         words = (*words, *sorted(wanted))
-    ran, exchanges = _run(victim, command, words, begin, bounds)
+    ran, exchanges = _run(faulty_cluster, command, words, begin, bounds)
     said = told(command, ran)
     return Tried(command, truth, wanted, bounds, ran, said, judge(said, truth, wanted), exchanges)
 
 
 def _run(
-    victim: Victim, command: str, words: tuple[str, ...], begin: AbstractContextManager[None], bounds: Bounds
+    faulty_cluster: FaultyCluster,
+    command: str,
+    words: tuple[str, ...],
+    begin: AbstractContextManager[None],
+    bounds: Bounds,
 ) -> tuple[Ran, list[Exchange]]:
     with begin:
-        victim.proxy.record()
-        ran = run(command, words, victim.proxy.bootstrap, bounds)
-        return ran, victim.proxy.record()
+        faulty_cluster.proxy.record()
+        ran = run(command, words, faulty_cluster.proxy.bootstrap, bounds)
+        return ran, faulty_cluster.proxy.record()
 
 
 def _name_on(truth: Truth, broker: int) -> str:
@@ -163,31 +169,33 @@ def _name_on(truth: Truth, broker: int) -> str:
 # Writes.
 
 
-def _change(victim: Victim, command: str, begin: AbstractContextManager[None], bounds: Bounds) -> Tried:
+def _change(faulty_cluster: FaultyCluster, command: str, begin: AbstractContextManager[None], bounds: Bounds) -> Tried:
     """Under the fault, row by row; and when it is over, an undo."""
-    victim.restore()
+    faulty_cluster.restore()
     words = COMMANDS[command].words
     if command == "undo":
-        reset = run("reset", (*COMMANDS["reset"].words, "--undo-file", "undo.json"), victim.sandbox.bootstrap, PATIENT)
+        reset = run(
+            "reset", (*COMMANDS["reset"].words, "--undo-file", "undo.json"), faulty_cluster.sandbox.bootstrap, PATIENT
+        )
         assert reset.code == 0, reset
     elif command != "remove-members":
         words = (*words, "--undo-file", "undo.json")
-    truth, before = victim.truth(), _state(victim, command)
-    ran, exchanges = _run(victim, command, words, begin, bounds)
-    after = _state(victim, command)
+    truth, before = faulty_cluster.truth(), _state(faulty_cluster, command)
+    ran, exchanges = _run(faulty_cluster, command, words, begin, bounds)
+    after = _state(faulty_cluster, command)
     rows = json.loads(ran.out)["items"] if ran.out else []
     problems = judge_rows(rows, before, after, _wished(command, before), *KEYS[command])
     if Path("undo.json").exists():
-        problems += _undone(victim)
-    victim.restore()
+        problems += _undone(faulty_cluster)
+    faulty_cluster.restore()
     wanted = set(HELD if command == "remove-members" else TARGETS)
     return Tried(command, truth, wanted, bounds, ran, told(command, ran), problems, exchanges, rows, before)
 
 
-def _state(victim: Victim, command: str) -> States:
+def _state(faulty_cluster: FaultyCluster, command: str) -> States:
     if command == "delete":
-        return victim.existing()
-    return victim.members() if command == "remove-members" else victim.offsets()
+        return faulty_cluster.existing()
+    return faulty_cluster.members() if command == "remove-members" else faulty_cluster.offsets()
 
 
 def _wished(command: str, before: States) -> States:
@@ -196,9 +204,9 @@ def _wished(command: str, before: States) -> States:
     return at_rest() if command == "undo" else {}
 
 
-def _undone(victim: Victim) -> list[str]:
+def _undone(faulty_cluster: FaultyCluster) -> list[str]:
     """The fault is over: the undo file brings back what was."""
-    undo = run("undo", COMMANDS["undo"].words, victim.sandbox.bootstrap, PATIENT)
-    now, was = victim.offsets(), at_rest()
+    undo = run("undo", COMMANDS["undo"].words, faulty_cluster.sandbox.bootstrap, PATIENT)
+    now, was = faulty_cluster.offsets(), at_rest()
     wrong = [f"undo: {key} is {now.get(key)}, and was {was[key]}" for key in was if now.get(key) != was[key]]
     return [*wrong, f"undo: {undo}"] if wrong or "Traceback" in undo.err else []

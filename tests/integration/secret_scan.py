@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from kgroups.sandbox.security import Secure
-from tests.integration.misuse import WRONG
+from tests.integration.bad_configs import WRONG
 
 _TOKEN = re.compile(r"eyJ[\w-]{20,}")
 """How every JWT begins: of those that the token server issues nobody keeps a list."""

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from kgroups.config.settings import Transport
 from kgroups.sandbox.security import Secure
 from tests.integration.asking import Answer, run_kgroups
-from tests.integration.misuse import MISUSES, silent_server
-from tests.integration.watched import CommandLines
+from tests.integration.bad_configs import MISUSES, silent_server
+from tests.integration.secret_scan import CommandLines
 
 TIMEOUT: Final = "15s"
 """Time enough on a busy machine to hear what is wrong; what hangs takes all of it."""
