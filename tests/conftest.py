@@ -1,4 +1,4 @@
-"""Options, Hypothesis profiles, a fixed environment, and golden texts; for every kind of test."""
+"""Options, Hypothesis profiles, a fixed environment, and golden texts for all tests."""
 
 from __future__ import annotations
 

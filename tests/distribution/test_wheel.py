@@ -1,4 +1,4 @@
-"""What is published: built twice the same, whole, and of use in an empty environment with the light packages alone."""
+"""Distributions: the build is reproducible and complete, and the wheel works in an environment of its own."""
 
 from __future__ import annotations
 

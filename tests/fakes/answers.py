@@ -1,4 +1,4 @@
-"""How a fake broker answers each API, in any version: every value that some version carries is given once."""
+"""Responses of a fake broker to each API in any version; each value is set once for all versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts one question to a fake cluster and gives the answer: start, connect, ask, close, stop."""
+"""Run one query against a fake cluster: start, connect, query, close, stop."""
 
 from __future__ import annotations
 

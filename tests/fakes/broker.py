@@ -1,7 +1,7 @@
-"""Brokers on real loopback sockets, in this process, that answer from a :class:`World` and fail on demand.
+"""Brokers on loopback sockets in this process that respond from a :class:`World` and fail on demand.
 
-For the faults that a real broker does not produce when asked. Answers are built as kio's entities; a fault then bends
-the bytes. Every request is recorded, so that a test can count them.
+For faults that a real broker does not produce on demand; see README.md. Responses are kio's entities; a fault then
+changes their bytes. Every request is recorded, so that a test can count them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .versions import API_VERSIONS, KAFKA, NAMES, Ranges
 from .world import World
 
 Fault = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
-"""What a broker does instead of sending an answer, given without its length."""
+"""Replaces the sending of a response, which is given without its length."""
 
 
 BY_API = {**answers.BY_API, **share.BY_API, **streams.BY_API}
@@ -50,12 +50,12 @@ def framed(payload: bytes) -> bytes:
 
 
 async def silence(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """Accepts, and never answers: neither this nor what is asked behind it on the same connection."""
+    """Accept the request and never respond, neither to it nor to later ones on the connection."""
     await asyncio.Event().wait()
 
 
 async def dribble(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """One byte at a time."""
+    """Send the response one byte at a time."""
     for byte in framed(answer):
         writer.write(bytes([byte]))
         await writer.drain()
@@ -63,22 +63,22 @@ async def dribble(writer: asyncio.StreamWriter, answer: bytes) -> None:
 
 
 async def trailing(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """Three bytes too many."""
+    """Send three extra bytes at the end of the response."""
     writer.write(framed(answer + b"\0\0\0"))
 
 
 async def wrong_id(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """An answer to a request that was not asked."""
+    """Send the response with the correlation ID of another request."""
     writer.write(framed(b"\x7f\xff\xff\xff" + answer[4:]))
 
 
 async def close(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """Closes the connection instead of answering."""
+    """Close the connection instead of responding."""
     writer.close()
 
 
 async def cut_frame(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    """Closes the connection in the middle of a frame."""
+    """Close the connection in the middle of a frame."""
     whole = framed(answer)
     writer.write(whole[: len(whole) // 2])
     await writer.drain()
@@ -86,7 +86,7 @@ async def cut_frame(writer: asyncio.StreamWriter, answer: bytes) -> None:
 
 
 def truncated(kept: int) -> Fault:
-    """A whole frame, whose message ends after ``kept`` bytes (negative: from the end)."""
+    """Send a complete frame whose message ends after ``kept`` bytes (negative: from the end)."""
 
     async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
         writer.write(framed(answer[:kept]))
@@ -95,7 +95,7 @@ def truncated(kept: int) -> Fault:
 
 
 def raw(data: bytes) -> Fault:
-    """These bytes, whatever was asked."""
+    """Send these bytes to any request."""
 
     async def fault(writer: asyncio.StreamWriter, answer: bytes) -> None:
         writer.write(data)
@@ -118,7 +118,7 @@ class FakeBroker:
     ranges: Ranges
     port: int = 0
     advertised: int | None = None
-    """The port that Metadata tells, where it is another."""
+    """The port in Metadata, if it is another."""
     stale: dict[str, list[int]] = field(default_factory=dict)
     """Topic -> the leaders that this broker's Metadata names, of an older epoch."""
     alive: bool = True
@@ -127,7 +127,7 @@ class FakeBroker:
     connections: int = 0
     crash: Exception | None = None
     bend: Callable[[str, Any], Any] | None = None
-    """What becomes of an answer, given the API's name and kio's entity."""
+    """Changes a response: receives the API name and kio's entity, returns an entity."""
     tls: ssl.SSLContext | None = None
     sasl: sasl.FakeSasl | None = None
     _faults: dict[str, list[tuple[Fault, int | None]]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class FakeBroker:
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def fault(self, api: str, fault: Fault, times: int | None = None) -> None:
-        """Meets requests of an API (``*``: of any) with a fault; the next ``times`` ones, or always."""
+        """Apply a fault to requests of an API (``*``: of any); to the next ``times`` ones, or always."""
         self._faults.setdefault(api, []).append((fault, times))
 
     async def start(self) -> None:
@@ -252,14 +252,14 @@ class FakeCluster:
             broker.peers = self.brokers
 
     def secure(self, tls: ssl.SSLContext | None = None, asked: sasl.FakeSasl | None = None) -> None:
-        """All brokers take connections so, and no others."""
+        """Require TLS, SASL, or both on all brokers."""
         for broker in self.brokers.values():
             broker.tls, broker.sasl = tls, asked
             if asked:
                 broker.ranges = {**broker.ranges, **sasl.RANGES}
 
     def settings(self, *via: int, **rest: Any) -> ClientSettings:
-        """Settings that reach the cluster, by way of some brokers or of all; with little patience."""
+        """Return settings with some brokers, or all, as bootstrap servers, and short timeouts."""
         bootstrap = tuple((self.host, self.brokers[at].port) for at in via or self.brokers)
         return ClientSettings(bootstrap, **{"timeout": 60.0, "broker_timeout": 20.0, **rest})
 

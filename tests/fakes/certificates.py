@@ -1,4 +1,4 @@
-"""What servers and clients of the unit tests show each other: made once a run, by openssl."""
+"""Certificates of the servers and clients in unit tests, made once per run with openssl."""
 
 from __future__ import annotations
 

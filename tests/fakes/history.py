@@ -1,4 +1,4 @@
-"""A history of groups, written by hand: rows of the stored tables, in the order in which a log would have them."""
+"""A history of groups, written by hand: rows of the stored tables, in log order."""
 
 from __future__ import annotations
 

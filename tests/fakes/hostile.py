@@ -1,4 +1,4 @@
-"""Brokers that put into every string of every answer what a terminal would obey, or not show."""
+"""Brokers that put control and invisible characters into every string of every response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fake cluster with groups of every kind, for the live tables: two coordinators, three topics, nothing that fails."""
+"""A fake cluster with groups of every type for the live tables: two coordinators, three topics, no faults."""
 
 from __future__ import annotations
 

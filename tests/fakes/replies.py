@@ -1,4 +1,4 @@
-"""Responses of any API and version, built from the values that some version carries; what a call asks and is told."""
+"""Responses of any API and version, built from named values, and the requests that calls encode."""
 
 from __future__ import annotations
 

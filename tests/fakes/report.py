@@ -1,4 +1,4 @@
-"""What a page is made from, by hand: a busy day with everything in it, hostile names too, and a day of nothing."""
+"""Data of report pages, written by hand: a busy day with hostile names, and a day without history."""
 
 from __future__ import annotations
 

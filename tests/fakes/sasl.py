@@ -1,4 +1,4 @@
-"""The other side of SASL, for :class:`FakeBroker`: right, or wrong in one way that a test asks for.
+"""The server side of SASL for :class:`FakeBroker`: correct, or wrong in one way that a test selects.
 
 Strategy: a mechanism is a generator that is sent the client's messages and yields the answers to them; it returns the
 last one, or raises :class:`Refused`. A :class:`Guard` watches one connection and is strict about the order of requests,

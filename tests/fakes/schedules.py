@@ -1,4 +1,4 @@
-"""Random schedules of faults over fake brokers, each made from one number: the same number, the same schedule."""
+"""Random schedules of faults over fake brokers; the same seed gives the same schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fake cluster that answers from a thread: for those who ask by a loop of their own, or from another process."""
+"""A fake cluster that runs on a thread: for clients with their own event loop or in another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a fake broker answers what concerns share groups (KIP-932). A start offset below 0 is none."""
+"""Responses of a fake broker about share groups (KIP-932). A start offset below 0 means none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a fake broker answers what concerns streams groups (KIP-1071), and the deletion of topics."""
+"""Responses of a fake broker about streams groups (KIP-1071) and topic deletion."""
 
 from __future__ import annotations
 

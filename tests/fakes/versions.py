@@ -1,4 +1,4 @@
-"""What the brokers of some Kafka versions say that they speak; of the APIs that kgroups uses. Measured."""
+"""API versions that brokers of each Kafka version report, measured, for the APIs that kgroups uses."""
 
 from __future__ import annotations
 

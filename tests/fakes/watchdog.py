@@ -1,4 +1,4 @@
-"""Ends a command that hangs, and measures the time that the machine takes from this process."""
+"""End a command that hangs, and measure the time that the machine takes from this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fake cluster's brokers know: groups, topics, and the errors that they are told to give."""
+"""State of a fake cluster: groups, topics, and the errors that its brokers return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fuzz targets share. Nothing here needs atheris: the seeds and the regressions also run as tests."""
+"""Shared code of the fuzz targets. It does not import atheris: seeds and regressions also run as tests."""
 
 from __future__ import annotations
 

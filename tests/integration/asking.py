@@ -1,4 +1,4 @@
-"""kgroups as its users run it: a process of its own, asked by arguments, known by what it prints and how it ends."""
+"""Run kgroups as a process with arguments, and capture its output and exit code."""
 
 from __future__ import annotations
 

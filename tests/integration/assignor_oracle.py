@@ -1,4 +1,4 @@
-"""What Kafka's own assignors answer: the classes of its published jars, run over as many cases as there are."""
+"""Assignments of Kafka's own assignors, computed by the classes of its jars."""
 
 from __future__ import annotations
 

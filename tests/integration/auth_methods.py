@@ -1,4 +1,4 @@
-"""The ways into a secure cluster, and what the Java tool finds by each."""
+"""Authentication methods of a secure cluster, and the groups that the Java tool lists with each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All misuses of a cluster, tried at the same time."""
+"""Run all invalid client configurations of a cluster concurrently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways in that must fail, as files of their own: what a user, a broker or somebody between the two can get wrong."""
+"""Client configurations that must fail: mistakes of users and brokers, and attacks on the connection."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A consumer that reads so many records, commits each, and then commits its last offset again and again:
-``python -m tests.integration.committing_consumer BOOTSTRAP GROUP TOPIC RECORDS``."""
+"""A consumer that reads N records, commits each, and then repeats its last commit.
+
+``python -m tests.integration.committing_consumer BOOTSTRAP GROUP TOPIC RECORDS``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka's own command lines and ours, run with the same words; and what is made alike before they are compared."""
+"""Run Kafka's command-line tools and the drop-ins with the same arguments, and normalize their output."""
 
 from __future__ import annotations
 

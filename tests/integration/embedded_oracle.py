@@ -1,4 +1,4 @@
-"""What Kafka's own classes read from what clients put into group metadata, and what they themselves write."""
+"""Read client metadata of groups with Kafka's own classes, and generate more of it."""
 
 from __future__ import annotations
 

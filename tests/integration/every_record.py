@@ -1,4 +1,4 @@
-"""Lets a broker write records of every type that it still writes: groups of all kinds that come, move, and go."""
+"""Make a broker write records of every type that it still writes: groups of all types that come and go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Java ConsumerGroupCommand says, of whatever version, read by the headers of its tables."""
+"""Output of the Java ConsumerGroupCommand of any version, parsed by its table headers."""
 
 from __future__ import annotations
 

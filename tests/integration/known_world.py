@@ -1,4 +1,4 @@
-"""The known world in a cluster, as the tests meet it: to be asked, and to know what the answer must be."""
+"""The seeded groups in a cluster, with the output that kgroups must print for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that is in ``__consumer_offsets``, as a plain consumer gives it: also what aborted transactions wrote."""
+"""All records of ``__consumer_offsets``, as a plain consumer reads them, including aborted transactions."""
 
 from __future__ import annotations
 

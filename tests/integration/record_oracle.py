@@ -1,4 +1,4 @@
-"""What Kafka itself reads from records of ``__consumer_offsets``: its classes, run over as many as there are."""
+"""Read records of ``__consumer_offsets`` with Kafka's own classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka's own tool in a JVM that stays: to start one for each question would take longer than all the answers."""
+"""Kafka's own tool in a long-running JVM: starting one per query would take longer than the queries."""
 
 from __future__ import annotations
 

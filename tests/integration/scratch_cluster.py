@@ -1,4 +1,4 @@
-"""ScratchCluster of its own for acts: topics whose records have known times, groups that may be moved, and who joins them."""
+"""Topics with records of known times, and groups that tests may change, with clients that join them."""
 
 from __future__ import annotations
 

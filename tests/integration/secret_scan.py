@@ -1,4 +1,4 @@
-"""Looks for secrets: in what programs say, and in what ps(1) shows of them while they run."""
+"""Search for secrets in the output of programs and in their command lines (ps) while they run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share groups (KIP-932) on a real cluster, beside whatever else is there; Kafka 4.1 and newer."""
+"""Share groups (KIP-932) on a real cluster, Kafka 4.1 and newer."""
 
 from __future__ import annotations
 

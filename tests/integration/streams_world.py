@@ -1,4 +1,4 @@
-"""Streams groups for tests: an application that runs, and groups that nobody is in any more."""
+"""Streams groups for tests: a running application, and groups without members."""
 
 from __future__ import annotations
 

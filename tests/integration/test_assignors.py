@@ -1,5 +1,4 @@
-"""The assignors that kgroups runs offline, beside Kafka's own, partition by partition, in hundreds of generated
-groups."""
+"""Offline assignors compared with Kafka's own, partition by partition, for hundreds of generated groups."""
 
 from __future__ import annotations
 

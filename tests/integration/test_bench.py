@@ -1,4 +1,4 @@
-"""That each program of ``bench/`` runs, and that those who are compared say the same. How fast is not asked here."""
+"""Programs of ``bench/`` run, and the compared tools print the same rows. Speed is not tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collector on a real log: everything once, whatever dies when; and the same log through every other way in."""
+"""The collector on a real log: every record once, whatever process is killed, and by every source."""
 
 from __future__ import annotations
 

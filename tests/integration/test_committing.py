@@ -1,4 +1,4 @@
-"""Consumers that use assign(), and so are not members, on real brokers: no group that they commit for is changed."""
+"""Consumers that use assign() are not members; no group that they commit for is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``describe --deep`` beside what Kafka's own formatters print of the same records."""
+"""``describe --deep`` compared with the output of Kafka's own formatters for the same records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgroups delete`` and ``delete-offsets`` on real brokers, and what they took away brought back."""
+"""``kgroups delete`` and ``delete-offsets`` on real brokers, and their undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kafka-consumer-groups`` and ``kafka-groups`` beside the Java tools of those names: stdout byte for byte.
+"""``kafka-consumer-groups`` and ``kafka-groups`` compared with the Java tools of those names: stdout byte by byte.
 
 What is made alike first, and nothing else: the order of lines within a table or a list, and of names that a sentence
 lists. In all rows of the table the exit codes are the same too. Where the two differ on purpose, :data:`DIFFERENCES`

@@ -1,4 +1,4 @@
-"""``kafka-share-groups`` beside the Java tool of that name: stdout byte for byte, as in ``test_dropin``."""
+"""``kafka-share-groups`` compared with the Java tool of that name: stdout byte by byte, as in ``test_dropin``."""
 
 from __future__ import annotations
 

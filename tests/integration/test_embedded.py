@@ -1,5 +1,6 @@
-"""What real clients put into groups, as describe shows it: Connect workers, Streams, static members, librdkafka and
-kafka-python; and what the groups' own log tells besides (``--deep``)."""
+"""Metadata of real clients in groups, as describe shows it: Connect workers, Streams, static members, librdkafka and
+kafka-python; and what ``--deep`` adds from the log.
+"""
 
 from __future__ import annotations
 

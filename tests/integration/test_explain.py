@@ -1,4 +1,4 @@
-"""``kgroups explain`` against real brokers: what it says is so, and what it foretells comes to pass."""
+"""``kgroups explain`` on real brokers: its findings are true, and its predictions come true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers that die, hang, come back, or refuse: what is there is printed, what is not is named, and in time."""
+"""Brokers that are killed, hang, return, or refuse: output is true, complete or named as missing, and in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""History of a script: what consumers did, step by step, must be what the tables say."""
+"""History of scripted consumers: the tables contain what the consumers did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals in the middle of a write, on real brokers: what is reported is what a second client reads."""
+"""Signals during a write on real brokers: the reported results match what a second client reads."""
 
 from __future__ import annotations
 

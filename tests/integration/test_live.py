@@ -1,4 +1,4 @@
-"""``kgroups-live`` beside the commands: the same cluster, asked by SQL, says the same."""
+"""``kgroups-live`` compared with the commands on the same cluster."""
 
 from __future__ import annotations
 

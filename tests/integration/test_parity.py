@@ -1,4 +1,4 @@
-"""The Java ConsumerGroupCommand and kgroups, asked the same of the same cluster: the rows must be the same.
+"""The Java ConsumerGroupCommand and kgroups, run on the same cluster with the same request: the rows are equal.
 
 The oracles of each cluster are its own version's tool and the newest one, which speaks to all of them.
 

@@ -1,4 +1,4 @@
-"""What principals with few ACLs are told by real authorizers, and that it is as much as Kafka's own tool finds."""
+"""Output for principals with few ACLs on real authorizers, compared with Kafka's own tool."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A KIP-848 group that is truly on its way: a member that holds on to what it is to give up, and one that waits for it;
-and what the groups' own log tells of such a group (``--deep``), beside what a plain consumer reads in it."""
+"""A KIP-848 group in transition: one member keeps a partition that it must revoke, and another waits for it. Also what
+``--deep`` reads about such a group, compared with a plain consumer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A topic is deleted and created again while the coordinator of a group is down: its commits outlive the topic."""
+"""A topic is deleted and recreated while a group's coordinator is down: the commits outlive the topic."""
 
 from __future__ import annotations
 

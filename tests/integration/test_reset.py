@@ -1,4 +1,4 @@
-"""``kgroups reset-offsets`` on real brokers: as Kafka's own tool plans it, and back again."""
+"""``kgroups reset-offsets`` on real brokers: planned like Kafka's own tool, and undone."""
 
 from __future__ import annotations
 

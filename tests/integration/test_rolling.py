@@ -1,4 +1,4 @@
-"""Coordinators that move: each command shows all groups, or fails and names what is missing. None is silently short."""
+"""Coordinators that move: each command shows all groups, or fails and names what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pipeline on a cluster with TLS and SASL: settings reach the workers, and what Spark shows holds no secret."""
+"""The pipeline on a cluster with TLS and SASL: workers receive the settings, and Spark shows no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must fail against real brokers: one clear line, inside the time-out, an exit code, and no secret anywhere."""
+"""Invalid configurations on real brokers: a one-line error in time, an exit code, and no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-authentication (KIP-368): a listener that lets a sign-in hold for some seconds, and a client that stays longer."""
+"""Re-authentication (KIP-368): a client that outlives the session lifetime of a listener."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The known world and the mass loader on real brokers: what they promise is what kgroups shows."""
+"""The seeded groups and the load generator on real brokers: kgroups shows what they promise."""
 
 from __future__ import annotations
 

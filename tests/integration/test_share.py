@@ -1,4 +1,4 @@
-"""Share groups (KIP-932) in ``kgroups``: described, lag, reset, taken back, deleted; as the cluster has them then."""
+"""Share groups (KIP-932) in ``kgroups``: describe, lag, reset, undo, delete on real brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams groups on real brokers: what is told of them, and acts on them."""
+"""Streams groups on real brokers: describe, reset, delete, and undo."""
 
 from __future__ import annotations
 

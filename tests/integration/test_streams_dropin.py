@@ -1,5 +1,6 @@
-"""``kafka-streams-groups`` beside the Java tool of that name: stdout byte for byte, but for order, as in
-:mod:`tests.integration.test_dropin`; and what differs on purpose: failures are on stderr, and make the exit code 1."""
+"""``kafka-streams-groups`` compared with the Java tool of that name: stdout byte by byte, except for the order, as in
+:mod:`tests.integration.test_dropin`. Intended difference: failures are on stderr and set exit code 1.
+"""
 
 from __future__ import annotations
 

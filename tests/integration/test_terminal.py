@@ -1,4 +1,4 @@
-"""kgroups at a terminal, and half at one."""
+"""kgroups on a terminal, and with only stderr on one."""
 
 from __future__ import annotations
 

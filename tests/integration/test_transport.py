@@ -1,4 +1,4 @@
-"""``--transport librdkafka``: the same rows as over the wire, but for what librdkafka does not tell.
+"""``--transport librdkafka``: the same rows as the wire client, except for what librdkafka does not report.
 
 :data:`UNTOLD` is the list in :mod:`kgroups.admin.rdkafka.client`, as columns.
 """

@@ -1,4 +1,4 @@
-"""Undo files on real brokers: what they belong to, and what they are not applied to."""
+"""Undo files on real brokers: which clusters and topics they apply to."""
 
 from __future__ import annotations
 

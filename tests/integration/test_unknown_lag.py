@@ -1,4 +1,4 @@
-"""The leader of a log is down, the coordinator of its group is not: the lag is unknown everywhere, and never 0."""
+"""The leader of a log is down but the coordinator is not: the lag is unknown everywhere, and never 0."""
 
 from __future__ import annotations
 

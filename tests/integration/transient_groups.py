@@ -1,4 +1,4 @@
-"""Groups that visit the known world: in states, and of makes, that no group of it has."""
+"""Groups in states, and of client types, that the seeded groups do not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every API in every spoken version: what we write can be read, what is written to us is read, rubbish is refused."""
+"""Every API in every supported version: requests match kio, responses are read, corrupt bytes are rejected."""
 
 from __future__ import annotations
 

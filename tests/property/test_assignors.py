@@ -1,4 +1,4 @@
-"""What every assignor promises, whatever the group; that they give what Kafka's give is tested with Kafka's own."""
+"""Properties of every assignor for any group; equality with Kafka's assignors is an integration test."""
 
 from __future__ import annotations
 

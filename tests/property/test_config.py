@@ -1,4 +1,4 @@
-"""Readers of configuration: what they take, they take right; what they do not, they refuse in words."""
+"""Readers of configuration files: valid input is read correctly, other input is rejected with a message."""
 
 from __future__ import annotations
 

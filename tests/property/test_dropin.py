@@ -1,4 +1,4 @@
-"""Whatever stands on the command line of Kafka's tools, one learns what is wrong with it, and never by a traceback."""
+"""Any command line of Kafka's tools ends with a message, and never with a traceback."""
 
 from __future__ import annotations
 

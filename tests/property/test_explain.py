@@ -1,4 +1,4 @@
-"""Whatever a group looks like, it can be explained; and a what-if is answered, or refused in words."""
+"""Every group can be explained, and every what-if is computed or rejected with a reason."""
 
 from __future__ import annotations
 

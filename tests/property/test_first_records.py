@@ -1,4 +1,4 @@
-"""Any log: what is found is what a consumer would be given first; any bytes: found, or refused, and nothing else."""
+"""First unread records: those that a consumer would get, from any log; any other bytes are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers newer than any that we know: they add tagged fields (KIP-482), and speak higher versions."""
+"""Brokers newer than any known version: they add tagged fields (KIP-482) and support higher versions."""
 
 from __future__ import annotations
 

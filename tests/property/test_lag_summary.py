@@ -1,4 +1,4 @@
-"""However lag is summed up, it is the same lag."""
+"""Lag summaries by group, topic, and member have the same total."""
 
 from __future__ import annotations
 

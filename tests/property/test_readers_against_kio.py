@@ -1,4 +1,4 @@
-"""What is read by hand is read as by way of kio's entities, which are the oracle; requests are in ``test_apis``."""
+"""Hand-written readers compared with kio as the oracle; requests are in ``test_apis``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of a reset, for any log, commit and scenario."""
+"""Invariants of a reset for any log, commit, and scenario."""
 
 from __future__ import annotations
 

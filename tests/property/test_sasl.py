@@ -1,4 +1,4 @@
-"""The SASL mechanisms: what a right server accepts, and that no server makes us do more than refuse."""
+"""SASL mechanisms: a correct server accepts them, and no server causes more than a rejection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a response says for how long the broker throttles, by kio."""
+"""The throttle time of every response, compared with kio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promised of every derived table."""
+"""Properties of every derived table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far behind groups are, and what Burrow would say of it."""
+"""Lag of groups over time, and Burrow's verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgroups-live`` in Spark, asked by SQL of fake brokers: filters, plans, partitions, and failures."""
+"""``kgroups-live`` in Spark SQL over fake brokers: filters, plans, partitions, and failures."""
 
 from __future__ import annotations
 

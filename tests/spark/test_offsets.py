@@ -1,4 +1,4 @@
-"""Where groups stand, and how often they say so."""
+"""Latest committed offsets, and the rate of commits."""
 
 from __future__ import annotations
 

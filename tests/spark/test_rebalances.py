@@ -1,4 +1,4 @@
-"""Rebalances, the states that groups go through, and who was in them."""
+"""Rebalances, group states, and memberships."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report gathers from derived tables: from rows written by hand, and from what the jobs make."""
+"""Report data gathered from derived tables: from rows written by hand, and from the jobs' output."""
 
 from __future__ import annotations
 

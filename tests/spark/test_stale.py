@@ -1,4 +1,4 @@
-"""Unused groups, and what they will lose."""
+"""Unused groups, and the offsets that expire."""
 
 from __future__ import annotations
 

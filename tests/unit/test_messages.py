@@ -1,4 +1,4 @@
-"""No code of kgroups decides anything by searching its own messages: errors and failures have a ``reason`` for that."""
+"""No code of kgroups decides by searching its own messages: errors and failures have a ``reason``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges answers under faults finds false rows and silent omissions, and nothing where there is none."""
+"""The judge of output under faults finds false rows and silent omissions, and nothing else."""
 
 from __future__ import annotations
 

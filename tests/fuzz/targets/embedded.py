@@ -1,4 +1,4 @@
-"""Every decoder of what clients put into group metadata must answer, whatever the bytes; and so must the rows."""
+"""Decoders of group metadata return a value for any bytes, and the rows can be rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of token endpoints, and what SCRAM's server says."""
+"""HTTP responses of token endpoints, and messages of SCRAM servers."""
 
 from __future__ import annotations
 

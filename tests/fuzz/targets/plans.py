@@ -1,4 +1,4 @@
-"""Plan and undo files, CSV and JSON: read, or a UsageError; and what is written is read back the same."""
+"""Plan and undo files, CSV and JSON: read or rejected with a UsageError; written files round-trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties files, and what they mean: all settings, or an error of ours."""
+"""Properties files: all settings are read, or rejected with an error of kgroups."""
 
 from __future__ import annotations
 

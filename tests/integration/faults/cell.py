@@ -1,4 +1,4 @@
-"""One cell of the table: a command under a fault, and whether there comes of it what the table says."""
+"""One cell of the fault table: run a command under a fault and check the expected result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Kafka is harmed, and that ``make soak`` runs the whole table, with the part that each change runs."""
+"""Fixtures of the fault tests; ``make soak`` runs the whole table, other runs a part of it."""
 
 from __future__ import annotations
 

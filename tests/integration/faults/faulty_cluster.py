@@ -1,4 +1,4 @@
-"""Three real brokers behind a proxy, groups to read and groups to change, and a second client that knows the truth."""
+"""Three real brokers behind a proxy, groups to read and to change, and a second client as the reference."""
 
 from __future__ import annotations
 

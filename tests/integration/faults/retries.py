@@ -1,4 +1,4 @@
-"""One command under a fault, compared with what a second client knows: what holds whatever the fault is."""
+"""Run a command under a fault and compare it with a second client; repeat it if the machine was too slow."""
 
 from __future__ import annotations
 

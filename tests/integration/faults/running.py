@@ -1,4 +1,4 @@
-"""Runs one command under a fault, and compares what it says with what a second client knows."""
+"""Run one command under a fault, and compare its output with the state that a second client reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every fault, every command, and what must come of the two."""
+"""The expected result of every command under every fault."""
 
 from __future__ import annotations
 

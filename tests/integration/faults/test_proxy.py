@@ -1,4 +1,4 @@
-"""The proxy's faults are what their names say: a client that sends and hears lines, and a server that repeats them."""
+"""Faults of the proxy, tested with a client that sends lines and a server that repeats them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command is tried again where the machine did not give it its time, and only there."""
+"""A command is repeated only if the machine did not give it enough time."""
 
 from __future__ import annotations
 

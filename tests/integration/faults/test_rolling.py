@@ -1,4 +1,4 @@
-"""Commands while all brokers are restarted, one after the other: nothing is missing without a word."""
+"""Commands during rolling restarts of all brokers: nothing is omitted without a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses that are too large, packed or unpacked, or that take too long to decode."""
+"""Responses that are too large, compressed or not, or that take too long to decode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the times of commits are looked for."""
+"""How much of the log is read for commit times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a principal with few ACLs is told, besides what it may see."""
+"""Notices and failures for principals with few ACLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the wire client can do is refused over librdkafka, in one place."""
+"""Capabilities that only the wire client has are refused over librdkafka in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted while a command runs: each group, broker, and partition once."""
+"""Progress of a command: each group, broker, and partition counts once."""
 
 from __future__ import annotations
 

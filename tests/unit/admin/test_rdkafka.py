@@ -1,4 +1,4 @@
-"""RdkafkaAdmin against an AdminClient that answers from memory, in the shapes that confluent_kafka gives."""
+"""RdkafkaAdmin over an AdminClient that returns objects of confluent_kafka from memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which groups somebody still commits for, by the records of a fake coordinator, and by two samples."""
+"""Groups that clients still commit for, found in the records of a fake coordinator and by two samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many round trips a stream of answers waits for, in virtual time, and how much it asks and holds meanwhile."""
+"""Round trips, requests, and rows held in memory while a result is streamed, in virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes by the Python API: deletions are planned first, and what was changed can be restored."""
+"""Changes through the Python API: deletions are planned first, and changes can be undone."""
 
 from __future__ import annotations
 

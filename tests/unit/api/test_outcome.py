@@ -1,4 +1,4 @@
-"""Outcomes of the Python API: iterate over items, fail on failures, convert to records."""
+"""Outcomes of the Python API: iteration, raise_for_failures, and conversion to records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections of the Python API: kept inside ``with``, and good for every question there."""
+"""Connections of the Python API: kept inside ``with``, and used by every call there."""
 
 from __future__ import annotations
 

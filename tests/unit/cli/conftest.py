@@ -1,4 +1,4 @@
-"""Commands run as a user runs them, in this process; fake brokers live on a thread beside them."""
+"""Run commands in this process; fake brokers run on a thread."""
 
 from __future__ import annotations
 

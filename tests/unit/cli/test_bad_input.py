@@ -1,4 +1,4 @@
-"""Whatever is wrong with a command line is one line on stderr that names it, and exit code 2."""
+"""Invalid command lines: one line on stderr that names the mistake, and exit code 2."""
 
 from __future__ import annotations
 

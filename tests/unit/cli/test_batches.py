@@ -1,4 +1,4 @@
-"""The output of a large cluster, which is asked about in many batches, is that of one batch."""
+"""The output of a large cluster, queried in many batches, equals that of one batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The acts as a user runs them: what is shown, asked, kept and written; over fake brokers."""
+"""Changes on the command line over fake brokers: plan, confirmation, undo file, and write."""
 
 from __future__ import annotations
 

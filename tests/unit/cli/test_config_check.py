@@ -1,4 +1,4 @@
-"""``kgroups config check`` on ports that are not what they should be, and ``config show``."""
+"""``kgroups config check`` on misconfigured ports, and ``config show``."""
 
 from __future__ import annotations
 

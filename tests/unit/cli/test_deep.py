@@ -1,4 +1,4 @@
-"""``kgroups describe --deep`` over fake brokers: what the log tells, beside what brokers answer, or is missing."""
+"""``kgroups describe --deep`` over fake brokers: values from the log, and their absence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands end when a signal, or the place that they write to, ends them; each in a process of its own."""
+"""Exit codes and messages after a signal or a closed output; each command is a process."""
 
 from __future__ import annotations
 

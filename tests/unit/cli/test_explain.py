@@ -1,4 +1,4 @@
-"""``kgroups explain`` over fake brokers: sentences, tables, JSON, and what it refuses."""
+"""``kgroups explain`` over fake brokers: sentences, tables, JSON, and rejected options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user can read about the commands: help for each command and option."""
+"""Help texts of all commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No byte that a terminal would obey comes from the cluster to a terminal: every command and format, on a real pty."""
+"""No control character from the cluster reaches a terminal: every command and format, on a real pty."""
 
 from __future__ import annotations
 

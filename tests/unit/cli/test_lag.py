@@ -1,4 +1,4 @@
-"""``kgroups lag`` over fake brokers: which rows, in which order, and what is said besides."""
+"""``kgroups lag`` over fake brokers: rows, their order, and notes."""
 
 from __future__ import annotations
 

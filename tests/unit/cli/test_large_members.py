@@ -1,4 +1,4 @@
-"""Groups of a size that no client of one's own makes: a megabyte of metadata, a thousand members."""
+"""Group members of unusual size: a megabyte of metadata, a thousand members."""
 
 from __future__ import annotations
 

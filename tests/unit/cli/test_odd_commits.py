@@ -1,4 +1,4 @@
-"""Commits that say nothing of what is read: of an earlier topic of that name, and of offset -1; in every command."""
+"""Commits that do not describe a position: of a deleted topic, and of offset -1; in every command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From flags to what stands on stdout, what on stderr, and the exit code; over fake brokers."""
+"""Output over fake brokers: stdout, stderr, and the exit code for each flag."""
 
 from __future__ import annotations
 

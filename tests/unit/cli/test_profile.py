@@ -1,4 +1,4 @@
-"""``kgroups profile``, and settings on the way from a command line to a broker."""
+"""``kgroups profile``, and settings from the command line to the broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same of whole commands: nothing on stdout, stderr or in the log; see tests/unit/config/test_secrets.py."""
+"""Secrets in the output and logs of whole commands; see tests/unit/config/test_secrets.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams groups as a user sees and changes them; over fake brokers."""
+"""Streams groups on the command line over fake brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undo files as a user meets them: where they lead, what they restore, what they refuse; over fake brokers."""
+"""Undo files over fake brokers: their target, what they restore, and what they reject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where no broker answers, ``-o json`` has its envelope all the same, with the reason in it."""
+"""An unreachable cluster: ``-o json`` still prints its envelope, with the reason."""
 
 from __future__ import annotations
 

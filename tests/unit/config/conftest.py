@@ -1,4 +1,4 @@
-"""Real keys, and what a real JVM makes of files: one run of Java for all tests here."""
+"""Real keys, and files as a real JVM reads them: one run of Java for all tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The readers of Java's formats, beside Java."""
+"""Readers of Java's file formats, compared with Java."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which region a signature for MSK is for."""
+"""The AWS region of a signature for MSK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that came by way of Windows, of an editor, of a secret's folder, of an old script."""
+"""Files from Windows, editors, secret volumes, and old scripts."""
 
 from __future__ import annotations
 

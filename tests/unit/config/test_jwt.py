@@ -1,4 +1,4 @@
-"""What a token tells of itself, and the one that nobody signs."""
+"""Claims of a JWT, and unsecured tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings as librdkafka takes them: it makes a client of each."""
+"""Settings for librdkafka: a client is created with each of them."""
 
 from __future__ import annotations
 

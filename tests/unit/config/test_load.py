@@ -1,4 +1,4 @@
-"""Who goes before whom, and what is said of the rest."""
+"""Precedence of settings, and remarks on the others."""
 
 from __future__ import annotations
 

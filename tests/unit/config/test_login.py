@@ -1,4 +1,4 @@
-"""JAAS lines, and what librdkafka's files say instead, as credentials."""
+"""Credentials from JAAS lines and from librdkafka's settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of named clusters: read, and its default written."""
+"""The profiles file: read, and its default changed."""
 
 from __future__ import annotations
 

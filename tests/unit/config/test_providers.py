@@ -1,4 +1,4 @@
-"""Who may have this machine's variables and files filled into settings, and sent to a broker."""
+"""Which sources may fill environment variables and files into settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores of every kind, as PEM; and what is said of those that are none."""
+"""Key stores and trust stores of every type as PEM, and errors of invalid ones."""
 
 from __future__ import annotations
 

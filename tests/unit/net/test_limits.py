@@ -1,4 +1,4 @@
-"""However many brokers and names a cluster tells of: so many connections, so many threads, and no traceback."""
+"""Limits on connections, threads, and lookups, however many brokers a cluster reports."""
 
 from __future__ import annotations
 

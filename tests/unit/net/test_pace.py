@@ -1,4 +1,4 @@
-"""When requests are sent: not while a broker throttles this client, and at most so many per second."""
+"""Request pacing: broker throttling, and the maximum number of requests per second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How TLS and SASL settings get into the data sources, and that nobody sees them there."""
+"""TLS and SASL settings reach the data sources and are never shown."""
 
 from __future__ import annotations
 

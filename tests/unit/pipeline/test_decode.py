@@ -1,4 +1,4 @@
-"""Batches of records, by hand: every column of what decoding makes of them."""
+"""Batches of records: every column of the decoded table."""
 
 from __future__ import annotations
 

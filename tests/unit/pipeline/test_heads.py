@@ -1,4 +1,4 @@
-"""The sampler of log ends goes on, whatever fails beside it."""
+"""The sampler of log ends continues after failures."""
 
 from __future__ import annotations
 

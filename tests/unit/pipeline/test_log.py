@@ -1,4 +1,4 @@
-"""What librdkafka says, as errors of ours."""
+"""librdkafka's errors as errors of kgroups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cutting the log into lots, and bounding a step through it."""
+"""Split the log into lots, and limit a step through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options of ``kgroups-offsets`` may be."""
+"""Options of ``kgroups-offsets``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each record type puts into which tables, by hand."""
+"""The tables that each record type is split into."""
 
 from __future__ import annotations
 

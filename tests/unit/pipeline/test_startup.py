@@ -1,4 +1,4 @@
-"""The archive of Spark's classes: made by one, taken by those who come after, never in the way."""
+"""The archive of Spark's classes: made by one process, used by later ones, never required."""
 
 from __future__ import annotations
 

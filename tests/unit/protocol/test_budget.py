@@ -1,4 +1,4 @@
-"""One response costs no more seconds and bytes than its budget has."""
+"""A response costs no more time and memory than its budget."""
 
 from __future__ import annotations
 

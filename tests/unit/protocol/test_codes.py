@@ -1,4 +1,4 @@
-"""The table of error codes is our own; kio's, made from Kafka's, is the oracle."""
+"""The table of error codes, compared with kio's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""First records, out of bytes in every format and codec."""
+"""First records in every log format and codec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each stream whole, then byte by byte, then with the beginning of a further frame behind it (h11's habit)."""
+"""Frames from whole streams, single bytes, and partial frames."""
 
 from __future__ import annotations
 

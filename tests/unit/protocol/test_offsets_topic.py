@@ -1,4 +1,4 @@
-"""Records by hand: what is read from them, and what is said of those that cannot be read."""
+"""Records of ``__consumer_offsets``: decoded values, and reasons for undecodable ones."""
 
 from __future__ import annotations
 

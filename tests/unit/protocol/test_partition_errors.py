@@ -1,4 +1,4 @@
-"""Errors of partitions, and those that stand at each partition and are the group's."""
+"""Errors of single partitions, and group errors that are repeated in each partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the plans and results of acts look."""
+"""Plans and results of operations in each format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in a store are the rows that were given, in every format, wherever they are kept."""
+"""Rows in a store: the same in every format, in memory or on disk."""
 
 from __future__ import annotations
 

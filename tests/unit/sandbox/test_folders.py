@@ -1,4 +1,4 @@
-"""Where things are kept, and the locks on them."""
+"""Folders of jars and state, and their locks."""
 
 from __future__ import annotations
 

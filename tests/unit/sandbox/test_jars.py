@@ -1,4 +1,4 @@
-"""Where jars come from, without a network: Maven is a shell script here."""
+"""Fetching of jars, without a network: Maven is a shell script."""
 
 from __future__ import annotations
 

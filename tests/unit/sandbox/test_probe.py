@@ -1,4 +1,4 @@
-"""When a broker counts as ready: a scripted one answers here."""
+"""Readiness of a broker, with a scripted one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes known by pid and command line."""
+"""Processes identified by PID and command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that servers are started with."""
+"""Configuration files of servers."""
 
 from __future__ import annotations
 

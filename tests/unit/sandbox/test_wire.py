@@ -1,4 +1,4 @@
-"""What the sandbox says over the wire: every spoken version can be written, read back, and answered."""
+"""The sandbox's requests and responses in every version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups and commits that go, members that leave: over brokers that fail on demand."""
+"""Deletion of groups and offsets, and removal of members, over brokers that fail on demand."""
 
 from __future__ import annotations
 

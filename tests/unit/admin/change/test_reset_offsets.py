@@ -1,4 +1,4 @@
-"""Planning, looking again, writing: against brokers that answer as real ones do, and fail on demand."""
+"""Reset plans, their check before the write, and the write, over brokers that fail on demand."""
 
 from __future__ import annotations
 

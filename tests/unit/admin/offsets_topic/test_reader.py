@@ -1,4 +1,4 @@
-"""The log of a group, read backwards: the newest record of a key counts, bounds hold, and what was read is said."""
+"""Records of a group, read backward: the newest record of a key wins, and limits are respected and reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main question, as a whole: batching, offsets and lag, and every way in which a part of it fails."""
+"""Describe with offsets and lag: batching, and every partial failure."""
 
 from __future__ import annotations
 

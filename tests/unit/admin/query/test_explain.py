@@ -1,4 +1,4 @@
-"""What is asked for an explanation, and what stands where nobody answers."""
+"""Data for an explanation, and what remains if a request fails."""
 
 from __future__ import annotations
 

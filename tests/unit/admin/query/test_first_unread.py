@@ -1,4 +1,4 @@
-"""First unread records, of brokers that cut batches short, move away, refuse, and lie."""
+"""First unread records from brokers that truncate batches, move, refuse, and lie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regular expressions of users: whole names, in linear time."""
+"""Regular expressions of users match whole names in linear time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinators that move while groups are listed: all groups are listed, or what is missing is named."""
+"""Coordinators that move during a list: all groups are listed, or what is missing is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgroups check`` over fake brokers: what it says in each format, and how it ends."""
+"""``kgroups check`` over fake brokers: output in each format, and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exporter's HTTP server, and clients that want to harm it."""
+"""The exporter's HTTP server with misbehaving clients."""
 
 from __future__ import annotations
 

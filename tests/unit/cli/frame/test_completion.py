@@ -1,4 +1,4 @@
-"""What shells are offered."""
+"""Shell completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of progress: there while it lasts, wiped after; and not at all where nothing can be wiped."""
+"""The progress line: shown on terminals only, and cleared afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka's commands run as a user runs them, in this process."""
+"""Run Kafka's commands in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kafka-consumer-groups changes, over fake brokers."""
+"""Changes with kafka-consumer-groups over fake brokers."""
 
 from __future__ import annotations
 

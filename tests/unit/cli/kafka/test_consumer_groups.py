@@ -1,4 +1,4 @@
-"""kafka-consumer-groups over fake brokers: what stands on stdout, what on stderr, and the exit code."""
+"""kafka-consumer-groups over fake brokers: stdout, stderr, and the exit code."""
 
 from __future__ import annotations
 

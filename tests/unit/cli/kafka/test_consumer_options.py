@@ -1,4 +1,4 @@
-"""Which options of kafka-consumer-groups go together; the sentences are Java's, as tests/integration shows."""
+"""Option conflicts of kafka-consumer-groups; the messages are Java's, as integration tests verify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broker that hangs costs Kafka's own tool all rows, and ours only its own."""
+"""A hung broker: Kafka's tool loses all rows, the drop-in only those of that broker."""
 
 from __future__ import annotations
 

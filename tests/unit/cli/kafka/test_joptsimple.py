@@ -1,4 +1,4 @@
-"""Command lines as joptsimple reads them; what the real one says to the same words is asked in tests/integration."""
+"""Command lines as joptsimple parses them; integration tests compare them with the original."""
 
 from __future__ import annotations
 

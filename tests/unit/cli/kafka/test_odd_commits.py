@@ -1,4 +1,4 @@
-"""kafka-consumer-groups over commits that say nothing of what is read: the Java tool's rows."""
+"""kafka-consumer-groups with commits that do not describe a position: the rows match the Java tool."""
 
 from __future__ import annotations
 

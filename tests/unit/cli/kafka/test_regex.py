@@ -1,4 +1,4 @@
-"""The sentences of --validate-regex; that they are the Java tool's is asked of it in tests/integration."""
+"""Messages of --validate-regex; integration tests compare them with the Java tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kafka-share-groups`` against fake brokers; that its text is Java's, tests/integration shows."""
+"""``kafka-share-groups`` over fake brokers; integration tests compare the text with Java."""
 
 from __future__ import annotations
 

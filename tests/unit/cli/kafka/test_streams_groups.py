@@ -1,4 +1,4 @@
-"""kafka-streams-groups over fake brokers; the Java tool's own words are in tests/integration/test_streams_dropin.py."""
+"""kafka-streams-groups over fake brokers; integration tests compare it with the Java tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kgroups watch`` in a pipe, over fake brokers; and what its keys do."""
+"""``kgroups watch`` in a pipe over fake brokers, and its keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``--what-if`` takes, and what it does to a group."""
+"""``--what-if`` arguments, and their effect on a group."""
 
 from __future__ import annotations
 

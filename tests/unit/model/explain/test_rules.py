@@ -1,4 +1,4 @@
-"""Which facts lead to which findings, and that others do not."""
+"""Facts of a group and the findings that they produce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would move, and whether everybody stops meanwhile."""
+"""Moved partitions and pauses of a what-if."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules find in one group."""
+"""Findings of check rules for one group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules as files say them."""
+"""Check rules in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of rules that go too far are one line, not a traceback."""
+"""Rules files beyond size limits are one-line errors, not tracebacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When groups are looked at, for what, and which looks count."""
+"""Samples of groups: when they are taken, with which data, and which count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the commits of a group are a rhythm, for how long it is watched, and what is said."""
+"""Rhythm of a group's commits: detection, waiting time, and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What offsets come to, by group, topic, partition and member."""
+"""Lag summaries by group, topic, partition, and member."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where share groups start, as rows, and what they sum up to."""
+"""Rows and lag summaries of share groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups looked at again and again."""
+"""Rates and changes between refreshes of a watch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cluster swept, sampled and described in one call each, by fake brokers that fail on demand."""
+"""Sweep, samples, and descriptions of a cluster over fake brokers that fail on demand."""
 
 from __future__ import annotations
 

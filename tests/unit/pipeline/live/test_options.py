@@ -1,4 +1,4 @@
-"""The options of the live source: what they come to, and what is refused."""
+"""Options of the live source."""
 
 from __future__ import annotations
 

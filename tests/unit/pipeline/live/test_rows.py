@@ -1,4 +1,4 @@
-"""Every column of every live table, from what the cluster answered."""
+"""Every column of every live table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live source as Spark drives it, without Spark: slices, rows; who is asked, and what fails."""
+"""The live source without Spark: partitions, rows, requests, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: it draws, in light and dark and on a narrow screen, without a word on the console.
+"""The page in a real browser: light, dark, and narrow, without console messages.
 
 Needs a Chromium. Without one these tests skip; with KGROUPS_REQUIRE_BROWSER=1 they fail.
 """

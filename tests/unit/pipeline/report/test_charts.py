@@ -1,4 +1,4 @@
-"""Figures: bounded, broken where nobody sampled, and in colours that have a twin in the dark."""
+"""Charts: limited in size, with gaps at missing samples, and colors for light and dark."""
 
 from __future__ import annotations
 

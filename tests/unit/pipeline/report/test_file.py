@@ -1,4 +1,4 @@
-"""Where a page is put."""
+"""Writing the report file."""
 
 from __future__ import annotations
 

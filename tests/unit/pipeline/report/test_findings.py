@@ -1,4 +1,4 @@
-"""What the page says first."""
+"""Findings and the headline of the page."""
 
 from __future__ import annotations
 

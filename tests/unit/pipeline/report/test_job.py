@@ -1,4 +1,4 @@
-"""The job behind ``kgroups history report``, and what it refuses before Spark has begun."""
+"""The job of ``kgroups history report``, and errors before Spark starts."""
 
 from __future__ import annotations
 

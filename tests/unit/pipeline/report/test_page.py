@@ -1,4 +1,4 @@
-"""The page as text: what is on it, in whose words, and that nothing of the cluster becomes markup."""
+"""The page as text: its content, and that no text of the cluster becomes markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values in words."""
+"""Values as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real clients put into groups of Kafka 4.3.1: client, protocol type, protocol, metadata, assignment, in hex."""
+"""Metadata of real clients in groups of Kafka 4.3.1: client, protocol type, protocol, metadata, assignment, in hex."""
 
 from __future__ import annotations
 

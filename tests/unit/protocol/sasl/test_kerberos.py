@@ -1,4 +1,4 @@
-"""GSSAPI's order of messages (RFC 4752), with a library that is none; the real one is asked in the secure matrix."""
+"""Message order of GSSAPI (RFC 4752) with a stub library; integration tests use the real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCRAM's client, against the standard's own example and what a server may say instead."""
+"""The SCRAM client: the example of the RFC, and invalid server messages."""
 
 from __future__ import annotations
 

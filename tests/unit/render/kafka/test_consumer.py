@@ -1,4 +1,4 @@
-"""The Java tools' text. That it is theirs is shown by tests/integration/test_dropin.py; here is what it looks like."""
+"""Text of the Java tools; integration tests compare it byte by byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Java tool's text about changes."""
+"""Text of the Java tool about changes."""
 
 from __future__ import annotations
 

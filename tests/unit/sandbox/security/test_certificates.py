@@ -1,4 +1,4 @@
-"""What openssl makes for us, read by another library."""
+"""Certificates made by openssl, read by another library."""
 
 from __future__ import annotations
 

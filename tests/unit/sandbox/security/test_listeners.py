@@ -1,4 +1,4 @@
-"""What each listener offers, by version, and how its users are written down."""
+"""Mechanisms of each listener by Kafka version, and the users' settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The token server, as its clients and brokers meet it: by HTTP."""
+"""The token server over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share groups (KIP-932): described, moved, taken back, forgotten; against brokers that fail on demand."""
+"""Share groups (KIP-932): describe, reset, undo, and delete over brokers that fail on demand."""
 
 from __future__ import annotations
 
