@@ -28,7 +28,7 @@ OVERDUE = 1.5
 GRACE = 500
 """Additional milliseconds for a commit to reach the log."""
 SKEW = 10_000
-"""The maximum difference between the clocks of this machine and the brokers, in milliseconds."""
+"""Milliseconds by which this machine's clock may be ahead of the brokers' clocks."""
 
 
 class RecentCommits(NamedTuple):

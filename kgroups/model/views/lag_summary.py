@@ -151,7 +151,7 @@ def tally_of(rows: Iterable[OffsetRow], ages: Ages = NO_AGES, *, attended: bool)
     """Sum up partitions, each once, even if several members claim it. Negative lags are added as they are.
 
     The total is ``None`` if the lag of any partition is unknown, or if no lag is known: the sum of the others would be
-    too low. So is the maximum if no known lag is above 0, and so is the time lag.
+    too low. Then the time lag is ``None``, too, and so is the maximum unless a known lag is above 0.
 
     :param attended: see :func:`lag_is_unknown`.
     """
