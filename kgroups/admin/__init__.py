@@ -1,1 +1,1 @@
-"""The questions: each file takes a Cluster and returns an Outcome of the model."""
+"""Query and change consumer groups: each module takes a Cluster and returns an Outcome of the model."""

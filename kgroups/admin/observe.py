@@ -1,4 +1,4 @@
-"""One look at groups, with all that rules about their health may ask for."""
+"""Take a snapshot of groups with all data that rules about their health need."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from .query.select_groups import Selection
 
 
 def bounds_of(commits: int) -> ReadBudget:
-    """How far the times of so many commits are looked for: in so much of each partition of the groups' log, for so
-    long. Each commit is to be read and decoded, by one process, and slow machines take half a millisecond."""
+    """Return the read budget, per partition of the offsets topic, for the times of this number of commits.
+
+    Slow machines take half a millisecond to read and decode a commit.
+    """
     return ReadBudget(32 << 20, 5 + commits // 2_000)
 
 
@@ -34,13 +36,12 @@ async def observe(
     with_commit_times: bool = False,
     with_outsiders: bool = False,
 ) -> Outcome[Seen]:
-    """The selected groups as they are now, sorted by name.
+    """Return a snapshot of the selected groups, sorted by name.
 
-    :param with_outsiders: also whether clients that are not members commit for groups without members.
-
-    :param with_ages: also how old the first unread records are, which are read for it.
-    :param with_commit_times: also when each offset was committed: the groups' log is read for it, backwards, as far as
-        :func:`bounds_of` allows. Where that cannot be, the times are unknown for a reason, and nothing fails.
+    :param with_ages: include the age of the first unread records, which are read for it.
+    :param with_commit_times: include the time of each commit: the offsets topic is read for it, backwards, as far as
+        :func:`bounds_of` allows. If that is not possible, the times are unknown, with a reason, and nothing fails.
+    :param with_outsiders: include whether clients that are not members commit for groups without members.
     """
     outcome = await admin.describe_offsets(selection, isolation=isolation, whole_topics=True)
     now = int(time.time() * 1000)
@@ -61,7 +62,7 @@ async def observe(
 async def observe_in_batches(
     admin: GroupAdmin, selection: Selection, *, isolation: Isolation
 ) -> AsyncGenerator[Outcome[Seen]]:
-    """Yield the same in batches, without ages and commit times."""
+    """Yield snapshots of the selected groups in batches, without ages and commit times."""
     async with aclosing(admin.stream_offsets(selection, isolation=isolation, whole_topics=True)) as batches:
         async for batch in batches:
             now = int(time.time() * 1000)
@@ -71,9 +72,9 @@ async def observe_in_batches(
 async def find_proofs(
     admin: GroupAdmin, positions: Iterable[Position], *, isolation: Isolation
 ) -> Outcome[tuple[Position, Proof]]:
-    """Tell for each position whether a record is unread there, or only transaction markers and aborted records.
+    """Return for each position whether a record is unread there, or only transaction markers and aborted records.
 
-    What fails is told by the proof, and is no failure.
+    Errors are in the proofs, not in the failures.
     """
     wanted = set(positions)
     readable, _ = await admin.find_unread(wanted, isolation=Isolation.READ_COMMITTED)
@@ -85,7 +86,7 @@ async def find_proofs(
 
 
 async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
-    """With what is known of clients that commit for groups without members. May wait for their next commit."""
+    """Add what is known about clients that commit for groups without members. May wait for their next commit."""
     from .still_committing import Committed, still_committing
 
     idle: Committed = {
@@ -93,11 +94,11 @@ async def _with_outsiders(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
         for each in seen
         if each.offsets.group.state == GroupState.EMPTY and each.offsets.group.type != GroupType.SHARE
     }
-    told = await still_committing(admin, idle, sample=False)
+    committing = await still_committing(admin, idle, sample=False)
     return [
         each._replace(
-            outsiders=told.found.get(each.offsets.group.group_id),
-            outsiders_unread=told.unread.get(each.offsets.group.group_id),
+            outsiders=committing.found.get(each.offsets.group.group_id),
+            outsiders_unread=committing.unread.get(each.offsets.group.group_id),
         )
         for each in seen
     ]
@@ -121,5 +122,5 @@ async def _with_commit_times(admin: GroupAdmin, seen: list[Seen]) -> list[Seen]:
 
 def _committed(offsets: GroupOffsets) -> list[tuple[str, int]]:
     if offsets.group.type == GroupType.SHARE:
-        return []  # what it has are no commits
+        return []  # share groups do not commit
     return [(topic, commit.partition) for topic, commits in offsets.commits.topics.items() for commit in commits]

@@ -1,4 +1,4 @@
-"""The door to a cluster, over the transport that was asked for or the one that can serve."""
+"""Connect to a cluster over the requested transport, or over librdkafka if the wire client cannot serve it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgroups.config.settings import ClientSettings, Transport
 from kgroups.errors import UnsupportedMechanism, UnsupportedVersion
 from kgroups.net.connection import Observer
 
-if TYPE_CHECKING:  # what it names is more than a list needs
+if TYPE_CHECKING:  # its imports take longer than a list
     from .port import GroupAdmin
 
 OVER_LIBRDKAFKA = "asking over librdkafka"
@@ -18,11 +18,11 @@ OVER_LIBRDKAFKA = "asking over librdkafka"
 async def open_admin(
     settings: ClientSettings, observer: Observer | None = None, tell: Callable[[str], None] = lambda note: None
 ) -> tuple[GroupAdmin, object]:
-    """A connected admin, and what tells how far it is (``str()`` of it, at any moment).
+    """Return a connected admin, and its progress, which ``str()`` shows at any time.
 
-    :param observer: is told of every request of the wire client.
-    :param tell: is given a remark for the user: that librdkafka has to serve.
-    :raises KgroupsError: when the cluster cannot be reached, or refuses.
+    :param observer: is called for every request of the wire client.
+    :param tell: is called with a notice if librdkafka is used instead of the wire client.
+    :raises KgroupsError: if the cluster cannot be reached, or rejects the client.
     """
     if settings.transport is Transport.WIRE:
         from .wire import WireAdmin

@@ -1,7 +1,7 @@
 """Find groups for which a client that is not a member still commits: see :mod:`kgroups.model.operations.committing`.
 
-Where ``__consumer_offsets`` can be read, the records decide for how long a group is watched, which mostly is not at
-all. Where it cannot, the committed offsets are compared at two times.
+If ``__consumer_offsets`` can be read, its records determine how long a group is watched, usually not at all. If not,
+the committed offsets at two points in time are compared.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kgroups.model.outcome import Failure, Scope
 from .port import GroupAdmin
 
 WINDOW = 90.0
-"""Seconds of the log that are looked at by default: consumers that commit every 45 s are found."""
+"""Default seconds of the log to read: consumers that commit every 45 s are found."""
 SAMPLE = 6.0
-"""Seconds between two samples: more than the five after which consumers commit by default."""
+"""Seconds between two samples: more than the default commit interval of consumers, 5 s."""
 MOMENT = 2.0
-"""Seconds for which it waits without a word."""
+"""Seconds that it waits without a notice."""
 STEP = 0.5
-"""Seconds between two readings of the log while a group is watched."""
+"""Seconds between two reads of the log while a group is watched."""
 
 Committed = Mapping[GroupId, Mapping[Pair, Commit | None]]
 
@@ -35,8 +35,8 @@ Committed = Mapping[GroupId, Mapping[Pair, Commit | None]]
 class Committing(NamedTuple):
     """Groups for which a client that is not a member commits.
 
-    ``found``: group -> what was seen while it was watched. ``perhaps``: group -> what its records show, where it was
-    not watched. ``notices``: what could not be checked. ``unread``: group -> why its records could not be read.
+    ``found``: group -> the commit seen while it was watched. ``perhaps``: group -> what its records show, if it was not
+    watched. ``notices``: what could not be checked. ``unread``: group -> why its records could not be read.
     """
 
     found: Mapping[GroupId, str] = {}
@@ -45,9 +45,9 @@ class Committing(NamedTuple):
     unread: Mapping[GroupId, str] = {}
 
     def failures(self, way: str) -> list[Failure]:
-        """One for each group of ``found``.
+        """Return a failure for each group of ``found``.
 
-        :param way: how to change it all the same: a flag or an argument.
+        :param way: the flag or argument that changes such groups nevertheless.
         """
         return [
             Failure(Scope.GROUP, name, f"{words}; stop it first, or add {way}") for name, words in self.found.items()
@@ -55,14 +55,14 @@ class Committing(NamedTuple):
 
 
 def committed_of(planned: Iterable[PlannedOffset], members: Iterable[GroupId] = ()) -> Committed:
-    """Return what the groups of planned offsets have committed.
+    """Return the committed offsets of the groups in a plan.
 
-    :param members: groups that have members: these commit, and are left out, as share groups are.
+    :param members: groups that have members: they commit, and are left out, as share groups are.
     """
-    apart = frozenset(members)
+    excluded = frozenset(members)
     committed: dict[GroupId, dict[Pair, Commit | None]] = {}
     for entry in planned:
-        if entry.kind not in GroupType.WITHOUT_COMMITS and entry.group_id not in apart:
+        if entry.kind not in GroupType.WITHOUT_COMMITS and entry.group_id not in excluded:
             committed.setdefault(entry.group_id, {})[entry.topic, entry.partition] = entry.before
     return committed
 
@@ -76,16 +76,16 @@ async def still_committing(
     sample: bool = True,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Committing:
-    """Check groups without members. ``--timeout`` bounds what brokers take; the time that it waits is added to it.
+    """Check whether groups without members get commits.
 
-    It waits for the next commit of a rhythm, of which the gaps are at most half of the window: no longer than the
-    window, from 2 seconds on.
+    It waits for the next commit of a regular series whose gaps are at most half of the window: 2 seconds or more, but
+    no longer than the window. The waiting time extends ``--timeout``.
 
-    :param committed: the groups, and what each had committed when it was planned.
-    :param window: seconds of the log that are read.
-    :param sample: whether groups whose log cannot be read are looked at twice.
-    :param watch: whether to wait where that is needed; else the records alone are looked at.
-    :param tell: told for how long it waits, if that is longer than a moment.
+    :param committed: the groups, and the committed offsets of each when the plan was made.
+    :param window: seconds of the log to read.
+    :param watch: whether to wait if necessary; otherwise only the records are checked.
+    :param sample: whether to sample groups twice whose log cannot be read.
+    :param tell: is called with a notice if it waits longer than :data:`MOMENT`.
     """
     if not committed:
         return Committing()
@@ -113,7 +113,7 @@ async def still_committing(
 
 
 async def _watched(admin: GroupAdmin, rhythms: Mapping[GroupId, Rhythm], recent: RecentCommits) -> dict[GroupId, str]:
-    """Wait for the next commit of each group, until it is overdue."""
+    """Wait for the next commit of each group, until it is overdue; return the groups that got one."""
     found: dict[GroupId, str] = {}
     began, now = time.monotonic(), _now()
     pending = {group: rhythm.wait(now) for group, rhythm in rhythms.items()}
@@ -127,7 +127,7 @@ async def _watched(admin: GroupAdmin, rhythms: Mapping[GroupId, Rhythm], recent:
                 pair, before, after = new
                 found[group] = moved_words(pair, before, after, time.monotonic() - began)
                 del pending[group]
-            elif group in fresh.unread:  # it lived when it was last seen
+            elif group in fresh.unread:  # a client committed when it was last read
                 found[group] = f"{WHO}: {rhythm_words(rhythms[group], _now())}"
                 del pending[group]
             elif passed >= pending[group]:
@@ -138,7 +138,7 @@ async def _watched(admin: GroupAdmin, rhythms: Mapping[GroupId, Rhythm], recent:
 def _new_commit(
     rhythm: Rhythm, recent: RecentCommits, fresh: RecentCommits, group: GroupId
 ) -> tuple[Pair, int, int] | None:
-    """The first commit that was not there when the group was first looked at."""
+    """Return the first commit that was not in the first read: its partition, and the offsets before and after."""
     known = recent.made.get(group, {})
     latest = max((made[-1][0] for made in known.values() if made), default=rhythm.last)
     for pair, made in fresh.made.get(group, {}).items():
@@ -150,7 +150,7 @@ def _new_commit(
 
 
 async def _moved(admin: GroupAdmin, unread: Committed, wait: float, began: float) -> dict[GroupId, str]:
-    """Compare what groups have committed with what they had when they were planned."""
+    """Return the groups whose committed offsets differ from those when the plan was made."""
     if not unread:
         return {}
     await admin.pause(wait)
@@ -169,13 +169,13 @@ async def _moved(admin: GroupAdmin, unread: Committed, wait: float, began: float
 def _unread_notices(recent: RecentCommits, wait: float | None) -> list[str]:
     if not recent.unread:
         return []
-    why = next(iter(recent.unread.values()))
+    reason = next(iter(recent.unread.values()))
     groups = count(len(recent.unread), "group")
     if wait is None:
-        return [f"{groups}: not checked whether clients that are not members still commit: {why}"]
+        return [f"{groups}: not checked whether clients that are not members still commit: {reason}"]
     return [
-        f"{groups}: committed offsets were only compared twice, {wait:g} s apart: {why}; clients that are not members "
-        "and commit less often, or the same offset again, are not detected"
+        f"{groups}: committed offsets were only compared twice, {wait:g} s apart: {reason}; clients that are not "
+        "members and commit less often, or the same offset again, are not detected"
     ]
 
 

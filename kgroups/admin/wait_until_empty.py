@@ -1,4 +1,4 @@
-"""Wait until the groups that are about to be changed have no members."""
+"""Wait until groups have no members, before they are changed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ _HELD_BY_MEMBERS = (Code.non_empty_group, Code.group_subscribed_to_topic)
 async def wait_until_empty(
     admin: GroupAdmin, make: Callable[[], Awaitable[Outcome[P]]], seconds: float, tell: Callable[[str], None]
 ) -> Outcome[P]:
-    """Make the plan again and again until no group is left out because of its members.
+    """Repeat the plan until no group is left out because of its members.
 
     The time does not count toward ``--timeout``. If it is not enough, the plan is empty.
+
+    :param make: makes the plan.
+    :param seconds: the time to wait.
+    :param tell: is called with a notice if it waits.
     """
     began = time.monotonic()
     waited = False
@@ -44,8 +48,8 @@ async def wait_until_empty(
             return planned
         left = seconds - (time.monotonic() - began)
         if left <= 0 and held is not None:
-            said = f"--when-empty: the members did not leave within {seconds:g} s; no group was changed"
-            return planned.with_items(()).with_failures((), (said,))
+            notice = f"--when-empty: the members did not leave within {seconds:g} s; no group was changed"
+            return planned.with_items(()).with_failures((), (notice,))
         if held and not waited:
             waited = True
             tell(f"waiting for up to {seconds:g} s until the members have left: {_names(held)}")

@@ -1,4 +1,4 @@
-"""The questions and acts over our own batched wire client. What answers each is imported when it is asked."""
+"""Query and change groups over kgroups' own batched wire client. Each operation is imported on its first use."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ NEEDED = (
     offset_fetch.API,
     list_offsets.API,
 )
-"""Without a common version of these the wire client cannot serve, and librdkafka may."""
+"""The APIs that the wire client requires; without a common version, librdkafka may work."""
 
 
 class WireAdmin:
-    """A cluster, and whether we see all of its groups."""
+    """An admin over the wire client, which knows whether the principal can see all groups and topics."""
 
     def __init__(
         self,
@@ -78,10 +78,11 @@ class WireAdmin:
 
     @classmethod
     async def connect(cls, settings: ClientSettings, observer: Observer | None = None) -> WireAdmin:
-        """Finds the brokers.
+        """Connect to the cluster.
 
-        :raises ClusterUnreachable: when no bootstrap server answers.
-        :raises UnsupportedVersion: when a broker that answered shares no version of a needed API with us.
+        :raises ClusterUnreachable: if no bootstrap server responds.
+        :raises UnsupportedVersion: if the broker that responded has no version of a required API in common with
+            kgroups.
         """
         cluster, answer = await Cluster.connect(settings, topics=(OFFSETS_TOPIC,), observer=observer)
         try:
@@ -92,24 +93,24 @@ class WireAdmin:
         except BaseException:
             await cluster.close()
             raise
-        return cls(cluster, _hidden_by(answer.operations), sees_topics=_sees(answer.topics))
+        return cls(cluster, _hidden_by(answer.operations), sees_topics=_sees_offsets_topic(answer.topics))
 
     async def renew(self) -> None:
         answer = await self.cluster.renew()
-        self._hidden_by, self._sees_topics = _hidden_by(answer.operations), _sees(answer.topics)
+        self._hidden_by, self._sees_topics = _hidden_by(answer.operations), _sees_offsets_topic(answer.topics)
 
     @property
     def cluster_id(self) -> str | None:
         return self.cluster.cluster_id
 
     async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
-        return self._listed(await fetch_groups(self.cluster, wanted))
+        return self._with_list_notice(await fetch_groups(self.cluster, wanted))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         from .query import describe
 
         answer = await describe.describe(self.cluster, selection)
-        return self._whole(selection, answer, commits=bool(selection.topics))
+        return self._with_notices(selection, answer, commits=bool(selection.topics))
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
@@ -119,7 +120,7 @@ class WireAdmin:
         answer = await describe.describe_offsets(
             self.cluster, selection, isolation=isolation, whole_topics=whole_topics
         )
-        return self._whole(selection, answer)
+        return self._with_notices(selection, answer)
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
         from .query import topology_nodes
@@ -140,7 +141,7 @@ class WireAdmin:
                 failures += batch.failures
                 yield batch
         nothing: Outcome[GroupOffsets] = Outcome((), tuple(failures))
-        whole = self._whole(selection, nothing)
+        whole = self._with_notices(selection, nothing)
         yield whole._replace(failures=whole.failures[len(failures) :])
 
     async def find_unread(
@@ -185,8 +186,8 @@ class WireAdmin:
     async def topic_ids(self, topics: Sequence[str]) -> Mapping[str, int]:
         from .change.lookups import WireLookups
 
-        told = await WireLookups(self.cluster).topics(topics)
-        return {name: entry.topic_id for name, entry in told.items() if entry.topic_id}
+        metadata_of = await WireLookups(self.cluster).topics(topics)
+        return {name: entry.topic_id for name, entry in metadata_of.items() if entry.topic_id}
 
     async def plan_delete_offsets(self, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
         from .change import delete_offsets
@@ -240,10 +241,10 @@ class WireAdmin:
 
         return await delete_groups.delete_groups(self.cluster, names, journal)
 
-    async def delete_topics(self, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
+    async def delete_topics(self, deletions: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
         from .change import delete_now
 
-        return await delete_now.delete_topics(self.cluster, doomed)
+        return await delete_now.delete_topics(self.cluster, deletions)
 
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
         from .change import remove_members
@@ -253,11 +254,11 @@ class WireAdmin:
         return self._planned(selection, await members_that_can_be_removed(self.cluster, planned), commits=False)
 
     async def remove_members(
-        self, leavers: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
+        self, members: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
     ) -> Outcome[RemovedMember]:
         from .change import remove_members
 
-        return await remove_members.remove_members(self.cluster, leavers, reason, journal)
+        return await remove_members.remove_members(self.cluster, members, reason, journal)
 
     async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
         from .query.explain import gather_facts
@@ -265,7 +266,7 @@ class WireAdmin:
         return await gather_facts(self.cluster, selection)
 
     async def _deletable(self, planned: Outcome[PlannedOffset]) -> Outcome[PlannedOffset]:
-        """The plan without deletions for which the brokers are too old."""
+        """Remove deletions from a plan that the brokers do not support."""
         if all(entry.before and entry.after for entry in planned.items):
             return planned
         from .change.needs_kafka import offsets_that_can_be_deleted
@@ -273,49 +274,53 @@ class WireAdmin:
         return await offsets_that_can_be_deleted(self.cluster, planned)
 
     def _planned(self, selection: Selection, plan: Outcome[T], *, commits: bool = True) -> Outcome[T]:
-        """The same of a plan. The groups in it are checked again before a change, and counted anew."""
-        self.cluster.progress.clear()
-        return self._whole(selection, plan, commits=commits)
+        """Add the notices about omitted groups and offsets to a plan."""
+        self.cluster.progress.clear()  # the revalidation before the change counts the groups again
+        return self._with_notices(selection, plan, commits=commits)
 
-    def _whole(self, selection: Selection, answer: Outcome[T], *, commits: bool = True) -> Outcome[T]:
-        """A list that is known to be short is said to be; named groups have failures of their own. And where the
-        answer is about commits, that some may be hidden."""
-        answer = self._listed(answer) if selection.needs_list else answer
+    def _with_notices(self, selection: Selection, outcome: Outcome[T], *, commits: bool = True) -> Outcome[T]:
+        """Add notices if groups may be missing in the list, or commits in the outcome.
+
+        Groups selected by name need none: they have their own failures.
+        """
+        outcome = self._with_list_notice(outcome) if selection.needs_list else outcome
         known = bool(self._hidden_by) or not self._sees_topics
-        if not commits or not (known or answer.failures):
-            return answer
+        if not commits or not (known or outcome.failures):
+            return outcome
         from .query.authorization import note_omitted_offsets
 
-        return note_omitted_offsets(answer, known=known)
+        return note_omitted_offsets(outcome, known=known)
 
-    def _listed(self, answer: Outcome[T]) -> Outcome[T]:
-        """What was selected from the list of groups, and whether that may be short for who asks."""
+    def _with_list_notice(self, outcome: Outcome[T]) -> Outcome[T]:
+        """Add a notice if the list of groups may be incomplete."""
         if not self._hidden_by:
-            return answer
+            return outcome
         from .query.authorization import note_omitted_groups
 
-        return note_omitted_groups(answer, self._hidden_by)
+        return note_omitted_groups(outcome, self._hidden_by)
 
     async def close(self) -> None:
         await self.cluster.close()
 
 
-def _sees(topics: Iterable[metadata.TopicLeaders]) -> bool:
-    """Whether we may DESCRIBE the one topic that every cluster has: who may see all topics may see that."""
+def _sees_offsets_topic(topics: Iterable[metadata.TopicLeaders]) -> bool:
+    """Return whether the principal can see the offsets topic, as a principal that can see all topics can."""
     return not any(topic.error and topic.error.code == Code.topic_authorization_failed for topic in topics)
 
 
 def _hidden_by(operations: frozenset[str] | None) -> tuple[Acl, ...]:
     if operations is None or "DESCRIBE" in operations:
-        return ()  # nearly always: what is said otherwise need not be loaded
+        return ()  # the usual case: do not load the module
     from .query.authorization import missing_acls
 
     return missing_acls(operations)
 
 
 async def _first_versions(cluster: Cluster) -> tuple[Node, BrokerVersions]:
-    """What the first broker that answers speaks. Brokers advertise other names than those we began with, maybe, so that
-    none is connected yet; and one that is down is no reason to give up."""
+    """Return the API versions of the first broker that responds.
+
+    None may be connected yet: brokers may advertise other addresses than those of the bootstrap servers.
+    """
     reason: KgroupsError | None = None
     for node in cluster.nodes_by_health():
         try:

@@ -1,1 +1,1 @@
-"""The way to each broker, step by step."""
+"""Diagnose the connection to each broker, step by step."""

@@ -1,4 +1,4 @@
-"""Tries the way to each server, step by step, and says what each step tells: for ``kgroups config check``."""
+"""Test the connection to each server step by step, and report each step, for ``kgroups config check``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from . import hints
 from .hints import Server
 
 SAMPLE = 20
-"""Groups that are described, to see whether they may be."""
+"""Groups that are described to find out whether they can be."""
 
 CLUSTER = "cluster"
 
@@ -34,70 +34,68 @@ CLUSTER = "cluster"
 async def check_connection(
     settings: ClientSettings, observer: Observer | None = None
 ) -> tuple[Outcome[CheckRow], str | None]:
-    """Each bootstrap server, then each broker that the cluster advertises elsewhere, then what we may see; and the
-    cluster's id.
+    """Test each bootstrap server, then each broker advertised at another address, then the principal's permissions.
 
-    A failed step is a row and a failure.
-
-    :raises ConfigError: when the settings turn out to be impossible.
+    :returns: the rows, of which each failed step is also a failure, and the cluster ID.
+    :raises ConfigError: if the settings turn out to be invalid.
     """
     prober = Prober(settings, observer)
     first = [Server(host, port, _address(host, port)) for host, port in settings.bootstrap]
-    answers = await _probed(prober, first)
-    told = next((strides[-1].found for _, strides in answers if isinstance(strides[-1].found, ClusterMetadata)), None)
-    rows = [row for server, strides in answers for row in _rows(settings, server, strides)]
-    if told is None:
+    probed = await _probe_all(prober, first)
+    metadata = next((steps[-1].found for _, steps in probed if isinstance(steps[-1].found, ClusterMetadata)), None)
+    rows = [row for server, steps in probed for row in _rows(settings, server, steps)]
+    if metadata is None:
         rows.append(CheckRow(CLUSTER, "rights", Result.NOT_TRIED, None, "no server described the cluster"))
         return _outcome(rows), None
-    reached = {(server.host, server.port) for server, strides in answers if strides[-1].found}
+    reached = {(server.host, server.port) for server, steps in probed if steps[-1].found}
     others = [
         Server(node.host, node.port, str(node), advertised=node)
-        for node in told.nodes
+        for node in metadata.nodes
         if (node.host, node.port) not in {(server.host, server.port) for server in first}
     ]
     via = next(server.name for server in first if (server.host, server.port) in reached)
-    for server, strides in await _probed(prober, others):
-        rows += _rows(settings, server._replace(via=via), strides)
-    rows += [row async for row in _rights(settings, told, observer)]
-    return _outcome(rows), told.cluster_id
+    for server, steps in await _probe_all(prober, others):
+        rows += _rows(settings, server._replace(via=via), steps)
+    rows += [row async for row in _rights(settings, metadata, observer)]
+    return _outcome(rows), metadata.cluster_id
 
 
-async def _probed(prober: Prober, servers: Sequence[Server]) -> list[tuple[Server, list[StepResult]]]:
-    """The first alone: where it refuses our credentials, no other need see them. The others at once."""
+async def _probe_all(prober: Prober, servers: Sequence[Server]) -> list[tuple[Server, list[StepResult]]]:
+    """Probe the first server alone, so that rejected credentials go to no other; then the others at the same time."""
     if not servers:
         return []
     head, *rest = servers
     found = [(head, await prober.probe(head.host, head.port, head.name))]
-    gate = asyncio.Semaphore(DIALS)
+    slots = asyncio.Semaphore(DIALS)
 
     async def probe(server: Server) -> list[StepResult]:
-        async with gate:
+        async with slots:
             return await prober.probe(server.host, server.port, server.name)
 
-    strides = await asyncio.gather(*map(probe, rest))
-    return [*found, *zip(rest, strides, strict=True)]
+    steps = await asyncio.gather(*map(probe, rest))
+    return [*found, *zip(rest, steps, strict=True)]
 
 
-def _rows(settings: ClientSettings, server: Server, strides: Iterable[StepResult]) -> Iterator[CheckRow]:
-    for stride in strides:
-        step, found = stride.step, stride.found
-        spent = None if stride.seconds is None else round(1000 * stride.seconds)
-        if not stride.tried:
+def _rows(settings: ClientSettings, server: Server, steps: Iterable[StepResult]) -> Iterator[CheckRow]:
+    for result in steps:
+        step, found = result.step, result.found
+        ms = None if result.seconds is None else round(1000 * result.seconds)
+        if not result.tried:
             yield CheckRow(server.name, step, Result.NOT_TRIED, None, None)
-        elif stride.error is not None:
-            text, fix = hints.diagnose(settings, server, stride.step, stride.error)
-            whole = text + hints.describe_chain(stride.shown)
-            yield CheckRow(server.name, step, Result.FAILED, spent, whole, fix, brief=text, reason=stride.error.reason)
+        elif result.error is not None:
+            text, fix = hints.diagnose(settings, server, result.step, result.error)
+            whole = text + hints.describe_chain(result.shown)
+            yield CheckRow(server.name, step, Result.FAILED, ms, whole, fix, brief=text, reason=result.error.reason)
         else:
             detail, warning = hints.describe_step(settings, step, found)
-            yield CheckRow(server.name, step, Result.WARNING if warning else Result.OK, spent, detail, warning)
+            yield CheckRow(server.name, step, Result.WARNING if warning else Result.OK, ms, detail, warning)
 
 
 async def _rights(
-    settings: ClientSettings, told: ClusterMetadata, observer: Observer | None
+    settings: ClientSettings, metadata: ClusterMetadata, observer: Observer | None
 ) -> AsyncIterator[CheckRow]:
-    """What the principal may see: the cluster, its groups, and of some of them members, commits and topics."""
-    yield _on_cluster(settings, told)
+    """Test what the principal may see: the cluster, its groups, and the members, commits, and topics of some groups."""
+    yield _on_cluster(settings, metadata)
     try:
         admin = await WireAdmin.connect(settings, observer)
     except KgroupsError as error:
@@ -107,34 +105,34 @@ async def _rights(
     try:
         listed = await admin.list_groups(EVERY_GROUP)
         groups = [group.group_id for group in listed.items]
-        yield _summed_up(settings, "groups", f"{len(groups):,} groups are listed", listed.failures)
+        yield _summary(settings, "groups", f"{len(groups):,} groups are listed", listed.failures)
         if groups:
             some = Selection(tuple(groups[:SAMPLE]))
             described = await admin.describe_offsets(some, isolation=Isolation.READ_UNCOMMITTED)
-            refused = [failure for failure in described.failures if failure.acl]
+            denied = [failure for failure in described.failures if failure.acl]
             detail = f"{len(described.items)} of {len(some.names)} checked groups can be described"
-            yield _summed_up(settings, "describe", detail, refused)
+            yield _summary(settings, "describe", detail, denied)
     except KgroupsError as error:
         yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), error.hint, reason=error.reason)
     finally:
         await admin.close()
 
 
-def _on_cluster(settings: ClientSettings, told: ClusterMetadata) -> CheckRow:
-    if told.operations is None:
+def _on_cluster(settings: ClientSettings, metadata: ClusterMetadata) -> CheckRow:
+    if metadata.operations is None:
         return CheckRow(
             CLUSTER, "rights", Result.OK, None, "brokers before Kafka 2.3 do not report authorized operations"
         )
-    if "DESCRIBE" in told.operations:
-        detail = f"on the cluster: {', '.join(sorted(told.operations))}"
+    if "DESCRIBE" in metadata.operations:
+        detail = f"on the cluster: {', '.join(sorted(metadata.operations))}"
         return CheckRow(CLUSTER, "rights", Result.OK, None, detail)
     return CheckRow(
         CLUSTER, "rights", Result.WARNING, None, OMITTED_GROUPS_NOTICE, _grant(settings, [DESCRIBE_CLUSTER])
     )
 
 
-def _summed_up(settings: ClientSettings, step: str, detail: str, failures: Iterable[Failure]) -> CheckRow:
-    """One row of a question; what was refused is a warning with the ACLs that would let it pass."""
+def _summary(settings: ClientSettings, step: str, detail: str, failures: Iterable[Failure]) -> CheckRow:
+    """Return the row of one query: a warning with the missing ACLs, if any."""
     reasons = list(failures)
     if not reasons:
         return CheckRow(CLUSTER, step, Result.OK, None, detail)
@@ -148,18 +146,18 @@ def _summed_up(settings: ClientSettings, step: str, detail: str, failures: Itera
 
 
 def _grant(settings: ClientSettings, acls: list[Acl]) -> str:
-    """The words for Kafka's own tool that would add the first of these ACLs."""
+    """Return the command of Kafka's tool that adds the first of these ACLs."""
     sasl = settings.security.sasl if settings.security else None
-    who = sasl.credentials.username if sasl and isinstance(sasl.credentials, Password) else None
-    whom = quote(f"User:{who}") if who else "User:<principal>"
+    user = sasl.credentials.username if sasl and isinstance(sasl.credentials, Password) else None
+    principal = quote(f"User:{user}") if user else "User:<principal>"
     acl = acls[0]
     on = (
         "--cluster"
         if acl == DESCRIBE_CLUSTER
         else f"--{acl.resource.lower()} {quote(acl.name) if acl.name else '<name>'}"
     )
-    words = f"kafka-acls.sh --add --allow-principal {whom} --operation {acl.operation.title()} {on}"
-    return f"if it shall be seen: {words}" + (", and so on" if len(acls) > 1 else "")
+    command = f"kafka-acls.sh --add --allow-principal {principal} --operation {acl.operation.title()} {on}"
+    return f"if it shall be seen: {command}" + (", and so on" if len(acls) > 1 else "")
 
 
 def _outcome(rows: Iterable[CheckRow]) -> Outcome[CheckRow]:

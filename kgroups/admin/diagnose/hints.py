@@ -1,4 +1,4 @@
-"""What a step on the way to a server tells, in words; and where it failed, the way out."""
+"""Describe the result of each step of a connection, and suggest a fix if it failed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from kgroups.protocol.kafka_release import release_of
 from kgroups.protocol.versions import Api, BrokerVersions
 
 SOON = 30
-"""Days before its end from which on a certificate is warned of."""
+"""Remaining days of validity below which a certificate causes a warning."""
 
 SHOWN = 5
-"""Names and brokers that are shown."""
+"""Maximum number of names or brokers to show."""
 
 
 class Server(NamedTuple):
-    """Whom a row is about. ``advertised``: not a bootstrap server, but the address of a broker of the cluster that was
-    reached ``via`` one."""
+    """The address of a bootstrap server, or one that a broker advertises.
+
+    ``advertised``: that broker; ``via``: the bootstrap server that returned the address.
+    """
 
     host: str
     port: int
@@ -35,7 +37,7 @@ class Server(NamedTuple):
 
 
 def describe_step(settings: ClientSettings, step: Step, found: Any) -> tuple[str | None, str | None]:
-    """What a step that went well tells; and what to do, where it is a warning all the same."""
+    """Return the detail of a successful step, and a suggestion if it is nevertheless a warning."""
     match step:
         case Step.DNS:
             return ", ".join(found[:SHOWN]), None
@@ -48,7 +50,7 @@ def describe_step(settings: ClientSettings, step: Step, found: Any) -> tuple[str
         case Step.SASL:
             assert settings.security and settings.security.sasl
             ends = "" if found is None else f"; the session ends in {found:.0f} s, and is renewed before"
-            return f"authenticated with {_who(settings.security.sasl)}{ends}", None
+            return f"authenticated with {_principal(settings.security.sasl)}{ends}", None
         case Step.METADATA:
             return _cluster(found)
 
@@ -63,16 +65,16 @@ def _session(settings: ClientSettings, session: Any) -> tuple[str, str | None]:
             parts
         ), "the certificate is not verified: anybody could be at the other end; turn that on again"
     if tls and not tls.check_name:
-        way = "set ssl.endpoint.identification.algorithm=https when the certificate has the broker's name"
-        return "; ".join(parts), f"the name in the certificate is not compared with the host's; {way}"
-    ending = min(chain, key=lambda each: each.days, default=None)
-    if ending and ending.days < SOON:
-        return "; ".join(parts), f"{ending.subject} expires in {ending.days} days: have it renewed"
+        fix = "set ssl.endpoint.identification.algorithm=https when the certificate has the broker's name"
+        return "; ".join(parts), f"the name in the certificate is not compared with the host's; {fix}"
+    next_expiry = min(chain, key=lambda each: each.days, default=None)
+    if next_expiry and next_expiry.days < SOON:
+        return "; ".join(parts), f"{next_expiry.subject} expires in {next_expiry.days} days: have it renewed"
     return "; ".join(parts), None
 
 
 def describe_chain(chain: Sequence[Certificate]) -> str:
-    """What stands behind the reason why a chain was not accepted; nothing, where it could not be had."""
+    """Return a description of a rejected certificate chain, to append to the reason; empty if it is unknown."""
     return "; it showed " + "; ".join(_chain(chain)) if chain else ""
 
 
@@ -91,10 +93,10 @@ def _validity(each: Certificate) -> str:
 
 
 def _versions(versions: BrokerVersions) -> str:
-    def use(api: Api, batched: int, what: str, otherwise: str) -> str:
+    def use(api: Api, since: int, supported: str, otherwise: str) -> str:
         if not versions.speaks(api):
             return f"no common version of {api}"
-        return f"{api} v{versions.pick(api)} ({what if versions.speaks(api, batched) else otherwise})"
+        return f"{api} v{versions.pick(api)} ({supported if versions.speaks(api, since) else otherwise})"
 
     parts = (
         release_of(versions),
@@ -105,16 +107,16 @@ def _versions(versions: BrokerVersions) -> str:
     return "; ".join(parts)
 
 
-def _cluster(told: ClusterMetadata) -> tuple[str, str | None]:
-    nodes = ", ".join(map(str, told.nodes[:SHOWN]))
-    more = f", and {len(told.nodes) - SHOWN} more" if len(told.nodes) > SHOWN else ""
-    controller = f"controller {told.controller}; " if told.controller >= 0 else ""
-    if not told.nodes:
+def _cluster(metadata: ClusterMetadata) -> tuple[str, str | None]:
+    nodes = ", ".join(map(str, metadata.nodes[:SHOWN]))
+    more = f", and {len(metadata.nodes) - SHOWN} more" if len(metadata.nodes) > SHOWN else ""
+    controller = f"controller {metadata.controller}; " if metadata.controller >= 0 else ""
+    if not metadata.nodes:
         return "it knows of no brokers yet", "wait until the cluster is up, or check the broker's log"
-    return f"cluster {told.cluster_id or 'without an id'}; {controller}advertises {nodes}{more}", None
+    return f"cluster {metadata.cluster_id or 'without an id'}; {controller}advertises {nodes}{more}", None
 
 
-def _who(sasl: Sasl) -> str:
+def _principal(sasl: Sasl) -> str:
     credentials = sasl.credentials
     user = credentials.username if isinstance(credentials, Password) else None
     user = credentials.principal if isinstance(credentials, Kerberos) else user
@@ -122,10 +124,12 @@ def _who(sasl: Sasl) -> str:
 
 
 def diagnose(settings: ClientSettings, server: Server, step: Step, error: KgroupsError) -> tuple[str, str]:
-    """Return what happened, and what to do about it."""
+    """Return what failed, and a suggested fix."""
     if step in (Step.DNS, Step.TCP) and server.advertised:
         return _unreachable_as_advertised(server, error)
-    return error.text, _advice(settings, server, step, error.reason) or error.hint or _AFTER[step].format(server.port)
+    return error.text, _advice(settings, server, step, error.reason) or error.hint or _DEFAULT_ADVICE[step].format(
+        server.port
+    )
 
 
 def _unreachable_as_advertised(server: Server, error: KgroupsError) -> tuple[str, str]:
@@ -144,7 +148,7 @@ def _unreachable_as_advertised(server: Server, error: KgroupsError) -> tuple[str
 
 
 def _advice(settings: ClientSettings, server: Server, step: Step, reason: Reason) -> str | None:
-    """Return what only this step and these settings tell; ``None`` where the error's own hint is as good."""
+    """Return a fix that depends on the step and the settings; ``None`` if the error's own hint is as good."""
     security = settings.security
     encrypted = bool(security and security.tls)
     match step:
@@ -155,7 +159,7 @@ def _advice(settings: ClientSettings, server: Server, step: Step, reason: Reason
         case Step.TCP:
             return f"check that the broker is running, and that {server.port} is the port of its listener"
         case Step.API_VERSIONS:
-            return _on_a_strange_port(server.port, reason, encrypted=encrypted)
+            return _wrong_port_advice(server.port, reason, encrypted=encrypted)
         case Step.SASL if reason is Reason.NO_RESPONSE:
             return "check the log of the broker, and of the Kerberos or token server"
         case Step.METADATA if not (security and security.sasl):
@@ -164,7 +168,7 @@ def _advice(settings: ClientSettings, server: Server, step: Step, reason: Reason
     return None
 
 
-def _on_a_strange_port(port: int, reason: Reason, *, encrypted: bool) -> str | None:
+def _wrong_port_advice(port: int, reason: Reason, *, encrypted: bool) -> str | None:
     perhaps_tls = "if the listener uses TLS, set security.protocol to SSL or SASL_SSL"
     match reason:
         case Reason.NOT_KAFKA:
@@ -179,7 +183,7 @@ def _on_a_strange_port(port: int, reason: Reason, *, encrypted: bool) -> str | N
     return None
 
 
-_AFTER = {
+_DEFAULT_ADVICE = {
     Step.DNS: "check the host name",
     Step.TCP: "check that port {} is a Kafka listener",
     Step.TLS: "compare security.protocol and the ssl settings with that listener of the broker",
@@ -190,4 +194,4 @@ _AFTER = {
     ),
     Step.METADATA: "authentication succeeded, but the broker does not respond: check its log",
 }
-"""What to do after a failed step where nothing more is known; ``{}`` is the port."""
+"""The fix for a failed step if nothing more specific is known; ``{}`` is the port."""

@@ -1,8 +1,7 @@
-"""Reads one partition of ``__consumer_offsets`` backwards, until all that is wanted is found, or to a bound.
+"""Read one partition of ``__consumer_offsets`` backwards, until all requested records are found, or up to a limit.
 
-A log can only be read forwards, and compaction leaves holes in its offsets. So its end is read first: a stretch of some
-offsets, then the stretch before it, four times as long, and so on. Of each key the newest record counts, and no other
-is decoded.
+A log can only be read forwards, and compaction leaves gaps in its offsets. Therefore the last few offsets are read
+first, then a stretch before them that is four times as long, and so on. Only the newest record of each key is decoded.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ from kgroups.protocol.offsets_topic.decode import group_of
 from kgroups.protocol.record_entries import Entry, read_entries
 
 FIRST_STRETCH = 16
-"""Offsets: few, for records of a large group may have a megabyte each. Each stretch is :data:`GROWTH` times as long as
-the one behind it."""
+"""Offsets: few, because records of a large group may have a megabyte each. Each further stretch is :data:`GROWTH` times
+as long."""
 GROWTH = 4
 PORTION = 1024 * 1024
-"""Bytes that are asked for at once, at most: what a stretch takes by the size of those that were read."""
+"""Maximum bytes per request; less if records so far indicate that a stretch is smaller."""
 LEAST_PORTION = 16 * 1024
-OF_WHAT_IS_LEFT = 0.9
-"""So much of what ``--timeout`` leaves may be read for, at most: what was found is to be told before it is over."""
+SHARE_OF_TIME_LEFT = 0.9
+"""The part of the remaining ``--timeout`` to spend on reading: the records found must be reported before it is over."""
 
-Heard = dict[bytes, list[Entry]]
-"""The records of a stretch that concern us, by their keys' bytes, in order."""
+Records = dict[bytes, list[Entry]]
+"""The relevant records of a stretch, by the bytes of their keys, in order."""
 
 
 class Found(NamedTuple):
-    """The newest record of a key: its time, and its value; ``None`` where it was deleted."""
+    """The newest record of a key: its timestamp in milliseconds since 1970, and its value; ``None`` for a tombstone."""
 
     timestamp: int
     value: Mapping[str, Any] | None
@@ -49,7 +48,7 @@ class Found(NamedTuple):
 
 @dataclass(eq=False)
 class PartitionReader:
-    """The reader of one partition, for those of the groups whose home it is."""
+    """The reader of one partition, for the groups whose records are on it."""
 
     cluster: Cluster
     number: int
@@ -63,30 +62,31 @@ class PartitionReader:
     _records: int = 0
     _fetched: int = 0
     _bytes: int = 0
-    """What was fetched, unpacked: the limit is one of memory and time."""
+    """Bytes fetched, uncompressed: the limit bounds memory and time."""
     _unreadable: int = 0
     _back_to: int | None = None
-    """When the oldest record of the stretches that count was written."""
+    """The timestamp of the oldest record in complete stretches."""
     _oldest: int | None = None
-    """The same, of the stretch that is being read too."""
+    """The timestamp of the oldest record, also in the stretch that is being read."""
 
-    def want(self, group: GroupId, keys: Iterable[Key]) -> None:
+    def request(self, group: GroupId, keys: Iterable[Key]) -> None:
+        """Search for the newest records with these keys, which belong to the group."""
         self.groups.add(group)
         self._sought.update(keys)
         name = group.encode("utf-8", "surrogatepass")
         self._names.add(len(name).to_bytes(2, "big") + name)
 
     async def read(self, node: Node, log: LogOffsets) -> Reach | str:
-        """How far it came. What ends it is a reason, not an exception."""
+        """Read the log; return how far it was read, or the reason why it was not. Errors are not raised."""
         start, end = log
         if start is None or end is None:
             return f"{OFFSETS_TOPIC}-{self.number}: where it begins and ends is not known"
-        patience = Deadline(min(self.limits.seconds, self.cluster.deadline.remaining() * OF_WHAT_IS_LEFT))
+        deadline = Deadline(min(self.limits.seconds, self.cluster.deadline.remaining() * SHARE_OF_TIME_LEFT))
         stretch, low, stopped = FIRST_STRETCH, end, None
         while low > start and self._missing() and stopped is None:
             high, low = low, max(start, low - stretch)
-            stopped, reached = await self._stretch(node, low, high, patience)
-            if stopped is not None and not reached:
+            stopped = await self._read_stretch(node, low, high, deadline)
+            if stopped is not None:
                 low = high
             stretch = self._next_stretch(stretch, end - low)
         return Reach(
@@ -97,7 +97,7 @@ class PartitionReader:
         )
 
     def _next_stretch(self, stretch: int, passed: int) -> int:
-        """Longer, but no longer than may be read to its end: the part that was read of a stretch counts for nothing."""
+        """Return the length of the next stretch, limited to what the bytes left allow to read to its end."""
         left = self.limits.bytes - self._bytes
         affordable = left * passed // self._bytes if self._bytes else stretch * GROWTH
         return max(1, min(stretch * GROWTH, affordable))
@@ -105,63 +105,63 @@ class PartitionReader:
     def _missing(self) -> int:
         return len(self._sought - self.newest.keys())
 
-    async def _stretch(self, node: Node, low: int, high: int, patience: Deadline) -> tuple[str | None, bool]:
-        """Reads from one offset to another: why it ended before that, if it did; and whether it is to be counted."""
-        heard: Heard = {}
+    async def _read_stretch(self, node: Node, low: int, high: int, deadline: Deadline) -> str | None:
+        """Read from offset ``low`` up to ``high``, exclusive; return why it was not read to its end, if so."""
+        records: Records = {}
         at, stopped = low, None
         while at < high and stopped is None:
             if self._bytes >= self.limits.bytes:
                 stopped = f"{self.limits.bytes:,} bytes"
-            elif not patience.remaining():
-                cut = patience.seconds < self.limits.seconds
+            elif not deadline.remaining():
+                cut = deadline.seconds < self.limits.seconds
                 stopped = (
                     f"--timeout ({self.cluster.deadline.seconds:g} s)" if cut else f"{self.limits.seconds:g} seconds"
                 )
             else:
-                stopped, at = await self._fetch(node, at, high, heard)
-        # A stretch of which the end was not read may lack newer records than those that it has.
+                stopped, at = await self._fetch(node, at, high, records)
+        # If its end was not read, newer records than those found may be missing.
         if stopped is None:
-            self._take(heard)
+            self._keep_newest(records)
             self._back_to = self._oldest
-        return stopped, stopped is None
+        return stopped
 
-    async def _fetch(self, node: Node, at: int, high: int, heard: Heard) -> tuple[str | None, int]:
+    async def _fetch(self, node: Node, at: int, high: int, records: Records) -> tuple[str | None, int]:
         likely = self._fetched * (high - at) // self._records if self._records else 0
         portion = min(max(LEAST_PORTION, likely), PORTION)
         call = Fetch({OFFSETS_TOPIC: {self.number: at}}, portion, Isolation.READ_COMMITTED)
         try:
-            answer = (await self.cluster.call(node, call)).get((OFFSETS_TOPIC, self.number))
-            if isinstance(answer, KafkaError):
-                return str(answer), at
-            if not isinstance(answer, Fetched):
+            fetched = (await self.cluster.call(node, call)).get((OFFSETS_TOPIC, self.number))
+            if isinstance(fetched, KafkaError):
+                return str(fetched), at
+            if not isinstance(fetched, Fetched):
                 return "an answer that left it out", at
             budget = Budget(self.cluster.deadline)
-            entries, until = read_entries(answer.records, at, answer.aborted, budget)
+            entries, until = read_entries(fetched.records, at, fetched.aborted, budget)
         except (KgroupsError, RemoteProtocolError) as error:
             return str(error), at
-        self._fetched += len(answer.records)
-        self._bytes += max(len(answer.records), budget.spent)
+        self._fetched += len(fetched.records)
+        self._bytes += max(len(fetched.records), budget.spent)
         if until == at:
-            return (None, high) if not answer.records else ("a batch larger than a request", at)
+            return (None, high) if not fetched.records else ("a batch larger than a request", at)
         for entry in entries:
             if entry.offset < high:
-                self._note(entry, heard)
+                self._collect(entry, records)
         return None, until
 
-    def _note(self, entry: Entry, heard: Heard) -> None:
+    def _collect(self, entry: Entry, records: Records) -> None:
         self._records += 1
         if entry.timestamp >= 0 and (self._oldest is None or entry.timestamp < self._oldest):
             self._oldest = entry.timestamp
         key = entry.key
-        # Every key begins with its type and the group's name: of others nothing is kept.
+        # Every key begins with its type and the group's name; records of other groups are skipped.
         if key is None or len(key) < 4 or key[2 : 4 + int.from_bytes(key[2:4], "big")] not in self._names:
             return
         if key not in self._known:
-            heard.setdefault(key, []).append(entry)
+            records.setdefault(key, []).append(entry)
 
-    def _take(self, heard: Heard) -> None:
-        """Of each key the newest record that can be decoded."""
-        for key, entries in heard.items():
+    def _keep_newest(self, records: Records) -> None:
+        """Keep the newest record of each key that can be decoded."""
+        for key, entries in records.items():
             for entry in reversed(entries):
                 try:
                     record = decode(key, entry.value)

@@ -1,4 +1,4 @@
-"""The newest records of a group, by key, as what they tell of it."""
+"""Convert the newest records of a group to facts about it."""
 
 from __future__ import annotations
 
@@ -16,31 +16,34 @@ if TYPE_CHECKING:
 _COMMIT, _CLASSIC = 1, 2
 _MEMBERS = (5, 19)
 _TARGETS = (6, 12, 20)
-"""Where the time of an assignment is written, by kind of group: consumer, share, streams."""
+"""The record types with the time of an assignment: for consumer, share, and streams groups."""
 
 
 def log_of(newest: Mapping[Key, Found], group: GroupId) -> GroupLog:
-    """:param newest: the group's own."""
-    own = {key: found for key, found in newest.items() if found.value is not None}
-    classic = own.get((_CLASSIC, group))
+    """Return the facts in the newest records of a group.
+
+    :param newest: the records of this group only, by key.
+    """
+    existing = {key: found for key, found in newest.items() if found.value is not None}
+    classic = existing.get((_CLASSIC, group))
     value: Mapping[str, Any] = (classic.value if classic else None) or {}
     timeouts = {member["memberId"]: _timeouts(member) for member in value.get("members", ())}
     commits: dict[tuple[str, int], CommitTimes] = {}
     rebalanced = classic.timestamp if classic else None
-    for key, (timestamp, told) in own.items():
-        if told is None:
+    for key, (timestamp, fields) in existing.items():
+        if fields is None:
             continue
         if key[0] == _COMMIT:
-            expires = told.get("expireTimestamp", -1)
+            expires = fields.get("expireTimestamp", -1)
             commits[str(key[2]), int(str(key[3]))] = CommitTimes(
-                told["commitTimestamp"],
+                fields["commitTimestamp"],
                 expires if expires >= 0 else None,
-                topic_id_of(told.get("topicId") or NO_TOPIC_ID) or None,
+                topic_id_of(fields.get("topicId") or NO_TOPIC_ID) or None,
             )
         elif key[0] in _MEMBERS:
-            timeouts[str(key[2])] = _modern_timeouts(told)
+            timeouts[str(key[2])] = _modern_timeouts(fields)
         elif key[0] in _TARGETS:
-            rebalanced = told.get("AssignmentTimestamp") or timestamp
+            rebalanced = fields.get("AssignmentTimestamp") or timestamp
     return GroupLog(
         generation=value.get("generation"),
         leader=value.get("leader"),
@@ -56,7 +59,10 @@ def _timeouts(member: Mapping[str, Any]) -> Timeouts:
 
 
 def _modern_timeouts(member: Mapping[str, Any]) -> Timeouts:
-    """Of KIP-848 members. A session is told only of those that speak the classic protocol: else it is the broker's."""
+    """Return the timeouts of a KIP-848 member.
+
+    Only members that use the classic protocol have their own session timeout; for others, the broker's applies.
+    """
     classic = member.get("ClassicMemberMetadata") or {}
     return Timeouts(_known(classic.get("SessionTimeoutMs")), _known(member.get("RebalanceTimeoutMs")))
 

@@ -1,4 +1,4 @@
-"""What groups' own partitions of ``__consumer_offsets`` tell, each read backwards until all that is wanted is found."""
+"""Read the records of groups in their partitions of ``__consumer_offsets``, each from its end backwards."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from .retention import offsets_retention
 async def read_group_logs(
     cluster: Cluster, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
 ) -> GroupLogs:
-    """What the log tells of these groups. What cannot be read is a notice: the rest of the answer stands without it.
+    """Return the facts about groups in the offsets topic. Errors are notices: the other results are valid without it.
 
-    :param retention: whether the broker is asked how long it keeps offsets.
+    :param wanted: group -> the keys of the records to find.
+    :param retention: whether to fetch the broker's retention time of offsets as well.
     """
     try:
         count = len((await cluster.refresh((OFFSETS_TOPIC,))).topics[0].leaders)
@@ -36,34 +37,34 @@ async def read_group_logs(
     readers: dict[int, PartitionReader] = {}
     for group, keys in wanted.items():
         if not keys:
-            continue  # such as the commits of a share group: nothing is read to look for nothing
+            continue  # such as a share group, which has no commits: do not read the log for nothing
         number = partition_of(group, count)
-        readers.setdefault(number, PartitionReader(cluster, number, limits)).want(group, keys)
+        readers.setdefault(number, PartitionReader(cluster, number, limits)).request(group, keys)
     if not readers:
         return GroupLogs({}, ())
     logs, _ = await fetch_logs(cluster, {OFFSETS_TOPIC: list(readers)}, isolation=Isolation.READ_COMMITTED)
     ends = logs.offsets.get(OFFSETS_TOPIC, {})
     by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in readers])
-    notices = [f"--deep: {hole.name}: {hole.message}" for hole in by_leader.failures.values()]
+    notices = [f"--deep: {failure.name}: {failure.message}" for failure in by_leader.failures.values()]
     jobs = [
         (readers[number], readers[number].read(node, ends.get(number, LogOffsets())))
         for node, pairs in by_leader.leaders.items()
         for _, number in pairs
     ]
-    reasons = {number: f"{hole.name}: {hole.message}" for (_, number), hole in by_leader.failures.items()}
-    answered = await fan_out(jobs)
-    for reader, answer in sorted(answered, key=lambda each: each[0].number):
-        said = f"{OFFSETS_TOPIC}-{reader.number}: {answer}" if isinstance(answer, KgroupsError) else str(answer)
-        notices.append(f"--deep: {said}")
-        if not isinstance(answer, Reach):
-            reasons[reader.number] = said
-        elif answer.stopped:
-            reasons[reader.number] = f"searched in {OFFSETS_TOPIC}-{reader.number}, and stopped at {answer.stopped}"
-    unread = {group: why for number, why in reasons.items() for group in readers[number].groups}
+    reasons = {number: f"{failure.name}: {failure.message}" for (_, number), failure in by_leader.failures.items()}
+    results = await fan_out(jobs)
+    for reader, result in sorted(results, key=lambda each: each[0].number):
+        text = f"{OFFSETS_TOPIC}-{reader.number}: {result}" if isinstance(result, KgroupsError) else str(result)
+        notices.append(f"--deep: {text}")
+        if not isinstance(result, Reach):
+            reasons[reader.number] = text
+        elif result.stopped:
+            reasons[reader.number] = f"searched in {OFFSETS_TOPIC}-{reader.number}, and stopped at {result.stopped}"
+    unread = {group: reason for number, reason in reasons.items() for group in readers[number].groups}
     before = {
-        group: answer.older
-        for reader, answer in answered
-        if isinstance(answer, Reach) and answer.older is not None
+        group: result.older
+        for reader, result in results
+        if isinstance(result, Reach) and result.older is not None
         for group in reader.groups
     }
     found = {group: log for reader in readers.values() for group, log in _logs(reader)}
@@ -73,9 +74,9 @@ async def read_group_logs(
     return GroupLogs(found, tuple(notices), kept if isinstance(kept, int) else None, unread, before)
 
 
-def nothing_read(wanted: Iterable[GroupId], why: str) -> GroupLogs:
-    """The answer where no log can be read, for one reason."""
-    return GroupLogs({}, (f"--deep: {why}",), unread=dict.fromkeys(wanted, why))
+def nothing_read(groups: Iterable[GroupId], reason: str) -> GroupLogs:
+    """Return the result if no log can be read, for one reason."""
+    return GroupLogs({}, (f"--deep: {reason}",), unread=dict.fromkeys(groups, reason))
 
 
 def _logs(reader: PartitionReader) -> Iterable[tuple[GroupId, GroupLog]]:

@@ -21,24 +21,24 @@ from ..query.log_offsets import fetch_ends_at
 from ..routing.partition_leaders import find_leaders
 
 MOST_RECORDS = 400_000
-"""Records to be read in all; of a busy log only the newest part of the window is read."""
+"""Maximum records to read over all partitions; of a busy log, only the newest part of the window is read."""
 LEAST_RECORDS = 5_000
-"""Of one partition."""
+"""The part of this maximum that each partition has at least."""
 MOST_OF_ALL = 5_000_000
-"""Records of one partition, where all commits of a group are looked for."""
+"""Maximum records of one partition if all commits of a group are read."""
 PORTION = 1024 * 1024
-OF_WHAT_IS_LEFT = 0.5
-"""So much of what ``--timeout`` leaves may be read for, at most."""
+SHARE_OF_TIME_LEFT = 0.5
+"""The maximum part of the remaining ``--timeout`` to spend on reading."""
 
 _COMMITS = (0, 1)
 _MEMBERSHIP = frozenset({2, 3, 5, 6, 7, 8, 17, 19, 20, 21, 22})
-"""Records that are written when members join, leave, or are assigned something, whatever the type of the group."""
+"""The types of records that are written when members join, leave, or get an assignment, in groups of all types."""
 
 NEEDS_READ = f"reading {OFFSETS_TOPIC} needs the ACL READ on it"
 
 
 class _Range(NamedTuple):
-    """What is to be read of a partition: ``end`` is not included."""
+    """The offsets of a partition to read, without ``end``; ``cut`` if older ones are left out."""
 
     number: int
     start: int
@@ -51,64 +51,68 @@ async def recent_commits(
 ) -> RecentCommits:
     """Return the commits of these groups from a time on, in milliseconds since 1970.
 
-    Uncommitted and aborted ones count: somebody has made them. Nothing is raised: what cannot be read is in ``unread``.
+    Commits in open and aborted transactions count, because a client made them. Errors are in ``unread``, not raised.
 
-    :param everything: also commits from before the group's last membership record, and of many more records.
+    :param everything: include commits from before the group's last membership record, and read many more records.
     """
     try:
-        told = (await cluster.refresh((OFFSETS_TOPIC,))).topics[0]
+        metadata = (await cluster.refresh((OFFSETS_TOPIC,))).topics[0]
     except (KgroupsError, IndexError) as error:
         return _unread(groups, str(error))
-    if told.error and told.error.code == Code.unknown_topic_or_partition:
+    if metadata.error and metadata.error.code == Code.unknown_topic_or_partition:
         return RecentCommits({})  # no offset was ever committed in this cluster
-    if told.error or not told.leaders:
-        refused = told.error is None or told.error.code in NOT_AUTHORIZED
-        return _unread(groups, NEEDS_READ if refused else f"{OFFSETS_TOPIC}: {told.error and told.error.message}")
-    homes: dict[int, set[GroupId]] = {}
+    if metadata.error or not metadata.leaders:
+        denied = metadata.error is None or metadata.error.code in NOT_AUTHORIZED
+        return _unread(
+            groups, NEEDS_READ if denied else f"{OFFSETS_TOPIC}: {metadata.error and metadata.error.message}"
+        )
+    by_partition: dict[int, set[GroupId]] = {}
     for group in groups:
-        homes.setdefault(partition_of(group, len(told.leaders)), set()).add(group)
-    return await _read(cluster, homes, since, everything)
+        by_partition.setdefault(partition_of(group, len(metadata.leaders)), set()).add(group)
+    return await _read(cluster, by_partition, since, everything)
 
 
-def _unread(groups: Collection[GroupId], why: str) -> RecentCommits:
-    return RecentCommits({}, dict.fromkeys(groups, why))
+def _unread(groups: Collection[GroupId], reason: str) -> RecentCommits:
+    return RecentCommits({}, dict.fromkeys(groups, reason))
 
 
-async def _read(cluster: Cluster, homes: Mapping[int, set[GroupId]], since: int, everything: bool) -> RecentCommits:
-    ends, starts, holes = await fetch_ends_at(cluster, {OFFSETS_TOPIC: list(homes)}, since)
-    by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in homes])
+async def _read(
+    cluster: Cluster, by_partition: Mapping[int, set[GroupId]], since: int, everything: bool
+) -> RecentCommits:
+    ends, starts, failures = await fetch_ends_at(cluster, {OFFSETS_TOPIC: list(by_partition)}, since)
+    by_leader = await find_leaders(cluster, [(OFFSETS_TOPIC, number) for number in by_partition])
     leaders = {number: node for node, pairs in by_leader.leaders.items() for _, number in pairs}
-    why = {int(hole.name.rpartition("-")[2]): hole.message for hole in holes if "-" in hole.name}
-    most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // len(homes))
-    until = time.monotonic() + cluster.deadline.remaining() * OF_WHAT_IS_LEFT
+    reasons = {int(each.name.rpartition("-")[2]): each.message for each in failures if "-" in each.name}
+    most = MOST_OF_ALL if everything else max(LEAST_RECORDS, MOST_RECORDS // len(by_partition))
+    until = time.monotonic() + cluster.deadline.remaining() * SHARE_OF_TIME_LEFT
     unread: dict[GroupId, str] = {}
     jobs = []
-    for number, groups in homes.items():
+    for number, groups in by_partition.items():
         end = ends.get((OFFSETS_TOPIC, number))
         start = starts.get((OFFSETS_TOPIC, number), -1)
         node = leaders.get(number)
         if start == -1 or end is None or node is None:
-            reason = why.get(number, "its leader could not be asked")
+            reason = reasons.get(number, "its leader could not be asked")
             unread.update(dict.fromkeys(groups, f"{OFFSETS_TOPIC}-{number}: {reason}"))
         elif start is not None and start < end:
             part = _Range(number, max(start, end - most), end, end - most > start)
             reader = _Reader(groups, everything)
             jobs.append(((number, part, reader), reader.read(cluster, node, part, until)))
     made: dict[GroupId, Mapping[Pair, list[CommitMade]]] = {}
-    later: dict[GroupId, int] = {}
-    for (number, part, reader), answer in await fan_out(jobs):
-        groups = homes[number]
-        if answer is None:
+    since_by_group: dict[GroupId, int] = {}
+    for (number, part, reader), error in await fan_out(jobs):
+        groups = by_partition[number]
+        if error is None:
             made.update(reader.made())
             if part.cut and reader.oldest is not None:
-                later.update(dict.fromkeys(groups, reader.oldest))
+                since_by_group.update(dict.fromkeys(groups, reader.oldest))
         else:
-            unread.update(dict.fromkeys(groups, str(answer)))
-    return RecentCommits(made, unread, later)
+            unread.update(dict.fromkeys(groups, str(error)))
+    return RecentCommits(made, unread, since_by_group)
 
 
 class _Reader:
-    """The records of some groups in one partition."""
+    """Reads the commits of some groups in one partition."""
 
     def __init__(self, groups: Collection[GroupId], everything: bool) -> None:
         self._everything = everything
@@ -120,7 +124,7 @@ class _Reader:
         self._found: dict[GroupId, dict[bytes, list[CommitMade]]] = {}
 
     async def read(self, cluster: Cluster, node: Node, part: _Range, until: float) -> str | None:
-        """Return why the end was not reached; ``None`` if it was."""
+        """Read the records; return why the end was not reached, or ``None`` if it was."""
         name = f"{OFFSETS_TOPIC}-{part.number}"
         at = part.start
         while at < part.end:
@@ -128,24 +132,24 @@ class _Reader:
                 return f"{name}: reading it took too long"
             call = Fetch({OFFSETS_TOPIC: {part.number: at}}, PORTION)
             try:
-                answer = (await cluster.call(node, call)).get((OFFSETS_TOPIC, part.number))
-                if isinstance(answer, KafkaError):
-                    return NEEDS_READ if answer.code in NOT_AUTHORIZED else f"{name}: {answer.message}"
-                if not isinstance(answer, Fetched):
+                fetched = (await cluster.call(node, call)).get((OFFSETS_TOPIC, part.number))
+                if isinstance(fetched, KafkaError):
+                    return NEEDS_READ if fetched.code in NOT_AUTHORIZED else f"{name}: {fetched.message}"
+                if not isinstance(fetched, Fetched):
                     return f"{name}: an answer that left it out"
-                entries, after = read_entries(answer.records, at)
+                entries, after = read_entries(fetched.records, at)
             except (KgroupsError, RemoteProtocolError) as error:
                 return f"{name}: {error}"
             if after == at:
-                if not answer.records:
-                    return None  # compacted to its end
+                if not fetched.records:
+                    return None  # the rest was compacted
                 return f"{name}: a batch larger than a request"
             for entry in entries:
-                self._note(entry)
+                self._collect(entry)
             at = after
         return None
 
-    def _note(self, entry: Entry) -> None:
+    def _collect(self, entry: Entry) -> None:
         if self.oldest is None:
             self.oldest = entry.timestamp
         key = entry.key
@@ -154,20 +158,21 @@ class _Reader:
         group = self._names.get(key[2 : 4 + int.from_bytes(key[2:4], "big")])
         if group is None:
             return
-        kind = int.from_bytes(key[:2], "big")
-        if kind in _MEMBERSHIP:
+        record_type = int.from_bytes(key[:2], "big")
+        if record_type in _MEMBERSHIP:
             if not self._everything:
                 self._found.pop(group, None)
-        elif kind in _COMMITS:
+        elif record_type in _COMMITS:
             commits = self._found.setdefault(group, {})
             if entry.value is None or len(entry.value) < 10:
                 commits.pop(key, None)
             else:
-                # In every version of the value the offset comes first.
+                # The offset is the first field in every version of the value.
                 made = (entry.timestamp, int.from_bytes(entry.value[2:10], "big", signed=True))
                 commits.setdefault(key, []).append(made)
 
     def made(self) -> dict[GroupId, Mapping[Pair, list[CommitMade]]]:
+        """Return the commits of each group that has any, by partition."""
         return {
             group: {_pair(key): made for key, made in commits.items()}
             for group, commits in self._found.items()
@@ -176,7 +181,7 @@ class _Reader:
 
 
 def _pair(key: bytes) -> Pair:
-    """The topic and partition of a commit's key: the type, then the group's name, both gone over."""
+    """Return the topic and partition in the key of a commit, which follow the record type and the group's name."""
     at = 4 + int.from_bytes(key[2:4], "big")
     size = int.from_bytes(key[at : at + 2], "big")
     topic = key[at + 2 : at + 2 + size].decode("utf-8", "replace")

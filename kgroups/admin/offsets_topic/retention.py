@@ -1,4 +1,4 @@
-"""How long brokers keep offsets: ``offsets.retention.minutes``."""
+"""Fetch the retention time of committed offsets: ``offsets.retention.minutes``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ _MINUTE = 60_000
 
 
 async def offsets_retention(cluster: Cluster) -> int | str:
-    """Milliseconds; or why it is not known. One broker is asked for all: they are to be alike."""
+    """Return the retention time in milliseconds, or why it is unknown.
+
+    Only one broker is queried: all should have the same value.
+    """
     for node in cluster.nodes_by_health():
-        asked = Resource(BROKER, str(node.id))
+        broker = Resource(BROKER, str(node.id))
         try:
-            told = (await cluster.call(node, DescribeConfigs({asked: (SETTING,)}))).get(asked, {})
+            configs = (await cluster.call(node, DescribeConfigs({broker: (SETTING,)}))).get(broker, {})
         except KgroupsError as error:
             return str(error)
-        if isinstance(told, KafkaError):
-            return told.message
-        value = told.get(SETTING)
+        if isinstance(configs, KafkaError):
+            return configs.message
+        value = configs.get(SETTING)
         return int(value) * _MINUTE if value and value.isascii() and value.isdigit() else f"no {SETTING}"
     return "no broker is known"

@@ -1,6 +1,6 @@
-"""What a connected cluster can be asked for. One port, two adapters: :mod:`..wire` and :mod:`..rdkafka`.
+"""The interface of a connected cluster, with two implementations: :mod:`..wire` and :mod:`..rdkafka`.
 
-:class:`GroupAdmin` is what both can do. What only the wire client can do is a capability: ``MEMBER_REMOVAL.of(admin)``.
+Both implement :class:`GroupAdmin`. What only the wire client supports is a capability: ``MEMBER_REMOVAL.of(admin)``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class GroupAdmin(Protocol):
-    """What every transport can do. All answers are sorted by group; what failed is in them."""
+    """The operations that every transport supports. All outcomes are sorted by group, and contain the failures."""
 
     @property
     def cluster_id(self) -> str | None: ...
@@ -50,7 +50,10 @@ class GroupAdmin(Protocol):
     def stream_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> AsyncGenerator[Outcome[GroupOffsets]]:
-        """The same in batches, sorted by group within and across them; what is about no group comes last."""
+        """Yield what :meth:`describe_offsets` returns in batches, sorted by group within and across them.
+
+        Failures and notices that concern no group come last.
+        """
         ...
 
     async def find_unread(
@@ -68,9 +71,9 @@ class GroupAdmin(Protocol):
     ) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]: ...
 
     async def pause(self, seconds: float, passed: float = 0.0) -> None:
-        """Sleep; that time does not count toward the deadline, nor do the seconds that have ``passed`` before."""
+        """Sleep; neither this time nor the seconds that have ``passed`` before count toward the deadline."""
 
-    # The acts. Plans change nothing; what is written is what a plan says.
+    # Operations. Plans change nothing; exactly what a plan contains is written.
 
     async def plan_reset(self, request: ResetRequest) -> Outcome[PlannedOffset]: ...
 
@@ -103,7 +106,7 @@ class Renewable(Protocol):
     """An admin whose connections can serve another command."""
 
     async def renew(self) -> None:
-        """Restart the deadline, and learn again which brokers there are and what may be hidden.
+        """Restart the deadline, and refresh the metadata and the authorized operations.
 
         :raises KgroupsError: if no broker responds over the open connections or new ones.
         """

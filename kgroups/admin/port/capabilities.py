@@ -1,4 +1,4 @@
-"""What only the wire client can do, and why librdkafka cannot."""
+"""The operations that only the wire client supports, and why librdkafka does not."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ShareOffsetDeleter(Protocol):
 
 @runtime_checkable
 class InternalTopicDeleter(Protocol):
-    async def delete_topics(self, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]: ...
+    async def delete_topics(self, deletions: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]: ...
 
 
 @runtime_checkable
@@ -52,27 +52,32 @@ class MemberRemover(Protocol):
     async def plan_removal(self, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]: ...
 
     async def remove_members(
-        self, leavers: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
+        self, members: Sequence[MemberRemoval], reason: str, journal: RemovalJournal | None = None
     ) -> Outcome[RemovedMember]: ...
 
 
 @runtime_checkable
 class FactGatherer(Protocol):
     async def gather_facts(self, selection: Selection) -> Outcome[GroupFacts]:
-        """Return what the rules of ``explain`` need to know of groups."""
+        """Return the facts about groups that the rules of ``explain`` need."""
 
 
 class Capability(Generic[C]):
-    """What an admin may be able to do. ``without``: why librdkafka cannot."""
+    """An operation that some transports support."""
 
     def __init__(self, protocol: type, without: str) -> None:
+        """Create a capability.
+
+        :param protocol: the runtime-checkable protocol of admins that support it.
+        :param without: the reason why librdkafka does not support it.
+        """
         self._protocol = protocol
         self.without = without
 
     def of(self, admin: GroupAdmin) -> C:
-        """Return the admin, as one that can do it.
+        """Return the admin as one that supports the operation.
 
-        :raises UsageError: if its transport cannot.
+        :raises UsageError: if its transport does not.
         """
         if isinstance(admin, self._protocol):
             return cast("C", admin)
