@@ -1,1 +1,1 @@
-"""From model to text. Rule: what the cluster said is escaped before a terminal sees it, and nothing heavy is loaded."""
+"""Render the model as text. Text from the cluster is escaped for terminals; heavy libraries are imported on demand."""

@@ -1,4 +1,4 @@
-"""The views of the acts: what is planned, and behind it what became of it."""
+"""The views of operations: columns of the plan, followed by columns of the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OUTCOME: tuple[Spec, ...] = (
     ("RESULT", "result", _L, _W, Sooner(_B, some_value)),
     ("ERROR", "error", _L, _W, None),
 )
-"""How every act ends; nothing of it is there in a dry run."""
+"""Columns of the result of every operation; empty in a dry run."""
 
 RESET_OFFSETS = View(
     "reset-offsets",
@@ -74,4 +74,4 @@ REMOVE_MEMBERS = View(
     ),
 )
 
-ACT_VIEWS = (RESET_OFFSETS, DELETE_OFFSETS, DELETE, REMOVE_MEMBERS)
+OPERATION_VIEWS = (RESET_OFFSETS, DELETE_OFFSETS, DELETE, REMOVE_MEMBERS)

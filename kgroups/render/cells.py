@@ -1,6 +1,6 @@
-"""How one value looks as text. What comes from the cluster is untrusted: nothing unprintable leaves here.
+"""Convert single values to text. Text from the cluster is untrusted: unprintable characters are escaped.
 
-JSON is the exact form. Text is for people, and no two names look the same in it: see :func:`escape`.
+JSON contains the exact values. In text, different names look different: see :func:`escape`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ __all__ = ["ABSENT", "cell_text", "display_width", "escape", "is_cell_text", "pa
 
 ABSENT = "-"
 _DASH = r"\x2d"
-"""A name that would look as if there were none."""
+"""Text for the name ``-``, which would look like a missing value."""
 
 
 def value_text(value: object) -> str:
-    """A value in words, escaped; ``""`` where there is none."""
+    """Return a value as escaped text; ``""`` for a missing value."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -27,21 +27,21 @@ def value_text(value: object) -> str:
 
 
 def cell_text(value: object) -> str:
-    """A value in a table: never empty and never with a blank at its rim, so that columns can be told apart."""
+    """Return the text of a value in a table: never empty, and without leading or trailing blanks."""
     text = value_text(value)
     if not text:
         return ABSENT
     if text == ABSENT:
         return _DASH
-    return text if text[0] != " " != text[-1] else _with_visible_rim(text)
+    return text if text[0] != " " != text[-1] else _with_visible_blanks(text)
 
 
 def is_cell_text(text: str) -> bool:
-    """Whether :func:`cell_text` would leave this string as it is."""
+    """Return whether :func:`cell_text` returns this string unchanged."""
     return escape(text) == text and text not in ("", ABSENT) and text[0] != " " != text[-1]
 
 
-def _with_visible_rim(text: str) -> str:
+def _with_visible_blanks(text: str) -> str:
     core = text.strip(" ")
     if not core:
         return r"\x20" * len(text)
@@ -51,7 +51,7 @@ def _with_visible_rim(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """How many columns of a terminal the text takes: two for wide East Asian characters, none for combining marks."""
+    """Return the width on a terminal: two columns for wide East Asian characters, none for combining marks."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -60,6 +60,6 @@ def display_width(text: str) -> int:
 
 
 def pad(text: str, width: int, right: bool = False) -> str:
-    """The text filled with blanks to a width on the terminal; ``right`` puts the blanks before it."""
+    """Pad the text with blanks to a width on the terminal; ``right`` aligns it to the right."""
     blanks = " " * (width - display_width(text))
     return blanks + text if right else text + blanks

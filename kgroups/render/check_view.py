@@ -12,7 +12,7 @@ _B = Tier.BASE
 
 CHECK = View(
     "config-check",
-    "The way to the cluster",
+    "Connection check",
     columns_of(
         CheckRow,
         ("WHERE", "where", _L, _B, None),
@@ -22,7 +22,7 @@ CHECK = View(
         ("DETAIL", "detail", _L, _B, None),
         ("FIX", "fix", _L, Tier.WIDE, Sooner(_B, some_value)),
     ),
-    sort_key=lambda row: 0,  # in the order of the way
+    sort_key=lambda row: 0,  # in the order of the steps
 )
 
 SETTINGS = View(
@@ -35,5 +35,5 @@ SETTINGS = View(
         ("ORIGIN", "origin", _L, _B, None),
         ("MEANING", "meaning", _L, _B, None),
     ),
-    sort_key=lambda row: 0,  # in the order in which they were given
+    sort_key=lambda row: 0,  # in their original order
 )

@@ -1,9 +1,8 @@
-"""CSV: keys as the header, an empty cell for absent, ``\\n`` after each line, unprintable characters escaped.
+"""Write CSV: keys as the header, an empty cell for a missing value, ``\\n`` after each line.
 
-Escapes can be read back, as :func:`kgroups.model.visible.escape` says: no two names look the same.
-
-A span of time is a number, of milliseconds, as in JSON.
-Names that begin with ``=`` or ``+`` stay as they are: this is data for programs, not a spreadsheet.
+Unprintable characters are escaped reversibly (see :func:`kgroups.model.visible.escape`), so that different names look
+different. Durations are numbers of milliseconds, as in JSON. Names that start with ``=`` or ``+`` are unchanged: the
+data is for programs, not for spreadsheets.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ def write_csv(table: Table, stream: TextIO) -> None:
 
 
 def _cells(values: Sequence[Any]) -> Iterable[object]:
-    kinds = set(map(type, values)) - {type(None)}
-    if Milliseconds in kinds:
+    types = set(map(type, values)) - {type(None)}
+    if Milliseconds in types:
         return [None if value is None else int(value) for value in values]
-    # The csv module itself writes numbers, strings and None as we want them.
-    if kinds <= {int} or (kinds == {str} and all(map(is_plain, filter(None, values)))):
+    # the csv module itself writes numbers, plain strings and None in the required form
+    if types <= {int} or (types == {str} and all(map(is_plain, filter(None, values)))):
         return values
     return map(value_text, values)

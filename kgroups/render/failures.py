@@ -1,4 +1,4 @@
-"""Failures and notices as lines for stderr: what failed, why, and who said so. Many of a kind become one line."""
+"""Write failures and notices as lines for stderr: what failed, why, and where. Similar failures become one line."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ def hint_lines(failures: Iterable[Failure]) -> Iterator[str]:
 
 
 def failure_lines(failures: Iterable[Failure], program: str = PROGRAM) -> Iterator[str]:
-    """One line for each kind of failure, begun with ``program``; failures that differ only in the name are one kind."""
-    kinds: dict[tuple[object, ...], list[Failure]] = {}
-    for failure in sorted(map(_told, failures), key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())):
-        kind = (failure.scope, failure.error, failure.general or failure.message, failure.api, failure.broker)
-        kinds.setdefault(kind, []).append(failure)
-    for alike in kinds.values():
-        names = list(dict.fromkeys(failure.name for failure in alike))
-        line = _one(alike[0]) if len(names) == 1 else _many(alike[0], names)
+    """Yield a line that starts with ``program`` for each set of failures that differ only in the name."""
+    similar: dict[tuple[object, ...], list[Failure]] = {}
+    for failure in sorted(
+        map(_without_source, failures), key=lambda failure: (_WIDEST_FIRST[failure.scope], failure.sort_key())
+    ):
+        key = (failure.scope, failure.error, failure.general or failure.message, failure.api, failure.broker)
+        similar.setdefault(key, []).append(failure)
+    for failures_of_key in similar.values():
+        names = list(dict.fromkeys(failure.name for failure in failures_of_key))
+        first = failures_of_key[0]
+        line = _one(first) if len(names) == 1 else _many(first, names)
         yield f"{program}: {line}"
 
 
-def _told(failure: Failure) -> Failure:
-    """A group that is not there is not there: who was asked for it, and how, says nothing more of it."""
+def _without_source(failure: Failure) -> Failure:
+    """Remove API and broker from the failure of a missing group, where they are irrelevant."""
     return failure._replace(api=None, broker=None) if failure.error == NOT_FOUND else failure
 
 
@@ -60,5 +63,5 @@ def _subject(scope: Scope, name: str) -> str:
 
 def _reason(failure: Failure) -> str:
     broker = None if failure.broker is None or failure.scope is Scope.BROKER else f"broker {failure.broker}"
-    said_by = ", ".join(filter(None, (failure.error, failure.api, broker)))
-    return escape(f"{failure.message} [{said_by}]" if said_by else failure.message)
+    source = ", ".join(filter(None, (failure.error, failure.api, broker)))
+    return escape(f"{failure.message} [{source}]" if source else failure.message)

@@ -1,9 +1,8 @@
-"""JSON: one envelope (``json``), or one item a line and nothing else (``jsonl``).
+"""Write JSON: an envelope (``json``), or only items, one per line (``jsonl``).
 
 The envelope is ``{"schema": "kgroups/<view>/v1", "cluster_id", "items", "failures", "notices", "missing_acls"}``,
-written as it is made, one item a line. In ``jsonl`` failures are not mixed into the items: they are on stderr and in
-the exit code.
-Pure ASCII, so that no control character reaches a terminal; absent is ``null``.
+streamed with one item per line. ``jsonl`` does not contain failures: they are on stderr and in the exit code.
+The output is ASCII, so that no control character reaches a terminal; a missing value is ``null``.
 """
 
 from __future__ import annotations
@@ -76,14 +75,14 @@ def acl_object(acl: Acl) -> dict[str, object]:
 
 
 def _lines(table: Table) -> Iterator[Iterator[str]]:
-    """Each slice of rows as JSON objects. A template filled by % is four times as fast as an encoder on dicts."""
+    """Yield slices of rows as JSON objects. Filling a template with ``%`` is four times as fast as encoding dicts."""
     keys = [json.dumps(column.key).replace("%", "%%") for column in table.columns]
     for columns in table.chunks():
-        # What nobody has stands in the template: of the members' columns that is most. The first one makes the rows.
-        told = [at == 0 or not _absent(values) for at, values in enumerate(columns)]
-        parts = (f"{key}: {'%s' if some else 'null'}" for key, some in zip(keys, told, strict=True))
+        # Columns without values become constants in the template; the first column determines the number of rows.
+        present = [at == 0 or not _absent(values) for at, values in enumerate(columns)]
+        parts = (f"{key}: {'%s' if some else 'null'}" for key, some in zip(keys, present, strict=True))
         item = "{" + ", ".join(parts) + "}"
-        yield map(item.__mod__, zip(*map(_encoded, compress(columns, told)), strict=True))
+        yield map(item.__mod__, zip(*map(_encoded, compress(columns, present)), strict=True))
 
 
 def _absent(values: Sequence[Any]) -> bool:
@@ -91,19 +90,19 @@ def _absent(values: Sequence[Any]) -> bool:
 
 
 def _encoded(values: Sequence[Any]) -> Iterable[object]:
-    kinds = set(map(type, values))
-    absent = type(None) in kinds
-    kinds.discard(type(None))
-    if kinds <= {int}:
+    types = set(map(type, values))
+    absent = type(None) in types
+    types.discard(type(None))
+    if types <= {int}:
         return ["null" if value is None else value for value in values] if absent else values
-    if kinds == {str}:
+    if types == {str}:
         encode = encode_basestring_ascii
         return ["null" if value is None else encode(value) for value in values] if absent else map(encode, values)
     return [json.dumps(plain_data(value)) for value in values]
 
 
 def plain_data(value: object) -> object:
-    """What the encoder is given. The model's objects are tuples, which it would write as lists without their keys."""
+    """Convert a value for the encoder, which would write the model's named tuples as lists, without their keys."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -122,17 +121,17 @@ def plain_data(value: object) -> object:
     return _of_streams(value)
 
 
-MOST_HEX = 65_536
-"""Bytes of what could not be decoded that are shown; a group of a thousand such members is answered in bounds."""
+MAX_HEX_BYTES = 65_536
+"""Maximum number of undecodable bytes shown per value, to limit the output for groups with many members."""
 
 
 def _raw(raw: Raw) -> dict[str, object]:
-    shown: dict[str, object] = {"raw_bytes": len(raw.data), "hex": raw.data[:MOST_HEX].hex(), "reason": raw.reason}
-    return shown | {"cut_at": MOST_HEX} if len(raw.data) > MOST_HEX else shown
+    shown: dict[str, object] = {"raw_bytes": len(raw.data), "hex": raw.data[:MAX_HEX_BYTES].hex(), "reason": raw.reason}
+    return shown | {"cut_at": MAX_HEX_BYTES} if len(raw.data) > MAX_HEX_BYTES else shown
 
 
 def _of_streams(value: object) -> object:
-    from kgroups.model.streams import NODE_TYPES, Nodes, Pairs, Tasks  # here: few answers have any
+    from kgroups.model.streams import NODE_TYPES, Nodes, Pairs, Tasks  # few results have any
 
     match value:
         case Pairs():

@@ -1,4 +1,4 @@
-"""The views of ``kgroups lag``: one for each way to sum up."""
+"""The views of ``kgroups lag``, one for each aggregation."""
 
 from __future__ import annotations
 
@@ -88,4 +88,4 @@ MEMBER_LAG = View(
 )
 
 LAG_VIEWS = {"group": GROUP_LAG, "topic": TOPIC_LAG, "partition": PARTITION_LAG, "member": MEMBER_LAG}
-"""By what ``--by`` says."""
+"""Value of ``--by`` -> view."""

@@ -1,4 +1,4 @@
-"""Names in the markup languages of some formats: written so that they stay names, and become no link, image or HTML."""
+"""Escape names in markup formats so that they do not become links, images, or HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _backslashed(pattern: re.Pattern[str]) -> Callable[[str], str]:
 
 
 def _references(text: str) -> str:
-    """Signs as numeric character references, which these wikis all take."""
+    """Replace special characters with numeric character references, which all these wikis support."""
     return _WIKI.sub(lambda found: "".join(f"&#{ord(char)};" for char in found[0]), text)
 
 
@@ -24,11 +24,11 @@ def _org(text: str) -> str:
     return "".join(_ORG.get(char, char) for char in text)
 
 
-WRITTEN: Mapping[str, Callable[[str], str]] = {
+ESCAPES: Mapping[str, Callable[[str], str]] = {
     "github": _backslashed(_MARKDOWN),
     "pipe": _backslashed(_MARKDOWN),
     "rst": _backslashed(_RST),
     "orgtbl": _org,
     **dict.fromkeys(("asciidoc", "jira", "mediawiki", "moinmoin", "textile", "youtrack"), _references),
 }
-"""How a cell is written in a format, where it is not written as it is; tabulate takes care of HTML and LaTeX."""
+"""Format -> function that escapes a cell. tabulate escapes HTML and LaTeX itself."""

@@ -1,4 +1,4 @@
-"""The views of ``describe --members`` and ``--state``, which nothing else loads."""
+"""The views of ``describe --members`` and ``--state``; other commands do not load them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Groups as metrics, for Prometheus: the only importer of its client, with the command that serves them.
+"""Convert groups to Prometheus metrics. Only this module and the exporter command import the Prometheus client.
 
-Names follow the field (``kafka_consumergroup_*``, labels ``consumergroup``, ``topic``, ``partition``). What is not
-known has no sample: a lag of 0 is a fact. A sum over partitions has none either if one of them is unknown, and
-``kafka_consumergroup_unknown_partitions`` counts them, so that an alert on both outlasts an outage.
+Names follow common exporters (``kafka_consumergroup_*``, labels ``consumergroup``, ``topic``, ``partition``). Unknown
+values have no sample, because a lag of 0 is a fact. A sum over partitions has no sample if one of them is unknown;
+``kafka_consumergroup_unknown_partitions`` counts those, so that an alert on both keeps working during an outage.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _PARTITION = ("consumergroup", "topic", "partition")
 
 
 class Scrape(NamedTuple):
-    """One look at the groups, and what it took.
+    """The result of one poll of the cluster.
 
-    :ivar failures: by scope, of all looks so far.
-    :ivar rebalances: by group, since the first look.
-    :ivar unanswered: groups that may be there and were not described, with the number of their partitions.
+    :ivar failures: number of failures of all polls so far, by scope.
+    :ivar rebalances: by group, since the first poll.
+    :ivar unanswered: groups that may exist but were not described, with the number of their partitions.
     """
 
     seen: tuple[Seen, ...]
@@ -40,15 +40,15 @@ class Scrape(NamedTuple):
 
 
 def families(scrape: Scrape, *, partitions: bool = True) -> Iterator[Metric]:
-    """Every metric, one family after the other, each sample made when it is asked for.
+    """Yield the metric families.
 
-    :param partitions: also a sample for each partition of each group, not only sums.
+    :param partitions: include a sample for each partition of each group, not only sums.
     """
     yield _gauge("kgroups_up", "Whether the cluster answered at all.", [((), float(scrape.up))])
     yield _gauge("kgroups_scrape_duration_seconds", "Duration of this poll.", [((), scrape.seconds)])
-    yield _counter("kgroups_scrapes", "Looks at the cluster.", (), [((), scrape.scrapes)])
+    yield _counter("kgroups_scrapes", "Polls of the cluster.", (), [((), scrape.scrapes)])
     failures = [((scope,), count) for scope, count in sorted(scrape.failures.items())]
-    yield _counter("kgroups_scrape_failures", "What could not be asked, by what it was about.", ("scope",), failures)
+    yield _counter("kgroups_scrape_failures", "Failures of all polls, by scope.", ("scope",), failures)
     yield from _of_groups(scrape)
     sums, singles = _lags(scrape, partitions)
     yield from sums
@@ -138,9 +138,9 @@ def _of_partition(
         offset.add_metric(labels, row.current_offset)
     if row.lag is not None:
         lag.add_metric(labels, row.lag)
-    behind = time_of(row, seen.ages).age
-    if behind is not None:
-        age.add_metric(labels, behind / 1000)
+    age_ms = time_of(row, seen.ages).age
+    if age_ms is not None:
+        age.add_metric(labels, age_ms / 1000)
 
 
 _Samples = Iterable[tuple[tuple[str, ...], float]]

@@ -1,7 +1,7 @@
-"""Tables for documents: the formats of ``tabulate``, by its names.
+"""Write tables for documents, in the formats of ``tabulate``.
 
-Slow (0.05 to 0.2 ms a row, all in memory): for what a person pastes somewhere, not for 100,000 rows. East Asian
-text lines up only where ``wcwidth`` is installed too, which tabulate then uses.
+Slow (0.05 to 0.2 ms per row, all in memory): for tables to paste, not for 100,000 rows. East Asian text is aligned only
+if ``wcwidth`` is installed, which tabulate then uses.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TextIO
 from kgroups.errors import UsageError
 
 from .cells import cell_text
-from .markup import WRITTEN
+from .markup import ESCAPES
 from .table import Table
 from .views import Align
 
@@ -51,35 +51,38 @@ NAMED_FORMATS = (
     "tsv",
     "youtrack",
 )
-"""Written down, so that options are checked without importing tabulate."""
+"""Listed here so that options are validated without importing tabulate."""
 
 NOT_OFFERED = frozenset({"plain", "unsafehtml", "latex_raw"})
-"""``plain`` is ours; the other two let a group's name become markup."""
+"""kgroups has its own ``plain``; the other two do not escape markup in names."""
 
 
 def write_named(table: Table, stream: TextIO, fmt: str) -> None:
-    """:raises UsageError: when the tabulate that is installed is too old to know the format."""
+    """Write the table in a format of tabulate.
+
+    :raises UsageError: if the installed version of tabulate does not support the format.
+    """
     import tabulate
 
     if fmt not in tabulate.tabulate_formats:
         raise UsageError(f"--output {fmt}: the installed tabulate {tabulate.__version__} does not have it")
     cells = [[_text(column.value(row), fmt) for column in table.columns] for row in table.rows]
-    aligned = fmt != "tsv"
+    is_aligned = fmt != "tsv"
     text = tabulate.tabulate(
         cells,
         headers=[column.header for column in table.columns] if table.headers else (),
         tablefmt=fmt,
         disable_numparse=True,
-        # tabulate takes alignments only for columns that it sees in some row.
-        colalign=[_align(column.align) for column in table.columns] if aligned and cells else None,
-        stralign="left" if aligned else None,
+        # tabulate accepts alignments only for columns that occur in a row
+        colalign=[_align(column.align) for column in table.columns] if is_aligned and cells else None,
+        stralign="left" if is_aligned else None,
     )
     stream.write(str(text) + "\n")
 
 
 def _text(value: object, fmt: str) -> str:
     text = cell_text(value)
-    return WRITTEN[fmt](text) if fmt in WRITTEN and isinstance(value, str) else text
+    return ESCAPES[fmt](text) if fmt in ESCAPES and isinstance(value, str) else text
 
 
 def _align(align: Align) -> str:

@@ -1,6 +1,6 @@
-"""The one way in: an outcome, a view and the name of a format become text on a stream.
+"""Write an outcome in a view and a format: the entry point of this package.
 
-Failures go to stderr by :mod:`kgroups.render.failures`; only the JSON envelope also carries them.
+:mod:`kgroups.render.failures` writes failures to stderr; only the JSON envelope also contains them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Job(NamedTuple):
     more: Mapping[str, str | None]
 
 
-# Each writer is imported when it is asked for: rich, tabulate, json and csv cost more than a small answer.
+# Each writer is imported on demand: importing rich, tabulate, json or csv takes longer than a small command.
 
 
 def _table(job: _Job) -> None:
@@ -85,19 +85,19 @@ _WRITERS: dict[str, Callable[[_Job], None]] = {
 _DATA_FORMATS = frozenset({"json", "jsonl", "csv"})
 
 FORMATS = tuple(_WRITERS)
-"""Every name that ``--output`` takes, apart from ``auto``, which the caller resolves."""
+"""The values of ``--output``, except ``auto``, which the caller resolves."""
 
 
 EMPTY_NAME = "''"
-"""The group whose name is empty, which brokers before Kafka 2.5 allow; ``-`` is no name at all."""
+"""Text for the empty group name, which brokers before Kafka 2.5 allow; ``-`` means that there is no name."""
 
 
 def _with_empty_name(column: Column) -> Column:
-    """The column of groups, in text. It takes one row, or a whole column of rows laid on their side."""
-    take = column.value
+    """Return the column with a visible empty name. Its ``value`` takes a row, or a sequence of columns."""
+    value = column.value
 
     def shown(rows: Any) -> Any:
-        found = take(rows)
+        found = value(rows)
         if isinstance(found, str | None):
             return EMPTY_NAME if found == "" else found
         return [EMPTY_NAME if name == "" else name for name in found] if "" in found else found
@@ -120,14 +120,12 @@ def write_outcome(
     width: int | None = None,
     more: Mapping[str, str | None] = MappingProxyType({}),
 ) -> None:
-    """Writes the items, sorted. A :class:`RowStore` of items is sorted as the view is.
+    """Write the items, sorted. The items of a :class:`RowStore` are already in the order of the view.
 
-    ``more``: further keys of the JSON envelope.
-
-    ``tier`` and ``extra`` are for text: JSON and CSV hold all columns of the view, whatever the rows contain, unless
-    ``columns`` names some. A script's input does not change its shape with the weather.
-
-    :raises UsageError: when ``columns`` or ``sort`` names no column of the view.
+    :param tier: for text formats only, like ``extra``: JSON and CSV contain all columns of the view, whatever the rows
+        contain, unless ``columns`` selects some, so that scripts can rely on them.
+    :param more: additional keys of the JSON envelope.
+    :raises UsageError: if ``columns`` or ``sort`` names a column that is not in the view.
     """
     items: Iterable[R] | RowStore = outcome.items
     stored = items if isinstance(items, RowStore) and sort is None else None
@@ -135,7 +133,7 @@ def write_outcome(
     if columns is None and fmt in _DATA_FORMATS:
         chosen = view.columns
     elif columns is None:
-        chosen = columns_for(view, tier, extra, rows=stored.witnesses() if stored else rows)
+        chosen = columns_for(view, tier, extra, rows=stored.representatives() if stored else rows)
     else:
         chosen = select_columns(view, columns)
     if fmt not in _DATA_FORMATS:

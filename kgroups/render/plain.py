@@ -1,7 +1,8 @@
-"""Aligned text for pipes, and for tables too big for anything prettier.
+"""Write aligned text for pipes, and for tables that are too large for rich.
 
-Two passes: the first measures each column, the second joins slices of rows. No Python code runs per cell: a column of
-few values has their texts made once, and one of many holds only whole numbers or printable ASCII, nearly always.
+Two passes: the first measures each column, the second joins slices of rows. No Python code runs per cell: for a column
+with few distinct values, each text is created once; one with many nearly always contains only integers or printable
+ASCII.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ from .table import Table
 from .views import Align, Column
 
 GAP = "  "
-OFTEN = 32
-"""How often a column's values are there, on average, for their texts to be made once, and looked up for each row."""
+MIN_REPEATS = 32
+"""Mean number of rows per distinct value from which texts are created once per value, and looked up for each row."""
 
-MOST_DISTINCT = 50_000
-"""Values of a column that are remembered while it is measured; beyond them only what they come to."""
+MAX_DISTINCT = 50_000
+"""Maximum number of distinct values of a column kept while measuring; beyond it, only their summary is kept."""
 
 Convert = Callable[[Sequence[Any]], Iterable[str]]
 
 
 class _Layout(NamedTuple):
-    """How one column is written: ``convert`` makes its values texts of one width."""
+    """Layout of a column: ``convert`` turns its values into texts of equal width."""
 
     header: str
     convert: Convert
 
 
 def write_plain(table: Table, stream: TextIO) -> None:
-    """One header for the whole table, two blanks between columns, numbers to the right; no blank ends a line.
+    """Write one header for the whole table, two blanks between columns, right-aligned numbers, no trailing blanks.
 
-    Text in the last column is not padded, and nothing is where there is only one: that is for scripts to read.
+    Text in the last column is not padded, nor is a single column, so that scripts can read it.
     """
     last = len(table.columns) - 1
     layouts = [
@@ -52,8 +53,11 @@ def write_plain(table: Table, stream: TextIO) -> None:
 
 
 class _Values:
-    """What is known of a column's values: all ``distinct`` ones, or of too many the ``longest`` text among them, and
-    whether each is a text ``as_is``."""
+    """Measurements of a column: its ``distinct`` values, or for ``many``, a summary.
+
+    The summary is the width of the ``longest`` text, whether a value is ``absent``, and whether ``str`` of each value
+    is its text (``as_is``).
+    """
 
     def __init__(self) -> None:
         self.distinct: set[object] = set()
@@ -64,13 +68,13 @@ class _Values:
 
     def add(self, values: Iterable[object]) -> None:
         self.distinct.update(values)
-        if len(self.distinct) > MOST_DISTINCT:
+        if len(self.distinct) > MAX_DISTINCT:
             self.many = True
         if self.many:
             self.fold()
 
     def fold(self) -> None:
-        """Forgets the values, and keeps what they come to."""
+        """Replace the values with their summary."""
         self.absent = self.absent or None in self.distinct
         self.distinct.discard(None)
         longest = _longest_as_is(self.distinct)
@@ -82,20 +86,20 @@ class _Values:
 
 
 def _values(table: Table) -> list[_Values]:
-    """What is known of each column."""
+    """Measure each column."""
     found = [_Values() for _ in table.columns]
     for columns in table.chunks():
-        for known, values in zip(found, columns, strict=True):
-            known.add(values)
+        for measured, values in zip(found, columns, strict=True):
+            measured.add(values)
     return found
 
 
 def _layout(table: Table, column: Column, values: _Values, padded: bool) -> _Layout:
     right = column.align is Align.RIGHT
-    if not values.many and len(values.distinct) * OFTEN <= len(table.rows):
+    if not values.many and len(values.distinct) * MIN_REPEATS <= len(table.rows):
         texts = {value: cell_text(value) for value in values.distinct}
         width = _width(table, column, padded, max(map(display_width, texts.values()), default=0))
-        convert: Convert = partial(_looked_up, {value: pad(text, width, right) for value, text in texts.items()})
+        convert: Convert = partial(_mapped, {value: pad(text, width, right) for value, text in texts.items()})
     else:
         values.fold()
         width = _width(table, column, padded, values.longest)
@@ -110,15 +114,15 @@ def _width(table: Table, column: Column, padded: bool, longest: int) -> int:
 
 
 def _longest_as_is(values: set[object]) -> int | None:
-    """The longest text of values whose text is a plain ``str`` of them; ``None`` when some need our own hand."""
-    kinds = set(map(type, values))
-    if kinds <= {int}:
+    """Return the length of the longest text if ``str`` of each value is its text; ``None`` if any needs conversion."""
+    types = set(map(type, values))
+    if types <= {int}:
         numbers: set[Any] = values
         return max(len(str(min(numbers))), len(str(max(numbers)))) if numbers else len(ABSENT)
-    if kinds == {str}:
+    if types == {str}:
         strings: set[Any] = values
-        whole = "".join(strings)
-        if is_plain(whole) and (" " not in whole or all(map(is_cell_text, strings))):
+        joined = "".join(strings)
+        if is_plain(joined) and (" " not in joined or all(map(is_cell_text, strings))):
             return None if "" in strings or ABSENT in strings else max(map(len, strings))
     return None
 
@@ -130,9 +134,9 @@ def _justified(right: bool, width: int, absent: bool, values: Iterable[object]) 
 
 
 def _padded(right: bool, width: int, values: Sequence[object]) -> Iterable[str]:
-    return _looked_up({value: pad(cell_text(value), width, right) for value in set(values)}, values)
+    return _mapped({value: pad(cell_text(value), width, right) for value in set(values)}, values)
 
 
-def _looked_up(texts: Mapping[object, str], values: Iterable[object]) -> Iterable[str]:
-    """Also what needs escaping, padding by display width, or words of ours."""
+def _mapped(texts: Mapping[object, str], values: Iterable[object]) -> Iterable[str]:
+    """Map values to their texts, which may be escaped, padded by display width, or replaced."""
     return map(texts.__getitem__, values)

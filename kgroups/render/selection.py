@@ -1,4 +1,4 @@
-"""Which columns of a view are shown, and in which order its rows."""
+"""Select the columns of a view, and sort its rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def columns_for(
     extra: Collection[str] = (),
     rows: Collection[Row] = (),
 ) -> tuple[Column, ...]:
-    """The columns of a text table: those of the tier, the ``extra`` keys, and those that these ``rows`` call for."""
+    """Return the columns of a text table: those of the tier, the ``extra`` keys, and those that ``rows`` require."""
     if unknown := set(extra) - {column.key for column in view.columns}:
         raise ValueError(f"no such column in view {view.name}: {', '.join(sorted(unknown))}")
     return tuple(column for column in view.columns if column.key in extra or _shown(column, tier, rows))
@@ -33,20 +33,20 @@ def _shown(column: Column, tier: Tier, rows: Collection[Row]) -> bool:
 
 
 def select_columns(view: View, names: str | Iterable[str]) -> tuple[Column, ...]:
-    """The columns that ``--columns`` names by header or key, in any case, in the order given; each once.
+    """Return the columns of ``--columns``, named by header or key in any case, in that order, without duplicates.
 
-    :raises UsageError: when a name is no column of the view.
+    :raises UsageError: if a name is not a column of the view.
     """
-    wanted = names.split(",") if isinstance(names, str) else names
-    return tuple(dict.fromkeys(_column_named(view, name, "--columns") for name in wanted))
+    requested = names.split(",") if isinstance(names, str) else names
+    return tuple(dict.fromkeys(_column_named(view, name, "--columns") for name in requested))
 
 
 def sort_rows(rows: Iterable[R], view: View, spec: str | None) -> list[R]:
-    """The rows as ``--sort lag,-current_offset`` asks; ``-`` is descending; without a spec, the view's own order.
+    """Return the rows sorted by ``--sort lag,-current_offset``; ``-`` is descending; default: the order of the view.
 
     Stable. Rows without a value come last in both directions: unknown is neither small nor large.
 
-    :raises UsageError: when the spec names no column of the view.
+    :raises UsageError: if the spec names a column that is not in the view.
     """
     ordered = sorted(rows, key=view.sort_key)
     if spec is None:
@@ -67,16 +67,16 @@ def _sort_columns(view: View, spec: str) -> Sequence[tuple[Column, bool]]:
 def _comparable(value: Callable[[Row], object]) -> Callable[[Row], Any]:
     def key(row: Row) -> Any:
         raw = value(row)
-        # Assignments and subscriptions have no order of their own; their text has one.
+        # assignments and subscriptions are sorted by their text
         return raw if isinstance(raw, int | float | str | Node) else str(raw)
 
     return key
 
 
 def _column_named(view: View, name: str, option: str) -> Column:
-    wanted = _folded(name)
+    folded = _folded(name)
     for column in view.columns:
-        if wanted in (_folded(column.key), _folded(column.header)):
+        if folded in (_folded(column.key), _folded(column.header)):
             return column
     known = ", ".join(column.key for column in view.columns)
     raise UsageError(f"{option}: there is no column {name.strip()!r} in this view; the columns are {known}")

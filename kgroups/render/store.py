@@ -1,4 +1,4 @@
-"""Rows that are too many to keep as objects: kept by column in a compact form, in memory and then in a temporary file.
+"""Store many rows by column in a compact form, in memory and then in a temporary file.
 
 A million rows of eight columns take 300 MB as tuples, and 40 MB here.
 """
@@ -15,20 +15,20 @@ from typing import IO, Any
 
 from .views import Column, Row
 
-AS_THEY_ARE = 20_000
-"""Rows that are kept as tuples: so few cost little, and nearly every answer has fewer."""
+MAX_PLAIN_ROWS = 20_000
+"""Number of rows that are stored as tuples, with which nearly every result is complete."""
 CHUNK_ROWS = 2_048
-"""Rows that are turned into text at once: enough to stay inside C loops, few enough to cost no memory."""
+"""Number of rows formatted at once: enough to stay in C loops, few enough to need little memory."""
 IN_MEMORY = 8 << 20
-"""Bytes that are kept in memory before a temporary file is made."""
+"""Number of bytes stored in memory before a temporary file is created."""
 
 _first = itemgetter(0)
 
 
 class RowStore:
-    """Rows of one kind, appended in their final order and read from the beginning, any number of times.
+    """Rows of one view, appended in their final order; they can be iterated any number of times.
 
-    :param columns: those of the rows' view.
+    :param columns: the columns of the view.
     """
 
     def __init__(self, columns: Iterable[Column] = ()) -> None:
@@ -38,8 +38,8 @@ class RowStore:
         self._file: IO[bytes] | None = None
         self._spilled = False
         self._chunks: list[tuple[int, ...]] = []
-        """Of each chunk, the number of bytes of each column."""
-        self._witnesses: list[Row] = []
+        """Number of bytes of each column, per chunk."""
+        self._representatives: list[Row] = []
         self._seen: list[set[object]] = [set() for _ in self._columns]
 
     def __del__(self) -> None:
@@ -50,15 +50,15 @@ class RowStore:
         return self._packed + len(self._plain)
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Adds rows behind those that are there."""
+        """Append rows."""
         more = iter(rows)
         while some := list(islice(more, CHUNK_ROWS)):
             self._plain += some
-            if len(self._plain) > (AS_THEY_ARE if self._file is None else 2 * CHUNK_ROWS):
+            if len(self._plain) > (MAX_PLAIN_ROWS if self._file is None else 2 * CHUNK_ROWS):
                 self._pack()
 
     def insert(self, rows: Iterable[Row]) -> None:
-        """Adds rows where they belong, by their first field, behind others of the same."""
+        """Insert rows in the order of their first field, after existing rows with the same value."""
         merged = RowStore(self._columns)
         merged.append(merge(self, sorted(rows, key=_first), key=_first))
         self.__dict__, merged.__dict__ = merged.__dict__, self.__dict__
@@ -69,40 +69,42 @@ class RowStore:
         yield from self._plain
 
     def columns(self) -> Iterator[Sequence[Sequence[Any]]]:
-        """The rows in slices; of each slice, the values of every column."""
+        """Yield slices of rows, each as the values of every column."""
         yield from self._unpacked()
         for start in range(0, len(self._plain), CHUNK_ROWS):
             yield tuple(zip(*self._plain[start : start + CHUNK_ROWS], strict=True))
 
-    def witnesses(self) -> Sequence[Row]:
-        """Rows that have, in each column that appears for some values only, every type of the column's values, and of
-        booleans every value."""
-        return [*self._witnesses, *self._plain]
+    def representatives(self) -> Sequence[Row]:
+        """Return rows that are sufficient to decide which conditional columns are shown.
+
+        For each such column, they contain every type of its values, and every boolean value.
+        """
+        return [*self._representatives, *self._plain]
 
     def _pack(self) -> None:
         file = self._file = self._file or io.BytesIO()
         file.seek(0, io.SEEK_END)
-        whole = len(self._plain) - len(self._plain) % CHUNK_ROWS
-        for start in range(0, whole, CHUNK_ROWS):
+        full = len(self._plain) - len(self._plain) % CHUNK_ROWS
+        for start in range(0, full, CHUNK_ROWS):
             rows = self._plain[start : start + CHUNK_ROWS]
             columns = tuple(zip(*rows, strict=True))
-            self._witness(rows, columns)
+            self._collect_representatives(rows, columns)
             packed = [_packed(values) for values in columns]
             file.write(b"".join(packed))
             self._chunks.append(tuple(map(len, packed)))
-        self._packed += whole
-        del self._plain[:whole]
+        self._packed += full
+        del self._plain[:full]
         if not self._spilled and file.tell() > IN_MEMORY:
             self._spill(file)
 
     def _spill(self, file: IO[bytes]) -> None:
-        import tempfile  # here: it is a tenth of the start of a small command
+        import tempfile  # importing it takes a tenth of the startup time of a small command
 
         self._spilled = True
         try:
-            spill = tempfile.TemporaryFile("w+b", prefix="kgroups-")  # noqa: SIM115  # for as long as the rows are
+            spill = tempfile.TemporaryFile("w+b", prefix="kgroups-")  # noqa: SIM115  # closed with the store
         except OSError:
-            return  # no folder to write to: then memory it is
+            return  # no writable directory: stay in memory
         try:
             spill.write(file.getvalue() if isinstance(file, io.BytesIO) else b"")
         except OSError:
@@ -110,17 +112,17 @@ class RowStore:
             return
         self._file = spill
 
-    def _witness(self, rows: Sequence[Row], columns: Sequence[Sequence[object]]) -> None:
+    def _collect_representatives(self, rows: Sequence[Row], columns: Sequence[Sequence[object]]) -> None:
         for column, seen in zip(self._columns, self._seen, strict=True):
             values = column.value(columns)
-            kinds = set(map(type, values))
-            if bool not in kinds and kinds <= seen:
+            types = set(map(type, values))
+            if bool not in types and types <= seen:
                 continue
             for row, value in zip(rows, values, strict=True):
                 mark = value if isinstance(value, bool) else type(value)
                 if mark not in seen:
                     seen.add(mark)
-                    self._witnesses.append(row)
+                    self._representatives.append(row)
 
     def _unpacked(self) -> Iterator[Sequence[Sequence[Any]]]:
         if self._file is None:
@@ -134,7 +136,7 @@ class RowStore:
 
 
 class _Columns(Sequence[Sequence[Any]]):
-    """The columns of one slice, unpacked when they are asked for."""
+    """The columns of one slice, unpacked on access."""
 
     def __init__(self, data: memoryview, sizes: Sequence[int]) -> None:
         self._data = data
@@ -149,7 +151,7 @@ class _Columns(Sequence[Sequence[Any]]):
 
 def _packed(values: Sequence[object]) -> bytes:
     try:
-        return b"m" + marshal.dumps(values)  # type: ignore[arg-type]  # or a ValueError
+        return b"m" + marshal.dumps(values)  # type: ignore[arg-type]  # raises ValueError for other types
     except ValueError:  # objects of the model
         import pickle
 
@@ -161,4 +163,4 @@ def _unpacked(data: memoryview) -> Sequence[Any]:
         return marshal.loads(data[1:])  # type: ignore[no-any-return]
     import pickle
 
-    return pickle.loads(data[1:])  # type: ignore[no-any-return]  # what this process has written
+    return pickle.loads(data[1:])  # type: ignore[no-any-return]  # written by this process

@@ -1,4 +1,4 @@
-"""What every writer is given."""
+"""The input of every writer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .views import Column, Row, View
 
 
 class Table(NamedTuple):
-    """Rows in their final order, under the columns that were chosen."""
+    """Rows in their final order, and the selected columns."""
 
     view: View
     columns: tuple[Column, ...]
@@ -19,12 +19,12 @@ class Table(NamedTuple):
     headers: bool = True
 
     def chunks(self) -> Iterator[list[Sequence[Any]]]:
-        """The rows, in slices; of each slice, the values of each column."""
+        """Yield slices of rows, each as a list of the values of each column."""
         if isinstance(self.rows, RowStore):
             for stored in self.rows.columns():
                 yield [column.value(stored) for column in self.columns]
             return
         for start in range(0, len(self.rows), CHUNK_ROWS):
-            # What a column takes of a row, it takes of rows that are laid on their side: all its values at once.
+            # Transpose the rows: ``column.value`` selects by position, here all values of a column at once.
             fields: tuple[Any, ...] = tuple(zip(*self.rows[start : start + CHUNK_ROWS], strict=True))
             yield [column.value(fields) for column in self.columns]

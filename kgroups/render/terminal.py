@@ -1,7 +1,7 @@
-"""A coloured table for a person at a terminal.
+"""Write a colored table for a terminal.
 
-It folds long names over several lines, and never cuts one. Where the columns would become too narrow to read, or
-there are more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writer takes over, lines unbroken.
+Long names are folded over several lines, never truncated. If the columns would become too narrow to read, or there are
+more than ``MAX_ROWS`` rows (rich takes 1 ms for each), the plain writer is used, without line breaks.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .table import Table
 from .views import Align, Column
 
 MAX_ROWS = 300
-NARROWEST_TEXT = 16
-"""A text column is folded no narrower than this; numbers and headers are not folded."""
+MIN_TEXT_WIDTH = 16
+"""Minimum width to which a text column is folded; numbers and headers are not folded."""
 
 
 def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> None:
-    """Colour is rich's decision: only on a terminal, and not with TERM=dumb; with NO_COLOR nothing is bold or dim.
+    """Write the table. rich uses color only on a terminal, except with TERM=dumb; NO_COLOR also disables bold and dim.
 
-    ``width`` is the terminal's own when not given; what is not a terminal has none, and nothing is folded.
+    :param width: default: the width of the terminal; other streams have none, and nothing is folded.
     """
     if len(table.rows) > MAX_ROWS:
         write_plain(table, stream)
@@ -39,9 +39,9 @@ def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> No
     console = console_on(stream, width)
     cells = [[cell_text(column.value(row)) for column in table.columns] for row in table.rows]
     natural = _natural_widths(table, cells)
-    unbounded = sum(natural) + len(GAP) * len(natural)
+    unfolded = sum(natural) + len(GAP) * len(natural)
     if width is None and not console.is_terminal:
-        console.width = unbounded
+        console.width = unfolded
     widths = fit(natural, _floors(table.columns, natural), console.width - len(GAP) * (len(natural) - 1))
     if widths is None:
         write_plain(table, stream)
@@ -50,13 +50,16 @@ def write_terminal(table: Table, stream: TextIO, width: int | None = None) -> No
 
 
 def console_on(stream: TextIO, width: int | None = None) -> Console:
-    """Rich's console on a stream, without any of its marks in texts; with NO_COLOR without any style."""
+    """Return a rich console on a stream, without interpreting markup in texts; with NO_COLOR without any style."""
     system: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
     return Console(file=stream, width=width, color_system=system, highlight=False, markup=False, emoji=False)
 
 
 def fit(natural: Sequence[int], floors: Sequence[int], available: int) -> list[int] | None:
-    """Widths that together take no more than is available, the widest giving way first; ``None`` if none do."""
+    """Return column widths within the available width, reducing the widest first; ``None`` if there are none.
+
+    :param floors: minimum widths.
+    """
 
     def capped(cap: int) -> list[int]:
         return [min(width, max(cap, floor)) for width, floor in zip(natural, floors, strict=True)]
@@ -73,13 +76,13 @@ def _natural_widths(table: Table, cells: Sequence[Sequence[str]]) -> list[int]:
 
 def _floors(columns: Sequence[Column], natural: Sequence[int]) -> list[int]:
     return [
-        width if column.align is Align.RIGHT else min(width, max(len(column.header), NARROWEST_TEXT))
+        width if column.align is Align.RIGHT else min(width, max(len(column.header), MIN_TEXT_WIDTH))
         for column, width in zip(columns, natural, strict=True)
     ]
 
 
 def _rich_table(table: Table, cells: Sequence[Sequence[str]], widths: Sequence[int]) -> RichTable:
-    drawn = RichTable(
+    rich_table = RichTable(
         box=None,
         show_header=table.headers,
         header_style="bold",
@@ -87,12 +90,12 @@ def _rich_table(table: Table, cells: Sequence[Sequence[str]], widths: Sequence[i
         padding=(0, len(GAP), 0, 0),
     )
     for column, width in zip(table.columns, widths, strict=True):
-        drawn.add_column(Text(column.header), justify=column.align.value, width=width, overflow="fold")
+        rich_table.add_column(Text(column.header), justify=column.align.value, width=width, overflow="fold")
     for row, texts in zip(table.rows, cells, strict=True):
         values = (column.value(row) for column in table.columns)
         styles = (_style(column.key, value) for column, value in zip(table.columns, values, strict=True))
-        drawn.add_row(*(Text(text, style=style) for text, style in zip(texts, styles, strict=True)))
-    return drawn
+        rich_table.add_row(*(Text(text, style=style) for text, style in zip(texts, styles, strict=True)))
+    return rich_table
 
 
 _STATE_STYLES = {
@@ -104,7 +107,7 @@ _STATE_STYLES = {
 
 
 def state_style(state: str) -> str:
-    """The colour of a group's state, in rich's words."""
+    """Return the rich style of a group's state."""
     return _STATE_STYLES.get(state, "")
 
 

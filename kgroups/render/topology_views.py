@@ -1,4 +1,4 @@
-"""The view of what streams groups run."""
+"""The view of the topologies of streams groups."""
 
 from __future__ import annotations
 

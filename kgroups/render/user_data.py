@@ -1,4 +1,4 @@
-"""What clients put into group metadata, as JSON: objects with the fields of the model, and of what kind they are."""
+"""Convert decoded user data of clients for JSON: objects with the fields of the model and a ``kind``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kgroups.model.assignment import Assignment
 
 
 def plain_user_data(value: Any) -> object:
-    """A named tuple of :mod:`kgroups.model.embedded`, with all that is in it."""
+    """Convert a named tuple of :mod:`kgroups.model.embedded`, recursively."""
     return {"kind": _snake(type(value).__name__), **_fields(value)}
 
 

@@ -1,6 +1,6 @@
-"""What a view is, and those of list and describe as data: columns with the Java tool's headers, and their order.
+"""Define views, and those of ``list`` and ``describe`` as data: columns with the Java tool's headers, and their order.
 
-A column's key is the field of its row: the name in JSON, in CSV, in ``--columns`` and in ``--sort``.
+The key of a column is the field of its row, and its name in JSON, CSV, ``--columns`` and ``--sort``.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Row = tuple[object, ...]
 
 
 class Tier(IntEnum):
-    """How much a text table shows; each tier also shows those before it.
+    """Level of detail of a text table; each tier includes those before it.
 
-    What is ``ASKED`` for, by an option of its own or by name, costs requests: no tier shows it by itself. What is
-    ``RARE`` only groups of some kind have: it is shown where it has values.
+    ``RARE`` columns apply to some group types only, and are shown if they have values. ``ASKED`` columns require
+    additional requests, and are shown only if an option or ``--columns`` selects them.
     """
 
     BASE = 0
@@ -37,16 +37,16 @@ class Align(Enum):
 
 
 class Sooner(NamedTuple):
-    """A column that already appears at ``tier`` when its values pass ``when``."""
+    """Condition on which a column is shown from a lower ``tier`` on: ``when`` is true for its values."""
 
     tier: Tier
     when: Callable[[Iterable[object]], bool]
 
 
 class Column(NamedTuple):
-    """One column. ``value`` takes the row's field as it is, hashable; how it looks is the writer's matter.
+    """One column. ``value`` returns the field of a row unchanged and hashable; writers format it.
 
-    It takes by place, so that it takes a whole column of rows laid on their side.
+    It selects by position, so that it also works on transposed rows.
     """
 
     header: str
@@ -58,9 +58,10 @@ class Column(NamedTuple):
 
 
 class View(NamedTuple):
-    """A kind of table. Where ``bare_alone``, its only column is written in plain text without a header.
+    """The columns and the order of a table.
 
-    ``sort_key`` orders by group alone: within a group the rows come sorted by the model, and the sort is stable.
+    ``sort_key`` sorts only by group: within a group the model has sorted the rows, and the sort is stable. With
+    ``bare_alone``, plain text of a single column has no header.
     """
 
     name: str
@@ -87,12 +88,15 @@ def both_true_and_false(values: Iterable[object]) -> bool:
 
 
 Spec = tuple[str, str, Align, Tier, Sooner | None]
-"""A column before it knows its row: header, key, alignment, tier, and when it comes sooner."""
+"""Header, key, alignment, tier, and the condition for a lower tier, of a column."""
 
 
 def columns_of(row: type[Any], *specs: Spec) -> tuple[Column, ...]:
-    """The columns of a view on such rows, which are named tuples."""
-    # itemgetter by position: the writers map it over a hundred thousand rows without entering Python.
+    """Return the columns of a view.
+
+    :param row: type of its rows, a named tuple.
+    """
+    # itemgetter by position: writers map it over 100,000 rows without running Python code
     return tuple(
         Column(header, key, itemgetter(row._fields.index(key)), align, tier, sooner)
         for header, key, align, tier, sooner in specs
@@ -100,12 +104,15 @@ def columns_of(row: type[Any], *specs: Spec) -> tuple[Column, ...]:
 
 
 def view_of(name: str, columns: Iterable[tuple[str, bool]]) -> View:
-    """A view of rows that come in the order they are to be shown in: (key, whether it is aligned to the right)."""
-    made = tuple(
+    """Return a view of rows that are already sorted.
+
+    :param columns: pairs of key and whether it is right-aligned.
+    """
+    view_columns = tuple(
         Column(key.upper().replace("_", "-"), key, itemgetter(at), Align.RIGHT if right else Align.LEFT)
         for at, (key, right) in enumerate(columns)
     )
-    return View(name, name, made, sort_key=lambda row: 0)
+    return View(name, name, view_columns, sort_key=lambda row: 0)
 
 
 _L, _R = Align.LEFT, Align.RIGHT

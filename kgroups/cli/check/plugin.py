@@ -51,8 +51,8 @@ def _where(error: Exception) -> str:
 
 def _no_answer(why: str, output: str) -> None:
     """Who reads XML, JSON or metrics gets these, whatever happens."""
-    from kgroups.render.health import write_no_answer
+    from kgroups.render.health import write_unreachable
 
-    write_no_answer(why, int(time.time() * 1000), output, sys.stdout)
+    write_unreachable(why, int(time.time() * 1000), output, sys.stdout)
     if output != "text":
         print_to_stderr(f"kgroups: error: {why}")

@@ -180,7 +180,7 @@ def delete(parsed: ParsedOptions) -> int:
 def delete_offsets(parsed: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import OFFSET_DELETION
     from kgroups.cli.frame.group_options import check_name
-    from kgroups.render.kafka.operations import forgotten_text, unforgotten_text
+    from kgroups.render.kafka.operations import deleted_offsets_text, offset_errors_text
 
     group = parsed.one("group") or ""
     check_name(group)
@@ -190,9 +190,9 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         return await OFFSET_DELETION.of(admin).delete_offsets_now(group, topics)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stderr.writelines(unforgotten_text(outcome.items, escape_for(sys.stderr)))
+        sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
         sys.stderr.flush()
-        sys.stdout.writelines(forgotten_text(group, outcome.items, show=escape_for(sys.stdout)))
+        sys.stdout.writelines(deleted_offsets_text(group, outcome.items, show=escape_for(sys.stdout)))
 
     return query_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)

@@ -122,7 +122,7 @@ def _rejection(name: str, listed: ListedGroup | None) -> DeletedGroup | None:
 def delete_offsets(parsed: ParsedOptions) -> int:
     from kgroups.admin.port.capabilities import SHARE_OFFSET_DELETION
     from kgroups.model.names import check_sendable
-    from kgroups.render.kafka.share import forgotten_text, unforgotten_text
+    from kgroups.render.kafka.share import deleted_offsets_text, offset_errors_text
 
     name = _one_group(parsed)
     topics = tuple(dict.fromkeys(parsed.all("topic")))
@@ -133,9 +133,9 @@ def delete_offsets(parsed: ParsedOptions) -> int:
         return await SHARE_OFFSET_DELETION.of(admin).delete_share_offsets(name, topics)
 
     def write(outcome: Outcome[Any]) -> None:
-        sys.stderr.writelines(unforgotten_text(outcome.items, escape_for(sys.stderr)))
+        sys.stderr.writelines(offset_errors_text(outcome.items, escape_for(sys.stderr)))
         sys.stderr.flush()
-        sys.stdout.writelines(forgotten_text(outcome.items, show=escape_for(sys.stdout)))
+        sys.stdout.writelines(deleted_offsets_text(outcome.items, show=escape_for(sys.stdout)))
 
     return query_and_write(
         settings_of(parsed), query, write, failed=lambda outcome: any(item.failure for item in outcome.items)

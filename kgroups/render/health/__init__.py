@@ -1,4 +1,4 @@
-"""A report of a check, as text for monitoring, JSON, JUnit or OpenMetrics."""
+"""Write the report of a check as monitoring plugin text, JSON, JUnit or OpenMetrics."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ FORMATS = ("text", "json", "junit", "openmetrics")
 
 
 def write_report(report: Report, fmt: str, stream: TextIO, cluster_id: str | None) -> None:
-    """In one of :data:`FORMATS`."""
+    """Write the report in one of :data:`FORMATS`."""
     write: Callable[[Report, TextIO, str | None], None] = import_module(f"kgroups.render.health.{fmt}").write
     write(report, stream, cluster_id)
 
 
-def write_no_answer(why: str, at: int, fmt: str, stream: TextIO) -> None:
-    """In the same formats, that nothing could be found out at all."""
-    if fmt == "text":
-        from .text import headline_of_no_answer
+def write_unreachable(reason: str, at: int, fmt: str, stream: TextIO) -> None:
+    """Write a report, in one of :data:`FORMATS`, that no result is available.
 
-        stream.write(headline_of_no_answer(why) + "\n")
+    :param at: milliseconds since 1970.
+    """
+    if fmt == "text":
+        from .text import unreachable_headline
+
+        stream.write(unreachable_headline(reason) + "\n")
     else:
-        write_report(Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, why),), at), fmt, stream, None)
+        write_report(Report((Finding(CLUSTER, "answered", Severity.UNKNOWN, reason),), at), fmt, stream, None)

@@ -1,4 +1,4 @@
-"""``{"schema": "kgroups/check/v1", "cluster_id", "status", "exit_code", "at", "items"}``; absent is ``null``."""
+"""Write JSON: ``{"schema": "kgroups/check/v1", "cluster_id", "status", "exit_code", "at", "items"}``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..jsonout import VERSION
 
 
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
-    said = {
+    document = {
         "schema": f"kgroups/check/{VERSION}",
         "cluster_id": cluster_id,
         "status": report.severity.name,
@@ -20,7 +20,7 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
         "at": report.at,
         "items": [_item(finding) for finding in report.findings],
     }
-    stream.write(json.dumps(said, indent=1) + "\n")
+    stream.write(json.dumps(document, indent=1) + "\n")
 
 
 def _item(finding: Finding) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""JUnit's XML: a suite for each group, a case for each check. What is UNKNOWN is an error, what is bad a failure."""
+"""Write JUnit XML: a suite per group and a case per check; UNKNOWN is an error, WARNING and CRITICAL are failures."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
 def _case(suite: Element, group: str, finding: Finding) -> None:
     name = finding.check if finding.topic is None else f"{finding.check} of {escape(finding.topic)}"
     case = SubElement(suite, "testcase", classname=f"kgroups.{group}", name=name, time="0")
-    said = escape(finding.message)
+    message = escape(finding.message)
     if finding.severity is Severity.OK:
         return
-    kind = "error" if finding.severity is Severity.UNKNOWN else "failure"
-    SubElement(case, kind, message=said, type=finding.severity.name).text = said
+    tag = "error" if finding.severity is Severity.UNKNOWN else "failure"
+    SubElement(case, tag, message=message, type=finding.severity.name).text = message
 
 
 def _counts(findings: list[Finding] | tuple[Finding, ...]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""OpenMetrics text: the status of each check as a number (0 OK to 3 UNKNOWN), and the numbers that were measured."""
+"""Write OpenMetrics text: the status of each check as a number (0 OK to 3 UNKNOWN), and the measured values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VALUE = "kgroups_check_value"
 
 def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
     stream.write(f"# TYPE {_STATUS} gauge\n# HELP {_STATUS} 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.\n")
-    show = escape if stream.isatty() else str  # the format itself keeps control characters as they are
+    show = escape if stream.isatty() else str  # the format does not escape control characters
     for finding in report.findings:
         stream.write(f"{_STATUS}{_labels(finding, show)} {int(finding.severity)}\n")
     stream.write(f"# TYPE {_VALUE} gauge\n# HELP {_VALUE} What was measured: records, members, or seconds.\n")

@@ -1,4 +1,4 @@
-"""One line and its performance data, as monitoring plugins write them; then a line for each finding.
+"""Write a headline with performance data, like monitoring plugins, and then a line for each finding.
 
 https://www.monitoring-plugins.org/doc/guidelines.html
 """
@@ -25,32 +25,32 @@ def write(report: Report, stream: TextIO, cluster_id: str | None) -> None:
 
 
 def headline(report: Report) -> str:
-    """The line that a pager shows, with the numbers behind a bar."""
+    """Return the line that a pager shows, with performance data after a bar."""
     bad = report.bad
     groups = len({finding.group for finding in report.findings if finding.group != CLUSTER})
     checks = "1 check" if len(report.findings) == 1 and not bad else f"{len(report.findings):,} checks"
-    told = f"{checks} of {count(groups, 'group')}"
+    summary = f"{checks} of {count(groups, 'group')}"
     if bad:
         more = f"; and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
-        told = f"{len(bad):,} of {told}: {'; '.join(map(sentence, bad[:_SHOWN]))}{more}"
+        summary = f"{len(bad):,} of {summary}: {'; '.join(map(sentence, bad[:_SHOWN]))}{more}"
     elif not report.findings:
-        told = "no group matches"
+        summary = "no group matches"
     numbers = " ".join(map(_number, (finding for finding in report.findings if finding.value is not None)))
-    return f"{PROGRAM} {report.severity.name} - {told}" + (f" | {numbers}" if numbers else "")
+    return f"{PROGRAM} {report.severity.name} - {summary}" + (f" | {numbers}" if numbers else "")
 
 
-def headline_of_no_answer(why: str) -> str:
-    """The same where nothing could be asked."""
-    return f"{PROGRAM} {Severity.UNKNOWN.name} - {escape(why).replace('|', '/')}"
+def unreachable_headline(reason: str) -> str:
+    """Return the headline if no result is available."""
+    return f"{PROGRAM} {Severity.UNKNOWN.name} - {escape(reason).replace('|', '/')}"
 
 
 def sentence(finding: Finding) -> str:
-    """With no bar, which would begin the performance data."""
-    text = ": ".join(filter(None, (finding.group, _what(finding), finding.message)))
+    """Return the text of a finding without a bar, which would start the performance data."""
+    text = ": ".join(filter(None, (finding.group, _check_name(finding), finding.message)))
     return escape(text).replace("|", "/")
 
 
-def _what(finding: Finding) -> str:
+def _check_name(finding: Finding) -> str:
     return finding.check if finding.topic is None else f"{finding.check} of {finding.topic}"
 
 

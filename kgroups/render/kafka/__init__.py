@@ -1,1 +1,1 @@
-"""Text of Kafka's own tools, byte for byte."""
+"""Output byte-identical to that of Kafka's own tools."""

@@ -1,6 +1,6 @@
-"""The text of ``kafka-consumer-groups --describe``, byte for byte as version 4.3.1 prints it.
+"""Output of ``kafka-consumer-groups --describe``, byte-identical to version 4.3.1.
 
-The table of each group begins with an empty line, has a header of its own, and columns as wide as this group needs.
+The table of each group starts with an empty line, and has its own header and column widths.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ _STATE = "%-20s %-20s %s"
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --offsets``. Nothing where it has neither commits nor assigned partitions.
+    """Yield a group of ``--describe --offsets``; nothing if it has neither commits nor assigned partitions.
 
-    Members with the most partitions come first, partitions that nobody holds last; members without any are not shown.
+    Members with the most partitions come first, unassigned partitions last; members without partitions are omitted.
     """
-    rows = _by_holder(row for row in offset_rows(offsets) if row.topic is not None)
+    rows = _by_owner(row for row in offset_rows(offsets) if row.topic is not None)
     if not rows:
         return
     name = pad(show(offsets.group.group_id), NAME)
     topics = {row.topic: show(row.topic or "") for row in rows}
     far = widest(NAME, topics.values())
-    holders = {_holder(row): [ABSENT if text is None else show(text) for text in _holder(row)] for row in rows}
-    ids, hosts = (widest(NAME, (cells[at] for cells in holders.values())) for at in (0, 1))
-    ends = {key: f"{pad(cells[0], ids)} {pad(cells[1], hosts)} {cells[2]}\n" for key, cells in holders.items()}
+    owners = {_owner(row): [ABSENT if text is None else show(text) for text in _owner(row)] for row in rows}
+    ids, hosts = (widest(NAME, (cells[at] for cells in owners.values())) for at in (0, 1))
+    ends = {key: f"{pad(cells[0], ids)} {pad(cells[1], hosts)} {cells[2]}\n" for key, cells in owners.items()}
     numbers = "%-10s %-15s %-15s %-15s %-15s" if verbose else "%-10s %-15s %-15s %-15s"
     heads = ("PARTITION", *(("LEADER-EPOCH",) if verbose else ()), "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG")
     yield f"\n{pad('GROUP', java_length(name))} {pad('TOPIC', far)} {numbers % heads} "
     yield f"{pad('CONSUMER-ID', ids)} {pad('HOST', hosts)} CLIENT-ID\n"
     for row in rows:
         epoch = (or_dash(row.leader_epoch),) if verbose else ()
-        lag = compute_lag(row.current_offset, row.log_end_offset)  # the Java tool's, whatever is known of the commit
+        lag = compute_lag(row.current_offset, row.log_end_offset)  # like the Java tool, even if the commit is unusual
         counts = (or_dash(row.current_offset), or_dash(row.log_end_offset), or_dash(lag))
         cells = numbers % (row.partition, *epoch, *counts)
-        yield f"{name} {pad(topics[row.topic], far)} {cells} {ends[_holder(row)]}"
+        yield f"{name} {pad(topics[row.topic], far)} {cells} {ends[_owner(row)]}"
 
 
 def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --members``; of a group without members the header alone."""
+    """Yield a group of ``--describe --members``; only the header for a group without members."""
     members = sorted(group.members or (), key=lambda member: member.member_id)
     instances = any(member.instance_id for member in members)
     mixed = {True, False} <= {member.upgraded for member in members}
     texts = [_member_cells(group, member, show) for member in members]
     header = ["GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
     header += ["CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT", "UPGRADED"]
-    least = (NAME, NAME, _INSTANCE, NAME, NAME, NAME, NAME, _ASSIGNMENT, NAME, _ASSIGNMENT)
-    widths = [widest(width, (cells[at] for cells in texts)) for at, width in enumerate(least)]
+    minimums = (NAME, NAME, _INSTANCE, NAME, NAME, NAME, NAME, _ASSIGNMENT, NAME, _ASSIGNMENT)
+    widths = [widest(width, (cells[at] for cells in texts)) for at, width in enumerate(minimums)]
     for at, cells in enumerate([header, *texts]):
         padded = [pad(cell, width) for cell, width in zip(cells, widths, strict=False)]
         shown = padded[:2] + (padded[2:3] if instances else []) + padded[3:6]
@@ -64,7 +64,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
 
 
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --state``."""
+    """Yield a group of ``--describe --state``."""
     where = coordinator_text(group, show)
     name = show(group.group_id)
     members = len(group.members or ())
@@ -79,7 +79,7 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
 
 
 def remark(group: Group, show: Show = str) -> str | None:
-    """What stands on stderr beside a group's table, after an empty line."""
+    """Return the text for stderr after a group's table and an empty line."""
     if group.state == GroupState.EMPTY:
         return f"Consumer group '{show(group.group_id)}' has no active members."
     if group.state in GroupState.REBALANCING:
@@ -87,17 +87,17 @@ def remark(group: Group, show: Show = str) -> str | None:
     return None
 
 
-def _holder(row: OffsetRow) -> tuple[str | None, str | None, str | None]:
+def _owner(row: OffsetRow) -> tuple[str | None, str | None, str | None]:
     return row.consumer_id, row.host, row.client_id
 
 
-def _by_holder(rows: Iterable[OffsetRow]) -> list[OffsetRow]:
-    """The rows, which come by topic and partition, in the order of their holders."""
-    held: dict[str | None, list[OffsetRow]] = {}
+def _by_owner(rows: Iterable[OffsetRow]) -> list[OffsetRow]:
+    """Group rows, which are sorted by topic and partition, by their owners."""
+    owned: dict[str | None, list[OffsetRow]] = {}
     for row in rows:
-        held.setdefault(row.consumer_id, []).append(row)
-    order = sorted(held, key=lambda holder: (holder is None, -len(held[holder]), holder or ""))
-    return [row for holder in order for row in held[holder]]
+        owned.setdefault(row.consumer_id, []).append(row)
+    order = sorted(owned, key=lambda owner: (owner is None, -len(owned[owner]), owner or ""))
+    return [row for owner in order for row in owned[owner]]
 
 
 def _member_cells(group: Group, member: Member, show: Show) -> list[str]:

@@ -1,6 +1,6 @@
-"""Lists of groups as Kafka's own tools print them, byte for byte as version 4.3.1.
+"""Lists of groups, byte-identical to version 4.3.1 of Kafka's own tools except for the order.
 
-What differs is order: where a Java tool goes by a hash or by what a broker says first, this goes by name.
+Groups are sorted by name; the Java tools sort by a hash or by the order of the brokers' responses.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from .text import NAME, UNKNOWN, Show, pad, widest
 
 _LISTED = 20
 _GAP = 10
-"""By so much is the column of names in a list wider than the longest of them."""
+"""Number by which the column of names in a list is wider than the longest name."""
 
 
 def list_text(groups: Sequence[ListedGroup], *, types: bool, states: bool, show: Show = str) -> Iterator[str]:
-    """``kafka-consumer-groups --list``: bare names, one a line; with ``--type`` and ``--state`` a table.
+    """Yield ``kafka-consumer-groups --list``: bare names, one per line; a table with ``--type`` or ``--state``.
 
-    An empty table has its header, too.
+    An empty table also has a header.
     """
     if not (types or states):
         for group in groups:
@@ -28,13 +28,13 @@ def list_text(groups: Sequence[ListedGroup], *, types: bool, states: bool, show:
     wide = widest(NAME, (show(group.group_id) for group in groups)) + _GAP
     rows = [("GROUP", "TYPE", "STATE")]
     rows += [(show(group.group_id), show(group.type or UNKNOWN), show(group.state or UNKNOWN)) for group in groups]
-    for name, kind, state in rows:
-        cells = [pad(name, wide), *([f"{kind:20}"] if types else []), *([f"{state:20}"] if states else [])]
+    for name, group_type, state in rows:
+        cells = [pad(name, wide), *([f"{group_type:20}"] if types else []), *([f"{state:20}"] if states else [])]
         yield " ".join(cells) + "\n"
 
 
 def short_list_text(groups: Sequence[ListedGroup], *, states: bool, show: Show = str) -> Iterator[str]:
-    """``--list`` of share and of streams groups: bare names, one a line; with ``--state`` a table."""
+    """Yield ``--list`` of share and streams groups: bare names, one per line; with ``--state`` a table."""
     if not states:
         yield from list_text(groups, types=False, states=False, show=show)
         return
@@ -45,7 +45,7 @@ def short_list_text(groups: Sequence[ListedGroup], *, states: bool, show: Show =
 
 
 def groups_text(groups: Sequence[ListedGroup], show: Show = str) -> Iterator[str]:
-    """``kafka-groups --list``: all columns as wide as the longest cell; a blank ends each row, but not the header."""
+    """Yield ``kafka-groups --list``: columns as wide as the longest cell; rows, not the header, end with a blank."""
     rows = [(show(group.group_id), show(group.type or ""), show(group.protocol_type)) for group in groups]
     wide = widest(_LISTED, (cell for row in rows for cell in row))
     yield " ".join(pad(name, wide) for name in ("GROUP", "TYPE", "PROTOCOL")) + "\n"

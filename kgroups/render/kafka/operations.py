@@ -1,7 +1,7 @@
-"""The text of what ``kafka-consumer-groups`` changes, byte for byte as version 4.3.1 prints it, sorted.
+"""Output of the operations of ``kafka-consumer-groups``, byte-identical to version 4.3.1, sorted.
 
-What the Java tool says of a failure on stdout is here apart, for stderr; only the table of deleted offsets keeps its
-errors, row by row.
+Failures that the Java tool prints on stdout are separate here, for stderr; only the table of deleted offsets contains
+its errors, row by row.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _EXCEPTIONS = {
         "Deleting offsets of a topic is forbidden while the consumer group is actively subscribed to it.",
     ),
 }
-"""What Java calls and says of the error codes that acts may meet."""
+"""Error code of an operation -> Java's name and message."""
 
 
 def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show: Show = str) -> Iterator[str]:
-    """The table of ``--reset-offsets``.
+    """Yield the table of ``--reset-offsets``.
 
-    :param groups: those that were asked about beside those in the plan; without any group there is no header.
+    :param groups: selected groups, in addition to those in the plan; without any group there is no header.
     """
     names = {show(name) for name in (*groups, *(entry.group_id for entry in planned))}
     wide, far = widest(NAME, names), widest(NAME, (show(entry.topic) for entry in planned))
@@ -51,15 +51,17 @@ def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[GroupId], show:
 
 
 def plan_csv(planned: Iterable[PlannedOffset], *, with_group: bool, show: Show = str) -> Iterator[str]:
-    """``--export``: an empty line ends it."""
+    """Yield ``--export``, which ends with an empty line."""
     for line in java_csv(planned, with_group=with_group):
         yield show(line) + "\n"
     yield "\n"
 
 
 def fallback_text(planned: Iterable[PlannedOffset], show: Show = str) -> Iterator[str]:
-    """Before the table or the CSV, on stdout: that a log has no record of that time or later. Also where it has others,
-    the Java tool calls it empty."""
+    """Yield warnings on partitions without a record at or after the requested time, for stdout before table or CSV.
+
+    The Java tool calls such a partition empty, even if it has earlier records.
+    """
     for entry in planned:
         if entry.clamp is Clamp.NO_RECORD:
             yield (
@@ -69,14 +71,17 @@ def fallback_text(planned: Iterable[PlannedOffset], show: Show = str) -> Iterato
 
 
 def remark_lines(planned: Iterable[PlannedOffset]) -> Iterator[str]:
-    """For stderr: what is odd about a new offset. The Java tool tells some of it to its log."""
+    """Yield notes on unusual new offsets, for stderr. The Java tool logs some of them."""
     for entry in planned:
         if entry.note and entry.clamp is not Clamp.NO_RECORD:
             yield escape(f"Note: group '{entry.group_id}': {entry.topic}-{entry.partition}: {entry.note}")
 
 
 def deleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "consumer") -> Iterator[str]:
-    """The groups that ``--delete`` has deleted."""
+    """Yield the groups that ``--delete`` has deleted.
+
+    :param kind: group type, as in the output.
+    """
     names = ", ".join(f"'{show(group.group_id)}'" for group in groups if not group.failure)
     if not any(group.failure for group in groups):
         yield f"Deletion of requested {kind} groups ({names}) was successful.\n"
@@ -85,7 +90,10 @@ def deleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "
 
 
 def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str = "consumer") -> Iterator[str]:
-    """The groups that it has not, for stderr."""
+    """Yield the groups that ``--delete`` has not deleted, for stderr.
+
+    :param kind: group type, as in the output.
+    """
     failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
     if failed:
         yield f"\nError: Deletion of some {kind} groups failed:\n"
@@ -93,8 +101,8 @@ def undeleted_text(groups: Sequence[DeletedGroup], show: Show = str, kind: str =
         yield f"* Group '{name}' could not be deleted due to: {show(java_error(failure))}\n"
 
 
-def forgotten_text(group: str, offsets: Sequence[DeletedOffset], show: Show = str) -> Iterator[str]:
-    """The table of ``--delete-offsets``; partitions are sorted as texts, a topic that does not exist has none."""
+def deleted_offsets_text(group: str, offsets: Sequence[DeletedOffset], show: Show = str) -> Iterator[str]:
+    """Yield the table of ``--delete-offsets``; partitions are sorted as text, and a missing topic has none."""
     if all(entry.partition is None or not entry.failure for entry in offsets):
         yield f"Request succeeded for deleting offsets from group {show(group)}.\n"
     wide = widest(NAME, (show(entry.topic) for entry in offsets))
@@ -110,12 +118,12 @@ def _as_text(entry: DeletedOffset) -> str:
     return f"{entry.topic}{-1 if entry.partition is None else entry.partition}"
 
 
-def unforgotten_text(offsets: Iterable[DeletedOffset], show: Show = str) -> Iterator[str]:
-    """What went wrong on the whole, for stderr."""
+def offset_errors_text(offsets: Iterable[DeletedOffset], show: Show = str) -> Iterator[str]:
+    """Yield the errors of the group and its topics, for stderr."""
     failed = [entry for entry in offsets if entry.failure]
-    whole = [entry.failure for entry in failed if entry.failure and entry.failure.scope is Scope.GROUP]
-    if whole:
-        yield f"\nError: {show(java_message(whole[0]))}\n"
+    group_failures = [entry.failure for entry in failed if entry.failure and entry.failure.scope is Scope.GROUP]
+    if group_failures:
+        yield f"\nError: {show(java_message(group_failures[0]))}\n"
     elif any(entry.partition is not None for entry in failed):
         yield "\nError: Encountered some partition-level error, see the follow-up details.\n"
     for entry in failed:
@@ -124,7 +132,7 @@ def unforgotten_text(offsets: Iterable[DeletedOffset], show: Show = str) -> Iter
 
 
 def java_error(failure: Failure) -> str:
-    """As Java prints an exception; where no broker said it, what we say."""
+    """Return the failure as Java prints the exception; for other failures than error codes of brokers, the message."""
     known = _EXCEPTIONS.get(failure.code or 0)
     return f"org.apache.kafka.common.errors.{known[0]}Exception: {known[1]}" if known else java_message(failure)
 

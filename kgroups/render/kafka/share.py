@@ -1,6 +1,6 @@
-"""The text of ``kafka-share-groups``, byte for byte as version 4.3.1 prints it: columns, pads and trailing blanks.
+"""Output of ``kafka-share-groups``, byte-identical to version 4.3.1, including padding and trailing blanks.
 
-As in :mod:`.lists`, groups are sorted by name. A lag below 0 is ``-``, as in the Java tool.
+As in :mod:`.lists`, groups are sorted by name. A negative lag is ``-``, as in the Java tool.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .text import COORDINATOR, NAME, Show, assignment_text, coordinator_text, or
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --offsets``."""
+    """Yield a group of ``--describe --offsets``."""
     rows = offset_rows(offsets)
     name = show(offsets.group.group_id)
     if not rows:
@@ -36,7 +36,7 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
 
 
 def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --members``; nothing where it has none."""
+    """Yield a group of ``--describe --members``; nothing for a group without members."""
     members = sorted(group.members or (), key=lambda member: member.member_id)
     if not members:
         return
@@ -62,7 +62,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
 
 
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --state``."""
+    """Yield a group of ``--describe --state``."""
     name, where = show(group.group_id), coordinator_text(group, show)
     wide, far = widest(NAME, (name,)), widest(COORDINATOR, (where,))
     epochs = (_not_below_zero(group.group_epoch), _not_below_zero(group.target_assignment_epoch)) if verbose else ()
@@ -74,13 +74,13 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
 
 
 def remark(group: Group, show: Show = str) -> str | None:
-    """What stands on stderr beside a group's table, after an empty line."""
+    """Return the text for stderr after a group's table and an empty line."""
     empty = group.state == GroupState.EMPTY
     return f"Share group '{show(group.group_id)}' has no active members." if empty else None
 
 
-def forgotten_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterator[str]:
-    """The table of ``--delete-offsets``."""
+def deleted_offsets_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterator[str]:
+    """Yield the table of ``--delete-offsets``."""
     wide = widest(NAME, (show(entry.topic) for entry in topics))
     yield f"\n{pad('TOPIC', wide)} STATUS"
     for entry in sorted(topics, key=lambda each: each.topic):
@@ -89,11 +89,11 @@ def forgotten_text(topics: Sequence[ForgottenTopic], show: Show = str) -> Iterat
     yield "\n"
 
 
-def unforgotten_text(topics: Iterable[ForgottenTopic], show: Show = str) -> Iterator[str]:
-    """What went wrong on the whole, for stderr."""
-    whole = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
-    if whole:
-        yield f"\nError: {show(java_message(whole[0]))}\n"
+def offset_errors_text(topics: Iterable[ForgottenTopic], show: Show = str) -> Iterator[str]:
+    """Yield the error of the whole group, for stderr."""
+    group_failures = [entry.failure for entry in topics if entry.failure and entry.failure.scope is Scope.GROUP]
+    if group_failures:
+        yield f"\nError: {show(java_message(group_failures[0]))}\n"
 
 
 def _not_below_zero(value: int | None) -> str:

@@ -1,4 +1,4 @@
-"""The text of ``kafka-streams-groups``, byte for byte as its version 4.3.1 prints it, sorted by name."""
+"""Output of ``kafka-streams-groups``, byte-identical to version 4.3.1, sorted by name."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from .operations import java_error
 from .text import COORDINATOR, NAME, Show, or_dash, pad, widest
 
 _RESET = 30
+"""Width of the columns of names in the table of ``--reset-offsets``."""
 
 
 def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --offsets``: what its active tasks read; nothing of a group without members."""
+    """Yield a group of ``--describe --offsets``: partitions of active tasks; nothing for a group without members."""
     if not offsets.group.members or offsets.group.state == GroupState.DEAD:
         return
     rows = [row for row in offset_rows(offsets) if row.consumer_id is not None and row.topic is not None]
     name = show(offsets.group.group_id)
     wide, far = widest(NAME, (name,)), widest(NAME, (show(row.topic or "") for row in rows))
-    more = f" {'CURRENT-OFFSET':15} {'LEADER-EPOCH':15} {'LOG-END-OFFSET':15} {'OFFSET-LAG':15}"
-    head = more if verbose else " OFFSET-LAG"
+    verbose_head = f" {'CURRENT-OFFSET':15} {'LEADER-EPOCH':15} {'LOG-END-OFFSET':15} {'OFFSET-LAG':15}"
+    head = verbose_head if verbose else " OFFSET-LAG"
     yield f"{pad('GROUP', wide)} {pad('TOPIC', far)} {'PARTITION':10}{head}\n"
     for row in rows:
         cells = [_lag(row)]
@@ -37,13 +38,13 @@ def offsets_text(offsets: GroupOffsets, *, verbose: bool, show: Show = str) -> I
 
 
 def _lag(row: OffsetRow) -> str:
-    """The Java tool's: without a commit from where the log starts."""
-    behind = row.log_start_offset if row.current_offset is None else row.current_offset
-    return or_dash(compute_lag(behind, row.log_end_offset))
+    """Return the lag like the Java tool: without a commit from the log start offset."""
+    offset = row.log_start_offset if row.current_offset is None else row.current_offset
+    return or_dash(compute_lag(offset, row.log_end_offset))
 
 
 def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --members``; nothing of a group without any."""
+    """Yield a group of ``--describe --members``; nothing for a group without members."""
     members = [(member, member.streams) for member in group.members or () if member.streams]
     if not members or group.state == GroupState.DEAD:
         return
@@ -51,7 +52,7 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
     name = show(group.group_id)
     wide = widest(NAME, (name,))
     ids = widest(NAME, (show(member.member_id) for member, _ in members))
-    processes = widest(NAME, (show(mine.process) for _, mine in members))
+    processes = widest(NAME, (show(details.process) for _, details in members))
     clients = widest(NAME, (show(member.client_id) for member, _ in members))
     ends = f"{pad('PROCESS', processes)} {pad('CLIENT-ID', clients)} ASSIGNMENTS\n"
     if verbose:
@@ -61,13 +62,13 @@ def members_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[s
         )
     else:
         yield f"{pad('GROUP', wide)} {pad('MEMBER', ids)} {ends}"
-    for member, mine in members:
-        who = f"{pad(show(mine.process), processes)} {pad(show(member.client_id), clients)}"
-        end = f"{who} {show(_all_tasks(mine, verbose))}\n"
+    for member, details in members:
+        client = f"{pad(show(details.process), processes)} {pad(show(member.client_id), clients)}"
+        end = f"{client} {show(_all_tasks(details, verbose))}\n"
         member_id = pad(show(member.member_id), ids)
         if verbose:
-            epochs = f"{or_dash(group.target_assignment_epoch):25} {mine.topology_epoch!s:15}"
-            protocol = "classic" if mine.classic else "streams"
+            epochs = f"{or_dash(group.target_assignment_epoch):25} {details.topology_epoch!s:15}"
+            protocol = "classic" if details.classic else "streams"
             yield f"{pad(name, wide)} {epochs}{member_id} {protocol:15} {or_dash(member.member_epoch):15} {end}"
         else:
             yield f"{pad(name, wide)} {member_id} {end}"
@@ -78,21 +79,21 @@ def _all_tasks(member: StreamsMember, verbose: bool) -> str:
 
 
 def _tasks(assigned: AssignedTasks, prefix: str) -> str:
-    kinds = (("ACTIVE", assigned.active), ("STANDBY", assigned.standby), ("WARMUP", assigned.warmup))
-    return "".join(_of_kind(f"{prefix}{kind}", tasks) for kind, tasks in kinds)
+    roles = (("ACTIVE", assigned.active), ("STANDBY", assigned.standby), ("WARMUP", assigned.warmup))
+    return "".join(_of_role(f"{prefix}{role}", tasks) for role, tasks in roles)
 
 
-def _of_kind(kind: str, tasks: Tasks) -> str:
-    """``ACTIVE: 0:[0,2]; 1:[1]; ``, nothing where there are none."""
+def _of_role(role: str, tasks: Tasks) -> str:
+    """Return ``ACTIVE: 0:[0,2]; 1:[1]; ``, or ``""`` without tasks."""
     if not tasks.subtopologies:
         return ""
-    return f"{kind}: " + "".join(
+    return f"{role}: " + "".join(
         f"{entry.subtopology}:[{','.join(map(str, entry.partitions))}]; " for entry in tasks.subtopologies
     )
 
 
 def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str]:
-    """One group of ``--describe --state``, with what the Java tool remarks of it."""
+    """Yield a group of ``--describe --state``, with the remarks of the Java tool."""
     name, node = show(group.group_id), group.coordinator
     if group.state == GroupState.EMPTY:
         yield f"\nError: Streams group '{name}' has no active members.\n"
@@ -107,9 +108,9 @@ def state_text(group: Group, *, verbose: bool, show: Show = str) -> Iterator[str
 
 
 def plan_text(planned: Sequence[PlannedOffset], groups: Iterable[str], show: Show = str) -> Iterator[str]:
-    """The table of ``--reset-offsets``, of columns that do not grow.
+    """Yield the table of ``--reset-offsets``, with columns of fixed width.
 
-    :param groups: those that were asked about; without any group there is no header.
+    :param groups: the selected groups; without any there is no header.
     """
     if any(True for _ in groups) or planned:
         yield "\n" + _reset_row("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
@@ -123,9 +124,9 @@ def _reset_row(group: str, topic: str, partition: str, offset: str) -> str:
 
 
 def deleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic], show: Show = str) -> Iterator[str]:
-    """What ``--delete`` has deleted.
+    """Yield the deleted groups and internal topics of ``--delete``.
 
-    :param topics: the internal topics that were to go too.
+    :param topics: results for the internal topics that were to be deleted.
     """
     names = "', '".join(show(group.group_id) for group in groups if not group.failure)
     if not any(group.failure for group in groups):
@@ -138,7 +139,7 @@ def deleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic],
 
 
 def undeleted_text(groups: Sequence[DeletedGroup], topics: Sequence[DeletedTopic], show: Show = str) -> Iterator[str]:
-    """What it has not, for stderr."""
+    """Yield the groups and internal topics that ``--delete`` has not deleted, for stderr."""
     failed = [(show(group.group_id), group.failure) for group in groups if group.failure]
     if failed:
         yield "\nError: Deletion of some streams groups failed:\n"

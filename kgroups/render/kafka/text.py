@@ -1,6 +1,6 @@
-"""What the texts of Kafka's own tools share: absent values, widths, and padding as Java pads.
+"""Formatting shared by the output of Kafka's own tools: missing values, widths, and padding like Java.
 
-Names are written as they are, so that scripts get what was committed; for a terminal ``show`` makes them harmless.
+Names are not escaped, so that scripts get them unchanged; for a terminal, ``show`` escapes them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ Show = Callable[[str], str]
 
 ABSENT = "-"
 UNKNOWN = "Unknown"
-"""A type or a state that the broker does not tell, in a list."""
+"""A type or a state that the broker does not report, in a list."""
 
 NAME = 15
 COORDINATOR = 25
-"""The least widths of the columns of names and of coordinators."""
+"""Minimum widths of the columns of names and of coordinators."""
 
 
 def or_dash(value: object) -> str:
@@ -32,7 +32,7 @@ def coordinator_text(group: Group, show: Show = str) -> str:
 
 
 def assignment_text(assignment: Assignment | None, nothing: str = ABSENT) -> str:
-    """``t-a:0,1;t:4``. Sorted as texts: before a topic's colon come dashes, dots and digits."""
+    """Return ``t-a:0,1;t:4``, sorted as text, in which dashes, dots, and digits sort before the colon of a topic."""
     if assignment is None or not (assignment.topics or assignment.raw):
         return nothing
     if assignment.raw:
@@ -41,7 +41,7 @@ def assignment_text(assignment: Assignment | None, nothing: str = ABSENT) -> str
 
 
 def java_length(text: str) -> int:
-    """In UTF-16 units, as Java counts and pads."""
+    """Return the length in UTF-16 code units, like Java."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -49,6 +49,6 @@ def pad(text: str, width: int) -> str:
     return text.ljust(width) if text.isascii() else text + " " * (width - java_length(text))
 
 
-def widest(least: int, texts: Iterable[str]) -> int:
-    """The width of a column that holds these texts."""
-    return max(least, *map(java_length, texts), 0)
+def widest(minimum: int, texts: Iterable[str]) -> int:
+    """Return the width of a column of these texts."""
+    return max(minimum, *map(java_length, texts), 0)

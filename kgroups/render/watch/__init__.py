@@ -1,1 +1,1 @@
-"""What ``watch`` shows: a live table on a terminal, JSON lines elsewhere."""
+"""Output of ``watch``: a live table on a terminal, JSON lines elsewhere."""

@@ -1,4 +1,4 @@
-"""One JSON line a tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures"}``."""
+"""Write one JSON line per tick: ``{"schema": "kgroups/watch/v1", "tick", "at", "items", "failures"}``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from ..jsonout import VERSION, failure_object
 
 
 def write_tick(rows: Sequence[WatchRow], failures: Iterable[Failure], tick: int, at: int, stream: TextIO) -> None:
-    """``at`` in milliseconds since 1970; rates are records a second."""
-    said = {
+    """Write one tick; rates are in records per second.
+
+    :param at: milliseconds since 1970.
+    """
+    line = {
         "schema": f"kgroups/watch/{VERSION}",
         "tick": tick,
         "at": at,
         "items": [_item(row) for row in rows],
         "failures": [failure_object(failure) for failure in failures],
     }
-    stream.write(json.dumps(said) + "\n")
+    stream.write(json.dumps(line) + "\n")
     stream.flush()
 
 

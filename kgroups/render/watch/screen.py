@@ -1,4 +1,4 @@
-"""The live table. It is drawn anew at each tick and each key, and never scrolls: what does not fit is counted."""
+"""Show the live table. It is redrawn at each tick and key and never scrolls; rows that do not fit are counted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .table import shown_lag, table_of
 
 
 class Order(StrEnum):
-    """What the rows are sorted by."""
+    """Sort order of the rows."""
 
     LAG = "lag"
     GROUP = "group"
@@ -38,7 +38,7 @@ _KEYS: dict[Order, Callable[[WatchRow], tuple[object, ...]]] = {
 
 
 class Frame(NamedTuple):
-    """All that one picture shows."""
+    """The contents of one refresh of the screen."""
 
     rows: Sequence[WatchRow]
     failures: Sequence[str]
@@ -47,20 +47,20 @@ class Frame(NamedTuple):
     backwards: bool = False
     pattern: str = ""
     typing: bool = False
-    """Whether the pattern is being typed."""
+    """Whether the user is typing the pattern."""
     paused: bool = False
 
     def shown(self) -> list[WatchRow]:
-        """The rows that the pattern lets through, in their order."""
+        """Return the rows that match the pattern, sorted."""
         folded = self.pattern.casefold()
         rows = [row for row in self.rows if folded in row.group.casefold()]
         return sorted(rows, key=_KEYS[self.order], reverse=self.backwards)
 
 
 class Screen:
-    """A terminal that shows frames while the context is open, and is as it was afterwards.
+    """A terminal that shows frames while the context is open, and is restored afterwards.
 
-    One that is dumb cannot be drawn upon: it gets one frame after the other.
+    A dumb terminal cannot be redrawn: frames are printed one after the other.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -73,7 +73,7 @@ class Screen:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._live.stop()
 
@@ -85,7 +85,7 @@ class Screen:
 
 
 def draw(frame: Frame, console: Console) -> Group:
-    """The picture of a frame, no wider and no higher than the console."""
+    """Render a frame within the size of the console."""
     width, height = console.size
     rows = frame.shown()
     failures = frame.failures[:3]
@@ -111,5 +111,5 @@ def _foot(frame: Frame) -> str:
     if frame.typing:
         return f"filter: {escape(frame.pattern)}_   (enter: keep, escape: drop)"
     arrow = "↑" if frame.backwards else "↓"
-    kept = f"  filter: {escape(frame.pattern)}" if frame.pattern else ""
-    return f"sort: {frame.order.value} {arrow}{kept}   keys: s sort, r reverse, / filter, space pause, q quit"
+    pattern = f"  filter: {escape(frame.pattern)}" if frame.pattern else ""
+    return f"sort: {frame.order.value} {arrow}{pattern}   keys: s sort, r reverse, / filter, space pause, q quit"

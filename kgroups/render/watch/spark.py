@@ -1,4 +1,4 @@
-"""Numbers as a line of blocks."""
+"""Render numbers as sparklines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ASCII = "_.-=^"
 
 
 def sparkline(values: Sequence[int | None], width: int, *, ascii_only: bool = False) -> str:
-    """The newest ``width`` values, each as high as it is between 0 and the largest; a blank where one is unknown."""
+    """Return the newest ``width`` values as blocks, scaled from 0 to the largest; a blank for an unknown value."""
     shown = values[-width:]
     top = max((value for value in shown if value is not None), default=0)
     blocks = _ASCII if ascii_only else _BLOCKS

@@ -1,5 +1,8 @@
-"""The table of a frame, as wide as the terminal allows: a number is never cut, for its first digits would be another
-number. Names give way to the columns, and then the columns to the names, the least first."""
+"""Lay out the table of a frame within the width of the terminal.
+
+Numbers are never truncated, because a prefix would be another number. Names are shortened first, down to
+a minimum; then columns are omitted, the least important first.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,16 @@ from ..cells import escape
 from ..terminal import state_style
 from .spark import sparkline
 
-_SPARK = 20
+_SPARKLINE = 20
 _NARROW = 100
-"""Columns of a terminal below which rates and sparklines are left out."""
-_LEAST_NAME = 24
-"""What a name is left, before columns go for it."""
+"""Width of a terminal below which rates and sparklines are omitted."""
+_MIN_NAME = 24
+"""Width to which names are shortened before columns are omitted."""
 _GAP = 2
 _CHANGED = "bold reverse"
 _RATES = ("LAG BEFORE", "IN/S", "OUT/S")
-_GIVING_WAY = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
-"""In this order. What is left is the group and its lag."""
+_OMITTED_FIRST = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
+"""Columns to omit, in this order; the group and its lag remain."""
 
 
 class _Column(NamedTuple):
@@ -39,19 +42,20 @@ class _Column(NamedTuple):
 
 
 def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: bool = True) -> Table:
-    """
-    :param styled: whether rows can be dimmed; else a word says which are as they were.
+    """Return the table.
+
+    :param styled: whether stale rows can be dimmed; otherwise a word marks them.
     """
     name, *others = _columns(rows, ascii_only, styled)
     if width < _NARROW:
         others = [each for each in others if each.header not in _RATES]
-    for header in _GIVING_WAY:
-        if _left(width, others) >= min(name.width, _LEAST_NAME):
+    for header in _OMITTED_FIRST:
+        if _name_width(width, others) >= min(name.width, _MIN_NAME):
             break
         others = [each for each in others if each.header != header]
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
     table.add_column(
-        name.header, width=max(1, min(name.width, _left(width, others))), overflow="ellipsis", no_wrap=True
+        name.header, width=max(1, min(name.width, _name_width(width, others))), overflow="ellipsis", no_wrap=True
     )
     for each in others:
         table.add_column(each.header, justify="right" if each.right else "left", width=each.width, no_wrap=True)
@@ -60,8 +64,8 @@ def table_of(rows: Sequence[WatchRow], width: int, *, ascii_only: bool, styled: 
     return table
 
 
-def _left(width: int, others: Sequence[_Column]) -> int:
-    """For the names."""
+def _name_width(width: int, others: Sequence[_Column]) -> int:
+    """Return the width that remains for the names."""
     return width - sum(each.width + _GAP for each in others)
 
 
@@ -82,7 +86,9 @@ def _columns(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[
             "LAG",
             [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],
         ),
-        _Column("LAG BEFORE", [Text(sparkline(row.lags, _SPARK, ascii_only=ascii_only)) for row in rows], right=False),
+        _Column(
+            "LAG BEFORE", [Text(sparkline(row.lags, _SPARKLINE, ascii_only=ascii_only)) for row in rows], right=False
+        ),
         _Column("IN/S", [Text(_rate(row.rate_in)) for row in rows]),
         _Column("OUT/S", [Text(_rate(row.rate_out)) for row in rows]),
         _Column("CATCH-UP", [Text(_catch_up(row)) for row in rows]),
@@ -95,7 +101,7 @@ def _name(row: WatchRow, styled: bool) -> str:
 
 
 class ShownLag(NamedTuple):
-    """The number in the column LAG, and what it is: the total, the last known one, or at least so many."""
+    """The number in the column LAG: the total, the last known total (``old``), or a lower bound (``least``)."""
 
     value: int | None
     old: bool = False

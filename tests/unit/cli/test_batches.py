@@ -68,7 +68,7 @@ def test_output_of_many_batches_equals_output_of_one(
     assert at_once.out
     monkeypatch.setattr(stream, "LARGEST_PIECE", 3)
     monkeypatch.setattr(stream, "SMALLEST_PIECE", 3)
-    monkeypatch.setattr(store, "AS_THEY_ARE", 10)
+    monkeypatch.setattr(store, "MAX_PLAIN_ROWS", 10)
     monkeypatch.setattr(store, "CHUNK_ROWS", 4)
     monkeypatch.setattr(store, "IN_MEMORY", 500)
     assert run_cli(*words, *at) == at_once

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kgroups.render.jsonout import MOST_HEX
+from kgroups.render.jsonout import MAX_HEX_BYTES
 from tests.fakes.broker import FakeCluster
 from tests.fakes.world import FakeMember, subscription_bytes
 
@@ -46,7 +46,7 @@ def test_member_with_a_megabyte_of_metadata_is_shown(run_on_members: Callable, k
     code, out, _ = run("describe", "--members", "-o", "json")
     (row,) = json.loads(out)["items"]
     assert (code, row["metadata_bytes"], row["partitions"]) == (0, len(MADE[kind]), 20)
-    most = 2 * MEGABYTE if kind == "topics" else 3 * MOST_HEX
+    most = 2 * MEGABYTE if kind == "topics" else 3 * MAX_HEX_BYTES
     assert len(out) < most
     code, out, _ = run("explain", "-o", "json")
     assert code == 0 and len(out) < most

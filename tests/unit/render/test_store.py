@@ -24,9 +24,9 @@ NAMES = ["a", "-", "ä", "名", "line\nbreak", " rim ", "b" * 40, "back\\slash"]
 def low_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so low that a few rows pass them."""
     monkeypatch.setattr(store, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(store, "AS_THEY_ARE", 20)
+    monkeypatch.setattr(store, "MAX_PLAIN_ROWS", 20)
     monkeypatch.setattr(store, "IN_MEMORY", 1 << 20 if request.param == "memory" else 100)
-    monkeypatch.setattr(plain, "MOST_DISTINCT", 5)
+    monkeypatch.setattr(plain, "MAX_DISTINCT", 5)
     if request.param == "no folder":
 
         def refuse(*words: object, **options: object) -> None:
@@ -64,9 +64,9 @@ def test_store_witnesses_have_every_type_and_both_booleans() -> None:
     sooner = Sooner(Tier.BASE, some_true)
     kept = RowStore(Column(str(at), str(at), itemgetter(at), sooner=sooner) for at in (2, 3))
     kept.append(some(100))
-    assert len(kept.witnesses()) < 40
-    assert {True, None} <= {row[2] for row in kept.witnesses()}
-    assert {int, type(None)} <= {type(row[3]) for row in kept.witnesses()}
+    assert len(kept.representatives()) < 40
+    assert {True, None} <= {row[2] for row in kept.representatives()}
+    assert {int, type(None)} <= {type(row[3]) for row in kept.representatives()}
 
 
 @pytest.mark.usefixtures("low_limits")

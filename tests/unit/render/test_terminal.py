@@ -13,7 +13,7 @@ from kgroups.model.views.offset_row import OffsetRow
 from kgroups.render.member_views import STATE
 from kgroups.render.output import write_outcome
 from kgroups.render.table import Table
-from kgroups.render.terminal import MAX_ROWS, NARROWEST_TEXT, fit, write_terminal
+from kgroups.render.terminal import MAX_ROWS, MIN_TEXT_WIDTH, fit, write_terminal
 from kgroups.render.views import LIST, OFFSETS, Tier, View
 
 NODE = Node(1, "h", 9092)
@@ -117,8 +117,8 @@ def test_table_without_items_has_only_the_header() -> None:
 
 
 def test_fit_shrinks_the_widest_column_first() -> None:
-    assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 100) == [10, 50, 30]
-    assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 80) == [10, 40, 30]
-    assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 60) == [10, 25, 25]
-    assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 42) == [10, 16, 16]
-    assert fit([10, 50, 30], [10, NARROWEST_TEXT, NARROWEST_TEXT], 41) is None
+    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 100) == [10, 50, 30]
+    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 80) == [10, 40, 30]
+    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 60) == [10, 25, 25]
+    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 42) == [10, 16, 16]
+    assert fit([10, 50, 30], [10, MIN_TEXT_WIDTH, MIN_TEXT_WIDTH], 41) is None

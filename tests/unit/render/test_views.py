@@ -8,12 +8,12 @@ from kgroups.model.views.list_row import ListRow
 from kgroups.model.views.member_rows import MemberRow, StateRow
 from kgroups.model.views.offset_row import OffsetRow
 from kgroups.model.views.operation_rows import DeleteOffsetRow, DeleteRow, RemoveMemberRow, ResetRow
-from kgroups.render.act_views import ACT_VIEWS
+from kgroups.render.act_views import OPERATION_VIEWS
 from kgroups.render.lag_views import LAG_VIEWS, some_above_zero
 from kgroups.render.member_views import MEMBERS, STATE
 from kgroups.render.views import LIST, OFFSETS, Tier, View, both_true_and_false, some_value
 
-VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), *ACT_VIEWS)
+VIEWS = (LIST, STATE, MEMBERS, OFFSETS, *LAG_VIEWS.values(), *OPERATION_VIEWS)
 ROWS: dict[str, Any] = {
     "list": ListRow,
     "state": StateRow,

@@ -9,15 +9,15 @@ from kgroups.model.operations.reset import Clamp, PlannedOffset
 from kgroups.model.operations.results import DeletedGroup, DeletedOffset
 from kgroups.model.outcome import Failure, Result, Scope
 from kgroups.render.kafka.operations import (
+    deleted_offsets_text,
     deleted_text,
     fallback_text,
-    forgotten_text,
     java_error,
+    offset_errors_text,
     plan_csv,
     plan_text,
     remark_lines,
     undeleted_text,
-    unforgotten_text,
 )
 
 Golden = Callable[[str, str], None]
@@ -77,31 +77,32 @@ def test_deleted_offsets_text_when_all_succeed() -> None:
     header = f"\n{'TOPIC':15} {'PARTITION':10} {'STATUS':15}"
     cells = "".join(f"\n{'t':15} {partition:10} {'Successful':15}" for partition in ("1", "10", "2"))
     assert (
-        "".join(forgotten_text("g", rows)) == f"Request succeeded for deleting offsets from group g.\n{header}{cells}\n"
+        "".join(deleted_offsets_text("g", rows))
+        == f"Request succeeded for deleting offsets from group g.\n{header}{cells}\n"
     )
-    assert "".join(unforgotten_text(rows)) == ""
+    assert "".join(offset_errors_text(rows)) == ""
 
 
 def test_deleted_offsets_text_when_some_fail() -> None:
     subscribed = Failure(Scope.PARTITION, "t-1", "subscribed", "GROUP_SUBSCRIBED_TO_TOPIC", 86, "OffsetDelete", 1)
     rows = (DeletedOffset("g", "t", 1, subscribed), DeletedOffset("g", "t", 2))
-    text = "".join(forgotten_text("g", rows))
+    text = "".join(deleted_offsets_text("g", rows))
     assert text.startswith("\nTOPIC")
     assert "Error: org.apache.kafka.common.errors.GroupSubscribedToTopicException: Deleting offsets of a topic" in text
-    said = "".join(unforgotten_text(rows))
+    said = "".join(offset_errors_text(rows))
     assert said == "\nError: Encountered some partition-level error, see the follow-up details.\n"
 
 
 def test_deleted_offsets_text_of_missing_group() -> None:
     missing = Failure(Scope.GROUP, "g", "the group does not exist", "GROUP_ID_NOT_FOUND", 69, "OffsetDelete", 1)
     assert (
-        "".join(unforgotten_text((DeletedOffset("g", "t", 1, missing),))) == "\nError: The group id does not exist.\n"
+        "".join(offset_errors_text((DeletedOffset("g", "t", 1, missing),))) == "\nError: The group id does not exist.\n"
     )
 
 
 def test_deleted_offsets_text_of_missing_topic() -> None:
     missing = Failure(Scope.TOPIC, "t", "the topic does not exist", "UNKNOWN_TOPIC_OR_PARTITION", 3, "Metadata")
-    text = "".join(forgotten_text("g", (DeletedOffset("g", "t", None, missing),)))
+    text = "".join(deleted_offsets_text("g", (DeletedOffset("g", "t", None, missing),)))
     assert text.startswith("Request succeeded for deleting offsets from group g.\n\nTOPIC")
     assert f"\n{'t':15} {'-':10} Error: " in text
 
