@@ -1,1 +1,1 @@
-"""kgroups beside the tools that people use today, on one machine, in one run. ``README.md`` says how to read it."""
+"""Benchmarks of kgroups against other tools, on one machine, in one run. ``README.md`` explains the reports."""

@@ -1,4 +1,4 @@
-"""What was measured with and on: the line about the machine, and what each contender is."""
+"""Describe the machine and the contenders, for the report."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _PACKAGES = ("kgroups", "click", "confluent-kafka")
 
 
 def machine(sandbox: Sandbox | None, lean: Lean, load: float) -> str:
-    """Cores and versions, in one line; of Kafka and Java where they took part.
+    """Return cores and versions in one line, with Kafka and Java if there is a sandbox.
 
-    :param load: the load average before anything of ours ran: what else the machine had to do.
+    :param load: the load average before the benchmark, caused by other processes.
     """
     script = (
         f"import importlib.metadata as m; print(*(f'{{name}} {{m.version(name)}}' for name in {_PACKAGES}), sep=', ')"
@@ -29,37 +29,37 @@ def machine(sandbox: Sandbox | None, lean: Lean, load: float) -> str:
     parts = [f"{os.cpu_count()} cores", platform.system(), f"Python {platform.python_version()}", packages]
     if sandbox:
         parts.append(f"Kafka {VERSION}, {BROKERS} brokers on the same cores, Java {_java(sandbox)}")
-    parts.append(f"load average {load:.1f} before it began")
+    parts.append(f"load average {load:.1f} before the start")
     return "; ".join(parts) + "."
 
 
 def _java(sandbox: Sandbox) -> str:
-    said = subprocess.run([sandbox.java_tool_command()[0], "-version"], capture_output=True, text=True, check=True)
-    found = re.search(r'"(.+?)"', said.stderr)
+    result = subprocess.run([sandbox.java_tool_command()[0], "-version"], capture_output=True, text=True, check=True)
+    found = re.search(r'"(.+?)"', result.stderr)
     return found[1] if found else "of an unknown version"
 
 
 def notes() -> str:
-    """For who doubts the tables."""
+    """Return the section of the report that explains the comparison."""
     return f"""\
 ## What is compared
 
-Whole processes, from before their start to behind their end, with their output in a file. Everything runs on the same
-machine as the brokers: compare the ratios, taken round by round, not the seconds. Half of the groups are stable with a
-member that is kept alive, half are empty.
+Whole processes, from start to exit, with their output in a file. Everything runs on the same machine as the brokers:
+compare the ratios, which are computed per round, not the seconds. Half of the groups are stable with a live member,
+half are empty.
 
-- **kgroups**, and **{JSON}**: installed in a virtual environment of its own, with its dependencies and nothing else.
+- **kgroups**, and **{JSON}**: installed in a separate virtual environment with its dependencies only.
 - **{SHIPPED}**: Kafka {VERSION}'s `ConsumerGroupCommand` with the JVM options of Kafka's `kafka-run-class.sh`
   (`-Xmx256M -server -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35
-  -XX:+ExplicitGCInvokesConcurrent`) and warnings logged to stderr, as its scripts set it. Java is started directly: the
-  time that the shell scripts take before it is not counted, in Java's favour. To describe all groups it is given
-  `{" ".join(JAVA_PATIENCE)}`, so that it does not give up half-way.
+  -XX:+ExplicitGCInvokesConcurrent`) and warnings logged to stderr, as in its scripts. Java is started directly: the
+  time of the shell scripts is not counted, in Java's favor. To describe all groups, it runs with
+  `{" ".join(JAVA_PATIENCE)}`, so that it does not time out.
 - **{QUICK}**: the same with `-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC`, with which a JVM
-  starts sooner. Nobody runs it so; it is here so that nobody can say that Java was slowed.
-- **{ADMIN}**: [`peer_adminclient.py`](peer_adminclient.py) on confluent-kafka; everything is asked at once, or
-  before the first answer is awaited. **{PLAIN}**: [`peer_plain.py`](peer_plain.py), as such scripts
-  mostly are: one group after the other.
-- **The raw floor**: the very request frames of one describe-all, sent once more over plain sockets; the same bytes read
-  and forgotten. See [`wire.py`](wire.py).
+  starts faster. It is not used in practice; it shows that the JVM options do not put Java at a disadvantage.
+- **{ADMIN}**: [`peer_adminclient.py`](peer_adminclient.py) on confluent-kafka; all requests are batched, or sent
+  before the first response is awaited. **{PLAIN}**: [`peer_plain.py`](peer_plain.py), a typical
+  script: one group after the other.
+- **The raw floor**: the same request frames as one describe-all, sent again over plain sockets; the same bytes are read
+  and discarded. See [`wire.py`](wire.py).
 
-No peak can read below {memory_floor() / 1e6:.0f} MB, the benchmark's own."""
+No peak can be below {memory_floor() / 1e6:.0f} MB, the memory of the benchmark process."""

@@ -1,7 +1,7 @@
-"""Whether the contenders gave the same answer. Speed of a wrong answer is not worth a table.
+"""Check that the contenders return the same result.
 
-Each reader gives the rows of one tool's output in one form; a digest that does not mind their order is compared.
-Files are read line by line: what this process once held would count in the peak memory of all children after it.
+Each reader yields the rows of one tool's output in a common form; digests that do not depend on their order are
+compared. Files are read line by line: the memory of this process counts in the peak memory of later child processes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COMPARED = (
     "host",
     "client_id",
 )
-"""The columns that all tools show, in the order in which all show them."""
+"""The columns that all tools have in common, in their common order."""
 
 
 class Answer(NamedTuple):
-    """How many rows, and a number that two sets of rows share only when they are the same."""
+    """The number of rows, and a digest of the set of rows."""
 
     rows: int
     digest: int
@@ -45,7 +45,7 @@ def answer(path: Path, reader: Reader) -> Answer:
 
 
 def text_rows(path: Path) -> Iterator[Row]:
-    """kgroups, Kafka's tool, and any peer that writes the same columns, with one header or one for each group."""
+    """Read the text of kgroups, Kafka's tool, and peers with the same columns, with one header or one per group."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             words = line.split()
@@ -54,7 +54,7 @@ def text_rows(path: Path) -> Iterator[Row]:
 
 
 def json_rows(path: Path) -> Iterator[Row]:
-    """``kgroups -o json``: one item a line inside the envelope."""
+    """Read ``kgroups -o json``: one item per line in the envelope."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             if line.startswith('{"group"'):
@@ -63,7 +63,7 @@ def json_rows(path: Path) -> Iterator[Row]:
 
 
 def lines(path: Path) -> Iterator[Row]:
-    """Any text: every line is a row."""
+    """Read any text; every line is a row."""
     with path.open(encoding="utf-8") as text:
         for line in text:
             yield (line.rstrip(),)

@@ -1,4 +1,4 @@
-"""``python bench/decode.py``: measures how fast commits are decoded; ``--records 2000000`` takes so many of them."""
+"""``python bench/decode.py``: measure the decoding of commits, by default half a million (``--records N``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    # Run from a checkout; what the pipeline needs must be installed: pyarrow, numpy.
+    # runs from a checkout; requires the dependencies of the pipeline: pyarrow, numpy
     sys.path[0] = str(Path(__file__).parents[1])
     from bench.decoders import main
 

@@ -1,8 +1,8 @@
-"""How fast commits are decoded, alone: Arrow batches of records in, Arrow batches out.
+"""Measure the decoding of commits alone, from Arrow batches of records to Arrow batches of rows.
 
-Three decoders in turn, each over the same batches: by whole columns (what the pipeline does), a plain loop over
-``struct`` as a careful script would have it, and our own loop, which reads every type. They must give the same rows.
-Seconds are the processor's: what else the machine does must not count.
+Three decoders run in turn over the same batches: by columns (used by the pipeline), a loop over ``struct`` like an
+optimized script, and kgroups' row decoder, which supports every record type. They must return the same rows. Times are
+CPU seconds, so that other load does not count.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from kgroups.pipeline.tables import DECODED, RECORDS, arrow_schema
 
 BATCH = 10_000
 METADATA = 0.05
-"""How many commits carry some."""
+"""Fraction of commits with metadata."""
 
 Decoder = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 
 class Shape(NamedTuple):
-    """So many records, of groups that read so many partitions each, in a log of fifty partitions."""
+    """Number of records, groups, and partitions per group, in a log of 50 partitions."""
 
     records: int
     groups: int
     partitions: int
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """As they are read: one partition of the log after the other, 40 commits of a group at a time."""
+        """Yield batches in reading order: by partition of the log, with the commits of a group next to each other."""
         chance = random.Random(0)
         topics = [chance.randbytes(16) for _ in range(10)]
         keys = [
@@ -48,9 +48,9 @@ class Shape(NamedTuple):
         pairs: list[tuple[bytes, bytes]] = []
         number = 0
         while number < self.records:
-            # A fiftieth of the records is of the same few groups: those of one partition of the log.
-            lot = range(number * 50 // self.records, self.groups, 50) or range(self.groups)
-            group = chance.choice(lot)
+            # each fiftieth of the records belongs to the groups of one partition of the log
+            in_partition = range(number * 50 // self.records, self.groups, 50) or range(self.groups)
+            group = chance.choice(in_partition)
             for key in keys[group][: self.records - number]:
                 pairs.append((key, _value(chance, topics[group % 10], number)))
                 number += 1
@@ -66,8 +66,8 @@ def _key(group: str, topic: str, partition: int) -> bytes:
 
 def _value(chance: random.Random, topic_id: bytes, number: int) -> bytes:
     metadata = b"of no concern" if chance.random() < METADATA else b""
-    behind = struct.pack(">q", 1_760_000_000_000 + number) + b"\1\0\x10" + topic_id
-    return struct.pack(">hqi", 4, chance.randrange(10**9), 3) + bytes([len(metadata) + 1]) + metadata + behind
+    after_metadata = struct.pack(">q", 1_760_000_000_000 + number) + b"\1\0\x10" + topic_id
+    return struct.pack(">hqi", 4, chance.randrange(10**9), 3) + bytes([len(metadata) + 1]) + metadata + after_metadata
 
 
 def _batch(pairs: Sequence[tuple[bytes, bytes]], number: int) -> pa.RecordBatch:
@@ -91,7 +91,7 @@ _INT16, _OFFSET_EPOCH, _INT32, _INT64 = (struct.Struct(form).unpack_from for for
 
 
 def by_struct(records: pa.RecordBatch) -> pa.RecordBatch:
-    """Reads what this benchmark makes, commits of version 4, and nothing else; of a batch each key and id only once."""
+    """Decode only commits of version 4, which this benchmark writes; decode each key and topic ID once per batch."""
     rows: list[tuple[Any, ...]] = []
     keys: dict[bytes, tuple[str, str, int]] = {}
     ids: dict[bytes, str] = {}
@@ -144,19 +144,21 @@ def main() -> int:
     print(f"{shape.records:,} commits of {shape.groups:,} groups x {shape.partitions} partitions, on one core\n")
     for name, taken in seconds.items():
         rate = shape.records / median(taken)
-        ratios = [theirs / ours for theirs, ours in zip(taken, seconds[FIRST], strict=True)]
-        against = (
+        ratios = [other / first for other, first in zip(taken, seconds[FIRST], strict=True)]
+        relative = (
             "" if name == FIRST else f"   {median(ratios):5.1f}x the time ({min(ratios):.1f} to {max(ratios):.1f})"
         )
-        print(f"{name:<12}{rate:>12,.0f} records/s{against}")
+        print(f"{name:<12}{rate:>12,.0f} records/s{relative}")
     print("\nThe same rows from each." if same else "\nTHE ROWS DIFFER")
     return 0 if same else 1
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python bench/decode.py", description="How fast commits are decoded, alone.")
+    parser = argparse.ArgumentParser(
+        prog="python bench/decode.py", description="Measure the decoding of commits alone."
+    )
     parser.add_argument("--records", type=int, default=500_000)
     parser.add_argument("--groups", type=int, default=300)
-    parser.add_argument("--partitions", type=int, default=40, help="of each group")
-    parser.add_argument("--rounds", type=int, default=5, help="that count, after one that does not")
+    parser.add_argument("--partitions", type=int, default=40, help="partitions per group")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds, after a warm-up round")
     return parser.parse_args()

@@ -1,8 +1,7 @@
-"""``python bench/exporter.py``: the memory of ``kgroups exporter`` at 10,000 groups, scraped again and again.
+"""``python bench/exporter.py``: measure the memory of ``kgroups exporter`` at 10,000 groups over several scrapes.
 
-Brings up the benchmark's brokers and groups (:mod:`bench.world`), or takes those that are up, scrapes as Prometheus
-does, with samples of each partition, and tells what the process held at most. Ends with 1 where that is above the
-bound that docs/exporter.md states.
+Starts the benchmark's brokers and groups (:mod:`bench.world`), or reuses running ones, scrapes like Prometheus, with
+samples of each partition, and prints the peak memory. Exits with 1 if it exceeds the bound in docs/exporter.md.
 """
 
 from __future__ import annotations
@@ -62,21 +61,21 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--partitions", type=int, default=9)
     parser.add_argument("--scrapes", type=int, default=5)
-    parser.add_argument("--bootstrap", help="of a cluster that is there, instead")
-    parser.add_argument("--keep", action="store_true", help="leave the brokers up for the next run")
+    parser.add_argument("--bootstrap", help="use this running cluster instead")
+    parser.add_argument("--keep", action="store_true", help="keep the brokers running for the next run")
     return parser.parse_args()
 
 
 def _scraped(process: subprocess.Popen[str], scrapes: int) -> float:
-    """The peak of its memory in megabytes; each scrape is told of."""
+    """Scrape the exporter, report each scrape on stderr, and return the peak memory in megabytes."""
     assert process.stderr is not None
     line = process.stderr.readline()
-    said = re.search(r"http://\S+", line)
-    if said is None:
+    address = re.search(r"http://\S+", line)
+    if address is None:
         raise SystemExit(f"the exporter did not start: {line.strip()}")
     for number in range(1, scrapes + 1):
         began = time.perf_counter()
-        with urllib.request.urlopen(said[0], timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(address[0], timeout=PATIENCE) as answer:
             text = answer.read()
         groups = len(re.findall(rb"^kafka_consumergroup_info\{", text, re.MULTILINE))
         lags = len(re.findall(rb"^kafka_consumergroup_lag\{", text, re.MULTILINE))
@@ -88,7 +87,7 @@ def _scraped(process: subprocess.Popen[str], scrapes: int) -> float:
 
 
 def _peak(pid: int) -> float:
-    """As Linux counts it."""
+    """Return the peak resident memory in megabytes (Linux)."""
     kib = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     if kib is None:
         raise SystemExit("this needs Linux's /proc")

@@ -1,7 +1,7 @@
-"""``python bench/history.py``: history beside kafka-console-consumer with Kafka's own formatter, on one log.
+"""``python bench/history.py``: compare history with kafka-console-consumer and Kafka's own formatter, on one log.
 
-Prints a report; with ``--write`` writes it down. It brings up three brokers of its own, fills ``__consumer_offsets``
-with twice the commits that are measured, and takes them down again, unless ``--keep`` is given.
+Prints a report, and writes it to a file with ``--write``. Starts three brokers, fills ``__consumer_offsets`` with twice
+the number of measured commits, and stops the brokers at the end, unless ``--keep`` is given.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python bench/history.py")
-    parser.add_argument("--records", type=int, default=2_000_000, help="commits that are measured")
-    parser.add_argument("--runs", type=int, default=3, help="rounds that count, after one that does not")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the report down")
-    parser.add_argument("--keep", action="store_true", help="leave the brokers up for the next run")
+    parser.add_argument("--records", type=int, default=2_000_000, help="number of measured commits")
+    parser.add_argument("--runs", type=int, default=3, help="number of rounds, after a warm-up round")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the report to FILE")
+    parser.add_argument("--keep", action="store_true", help="keep the brokers running for the next run")
     return parser.parse_args()
 
 
@@ -81,14 +81,14 @@ def _filled(records: int) -> Sandbox:
     if NAME in Sandbox.names():
         Sandbox.load(NAME).down()
     sandbox = Sandbox.up("4.3.1", 3, name=NAME)
-    _say(f"making {commits.records:,} commits")
+    _say(f"writing {commits.records:,} commits")
     make_commits(sandbox, commits)
     mark.write_text(str(commits))
     return sandbox
 
 
 def _processes(sandbox: Sandbox, options: argparse.Namespace) -> dict[str, list[Run]]:
-    """Whole processes, in turn; all read the whole log."""
+    """Measure whole processes in turn; all read the whole log."""
     kgroups = (sys.executable, "-m", "kgroups", "history", "dump", "--bootstrap-server", sandbox.bootstrap)
     dump = (*kgroups, "--table", "commits", "--parquet", str(WORK / "dump"))
     console = sandbox.java_command(
@@ -111,7 +111,7 @@ def _processes(sandbox: Sandbox, options: argparse.Namespace) -> dict[str, list[
 
 
 def _commits(records: int) -> Commits:
-    """Of the whole log: twice as many as asked for, the largest share that Spark is measured with."""
+    """Return the commits of the whole log: twice the requested number, the largest share measured with Spark."""
     return Commits(GROUPS, PARTITIONS, -(-2 * records // (GROUPS * PARTITIONS)))
 
 

@@ -1,8 +1,7 @@
-"""What Spark takes for history, in one session: ``python history_spark.py BOOTSTRAP RECORDS ROUNDS``.
+"""Measure history in one Spark session: ``python history_spark.py BOOTSTRAP RECORDS ROUNDS``.
 
-Prints JSON lines: first the session's start, apart; then for each share of the log, in turn, the topic to typed Parquet
-by the source, with the peak memory of the driver's two processes. The first round, in which Spark compiles what it
-runs, is told apart.
+Prints JSON lines: first the start of the session; then, for each share of the log in turn, the time from the topic to
+typed Parquet and the peak memory of the driver's two processes. Round 0, in which Spark compiles its code, is marked.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from kgroups.pipeline.load.store import COMPRESSION
 from kgroups.pipeline.session import open_session
 
 SHARES = (0.25, 0.5, 1.0, 2.0)
-"""Of the number of records that was asked for; the log holds twice as many."""
+"""Shares of the requested number of records; the log contains twice as many."""
 
 
 def main(bootstrap: str, records: int, rounds: int) -> None:
@@ -48,7 +47,7 @@ def commits_to_parquet(spark: SparkSession, bootstrap: str, stops: str) -> tuple
 
 
 def driver_megabytes() -> float:
-    """Resident memory, at its peak, of this process and of the JVM that it started."""
+    """Return the peak resident memory of this process and the JVM that it started."""
     own = Path("/proc/self/status")
     children = [Path(f"/proc/{pid}/status") for task in Path("/proc/self/task").iterdir() for pid in _children(task)]
     return sum(_peak(status) for status in (own, *children))

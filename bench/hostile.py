@@ -24,7 +24,7 @@ from tests.fakes.record_batches import batch
 from tests.fakes.serving import serving
 from tests.fakes.world import FakeMember
 
-MOST_MEMORY = 1024
+MAX_MEMORY_MIB = 1024
 SLACK = 2.0
 
 
@@ -35,7 +35,7 @@ code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
 seconds = time.monotonic() - began
 print(json.dumps([code, seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024]))
 """
-"""In between, a small process: the memory of the one that forks counts as the child's until it runs another program."""
+"""A small intermediate process: until it executes a program, a child has the memory size of its parent."""
 
 
 class Case(NamedTuple):
@@ -51,7 +51,7 @@ def backtracking(fake: FakeCluster) -> None:
 
 
 def bombs(fake: FakeCluster) -> None:
-    """90 partitions, each with one batch of 2 KB that unpacks to 60 MiB."""
+    """Add 90 partitions, each with one batch of 2 KB that unpacks to 60 MiB."""
     bomb = batch(0, [(0, 1)], codec=Codec.ZSTD, value=bytes(60 << 20))
     fake.world.topic("t", [0] * 90, end=1, logs={at: [bomb] for at in range(90)})
     fake.world.group("g", 0, commits={("t", at): 0 for at in range(90)})
@@ -65,7 +65,7 @@ def deep_bombs(fake: FakeCluster) -> None:
 
 
 def connect(fake: FakeCluster) -> None:
-    """A member of 1 MB, which names one connector again and again."""
+    """Add a member of 1 MB that names the same connector repeatedly."""
     run = b"\0\1c" + (1).to_bytes(4, "big") + bytes(4)
     count = 1_000_000 // len(run)
     work = b"\0\1\0\0\0\1l\0\1u" + bytes(8) + count.to_bytes(4, "big") + run * count
@@ -75,7 +75,7 @@ def connect(fake: FakeCluster) -> None:
 
 
 def members(fake: FakeCluster) -> None:
-    """A response of 28 MB: 600,000 members, each with other bytes."""
+    """Respond with 28 MB: 600,000 members, each with different bytes."""
 
     def compact(data: bytes) -> bytes:
         return bytes([len(data) + 1]) + data
@@ -121,14 +121,14 @@ def main() -> int:
     for case in CASES:
         fake = FakeCluster(1)
         case.world(fake)
-        with serving(fake), tempfile.TemporaryFile("w+") as said:
+        with serving(fake), tempfile.TemporaryFile("w+") as stderr:
             server = f"127.0.0.1:{fake.brokers[0].port}"
             words = [sys.executable, "-c", MEASURED, sys.executable, "-m", "kgroups", *case.command, "-b", server]
-            told = subprocess.run(words, stdout=subprocess.PIPE, stderr=said, check=True).stdout
-            code, seconds, size = json.loads(told)
-            said.seek(0)
-            text = said.read()
-        wrong = seconds > case.timeout + SLACK or size > MOST_MEMORY or "Traceback" in text
+            output = subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, check=True).stdout
+            code, seconds, size = json.loads(output)
+            stderr.seek(0)
+            text = stderr.read()
+        wrong = seconds > case.timeout + SLACK or size > MAX_MEMORY_MIB or "Traceback" in text
         bad += wrong
         command = " ".join(case.command)
         print(f"| {case.name} | `{command}` | {seconds:.1f} | {size} | {code} |{' FAILED' * wrong}", flush=True)

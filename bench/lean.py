@@ -1,6 +1,6 @@
-"""A virtual environment of its own, with kgroups as a user installs it and nothing else.
+"""Create a separate virtual environment in which only kgroups is installed, as a user does.
 
-A user does not have the packages that development needs, and the measurement must not depend on them.
+The measurement must not depend on development packages, which a user does not have.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ WORK = ROOT / ".bench"
 
 
 class Lean(NamedTuple):
-    """Where its programs are."""
+    """Paths of programs in the virtual environment."""
 
     python: str
     kgroups: str
 
 
 def ensure_lean(progress: Callable[[str], None]) -> Lean:
-    """Made once; kgroups is installed again whenever its source has changed."""
+    """Create the environment once, and reinstall kgroups when its source has changed."""
     folder = WORK / "venv"
     lean = Lean(str(folder / "bin" / "python"), str(folder / "bin" / "kgroups"))
     mark, source = folder / "source.sha256", _source()
     if not mark.exists():
-        progress("making a virtual environment with kgroups in it")
+        progress("creating a virtual environment with kgroups")
         _run(sys.executable, "-m", "venv", "--clear", str(folder))
         _install(lean)
     elif mark.read_text() != source:
-        progress("installing kgroups again, for its source has changed")
+        progress("reinstalling kgroups because its source has changed")
         _install(lean, "--force-reinstall", "--no-deps")
     mark.write_text(source)
     return lean

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 CLIENT_ADDRESS = "10.199.0.1"
 SERVER_ADDRESS = "10.199.0.2"
 QUEUE = 20_000
-"""Packets that a TUN device holds. Its default of 500 would drop packets of its own accord."""
+"""Queue length of a TUN device in packets. Its default of 500 would drop additional packets."""
 
 _MTU = 1_500
 _TUN = Path("/dev/net/tun")
@@ -35,11 +35,11 @@ _IFF_TUN_NO_PI = 0x1001
 
 
 class Unavailable(Exception):
-    """The machine does not permit such a link; says why."""
+    """The machine does not permit such a link; the message contains the reason."""
 
 
 class Ends(NamedTuple):
-    """Where clients and servers run, and the address of the servers."""
+    """The namespaces of clients and servers, and the address of the servers."""
 
     client: str
     server: str
@@ -48,7 +48,7 @@ class Ends(NamedTuple):
     """The emulator, for the report."""
 
     def within(self, namespace: str) -> tuple[str, ...]:
-        """Return the words before a command that runs it in that namespace."""
+        """Return the prefix of a command that runs it in the namespace."""
         return ("ip", "netns", "exec", namespace)
 
 
@@ -64,14 +64,14 @@ def link(delay: float, loss: float) -> Iterator[Ends]:
     with ExitStack() as stack:
         client, server = _namespace(stack, f"{name}-c"), _namespace(stack, f"{name}-s")
         netem = ("qdisc", "add", "dev", "lo", "root", "netem", "delay", f"{delay * 1000:g}ms", "loss", f"{loss:%}")
-        said = subprocess.run(["tc", "-n", server, *netem], capture_output=True, text=True, check=False)
-        if said.returncode == 0:
+        result = subprocess.run(["tc", "-n", server, *netem], capture_output=True, text=True, check=False)
+        if result.returncode == 0:
             yield Ends(server, server, "127.0.0.1", "tc netem on loopback")
             return
         if not _TUN.exists():
-            raise Unavailable(f"tc netem: {said.stderr.strip()}; {_TUN} does not exist")
+            raise Unavailable(f"tc netem: {result.stderr.strip()}; {_TUN} does not exist")
         _emulate(stack, client, server, delay, loss)
-        yield Ends(client, server, SERVER_ADDRESS, f"TUN emulator (tc netem: {said.stderr.strip()})")
+        yield Ends(client, server, SERVER_ADDRESS, f"TUN emulator (tc netem: {result.stderr.strip()})")
 
 
 def _namespace(stack: ExitStack, name: str) -> str:
@@ -96,11 +96,11 @@ def _emulate(stack: ExitStack, client: str, server: str, delay: float, loss: flo
 
 def _ip(*words: str) -> None:
     try:
-        said = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+        result = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise Unavailable("iproute2 is not installed") from error
-    if said.returncode:
-        raise Unavailable(f"ip {' '.join(words)}: {said.stderr.strip()}")
+    if result.returncode:
+        raise Unavailable(f"ip {' '.join(words)}: {result.stderr.strip()}")
 
 
 def _open(device: str) -> IO[bytes]:

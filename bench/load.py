@@ -1,7 +1,7 @@
-"""``python -m bench.load``: what each command costs the brokers, for kgroups and for Kafka's own tool.
+"""``python -m bench.load``: measure the load of each command on brokers, for kgroups and for Kafka's own tool.
 
 Starts three real brokers whose clients connect through a proxy that counts requests and bytes, and reads the CPU time
-of the broker processes from ``/proc`` (Linux) before and after each command. Takes the brokers down at the end.
+of the broker processes from ``/proc`` (Linux) before and after each command. Stops the brokers at the end.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ API_VERSIONS = 18
 
 
 class Counts(NamedTuple):
-    """What one command cost: requests, bytes of requests and responses, CPU seconds of brokers, seconds."""
+    """Cost of one command: requests, bytes of requests and responses, CPU seconds of brokers, seconds."""
 
     requests: float
     sent: float
@@ -100,14 +100,14 @@ class Proxy:
 
 
 class Contender(NamedTuple):
-    """One way to run a command."""
+    """A command of one tool."""
 
     question: str
     name: str
     command: Sequence[str]
     reader: Reader | None = None
     repeat: int = 1
-    """How often in a row: CPU time is counted in steps of 10 ms."""
+    """Number of consecutive runs: CPU time is counted in steps of 10 ms."""
 
 
 class Meter:
@@ -160,7 +160,7 @@ class Meter:
 
 
 def contenders(sandbox: Sandbox, kgroups: str, bootstrap: str, peers: Sequence[str]) -> list[Contender]:
-    """Return what is measured, questions in a row."""
+    """Return the contenders, sorted by query."""
 
     def ours(question: str, *words: str, reader: Reader | None = None, repeat: int = 1) -> Contender:
         return Contender(question, OURS, (kgroups, *words, "-b", bootstrap), reader, repeat)
@@ -202,19 +202,21 @@ def table(measured: Mapping[tuple[str, str], Sequence[Counts]]) -> str:
 
 def main() -> int:
     """Measure all commands in turn, and print Markdown."""
-    parser = argparse.ArgumentParser(prog="python -m bench.load", description="What commands cost real brokers.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.load", description="Measure the load of commands on real brokers."
+    )
     parser.add_argument("--groups", type=int, default=2_000)
-    parser.add_argument("--partitions", type=int, default=10, help="that each group has committed on")
+    parser.add_argument("--partitions", type=int, default=10, help="partitions with commits per group")
     parser.add_argument("--stable", type=float, default=0.05, help="fraction of the groups with a member")
-    parser.add_argument("--version", default="4.3.1", help="of Kafka")
-    parser.add_argument("--rounds", type=int, default=3, help="that count, after one that does not")
-    parser.add_argument("--kgroups", default=str(Path(sys.executable).with_name("kgroups")), help="the program")
+    parser.add_argument("--version", default="4.3.1", help="version of Kafka")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds, after a warm-up round")
+    parser.add_argument("--kgroups", default=str(Path(sys.executable).with_name("kgroups")), help="path of kgroups")
     parser.add_argument(
         "--peer",
         action="append",
         default=[],
         metavar="QUESTION=NAME=COMMAND",
-        help="one more tool; {bootstrap} is replaced; may be repeated",
+        help="additional tool; {bootstrap} is replaced; may be repeated",
     )
     given = parser.parse_args()
     proxy = Proxy(3)

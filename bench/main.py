@@ -1,4 +1,4 @@
-"""The whole run: worlds, questions, rounds; the report at its end."""
+"""Run the whole benchmark (clusters, queries, rounds), and print the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .world import NAME, Size, ensure_world, take_down
 
 DEFAULT_SIZES = (Size(2_000, 10), Size(10_000, 9))
 PARTITIONS = 9
-"""Of each group, where --groups comes without."""
+"""Partitions per group for a --groups without --partitions."""
 NAMES = ("help", "describe-all", "describe-one", "list", "wire")
 ANSWER = WORK / "answer"
 NO_ANSWER = Answer(0, 0)
@@ -53,16 +53,18 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python bench/run.py", description="kgroups beside its peers, on one machine."
+        prog="python bench/run.py", description="Compare kgroups with other tools on one machine."
     )
-    parser.add_argument("--groups", type=int, action="append", default=[], help="size of a world; may be repeated")
     parser.add_argument(
-        "--partitions", type=int, action="append", default=[], help="of each group; one for each --groups"
+        "--groups", type=int, action="append", default=[], help="number of groups of a cluster; may be repeated"
     )
-    parser.add_argument("--runs", type=int, default=5, help="rounds that count, after one that does not")
+    parser.add_argument(
+        "--partitions", type=int, action="append", default=[], help="partitions per group; one for each --groups"
+    )
+    parser.add_argument("--runs", type=int, default=5, help="number of rounds, after a warm-up round")
     parser.add_argument("--only", action="append", choices=NAMES, help="measure only this; may be repeated")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the report down")
-    parser.add_argument("--keep", action="store_true", help="leave the brokers up for the next run")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the report to FILE")
+    parser.add_argument("--keep", action="store_true", help="keep the brokers running for the next run")
     options = parser.parse_args()
     if len(options.partitions) > len(options.groups):
         parser.error("--partitions without its --groups")
@@ -72,18 +74,20 @@ def _options() -> argparse.Namespace:
 
 
 def _parts(options: argparse.Namespace, lean: Lean) -> Iterator[Part]:
-    wanted = set(options.only or NAMES)
-    if "help" in wanted:
+    selected = set(options.only or NAMES)
+    if "help" in selected:
         yield Part(None, [_measured(start_up(lean), options.runs)])
-    for size in options.sizes if wanted - {"help"} else ():
+    for size in options.sizes if selected - {"help"} else ():
         sandbox = ensure_world(size, lean, _say)
-        asked = [question for question in questions(sandbox, size, lean) if question.name in wanted]
-        measured = [_measured(question, options.runs, f" of {size}") for question in asked]
-        yield Part(size, measured, _wire(wire_command(sandbox, lean), options.runs * SHORT) if "wire" in wanted else ())
+        chosen = [question for question in questions(sandbox, size, lean) if question.name in selected]
+        measured = [_measured(question, options.runs, f" of {size}") for question in chosen]
+        yield Part(
+            size, measured, _wire(wire_command(sandbox, lean), options.runs * SHORT) if "wire" in selected else ()
+        )
 
 
 def _measured(question: Question, runs: int, where: str = "") -> Measured:
-    """Rounds of A B C A B C: what the machine does meanwhile meets all of them. The first round is a warm-up."""
+    """Run the contenders in turn (A B C A B C), so that other load affects all of them, after a warm-up round."""
     measured = Measured(question)
     rounds = runs * question.often
     for number in range(rounds + 1):

@@ -1,9 +1,9 @@
-"""What a careful script on confluent-kafka's AdminClient does to describe all groups with their offsets and lag.
+"""Describe all groups with offsets and lag like an optimized script on confluent-kafka's AdminClient.
 
-``python peer_adminclient.py BOOTSTRAP`` prints the same columns as kgroups and Kafka's own tool. It is written to win:
-every call takes all that it can take at once, or is made for all groups before the first answer is awaited; log ends
-are asked once per partition; rows are formatted by ``%`` and written in one go. To describe and to fetch offsets at
-the same time was tried: with thousands of groups it is slower than one after the other.
+``python peer_adminclient.py BOOTSTRAP`` prints the same columns as kgroups and Kafka's own tool. Every call is batched,
+or sent for all groups before the first response is awaited; log end offsets are requested once per partition; rows are
+formatted by ``%`` and written at once. With thousands of groups, describing and fetching offsets concurrently is slower
+than one after the other.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Row = tuple[object, ...]
 def main(bootstrap: str) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     names = sorted(group.group_id for group in admin.list_consumer_groups(request_timeout=TIMEOUT).result().valid)
-    asked = admin.describe_consumer_groups(names, request_timeout=TIMEOUT)
-    described = {name: future.result() for name, future in asked.items()}
+    descriptions = admin.describe_consumer_groups(names, request_timeout=TIMEOUT)
+    described = {name: future.result() for name, future in descriptions.items()}
     commits = _commits(admin, names)
     owners = {name: _owners(group) for name, group in described.items()}
     ends = _ends(admin, {pair for of in (commits, owners) for partitions in of.values() for pair in partitions})
@@ -32,14 +32,14 @@ def main(bootstrap: str) -> None:
 
 
 def _commits(admin: AdminClient, names: list[str]) -> dict[str, dict[Pair, int]]:
-    # One group a call is all that it takes; so all calls are made before the first is waited for.
-    asked = [
+    # librdkafka accepts one group per call; make all calls before waiting for the first
+    requested = [
         admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)], request_timeout=TIMEOUT)[name]
         for name in names
     ]
     return {
         name: {(entry.topic, entry.partition): entry.offset for entry in future.result().topic_partitions}
-        for name, future in zip(names, asked, strict=True)
+        for name, future in zip(names, requested, strict=True)
     }
 
 
@@ -53,19 +53,19 @@ def _owners(group: ConsumerGroupDescription) -> dict[Pair, tuple[str, str, str]]
 
 def _ends(admin: AdminClient, pairs: set[Pair]) -> dict[Pair, int]:
     latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    asked = admin.list_offsets({TopicPartition(*pair): latest for pair in pairs}, request_timeout=TIMEOUT)
-    return {(entry.topic, entry.partition): future.result().offset for entry, future in asked.items()}
+    requested = admin.list_offsets({TopicPartition(*pair): latest for pair in pairs}, request_timeout=TIMEOUT)
+    return {(entry.topic, entry.partition): future.result().offset for entry, future in requested.items()}
 
 
 def _rows(
     name: str, commits: dict[Pair, int], owners: dict[Pair, tuple[str, str, str]], ends: dict[Pair, int]
 ) -> list[Row]:
-    nobody = ("-", "-", "-")
+    no_owner = ("-", "-", "-")
     rows: list[Row] = []
     for pair in sorted(commits.keys() | owners.keys()):
         committed, end = commits.get(pair, -1), ends[pair]
         offset, lag = (committed, end - committed) if committed >= 0 else ("-", "-")
-        rows.append((name, *pair, offset, end, lag, *owners.get(pair, nobody)))
+        rows.append((name, *pair, offset, end, lag, *owners.get(pair, no_owner)))
     return rows
 
 

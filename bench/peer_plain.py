@@ -1,7 +1,7 @@
-"""The script that most people write on confluent-kafka's AdminClient: group by group, each answer awaited.
+"""Describe all groups like a typical script on confluent-kafka's AdminClient: one group after the other.
 
-``python peer_plain.py BOOTSTRAP`` prints the same columns as kgroups and Kafka's own tool; see
-[peer_adminclient.py](peer_adminclient.py) for one that is written to win.
+``python peer_plain.py BOOTSTRAP`` prints the same columns as kgroups and Kafka's own tool; peer_adminclient.py is an
+optimized script.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def main(bootstrap: str) -> None:
             for member in described.members
             for entry in member.assignment.topic_partitions
         }
-        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)])[name].result()
-        commits = {(entry.topic, entry.partition): entry.offset for entry in asked.topic_partitions}
+        offsets = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)])[name].result()
+        commits = {(entry.topic, entry.partition): entry.offset for entry in offsets.topic_partitions}
         pairs = sorted(commits.keys() | owners.keys())
         new = [TopicPartition(*pair) for pair in pairs if pair not in ends]
         if new:

@@ -1,6 +1,6 @@
-"""A reset by confluent-kafka's AdminClient, written to win: of all groups, everything is asked for at once.
+"""Reset offsets with confluent-kafka's AdminClient, optimized: requests for all groups are sent at once.
 
-``peer_reset.py BOOTSTRAP earliest|latest`` moves each group's committed partitions, and prints what it wrote.
+``peer_reset.py BOOTSTRAP earliest|latest`` moves the committed partitions of each group, and prints the new offsets.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ def main(bootstrap: str, where: str) -> None:
     client = AdminClient({"bootstrap.servers": bootstrap})
     listed = client.list_consumer_groups(request_timeout=PATIENCE).result()
     names = [group.group_id for group in listed.valid]
-    # One group a call: librdkafka takes no more.
-    asked = [client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)]) for name in names]
-    committed = {name: future[name].result().topic_partitions for name, future in zip(names, asked, strict=True)}
+    # librdkafka accepts one group per call
+    requested = [client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(name)]) for name in names]
+    committed = {name: future[name].result().topic_partitions for name, future in zip(names, requested, strict=True)}
     pairs = {(entry.topic, entry.partition) for entries in committed.values() for entry in entries}
     spec = OffsetSpec.earliest() if where == "earliest" else OffsetSpec.latest()  # type: ignore[no-untyped-call]
     ends = client.list_offsets({TopicPartition(*pair): spec for pair in pairs}, request_timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Whole processes, measured from outside: from before their start to behind their end."""
+"""Measure whole processes, from start to exit."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 _KIB = 1 if sys.platform == "darwin" else 1024
-"""In what ``ru_maxrss`` counts: Linux says kibibytes."""
+"""Unit of ``ru_maxrss`` in bytes: kibibytes on Linux."""
 
 
 class Run(NamedTuple):
-    """One process: seconds of the clock, seconds of all processors, peak memory in bytes."""
+    """One process: wall clock seconds, CPU seconds, peak memory in bytes."""
 
     wall: float
     cpu: float
@@ -23,13 +23,13 @@ class Run(NamedTuple):
 
 
 class Failed(Exception):
-    """A contender ended with an error; nothing measured of it means anything."""
+    """A contender failed; its measurements are invalid."""
 
 
 def measure(command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None) -> Run:
-    """Runs a command with its standard output in a file.
+    """Run a command with its standard output in a file.
 
-    :raises Failed: when its exit code is not 0, with the end of what it said on standard error.
+    :raises Failed: if its exit code is not 0, with the end of its standard error.
     """
     errors = output.with_suffix(".err")
     write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -43,11 +43,11 @@ def measure(command: Sequence[str], output: Path, environment: Mapping[str, str]
     _, status, usage = os.wait4(pid, 0)
     wall = time.perf_counter() - began
     if status:
-        said = errors.read_text(errors="replace").splitlines()[-10:]
-        raise Failed("\n".join([f"exit code {os.waitstatus_to_exitcode(status)}: {' '.join(command)}", *said]))
+        last_lines = errors.read_text(errors="replace").splitlines()[-10:]
+        raise Failed("\n".join([f"exit code {os.waitstatus_to_exitcode(status)}: {' '.join(command)}", *last_lines]))
     return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _KIB)
 
 
 def memory_floor() -> int:
-    """Bytes below which no peak can read: a child begins as a copy of this process, and the kernel counts that too."""
+    """Return the minimum measurable peak in bytes: a child starts as a copy of this process, which counts as well."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB

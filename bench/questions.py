@@ -1,4 +1,4 @@
-"""What is asked, by whom, and how much faster kgroups has to be. A further peer or question is a few lines here."""
+"""Define queries, contenders, and targets for the speed of kgroups."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ OURS = "kgroups"
 JSON = "kgroups -o json"
 SHIPPED = "kafka-consumer-groups"
 QUICK = "kafka-consumer-groups, quick JVM"
-ADMIN = "AdminClient script, written to win"
+ADMIN = "AdminClient script, optimized"
 PLAIN = "AdminClient script, group by group"
 CLICK = "python -c 'import click'"
 
 MANY = 10_000
-"""Groups from which on the higher targets hold."""
+"""Number of groups from which the higher targets apply."""
 
 SHORT = 3
-"""Rounds for one, where a round takes seconds: what a shared machine does meanwhile may last as long as the command."""
+"""Factor for the number of rounds of short commands, which other load on the machine affects more."""
 
 JAVA_PATIENCE = ("--timeout", "600000")
-"""Milliseconds. By default the Java tool may give up after 30 s, and it needs longer here."""
+"""In milliseconds. The Java tool needs more than its default of 30 s here."""
 
 
 class Contender(NamedTuple):
-    """One way to get the answer; ``reader`` makes rows of its output, ``None`` where there is nothing to compare."""
+    """A command that answers a query; ``reader`` reads rows of its output, ``None`` if nothing is compared."""
 
     name: str
     command: tuple[str, ...]
@@ -39,30 +39,30 @@ class Contender(NamedTuple):
 
 
 class Target(NamedTuple):
-    """How fast kgroups has to be: ``peer`` takes at least so many times its time. Below 1, kgroups may be slower."""
+    """A required ratio of the time of ``peer`` to that of kgroups. Below 1, kgroups may be slower."""
 
     peer: str
     times: float
 
 
 class Question(NamedTuple):
-    """The first contender is kgroups; the others are measured against it, in turn."""
+    """A query. The first contender is kgroups; the others are compared with it."""
 
     name: str
     title: str
     contenders: tuple[Contender, ...]
     targets: tuple[Target, ...] = ()
     rss_target: int | None = None
-    """Bytes that kgroups' peak memory has to stay under."""
+    """Upper bound of kgroups' peak memory, in bytes."""
     often: int = SHORT
-    """How many rounds for each one asked for."""
+    """Rounds per requested round."""
 
 
 def start_up(lean: Lean) -> Question:
-    """Needs no cluster."""
+    """Return the query for the start-up time, which needs no cluster."""
     ours = Contender(OURS, (lean.kgroups, "--help"), None)
     click = Contender(CLICK, (lean.python, "-c", "import click"), None)
-    return Question("help", f"`kgroups --help` beside `{CLICK}`", (ours, click), (Target(CLICK, 1 / 3),))
+    return Question("help", f"`kgroups --help` and `{CLICK}`", (ours, click), (Target(CLICK, 1 / 3),))
 
 
 def questions(sandbox: Sandbox, size: Size, lean: Lean) -> Iterator[Question]:
@@ -118,5 +118,5 @@ def _java(sandbox: Sandbox, reader: Reader, *arguments: str) -> tuple[Contender,
 
 
 def _script(lean: Lean, name: str, *arguments: str) -> tuple[str, ...]:
-    # Isolated: it shall see what is installed, not what lies about.
+    # -I: import only installed packages, not files in the working directory
     return (lean.python, "-I", str(Path(__file__).with_name(name)), *arguments)

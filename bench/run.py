@@ -1,4 +1,4 @@
-"""``python bench/run.py``: measures, prints what it measured, and writes it down with ``--write``."""
+"""``python bench/run.py``: measure, print a report, and write it to a file with ``--write``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    # Run from a checkout, with nothing installed: the sandbox, all that is imported of kgroups here, needs nothing.
+    # runs from a checkout without installation: only the sandbox is imported, which has no dependencies
     sys.path[0] = str(Path(__file__).parents[1])
     from bench.main import main
 

@@ -71,11 +71,11 @@ class Cost(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """How commands are run."""
+    """Runs commands, possibly in another network namespace."""
 
     kgroups: str
     client: tuple[str, ...] = ()
-    """Words before each command."""
+    """Prefix of each command."""
     broker_timeout: float = 10.0
 
     def run(self, name: str, bootstrap: str) -> Cost:
@@ -119,7 +119,7 @@ class Bench(NamedTuple):
 
 
 def _count(path: Path, mark: bytes) -> int:
-    """Count a string in pieces: what this process once held counts in the peak memory of its children."""
+    """Count a string in chunks: the memory of this process counts in the peak memory of its children."""
     total, tail = 0, b""
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
@@ -130,14 +130,14 @@ def _count(path: Path, mark: bytes) -> int:
 
 
 def expected(name: str, world: World) -> int | None:
-    """Return what :attr:`Cost.items` must be with all brokers up; a header counts as a row."""
+    """Return the expected :attr:`Cost.items` with all brokers up; a header counts as a row."""
     rows = world.groups * world.partitions + 1
     counts = {"list": world.groups, "describe": rows, "lag": world.groups + 1, "check": None}
     return counts.get(name, world.groups)
 
 
 def best(runs: Sequence[Cost]) -> Cost:
-    """Return the least seconds and CPU seconds, and the most memory: other work on the machine only adds time."""
+    """Return the minimum times and the maximum memory: other load on the machine only adds time."""
     return runs[0]._replace(
         seconds=min(run.seconds for run in runs),
         cpu=min(run.cpu for run in runs),
@@ -241,7 +241,7 @@ def behind_link(name: str, names: Sequence[str], divide: int, losses: Sequence[f
                 within = [*ends.within(ends.server), *inner, "--host", ends.address, "--client", client]
                 costs.append(_inside(within))
         except Unavailable as error:
-            yield f"Skipped, for this machine does not permit it: {error}"
+            yield f"Skipped; this machine does not permit it: {error}"
             return
     yield f"{world.brokers} brokers, {world.groups:,} groups, round trip of {2 * DELAY * 1000:g} ms; {how}:"
     yield ""
@@ -269,11 +269,11 @@ def main() -> int:
     parser.add_argument("--world", choices=WORLDS, action="append", help="default: all; may be repeated")
     parser.add_argument("--part", choices=PARTS, action="append", help="default: growth; may be repeated")
     parser.add_argument("--only", choices=COMMANDS, action="append", help="a command; may be repeated")
-    parser.add_argument("--divide", type=int, default=1, help="the number of groups by this")
-    parser.add_argument("--steps", type=int, default=4, help="sizes, each twice the one before")
-    parser.add_argument("--runs", type=int, default=1, help="of each command and size")
-    parser.add_argument("--loss", type=float, action="append", help="of the link; default: 0, 0.01")
-    parser.add_argument("--kgroups", default=str(Path(sys.executable).with_name("kgroups")), help="the program")
+    parser.add_argument("--divide", type=int, default=1, help="divide the number of groups by this")
+    parser.add_argument("--steps", type=int, default=4, help="number of sizes, each twice the previous one")
+    parser.add_argument("--runs", type=int, default=1, help="runs per command and size")
+    parser.add_argument("--loss", type=float, action="append", help="packet loss of the link; default: 0, 0.01")
+    parser.add_argument("--kgroups", default=str(Path(sys.executable).with_name("kgroups")), help="path of kgroups")
     parser.add_argument("--host", default=LOOPBACK, help=argparse.SUPPRESS)
     parser.add_argument("--client", default="", help=argparse.SUPPRESS)
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)

@@ -1,11 +1,11 @@
-"""A simulated cluster: many brokers, groups, and partitions, answered from bytes that were made before.
+"""Simulate a cluster with many brokers, groups, and partitions, with responses that are encoded in advance.
 
-Real brokers share the cores of this machine with the client, and 100 of them do not fit on it. These answer as Kafka
-4.3 does to what list, describe, lag, check, watch, and exporter ask, for classic groups, and cost next to nothing.
+Real brokers share the cores of this machine with the client, and 100 of them do not fit on it. These respond like Kafka
+4.3 to the requests of list, describe, lag, check, watch, and exporter, for classic groups, and need little CPU time.
 
     python -m bench.simulated --groups 101000 --partitions 10 -- kgroups describe --all-groups
 
-runs a command with KGROUPS_BOOTSTRAP_SERVER set, prints its time and memory, and takes the brokers down.
+runs a command with KGROUPS_BOOTSTRAP_SERVER set, prints its time and memory, and stops the brokers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SPOKEN = {
         list_offsets.API,
     )
 }
-"""API key -> the one version that these brokers speak: the newest that kgroups speaks."""
+"""API key -> the only version that these brokers support: the newest that kgroups supports."""
 
 _NONE = b"\0"
 _OK = b"\0\0"
@@ -65,8 +65,11 @@ _THROTTLE = b"\0\0\0\0"
 
 
 class World(NamedTuple):
-    """``groups`` groups, each with commits on all ``partitions`` of one of ``topics`` topics; the fraction ``stable``
-    of them has a member that holds these."""
+    """The size and the behavior of the cluster.
+
+    Each of the ``groups`` has commits on all ``partitions`` of one of the ``topics``. The fraction ``stable`` of the
+    groups has a member that owns these partitions.
+    """
 
     brokers: int = 3
     groups: int = 1_000
@@ -74,9 +77,9 @@ class World(NamedTuple):
     topics: int = 10
     stable: float = 0.5
     latency: float = 0.0
-    """Seconds before each answer."""
+    """Seconds before each response."""
     hung: frozenset[int] = frozenset()
-    """Brokers (from 1) that accept connections and never answer."""
+    """Brokers (from 1) that accept connections and never respond."""
     offsets_partitions: int = 50
     """Partitions of ``__consumer_offsets``; their leaders are the coordinators."""
     host: str = LOOPBACK
@@ -109,7 +112,7 @@ def _int64(value: int) -> bytes:
 
 
 class Broker:
-    """One broker's answers."""
+    """The responses of one broker."""
 
     def __init__(self, world: World, number: int, ports: Sequence[int]) -> None:
         self._world = world
@@ -140,7 +143,7 @@ class Broker:
         }
 
     def answer(self, frame: bytes) -> bytes:
-        """The response to a request, with its length."""
+        """Return the response to a request, including its length."""
         key, version, correlation_id = struct.unpack_from(">hhi", frame)
         if key == api_versions.API.key:
             spoken = [struct.pack(">hhh", each, newest, newest) + _NONE for each, newest in SPOKEN.items()]
@@ -240,7 +243,7 @@ def _framed(payload: bytes) -> bytes:
 
 
 def _assignment_of(world: World) -> list[bytes]:
-    """The assignment of all partitions of each topic, in ConsumerProtocol v1."""
+    """Return the assignment of all partitions, per topic, in ConsumerProtocol v1."""
     held = b"".join(map(_int32, range(world.partitions)))
     made = []
     for at in range(world.topics):
@@ -251,7 +254,7 @@ def _assignment_of(world: World) -> list[bytes]:
 
 
 def _members(world: World, group: int, stable: bool, held: Sequence[bytes]) -> bytes:
-    """What follows the state of a described group."""
+    """Return the fields after the state of a described group."""
     end = _int32(-1 << 31) + _NONE
     if not stable:
         return compact_string("consumer") + compact_string("") + compact_array([]) + end
@@ -270,7 +273,7 @@ def _members(world: World, group: int, stable: bool, held: Sequence[bytes]) -> b
 
 
 def _commits(world: World, group: int) -> bytes:
-    """What follows the name of a group in an answer to OffsetFetch."""
+    """Return the fields after the group ID in an OffsetFetch response."""
     partitions = compact_array(
         _int32(at) + _int64(world.committed(group, at)) + _int32(0) + compact_string("") + _OK + _NONE
         for at in range(world.partitions)
@@ -320,7 +323,7 @@ def _serve(
 
 @contextmanager
 def simulated(world: World, processes: int = 3) -> Iterator[str]:
-    """Brokers that are up inside the block; gives the bootstrap servers."""
+    """Run the brokers inside the block; yield the bootstrap servers."""
     sockets = []
     for _ in range(world.brokers):
         listener = socket.socket()
@@ -350,7 +353,7 @@ def simulated(world: World, processes: int = 3) -> Iterator[str]:
 
 
 class Run(NamedTuple):
-    """What one command took: seconds of wall clock and CPU, and at most so many MB of memory."""
+    """One command: wall clock seconds, CPU seconds, and peak memory in MB."""
 
     code: int
     seconds: float
@@ -359,7 +362,7 @@ class Run(NamedTuple):
 
 
 def measure(command: Sequence[str], bootstrap: str, output: Path) -> Run:
-    """Runs a command against the cluster, its stdout into a file."""
+    """Run a command against the cluster, with its stdout in a file."""
     environment = {**os.environ, "KGROUPS_BOOTSTRAP_SERVER": bootstrap}
     began = time.monotonic()
     with output.open("wb") as stream:
@@ -372,20 +375,22 @@ def measure(command: Sequence[str], bootstrap: str, output: Path) -> Run:
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m bench.simulated", description="A command against a simulated cluster."
+        prog="python -m bench.simulated", description="Run a command against a simulated cluster."
     )
     parser.add_argument("--brokers", type=int, default=3)
     parser.add_argument("--groups", type=int, default=1_000)
-    parser.add_argument("--partitions", type=int, default=10, help="of each topic, and of each group")
+    parser.add_argument("--partitions", type=int, default=10, help="partitions per topic and per group")
     parser.add_argument("--topics", type=int, default=10)
-    parser.add_argument("--stable", type=float, default=0.5, help="which fraction of the groups has a member")
-    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="before each answer")
-    parser.add_argument("--hung", type=int, action="append", default=[], help="a broker, from 1, that never answers")
-    parser.add_argument("--offsets-partitions", type=int, default=50, help="of __consumer_offsets")
-    parser.add_argument("--processes", type=int, default=3, help="that share the brokers")
+    parser.add_argument("--stable", type=float, default=0.5, help="fraction of the groups with a member")
+    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="delay of each response")
+    parser.add_argument(
+        "--hung", type=int, action="append", default=[], help="a broker (from 1) that never responds; may be repeated"
+    )
+    parser.add_argument("--offsets-partitions", type=int, default=50, help="partitions of __consumer_offsets")
+    parser.add_argument("--processes", type=int, default=3, help="number of processes that run the brokers")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=Path(os.devnull), help="where the command's stdout goes")
-    parser.add_argument("command", nargs="+", help="to run, after --")
+    parser.add_argument("--output", type=Path, default=Path(os.devnull), help="file for the command's stdout")
+    parser.add_argument("command", nargs="+", help="command to run, after --")
     given = parser.parse_args()
     world = World(
         given.brokers,

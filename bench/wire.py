@@ -1,12 +1,12 @@
-"""The wire's share: how long the same bytes take with and without being understood. ``python wire.py BOOTSTRAP``.
+"""Measure fetching the same bytes with and without decoding: ``python wire.py BOOTSTRAP``.
 
-One process does both, one after the other, and prints what it measured as one line of JSON:
+One process does both, one after the other, and prints a line of JSON:
 
-- ``fetch``: kgroups asks for everything that ``describe --all-groups`` shows and decodes it into the model; connected,
-  nothing rendered, as the command does it.
-- ``floor``: the very same request frames once more, over plain blocking sockets, one thread a broker, as many under
-  way as kgroups has; the answers are read into one buffer and forgotten. No request waits for another's answer here,
-  although the real ones must: no client can be faster than this.
+- ``fetch``: kgroups requests everything that ``describe --all-groups`` shows and decodes it into the model, like the
+  command, but without connecting and rendering.
+- ``floor``: the same request frames again, over plain blocking sockets, with one thread per broker and as many requests
+  in flight as kgroups has; the responses are read into one buffer and discarded. Unlike real requests, none waits for
+  the response to another, so no client can be faster.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def _both(bootstrap: str) -> dict[str, float]:
     settings = ClientSettings(parse_bootstrap(bootstrap), timeout=300, broker_timeout=300)
     cluster, _ = await Cluster.connect(settings)
     async with cluster:
-        # A first answer loads every module and connects every broker: start-up is measured elsewhere.
+        # a first request loads every module and connects to every broker: start-up is measured elsewhere
         await describe_offsets(cluster, Selection(pattern=re.compile("stable-00000|empty-00000")))
         recorder = _Recorder()
         fetch = _Clock()
@@ -69,7 +69,7 @@ class _Clock:
 
 
 class _Recorder:
-    """Keeps every frame that is sent, by the broker that it is sent to."""
+    """Records every sent frame, by broker."""
 
     def __init__(self) -> None:
         self.frames: Frames = {}
@@ -78,7 +78,7 @@ class _Recorder:
         address: list[Address] = []
 
         async def exchange(self: Any, *arguments: Any, **options: Any) -> bytes:
-            # What follows runs without a break until the frame is sent, so that the next one encoded is this one's.
+            # no other task runs until the frame is sent, so that the next encoded frame belongs to this call
             address[:] = [self._transport.get_extra_info("peername")[:2]]
             return await here._exchange(self, *arguments, **options)
 
@@ -99,14 +99,14 @@ class _Recorder:
 
 
 class _Floor:
-    """Connected, and ready to replay."""
+    """Open connections to all brokers, and the frames to replay."""
 
     def __init__(self, frames: Frames) -> None:
         self._lanes = [(socket.create_connection(address), sent) for address, sent in frames.items()]
         self._received = [0] * len(self._lanes)
 
     def replay(self) -> int:
-        """Sends all, reads all; gives how many bytes came back."""
+        """Send all frames, read all responses, and return the number of received bytes."""
         threads = [threading.Thread(target=self._lane, args=(at, *lane)) for at, lane in enumerate(self._lanes)]
         for thread in threads:
             thread.start()
@@ -125,7 +125,7 @@ class _Floor:
 
 
 def _read_frame(broker: socket.socket, buffer: memoryview) -> int:
-    """Reads one answer over whatever was in the buffer before."""
+    """Read one response into the buffer, overwriting it, and return its size in bytes."""
     broker.recv_into(buffer[:4], 4, socket.MSG_WAITALL)
     length = left = int.from_bytes(buffer[:4], "big")
     while left:

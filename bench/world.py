@@ -1,4 +1,4 @@
-"""The cluster that everybody is asked about: three real brokers, thousands of groups, half of them with a member."""
+"""The benchmark cluster: three real brokers and thousands of groups, half of them with a member."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class Size(NamedTuple):
 
 
 def ensure_world(size: Size, lean: Lean, progress: Callable[[str], None]) -> Sandbox:
-    """A cluster of that size; the one that is up, where it is that.
+    """Return a cluster of this size; reuse a running one if it has this size.
 
-    :raises SandboxError: when it cannot be made.
+    :raises SandboxError: if it cannot be created.
     """
     if _is_up() and _seed(size, lean).returncode == 0:
         return Sandbox.load(NAME)
     take_down()
     sandbox = Sandbox.up(VERSION, BROKERS, name=NAME, progress=progress)
-    progress(f"making {size}")
+    progress(f"creating {size}")
     seeded = _seed(size, lean)
     if seeded.returncode:
-        raise SandboxError(f"{size} could not be made: {seeded.stderr.strip()}")
+        raise SandboxError(f"{size} could not be created: {seeded.stderr.strip()}")
     return sandbox
 
 
 def _is_up() -> bool:
-    # A machine that was restarted leaves the state behind, and seed would take the word of it.
+    # after a restart of the machine the state file still exists, and seed would trust it
     return NAME in Sandbox.names() and set(Sandbox.load(NAME).status().brokers.values()) == {"running"}
 
 
@@ -55,7 +55,7 @@ def take_down() -> None:
 
 
 def _seed(size: Size, lean: Lean) -> subprocess.CompletedProcess[str]:
-    """Does nothing where the groups are there already, and fails where others are."""
+    """Create the groups, unless they already exist; fail if there are other groups."""
     shape = ("--groups", str(size.groups), "--partitions", str(size.partitions))
     command = (lean.kgroups, "sandbox", "seed", "--name", NAME, *shape)
     return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,6 +1,6 @@
-"""Writes the completion scripts and the man page: ``python completions/generate.py``.
+"""Write the completion scripts and the man page: ``python completions/generate.py``.
 
-The scripts are click's, made for the command tree; the page has the words of the commands' help.
+click generates the scripts for the command tree; the man page contains the help text of the commands.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from kgroups.cli.main import COMPLETE, cli
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from manual import manual  # beside this file
+from manual import manual  # in this directory
 
 NAMES = {"bash": "kgroups.bash", "zsh": "_kgroups", "fish": "kgroups.fish"}
 
 
 def generated() -> dict[str, str]:
-    """File name -> text."""
+    """Return file names and their contents."""
     found = {}
     for shell, name in NAMES.items():
-        kind = get_completion_class(shell)
-        assert kind
-        script = kind(cli, {}, "kgroups", COMPLETE)
-        # Not script.source(): for bash that looks which bash is installed here.
-        words = script.source_vars()
+        completion_class = get_completion_class(shell)
+        assert completion_class
+        script = completion_class(cli, {}, "kgroups", COMPLETE)
+        # not script.source(), which checks the version of the installed bash
+        variables = script.source_vars()
         if shell == "zsh":
-            # Named as its file: else zsh, which takes an autoloaded file for the function's body, would at the second
-            # TAB run that body again, and it would define and offer nothing.
-            words["complete_func"] = name
-        found[name] = kind.source_template % words
+            # zsh uses an autoloaded file as the body of the function of the same name: with another name, the second
+            # TAB would run that body again, without completions
+            variables["complete_func"] = name
+        found[name] = completion_class.source_template % variables
     return found | {"kgroups.1": manual()}
 
 

@@ -1,4 +1,4 @@
-"""The man page, made of the same words as the commands' help."""
+"""Generate the man page from the help text of the commands."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from kgroups.cli.main import cli
 from kgroups.version import __version__
 
 _EXITS = (
-    ("0", "All was answered."),
-    ("1", "Something failed: what was answered is printed, failures are named on standard error."),
-    ("2", "Usage or configuration."),
+    ("0", "Success."),
+    ("1", "Partial failure: available results are printed, failures are listed on standard error."),
+    ("2", "Invalid usage or configuration."),
 )
-_CHECK_EXITS = "kgroups check ends as monitoring plugins do: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
+_CHECK_EXITS = "kgroups check uses the exit codes of monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
 
 
 def manual() -> str:
-    """The page in man's macros."""
+    """Return the page in roff with man macros."""
     return "\n".join(_lines()) + "\n"
 
 
 def _lines() -> Iterator[str]:
     yield f'.TH KGROUPS 1 "" "kgroups {__version__}" "User Commands"'
     yield ".SH NAME"
-    yield r"kgroups \- Kafka's consumer groups, listed, described, checked and moved"
+    yield r"kgroups \- list, describe, check, and change Kafka consumer groups"
     yield ".SH SYNOPSIS"
     yield r".B kgroups"
     yield r"\fICOMMAND\fR [\fIOPTION\fR]... [\fIGROUP\fR]..."
@@ -63,12 +63,12 @@ def _command(path: str, command: click.Command) -> Iterator[str]:
     for param in command.get_params(context):
         record = param.get_help_record(context)
         if record and record[1] and "--help" not in param.opts:
-            names, said = record
-            yield f".TP\n.B {_plain(names)}\n{_plain(' '.join(said.split()))}"
+            names, help_text = record
+            yield f".TP\n.B {_plain(names)}\n{_plain(' '.join(help_text.split()))}"
 
 
 def _text(text: str) -> Iterator[str]:
-    """Help in paragraphs; what click is told not to wrap is set as it stands."""
+    """Yield help text in paragraphs; those that click does not wrap are not wrapped here either."""
     for number, paragraph in enumerate(text.strip().split("\n\n")):
         if number:
             yield ".PP"
@@ -81,13 +81,13 @@ def _text(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """What roff would read as a request or a hyphen is neither."""
+    """Escape text that roff would read as a request or a hyphen."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 
 
 def _environment() -> dict[str, str]:
-    """Every variable that an option can be given by, as the option's help says."""
+    """Return the environment variables in the help text of options, with their descriptions."""
     found: dict[str, str] = {}
     for _, command in _commands(cli, "kgroups"):
         for param in command.params:
