@@ -1,4 +1,4 @@
-"""What ``kgroups explain`` writes: sentences and tables, or one JSON document, ``kgroups/explain/v1``."""
+"""Write ``kgroups explain``: sentences and tables, or a JSON document, ``kgroups/explain/v1``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .views import Row, Tier, View
 
 
 class Explained(NamedTuple):
-    """A group, what is found about it, and what would be."""
+    """A group, the findings about it, and the result of ``--what-if``."""
 
     facts: GroupFacts
     findings: tuple[Finding, ...]
@@ -30,7 +30,7 @@ _MARKS = {Severity.INFO: "- ", Severity.WARNING: "- WARNING: ", Severity.PROBLEM
 
 
 def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool) -> None:
-    """As text: a paragraph of sentences for each group, then its members, then what would be."""
+    """Write text: for each group the findings, a table of members, and the result of ``--what-if``."""
     for number, item in enumerate(items):
         if number:
             stream.write("\n")
@@ -52,10 +52,10 @@ def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool)
 
 def _head(facts: GroupFacts) -> str:
     group = facts.group
-    kind = group.type or "classic"
+    group_type = group.type or "classic"
     protocol = f" of protocol type '{group.protocol_type}'" if group.protocol_type not in ("", "consumer") else ""
     count = "" if group.members is None else f", {len(group.members):,} member{'s' * (len(group.members) != 1)}"
-    return f"{group.group_id}: a {kind.lower()} group{protocol}, {group.state}{count}"
+    return f"{group.group_id}: a {group_type.lower()} group{protocol}, {group.state}{count}"
 
 
 def _write_table(view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
@@ -71,7 +71,7 @@ def _write_table(view: View, rows: tuple[Row, ...], fmt: str, stream: TextIO, ti
 
 
 def write_json(outcome: Outcome[Explained], stream: TextIO, cluster_id: str | None) -> None:
-    """The envelope of other answers; an item is a group with ``findings``, ``members``, ``limits`` and ``what_if``."""
+    """Write the JSON envelope; an item is a group with ``findings``, ``members``, ``limits`` and ``what_if``."""
     import json
 
     from .jsonout import VERSION, acl_object, failure_object
@@ -113,19 +113,19 @@ def _group_object(item: Explained) -> dict[str, object]:
 def _objects(row: Row) -> dict[str, object]:
     from .jsonout import plain_data
 
-    return {name: plain_data(value) for name, value in row._asdict().items()}  # type: ignore[attr-defined]  # named
+    return {name: plain_data(value) for name, value in row._asdict().items()}  # type: ignore[attr-defined]  # a named tuple
 
 
 def _limits(limits: BrokerLimits) -> dict[str, object]:
     return {limit.name: {"value": limit.value, "told": limit.reported} for limit in limits}
 
 
-def _what_if(told: WhatIf | None) -> dict[str, object] | None:
-    if told is None:
+def _what_if(what_if: WhatIf | None) -> dict[str, object] | None:
+    if what_if is None:
         return None
     found: dict[str, object] = {
-        **told._asdict(),
-        "changes": list(told.changes),
-        "shifts": [_objects(shift) for shift in told.shifts],
+        **what_if._asdict(),
+        "changes": list(what_if.changes),
+        "shifts": [_objects(shift) for shift in what_if.shifts],
     }
     return found
