@@ -74,7 +74,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _fixed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same width, time zone and colours everywhere, and nobody's settings."""
+    """Set a fixed width, time zone, and color mode, and remove the user's settings."""
     for name in os.environ:
         # Where the jars are, and which Java, is the machine's business.
         if name.startswith("KGROUPS_") and name not in ("KGROUPS_HYPOTHESIS", "KGROUPS_KAFKA_JARS"):
@@ -87,7 +87,7 @@ def _fixed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def virtual_time() -> Iterator[None]:
-    """For tests whose client and fake brokers share one loop: what they wait for takes no time."""
+    """Virtual time for tests whose client and fake brokers share one event loop: waits take no time."""
     from tests.fakes.clock import virtual_clock
 
     with virtual_clock():
@@ -96,7 +96,7 @@ def virtual_time() -> Iterator[None]:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compares a text with ``tests/golden/<name>.expected``; with ``--rebuild-golden`` writes it, and skips."""
+    """Compare a text with ``tests/golden/<name>.expected``; with ``--rebuild-golden``, write it and skip."""
 
     def check(name: str, text: str) -> None:
         path = GOLDEN / f"{name}.expected"
@@ -112,7 +112,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One session for all tests, on this machine: to start it takes ten seconds."""
+    """One local session for all tests; starting one takes ten seconds."""
     from kgroups.pipeline.session import FEW_ROWS, open_session
 
     log = tmp_path_factory.mktemp("spark") / "spark.log"

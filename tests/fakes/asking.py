@@ -34,7 +34,7 @@ def ask(
     before: Callable[[], Awaitable[None]] | None = None,
     **settings: Any,
 ) -> T:
-    """``via``: the bootstrap servers; ``before``: what happens between connecting and asking."""
+    """Run a query. ``via``: the bootstrap brokers; ``before``: runs after connecting, before the query."""
 
     async def run() -> T:
         async with fake:
@@ -50,7 +50,7 @@ def ask(
 
 
 def ask_again(fake: FakeCluster, question: Callable[[WireAdmin], Awaitable[T]], **settings: Any) -> T:
-    """As often as one likes: with brokers that are up again, and have forgotten what they were asked."""
+    """Run a query on a cluster that ran before: restart its brokers and clear their recorded requests."""
     for broker in fake.brokers.values():
         broker.alive = True
         broker.requests.clear()
@@ -92,7 +92,7 @@ def described(answer: Outcome[GroupOffsets]) -> list[str]:
 
 
 def errors(answer: Outcome[Any]) -> dict[str, str | None]:
-    """What failed -> Kafka's name of the error."""
+    """Return the name of each failure with Kafka's error name."""
     return {failure.name: failure.error for failure in answer.failures}
 
 

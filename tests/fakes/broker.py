@@ -41,7 +41,7 @@ class Request:
 
 
 def is_probe(request: Request) -> bool:
-    """Whether it only checks which partitions of the offsets topic a broker coordinates."""
+    """Return whether a request only checks which offsets partitions a broker coordinates."""
     return request.api == "DescribeGroups" and all(name.startswith(PROBE) for name in request.keys)
 
 

@@ -31,7 +31,7 @@ class Certificates:
         return self.trusting._replace(certificate=certificate, key=key)
 
     def server(self, pair: Pair | None = None, *, client: bool = False) -> ssl.SSLContext:
-        """What a server shows (a good certificate, if nothing else is said), and whether it wants one of the client."""
+        """Return a server context with a certificate, valid by default; ``client``: require a client certificate."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*(pair or self.made.server))
         if client:

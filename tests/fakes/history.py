@@ -180,7 +180,7 @@ class History:
         kind: str = "classic",
         state: str = "Stable",
     ) -> None:
-        """What the cluster said of one group; without commits one row without topic."""
+        """Add one group of a sweep; without commits it is one row without a topic."""
         base = {"swept_at": at(seconds), "complete": complete, "group": group, "kind": kind, "state": state}
         rows = [
             {**base, "topic": topic, "partition": partition, "committed_offset": offset}

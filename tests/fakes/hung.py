@@ -27,7 +27,7 @@ def hung(fake: FakeCluster) -> None:
 
 
 def hung_after_the_list(fake: FakeCluster) -> None:
-    """The groups of the broker that hangs are known, and can be asked about in vain."""
+    """Let the broker hang after it has listed its groups."""
     shop(fake)
     for api in ("DescribeGroups", "OffsetFetch", "ListOffsets"):
         fake.brokers[HUNG].fault(api, silence)

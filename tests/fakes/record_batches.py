@@ -65,7 +65,7 @@ def batch(
 
 
 def marker(offset: int, producer: int, time: int = 0) -> Batch:
-    """The end of a transaction; how it ended stands in the record's key, which nobody needs to read."""
+    """Return the marker that ends a transaction; its key, commit or abort, is not read."""
     return batch(offset, [(offset, time)], attributes=TRANSACTIONAL | CONTROL, producer=producer, value=b"")
 
 

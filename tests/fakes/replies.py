@@ -34,5 +34,5 @@ def asked(call: Call[Any], version: int) -> Any:
 
 
 def heard(call: Call[T], response: Any) -> T:
-    """What a call makes of a response that kio wrote."""
+    """Decode a response that kio wrote."""
     return call.decode(response.__version__, write(response), 0)

@@ -80,7 +80,7 @@ def busy_day() -> ReportData:
 
 
 def nothing() -> ReportData:
-    """Of a store in which nothing is."""
+    """Return the report data of an empty store."""
     return ReportData(
         cluster_id=None,
         period=DAY,

@@ -29,7 +29,7 @@ Bend = Callable[[str], str]
 
 
 class Refused(Exception):
-    """What the broker says to a client that it does not let in."""
+    """The error of a broker that rejects the client."""
 
 
 def plain(users: dict[str, str]) -> Callable[[], Mechanism]:
@@ -87,7 +87,7 @@ def bearer(accept: Callable[[str], bool], told: list[str] | None = None) -> Call
 
 
 def always(*answers: bytes) -> Callable[[], Mechanism]:
-    """These answers, whatever is said; after the last, the client is in."""
+    """Return these messages to any client; after the last, the client is authenticated."""
 
     def serve() -> Mechanism:
         yield b""
@@ -99,20 +99,20 @@ def always(*answers: bytes) -> Callable[[], Mechanism]:
 
 @dataclass
 class FakeSasl:
-    """What a listener asks for."""
+    """The SASL mechanisms of a listener."""
 
     mechanisms: dict[str, Callable[[], Mechanism]]
     lifetime: float | None = None
     """Seconds that a sign-in holds."""
     wanted: bool = True
-    """Whether anybody has to sign in at all."""
+    """Whether clients must authenticate."""
     attempts: int = 0
     refused: int = 0
 
 
 @dataclass
 class Guard:
-    """One connection: who is on it, and what may come now."""
+    """The authentication state of one connection."""
 
     sasl: FakeSasl
     running: Mechanism | None = None
@@ -121,7 +121,7 @@ class Guard:
     over: bool = False
 
     def admits(self, key: int) -> bool:
-        """Whether a request may come now; Kafka closes the connection otherwise."""
+        """Return whether a request is allowed now; otherwise Kafka closes the connection."""
         if key in RANGES:
             return (key == AUTHENTICATE) == (self.running is not None)
         if self.running is not None:

@@ -51,7 +51,7 @@ LOG_ERRORS: Final = (
 
 @dataclass
 class Schedule:
-    """A cluster with what will go wrong in it, and the words of one command."""
+    """A cluster, its scheduled faults, and the arguments of one command."""
 
     seed: int
     fake: FakeCluster
@@ -60,7 +60,7 @@ class Schedule:
     wanted: set[str]
     """The groups that the command is about."""
     plot: list[str] = field(default_factory=list)
-    """What will go wrong, in words."""
+    """Return the scheduled faults as text."""
     moves: dict[str, set[int]] = field(default_factory=dict)
     """Group -> the brokers that it moves to."""
 

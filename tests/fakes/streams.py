@@ -49,7 +49,7 @@ def request_has_nodes(request: Any) -> bool:
 
 
 def _nodes(kind: Any, group: FakeGroup | None) -> dict[str, Any]:
-    """One source node for each subtopology, where they are requested and known to the version."""
+    """Return one source node per subtopology, if requested and supported by the version."""
     if group is None or group.subtopologies is None or not hasattr(sys.modules[kind.__module__], "TopologyDescription"):
         return {}
     empty: dict[str, Any] = {"sink_topic": None, "stores": (), "successors": ()}

@@ -23,12 +23,12 @@ class Truth:
     coordinators: Mapping[str, int]
     """Group -> broker; every group of the cluster."""
     commits: Mapping[str, Mapping[Pair, int]]
-    """Group -> what it has committed, on every partition that it reads."""
+    """Group -> its committed offset on every partition that it reads."""
     ends: Mapping[Pair, int]
     """Log end offsets."""
     leaders: Mapping[Pair, int]
     moves: Mapping[str, Collection[int]] = field(default_factory=dict)
-    """Group -> further brokers that may coordinate it meanwhile."""
+    """Group -> other brokers that may coordinate it during the command."""
 
     @property
     def groups(self) -> set[str]:
@@ -43,7 +43,7 @@ class Truth:
 
 
 class Offset(NamedTuple):
-    """A row of a group's partition; None is what the answer says is unknown."""
+    """A row of a group's partition; None is a value reported as unknown."""
 
     committed: int | None
     end: int | None
@@ -51,7 +51,7 @@ class Offset(NamedTuple):
 
 
 class Total(NamedTuple):
-    """A group's total lag. ``marked``: the answer says that it is not the lag of all partitions, or not of now."""
+    """A group's total lag. ``marked``: reported as partial or as not current."""
 
     lag: float | None
     marked: bool
@@ -59,7 +59,7 @@ class Total(NamedTuple):
 
 @dataclass
 class Told:
-    """What an answer says, whatever its format."""
+    """The content of a command's output, independent of its format."""
 
     groups: set[str] = field(default_factory=set)
     offsets: dict[tuple[str, Pair], Offset] | None = None
@@ -99,7 +99,7 @@ class Told:
 
 
 def judge(told: Told, truth: Truth, wanted: Collection[str]) -> list[str]:
-    """Everything that is wrong with an answer about these groups: false rows, and what is missing without a word."""
+    """Return the errors of an output about these groups: false rows, and silent omissions."""
     return [*_false(told, truth, wanted), *_silent(told, truth, wanted)]
 
 
@@ -169,7 +169,7 @@ def of_watch(out: str, err: str) -> Told:
 
 
 def of_check(out: str, err: str) -> Told:
-    """``check --max-lag -o json``: what is OK is told, what is UNKNOWN is a failure."""
+    """Read ``check --max-lag -o json``: an OK result is a row, an UNKNOWN result is a failure."""
     if not out:
         return Told(err=err)
     items = json.loads(out)["items"]
@@ -196,7 +196,7 @@ def _failure_of(item: Row) -> Row:
 
 
 def of_metrics(out: str, err: str = "") -> Told:
-    """One scrape of the exporter."""
+    """Read one scrape of the exporter."""
     from prometheus_client.parser import text_string_to_metric_families
 
     samples = [sample for family in text_string_to_metric_families(out) for sample in family.samples]

@@ -28,11 +28,11 @@ class FakeMember:
     host: str = "/127.0.0.1"
     instance_id: str | None = None
     garbage: bytes | None = None
-    """Sent as the assignment, instead of what is held."""
+    """Sent as the assignment, instead of the held partitions."""
     metadata: bytes | None = None
     """Sent as the subscription, instead of the topics that are held."""
     tasks: AssignedTasks = field(default_factory=AssignedTasks)
-    """Of a streams group's member."""
+    """The tasks of a streams group's member."""
 
 
 @dataclass
@@ -46,11 +46,11 @@ class FakeGroup:
     members: tuple[FakeMember, ...] = ()
     commits: dict[tuple[str, int], int | Commit] = field(default_factory=dict)
     subtopologies: tuple[Subtopology, ...] | None = ()
-    """Of a streams group."""
+    """The subtopologies of a streams group."""
     dead_on: int | None = None
     """A broker that coordinated it until now, and still lists it, as dead."""
     lags: dict[tuple[str, int], int] = field(default_factory=dict)
-    """Of a share group, whose start offsets are its commits: what it tells where that is not the end less the start."""
+    """Reported lags of a share group, if other than end minus start; its start offsets are its commits."""
 
 
 @dataclass
@@ -67,11 +67,11 @@ class FakeTopic:
     times: Mapping[int, int] = field(default_factory=dict)
     """Offset -> its record's time; of partition 0 as of any other."""
     leader_seen: dict[int, list[int]] = field(default_factory=dict)
-    """Partition -> what Metadata says next, one an answer, before the truth: a leader that has moved."""
+    """Partition -> leaders in the next Metadata responses, one per response, before the real one."""
     epochs: dict[int, int] = field(default_factory=dict)
     """Partition -> its leader epoch, where that is not 0."""
     logs: dict[int, Sequence[Batch]] = field(default_factory=dict)
-    """Partition -> what Fetch finds in it."""
+    """Partition -> the batches that Fetch returns."""
     aborted: Sequence[Aborted] = ()
     topic_id: int = 1
 
@@ -82,23 +82,23 @@ class World:
     topics: dict[str, FakeTopic] = field(default_factory=dict)
     cluster_id: str = "fake-cluster"
     operations: int = -(1 << 31)
-    """What we may do to the cluster, a bit for each operation (256: DESCRIBE); as it is, nobody tells."""
+    """Authorized operations on the cluster, one bit each (256: DESCRIBE); by default not reported."""
     settings: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    """Of brokers, by id, and of topics."""
+    """Settings of brokers by ID, and of topics."""
     omitted: set[str] = field(default_factory=set)
-    """Groups and topics that brokers leave out of every answer but ListGroups."""
+    """Groups and topics that are missing in every response except ListGroups."""
     coordinators: dict[int, int | None] | None = None
     """Partition of the offsets topic -> the broker that has its groups loaded, ``None`` where none has; where they are
     given, no other broker lists or describes such groups, whoever is said to coordinate or to lead."""
     loading: set[tuple[int, int]] = field(default_factory=set)
     """Brokers and partitions of the offsets topic that they are loading."""
     unasked: list[str] = field(default_factory=list)
-    """Topics that brokers add to every Metadata answer."""
+    """Topics that brokers add to every Metadata response."""
     _errors: dict[tuple[str, str], list[ErrorCode]] = field(default_factory=dict)
     _always: dict[tuple[str, str], ErrorCode] = field(default_factory=dict)
 
     def hindrance(self, broker: int, name: str) -> ErrorCode:
-        """What a broker says of any group name whose partition it does not coordinate; ``none`` where it does."""
+        """Return a broker's error for a group that it does not coordinate, or ``none``."""
         if self.coordinators is None:
             return ErrorCode.none
         at = partition_of(name, len(self.coordinators))
@@ -115,7 +115,7 @@ class World:
         return self.topics[name]
 
     def fail(self, api: str, name: str, code: ErrorCode, times: int | None = None) -> None:
-        """An error for a group, a topic or ``topic-partition``, or ``""`` for a whole answer; always, or some times."""
+        """Return an error for a group, topic, ``topic-partition``, or ``""`` (whole response), always or N times."""
         if times is None:
             self._always[api, name] = code
         else:

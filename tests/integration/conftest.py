@@ -51,14 +51,14 @@ CELLS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "way": WAYS,
     "misuse": {version: misuses_of(version) for version in SECURE},
 }
-"""Arguments of tests of which each version has its own."""
+"""Test parameters whose values depend on the version."""
 
 _ran: dict[str, float] = {}
 _skipped: dict[str, str] = {}
 
 
 class Kind(NamedTuple):
-    """Which cluster."""
+    """The version of a cluster, and whether it is secured."""
 
     version: str
     secure: bool = False
@@ -68,7 +68,7 @@ class Kind(NamedTuple):
 
 
 def wanted_versions(config: pytest.Config) -> list[str]:
-    """Of ``--kafka``: a comma list, or ``all``."""
+    """Return the versions of ``--kafka``: a comma-separated list, or ``all``."""
     option = config.getoption("--kafka")
     return list(VERSIONS) if option == "all" else [kafka_version(name.strip()).name for name in option.split(",")]
 
@@ -104,7 +104,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _is_in_its_table(item: pytest.Item) -> bool:
-    """Whether a version has the way, or the misuse, that a test is made for."""
+    """Return whether the version has the authentication method or invalid configuration of a test."""
     params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     if "running" not in params:
         return True
@@ -116,7 +116,7 @@ def _is_in_its_table(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def running(request: pytest.FixtureRequest) -> Iterator[Sandbox | Secure]:
-    """What ``cluster`` and ``secure`` share: that only one of all is up."""
+    """Start one cluster at a time for ``cluster`` and ``secure``."""
     kind: Kind = request.param
     needs_kafka(request.config, kind.version)
     began = time.monotonic()
@@ -135,46 +135,46 @@ def running(request: pytest.FixtureRequest) -> Iterator[Sandbox | Secure]:
 
 @pytest.fixture(scope="session")
 def cluster(running: Sandbox) -> Sandbox:
-    """Shared by all tests of a session: take names of your own for topics and groups, and harm no broker."""
+    """A cluster shared by all tests: use your own topic and group names, and do not stop brokers."""
     return running
 
 
 @pytest.fixture(scope="session")
 def secure(running: Secure) -> Secure:
-    """One broker with all ways in and some groups; shared in the same way. Take away the ACLs that you add."""
+    """A shared broker with all listeners and some groups. Remove the ACLs that you add."""
     make_commits(running.sandbox, GROUPS)
     return running
 
 
 @pytest.fixture(scope="session")
 def java_lists(secure: Secure) -> JavaLists:
-    """What Kafka's own tool lists by each way."""
+    """The groups that Kafka's own tool lists with each authentication method."""
     version, options = secure.sandbox.version.name, secure.sandbox.jvm_options
     return JavaLists(secure, JavaTool(version, options=options))
 
 
 @pytest.fixture(scope="session")
 def misuse_results(secure: Secure, tmp_path_factory: pytest.TempPathFactory) -> Misused:
-    """What comes of every misuse."""
+    """The output of kgroups for every invalid configuration."""
     return try_all(secure, misuses_of(secure.sandbox.version.name), tmp_path_factory.mktemp("bad_configs"))
 
 
 @pytest.fixture(scope="session")
 def world(cluster: Sandbox) -> World:
-    """The same cluster with the known world in it; it stands still, and is to be left as it is."""
+    """The shared cluster with the seeded groups, which do not change. Do not change them."""
     seed_world(cluster, timeout=300)
     return World(cluster)
 
 
 @pytest.fixture(scope="session")
 def scratch_cluster(cluster: Sandbox) -> ScratchCluster:
-    """The same cluster, with topics and groups that acts may move and delete."""
+    """The shared cluster with topics and groups that tests may change and delete."""
     return ScratchCluster.made(cluster)
 
 
 @pytest.fixture(scope="session")
 def share_groups(cluster: Sandbox) -> ShareGroups:
-    """The same cluster, with share groups; on the Kafka that has them as they were finished."""
+    """The shared cluster with share groups, from Kafka 4.1 on."""
     if cluster.version.share_consumer is None:
         pytest.skip("share groups need Kafka 4.1")
     return ShareGroups.made(cluster)
@@ -182,7 +182,7 @@ def share_groups(cluster: Sandbox) -> ShareGroups:
 
 @pytest.fixture(scope="session")
 def streams(cluster: Sandbox, jdk: None) -> StreamsWorld:
-    """The same cluster with streams groups, where it can have any."""
+    """The shared cluster with streams groups, if its version supports them."""
     if cluster.version.streams is None:
         pytest.skip(f"the sandbox does not support Kafka Streams {cluster.version.name}")
     return StreamsWorld.made(cluster)
@@ -190,20 +190,20 @@ def streams(cluster: Sandbox, jdk: None) -> StreamsWorld:
 
 @pytest.fixture(scope="session")
 def transient_groups(world: World) -> Iterator[TransientGroups]:
-    """Groups beside the known ones, in states that these do not have; also still."""
-    with TransientGroups(world.sandbox) as guests:
-        yield guests
+    """More groups next to the seeded ones, in states that these do not have. They do not change either."""
+    with TransientGroups(world.sandbox) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
 def require_kafka(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """For tests that start clusters of their own: call it with the version first."""
+    """A check for tests that start their own clusters: call it with the version first."""
     return partial(needs_kafka, request.config)
 
 
 @pytest.fixture(scope="session")
 def jdk(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) -> None:
-    """For tests that ask Kafka's classes: its jars, and a Java that runs source files."""
+    """Jars and a JDK, for tests that run Kafka's classes."""
     require_kafka(ORACLE_VERSION)
     try:
         need_compiler(find_java())
@@ -214,7 +214,7 @@ def jdk(request: pytest.FixtureRequest, require_kafka: Callable[[str], None]) ->
 
 
 def needs_kafka(config: pytest.Config, version: str) -> None:
-    """Skip the test, or fail it under ``--require-kafka``, where this version cannot be had."""
+    """Skip the test, or fail it with ``--require-kafka``, if this version is not available."""
     try:
         find_java()
         ensure_jars(kafka_version(version))
@@ -226,7 +226,7 @@ def needs_kafka(config: pytest.Config, version: str) -> None:
 
 
 def _kerberos(config: pytest.Config) -> bool:
-    """Whether there is a KDC; under ``--require-programs`` there must be."""
+    """Return whether a KDC is installed; with ``--require-programs`` it must be."""
     try:
         need_kerberos()
     except SandboxError as error:
@@ -266,7 +266,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def require_program(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """For tests that need a program of this machine: call it with the program's name."""
+    """A check for tests that need an installed program: call it with the program's name."""
 
     def check(program: str) -> None:
         if shutil.which(program) is None:

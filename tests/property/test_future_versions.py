@@ -84,7 +84,7 @@ def test_generated_responses_have_unknown_tags_in_nested_structs() -> None:
 
 @pytest.fixture
 def future_version(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Brokers that speak seven more versions of everything, and APIs of which nobody has heard."""
+    """A release whose brokers support seven more versions of each API, and unknown APIs."""
     later = {key: (oldest, newest + 7) for key, (oldest, newest) in versions.KAFKA["4.4.0"].items()}
     monkeypatch.setitem(versions.KAFKA, "99.0.0", later | {29_999: (0, 12), 30_000: (3, 4)})
     return "99.0.0"

@@ -132,7 +132,7 @@ def test_offset_fetch_response_matches_kio_and_truncation_is_rejected(version: i
 @every_version
 @given(data=st.data())
 def test_offset_fetch_damaged_response_is_rejected_or_matches_kio(version: int, data: st.DataObject) -> None:
-    """Refused wherever kio refuses, but for what it need not know: a further tag, an error of one partition."""
+    """Bytes that kio rejects are rejected, except for skipped tags and errors of one partition."""
     call = OffsetFetch(("asked",))
     rubbish = data.draw(st.binary(max_size=64) | damaged(responses(version)))
     try:

@@ -84,7 +84,7 @@ def test_decoded_batch_matches_decoded_rows(batch: list[Pair]) -> None:
 @MORE
 @given(batches.filter(bool))
 def test_columnar_decoding_matches_each_row_alone(batch: list[Pair]) -> None:
-    """Each row alone, so that nothing beside it can help or harm."""
+    """Each row is decoded alone, so that no other row affects it."""
     records = record_batch(batch)
     together, odd = decode_commits(records["key"], records["value"])
     for number, row_is_odd in enumerate(odd):
@@ -122,7 +122,7 @@ def _places(batch: pa.RecordBatch) -> list[Any]:
 @FEWER
 @given(data=st.data())
 def test_record_fills_only_its_declared_tables(schema: tuple[int, int], data: st.DataObject) -> None:
-    """Spark writes no table that says otherwise: what is left out here would be lost."""
+    """Spark writes only declared tables: rows of other tables would be lost."""
     tables = split(decode_batch(record_batch([data.draw(records(schema))])))
     filled = {name for name, rows in tables.items() if rows.num_rows}
     said = {name for name, types in FILLED_FROM.items() if schema[0] in types} or {UNDECODED.name}

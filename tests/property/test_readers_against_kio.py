@@ -539,7 +539,7 @@ def test_response_matches_kio(api: Api, version: int, data: st.DataObject) -> No
 @FEWER
 @given(data=st.data())
 def test_damaged_response_is_rejected_or_matches_kio(api: Api, version: int, data: st.DataObject) -> None:
-    """Where kio refuses, we may read: tags, errors and fields that are stepped over are not looked into."""
+    """kgroups may read what kio rejects: it does not look into tags, errors, and fields that it skips."""
     call = CALLS[api](*ARGUMENTS.get(api, ()))
     rubbish = data.draw(damaged(responses(api, version).map(write)))
     try:

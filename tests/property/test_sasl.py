@@ -72,7 +72,7 @@ answers = st.lists(likely | st.binary(max_size=8), max_size=12).map(b"".join)
 @pytest.mark.parametrize("mechanism", DIALOGUES)
 @given(said=st.lists(answers, max_size=4))
 def test_any_server_messages_end_in_an_error_or_the_end(mechanism: str, said: list[bytes]) -> None:
-    """And it never says that SCRAM went well: no such broker knows the password."""
+    """SCRAM never succeeds: no such broker knows the password."""
     dialogue = DIALOGUES[mechanism]()
     next(dialogue)
     ended = False

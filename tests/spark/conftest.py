@@ -60,7 +60,7 @@ def small(spark: SparkSession, partitions: int = 1) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def history(request: pytest.FixtureRequest) -> History:
-    """What the scenes of the chosen tests have written."""
+    """The history that the scenes of the selected test modules write."""
     modules = {item.module for item in request.session.items if isinstance(item, pytest.Function)}
     written = History()
     for module in sorted(modules, key=lambda module: str(module.__name__)):
@@ -76,7 +76,7 @@ def tables(spark: SparkSession, history: History) -> Tables:
 
 @pytest.fixture(scope="session")
 def derived(spark: SparkSession, tables: Tables) -> Callable[[str], list[Row]]:
-    """The rows of a derived table, sorted; computed when it is first asked for."""
+    """Return the sorted rows of a derived table; it is computed on first use."""
     kept: dict[str, list[Row]] = {}
 
     def rows(name: str) -> list[Row]:

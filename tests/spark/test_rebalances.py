@@ -87,7 +87,7 @@ def _modern(history: History) -> None:
 
 
 def _of_newer_brokers(history: History) -> None:
-    """They count from 2; and what compaction left of another group."""
+    """Generations start at 2; another group is compacted."""
     for group, epoch in (("next-new", 2), ("next-hidden", 8)):
         history.member(group, 5, "a")
         history.epoch(group, 5, "group", epoch)

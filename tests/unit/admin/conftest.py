@@ -5,4 +5,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _no_time_passes(virtual_time: None) -> None:
-    """In all tests of this folder."""
+    """Use virtual time in all tests of this folder."""

@@ -579,7 +579,7 @@ class TestWords:
 
 
 class TestActs:
-    """Offsets are moved and groups deleted; what librdkafka cannot do is refused."""
+    """Offsets are reset and groups deleted; unsupported operations are refused."""
 
     @staticmethod
     def shop(**rest: Any) -> FakeClient:
@@ -609,7 +609,7 @@ class TestActs:
         assert "group 'c' does not exist and would be created" in planned.notices
 
     def test_plan_reset_streams_group_is_not_treated_as_missing(self, connect_admin: Opened) -> None:
-        """Its commits would be written over, and the undo file would say that there were none."""
+        """Otherwise its commits would be overwritten, and the undo file would record none."""
         shop = self.shop()
         shop.committed["c"] = commits("c", ("t", 0, 33))
         planned = self.plan(connect_admin(shop), ToOffset(7), {"t": frozenset({0})})
@@ -732,7 +732,7 @@ class TestActs:
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the names of threads are Linux's to tell")
 def test_connect_failure_leaves_no_threads() -> None:
-    """That would use OpenSSL while the process takes it down at its own end, and crash it."""
+    """A thread would use OpenSSL while the exiting process shuts it down, and crash."""
 
     def threads() -> set[str]:
         return {task.name for task in Path("/proc/self/task").iterdir() if name_of(task).startswith("rdk:")}

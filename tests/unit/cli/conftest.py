@@ -21,7 +21,7 @@ class Ran(NamedTuple):
 
 @pytest.fixture
 def run_cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """Runs a command; whatever it does, it must not leave a traceback."""
+    """Run a command; it must not print a traceback."""
 
     def run(*arguments: str) -> Ran:
         code = main(arguments)
@@ -46,7 +46,7 @@ class Served:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Served]]:
-    """Starts fake clusters on a loop of their own; they end with the test, and their own bugs fail it."""
+    """Start fake clusters on a thread; they stop after the test, and an error in them fails it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

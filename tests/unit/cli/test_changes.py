@@ -365,7 +365,7 @@ def test_reset_without_matching_commits_has_nothing_to_do(ask: Run, served: Any)
 
 
 def test_killed_reset_leaves_a_complete_undo_file(served: Any, tmp_path: Path) -> None:
-    """One broker has written its group by then, the other never answers."""
+    """One broker has written its group, the other never responds."""
     served.fake.brokers[1].fault("OffsetCommit", silence)
     command = [sys.executable, "-m", "kgroups", "reset-offsets", "-b", served.bootstrap, "a", "b", "--all-topics"]
     root = str(Path(__file__).parents[3])
@@ -413,7 +413,7 @@ def test_group_changed_during_confirmation_is_not_written(
 def test_member_that_rejoined_or_left_during_confirmation_is_kept(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LeaveGroup names a static member by its instance id: without a second look the new one would have to go."""
+    """LeaveGroup names a static member by its instance ID: without a recheck the new member would be removed."""
     group = served.world.groups["busy"]
     back, stays = FakeMember("m-back", instance_id="i-1"), FakeMember("m-stays", instance_id="i-2")
     group.members = (FakeMember("m-dead", instance_id="i-1"), stays, FakeMember("m-went"))
@@ -517,7 +517,7 @@ def test_plan_is_rechecked_without_confirmation(
 def test_each_batch_is_rechecked_right_before_it_is_written(
     ask: Run, served: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, act: str, words: tuple[str, ...]
 ) -> None:
-    """Many groups take several requests: what changes while the first are written is seen."""
+    """Many groups take several requests: changes during the first ones are detected."""
     write = getattr(WireAdmin, act)
 
     async def first_part(*asked: Any) -> Any:

@@ -79,7 +79,7 @@ def test_offsets_of_recreated_topic_are_unknown(run_cli: Run, served: Any) -> No
 
 
 def test_group_with_empty_name_is_listed_and_selectable_by_regex(run_cli: Run, serve: Callable) -> None:
-    """As brokers before Kafka 2.5 allow it. A group that is named - looks otherwise, and JSON is exact."""
+    """Brokers before Kafka 2.5 allow it. A group named - looks different, and JSON is exact."""
 
     def nameless(fake: FakeCluster) -> None:
         fake.world.topic("t", [0], end=100)

@@ -61,7 +61,7 @@ def test_usage_error_has_no_envelope(run_cli: Run, closed_port: str) -> None:
 
 
 def test_many_missing_groups_are_one_line(run_cli: Run, serve: Callable) -> None:
-    """By broker they would be as many lines as there are brokers, which is no matter for what is not there."""
+    """The broker does not matter for a missing group, so the line is not repeated per broker."""
 
     def shop(fake: FakeCluster) -> None:
         fake.world.topic("t", [0])

@@ -29,7 +29,7 @@ def test_properties_files_are_read_like_java(keys: Keys) -> None:
 
 
 def test_jaas_lines_are_tokenized_like_java(keys: Keys) -> None:
-    """Where they are written as Java wants them: paths and numbers, in quotes."""
+    """Lines are valid for Java: paths and numbers are quoted."""
     files = sorted(keys.folder.glob("*.jaas"))
     assert len(files) == CASES
     for file in files:

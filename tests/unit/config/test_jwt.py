@@ -32,7 +32,7 @@ def test_unsecured_token_has_claims_and_no_signature() -> None:
 
 
 def test_unsecured_token_is_not_issued_in_the_future() -> None:
-    """Its clock has milliseconds, and is read less than one after ours."""
+    """The broker's clock has milliseconds, and is read less than one later."""
     said = part(made(), 1)
     assert said["iat"] <= 1_700_000_000.000 < said["exp"]
 

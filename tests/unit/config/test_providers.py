@@ -85,7 +85,7 @@ def test_environment_variable_with_invalid_value_is_an_error(tmp_path: Path, sai
 
 
 def test_declared_providers_exclude_all_others(tmp_path: Path) -> None:
-    """An allowlist of one provider would be no use beside others that nobody declared."""
+    """An allowlist of one provider would be useless if undeclared providers worked."""
     stolen(tmp_path)
     declared = (
         "config.providers=env\nconfig.providers.env.class=x.EnvVarConfigProvider\n"

@@ -219,7 +219,7 @@ def test_librdkafka_errors_hide_secrets() -> None:
 
 
 def test_mistyped_key_is_named_and_other_keys_are_not() -> None:
-    """A mistyped key is to be found; what is like none may be anything."""
+    """A mistyped key must be named; a key that resembles none may be a secret."""
     left = [Setting(key, "", f"f, line {line}") for line, key in enumerate(("retires", "ssl.treustore", SECRET), 1)]
     (remark,) = unused.warnings_on_unused(left, "SASL_SSL")
     assert remark == ("unknown and ignored: retires (f, line 1), ssl.treustore (f, line 2), a key (f, line 3)")

@@ -219,7 +219,7 @@ def test_low_security_level_is_remarked_on(load: Load, suites: str, weak: bool) 
 
 
 def test_openssl_name_matches_the_suite_number() -> None:
-    """Each suite's number is the same by both names: Python tells it of OpenSSL's, IANA of its own."""
+    """A suite has one number under both names: Python reports it for OpenSSL's, IANA for its own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -193,7 +193,7 @@ def test_broker_that_rejects_later_authentication_is_marked_down() -> None:
 
 
 def test_disabled_mechanism_is_not_replaced_by_another() -> None:
-    """Nor the one that the broker has, which may be weaker: it might be another who answers in its place."""
+    """A mechanism offered by the broker may be weaker, and the broker may be an impostor."""
     fake = asking_for(plain_server())
     failing(fake, SCRAM, "SCRAM-SHA-256 is not enabled on this port; the broker offers PLAIN$")
     assert not fake.asked("SaslAuthenticate")
@@ -272,7 +272,7 @@ def test_scram_server_with_wrong_signature_is_rejected(bent: dict[str, Any], wor
 
 
 def test_scram_success_without_server_proof_is_rejected() -> None:
-    """Success at the first message would let anybody be the broker."""
+    """Success at the first message would let any server pose as the broker."""
     fake = asking_for(sasl.FakeSasl({"SCRAM-SHA-256": sasl.always(b"")}))
     failing(fake, SCRAM, "first message is not SCRAM's")
 
@@ -359,7 +359,7 @@ def short_renewal_times(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_renewal_times")
 def test_authentication_is_renewed_during_requests() -> None:
-    """The fake crashes when anything is asked in the middle of one, and closes what has not renewed in time."""
+    """The fake fails on requests during authentication, and closes connections that are not renewed in time."""
     server = sasl.FakeSasl({"SCRAM-SHA-256": sasl.scram(USERS)}, lifetime=LONG)
     fake = asking_for(server, brokers=1)
 
@@ -431,7 +431,7 @@ def test_renewal_without_response_fails_waiting_requests() -> None:
 def test_connection_lost_during_renewal_is_reopened(
     api: str, fault: faults.Fault, over_tls: bool, certificates: Certificates
 ) -> None:
-    """What had waited goes by the new one, changes too: nothing of them was sent."""
+    """Waiting requests, including changes, use the new connection: none was sent before."""
     server = plain_server(lifetime=LONG)
     fake = FakeCluster(1)
     fake.secure(certificates.server() if over_tls else None, server)

@@ -69,7 +69,7 @@ def test_silent_first_bootstrap_server_does_not_delay_the_second() -> None:
     ("fault", "told"), [(faults.late(0.5), "no response to ListGroups"), (faults.silence, "no response to ApiVersions")]
 )
 def test_request_started_by_address_fails_with_broker_name(fault: faults.Fault, told: str) -> None:
-    """The first bootstrap server is slow; its name is learned from the second meanwhile."""
+    """The first bootstrap server is slow; Metadata of the second names it."""
 
     async def work(cluster: Cluster) -> None:
         fake.brokers[0].fault("ListGroups", faults.silence)

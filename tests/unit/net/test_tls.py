@@ -72,7 +72,7 @@ def test_tls_sends_client_certificate(certificates: Certificates, key: str) -> N
 
 
 def test_tls_trusts_broker_certificate_without_its_authority(certificates: Certificates) -> None:
-    """A broker's own certificate may be what is trusted, as in Java."""
+    """The broker's own certificate may be trusted, as in Java."""
     leaf = certificates.made.server.certificate.read_text().partition("-----END")[0] + "-----END CERTIFICATE-----\n"
     connects(secure(certificates.server()), Tls(authorities=leaf))
 
@@ -372,7 +372,7 @@ def test_tls_verification_is_on_by_default() -> None:
 
 @pytest.mark.parametrize(("ours", "told"), [(False, "requires a client certificate"), (True, "TLS failed: ")])
 def test_bad_record_mac_suggests_missing_client_certificate(ours: bool, told: str) -> None:
-    """As Kafka 2.8 now and then ends a TLS 1.3 in which we show none."""
+    """Kafka 2.8 sometimes ends a TLS 1.3 handshake without a client certificate this way."""
     error = ssl.SSLError(1, "decryption failed or bad record mac")
     error.reason = "DECRYPTION_FAILED_OR_BAD_RECORD_MAC"
     assert told in "; ".join(handshake_failure(error, ours=ours))

@@ -23,7 +23,7 @@ SIX = Node(2, "::1", 19002)
 
 @pytest.fixture
 def render() -> Callable[..., str]:
-    """What ``write_outcome`` writes, as a string."""
+    """Return the output of ``write_outcome`` as a string."""
 
     def rendered(outcome: Outcome[Any], view: View, **options: Any) -> str:
         stream = io.StringIO()

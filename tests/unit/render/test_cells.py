@@ -41,7 +41,7 @@ def test_escape_replaces_unprintable_characters(raw: str, shown: str) -> None:
 
 
 def test_escape_replaces_default_ignorable_code_points() -> None:
-    """Unicode's list of them: they are shown as nothing at all."""
+    """Unicode's list of characters that are displayed as nothing."""
     spans = "ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 3164 fe00-fe0f feff ffa0 fff0-fff8"
     spans += " 1bca0-1bca3 1d173-1d17a e0000-e0fff"
     for span in spans.split():

@@ -68,7 +68,7 @@ MARKUP = {
 
 @pytest.mark.parametrize("fmt", MARKUP)
 def test_named_formats_keep_markup_like_names_as_text(fmt: str, render: Render) -> None:
-    """No link, image, macro or HTML comes of what a client calls its group."""
+    """A group name never becomes a link, image, macro, or HTML."""
     name, written = MARKUP[fmt]
     rows = (ListRow(name, None, "", None, NODE),)
     assert written in render(Outcome(rows), LIST, fmt=fmt)

@@ -24,7 +24,7 @@ BEAT = Heartbeat("g", "m", 1)
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, by_node: dict[int, Any], coordinators: list[Node | None]) -> Any:
-    """What a call comes to where brokers answer so, and FindCoordinator names one after the other."""
+    """Return the result of a call if brokers respond so and FindCoordinator names these in turn."""
     turns = iter(coordinators)
 
     async def find(_: Cluster, groups: Iterable[str]) -> Found:

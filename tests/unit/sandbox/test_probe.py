@@ -50,7 +50,7 @@ READY = {
 
 @contextmanager
 def broker(answers: dict[int, bytes]) -> Iterator[int]:
-    """One that says these things; a missing answer hangs up."""
+    """Start a broker with these responses; it closes the connection if one is missing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=serve, args=(server, answers), daemon=True)
         thread.start()

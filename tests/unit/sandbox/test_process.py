@@ -56,7 +56,7 @@ def test_process_states_are_reported(tmp_path: Path) -> None:
 
 
 def test_child_does_not_keep_descriptors_open(tmp_path: Path) -> None:
-    """A shell's lock, say, under which a sandbox was started."""
+    """For example, the lock of a shell that starts a sandbox."""
     reader, writer = os.pipe()
     os.set_inheritable(writer, True)
     pid, mark = start(SLEEP, tmp_path)

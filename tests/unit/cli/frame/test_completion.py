@@ -111,7 +111,7 @@ def test_completion_without_cluster_offers_nothing_silently(complete: Callable[[
 def test_completion_of_hung_cluster_stops_after_its_timeout(
     complete: Callable[[str], list[str]], serve: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a cluster that hangs; other commands would wait for half a minute."""
+    """Other commands would wait for half a minute."""
     monkeypatch.setattr("kgroups.cli.frame.completion.TIMEOUT", TIMEOUT)  # the other tests are given more
     served = serve(world=shop)
     served.fake.brokers[0].fault("ListGroups", silence)

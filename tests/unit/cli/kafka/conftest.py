@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Ran
 
 @pytest.fixture
 def run_tool(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """Runs a command; whatever it does, it must not leave a traceback."""
+    """Run a command; it must not print a traceback."""
 
     def run(tool: Tool, *words: str) -> Ran:
         code = tool.main(words)

@@ -26,7 +26,7 @@ def shop(fake: FakeCluster) -> None:
     fake.world.group("b", 1, commits={("orders", 1): 1})
 
 
-def test_a_line_a_look(run_cli: Run, serve: Callable) -> None:
+def test_watch_prints_one_line_per_refresh(run_cli: Run, serve: Callable) -> None:
     served = serve(world=shop)
     words = ("watch", "-b", served.bootstrap, "--interval", "10ms", "--count", "3")
     code, out, err = run_cli(*words)
@@ -40,7 +40,7 @@ def test_a_line_a_look(run_cli: Run, serve: Callable) -> None:
     assert code == 1 and json.loads(out.splitlines()[0])["failures"][0]["name"] == "none"
 
 
-def test_lag_is_unknown_while_a_leader_is_down(run_cli: Run, serve: Callable) -> None:
+def test_watch_lag_is_unknown_while_a_leader_is_down(run_cli: Run, serve: Callable) -> None:
     def broken(fake: FakeCluster) -> None:
         shop(fake)
         fake.world.fail("ListOffsets", "orders-1", ErrorCode.not_leader_or_follower)
@@ -52,19 +52,19 @@ def test_lag_is_unknown_while_a_leader_is_down(run_cli: Run, serve: Callable) ->
     assert (items["b"]["total_lag"], items["b"]["unknown_partitions"], items["b"]["catch_up_ms"]) == (None, 1, None)
 
 
-def test_no_cluster_at_the_first_look_is_an_error(run_cli: Run) -> None:
+def test_unreachable_cluster_at_first_refresh_is_an_error(run_cli: Run) -> None:
     code, out, err = run_cli("watch", "-b", "127.0.0.1:1")
     assert (code, out) == (1, "") and err.startswith("kgroups: error: no bootstrap server responded")
 
 
-def test_groups_without_a_coordinator_may_be_there() -> None:
-    """Nobody lists those of a partition of the offsets topic without a leader: a broker may be dead for long."""
+def test_groups_of_leaderless_coordinator_may_exist() -> None:
+    """Groups of a leaderless offsets partition are not listed, but they may exist."""
     leaders = {0: 1, 1: kafka_error(Code.leader_not_available)}
     assert unanswered(missing_coordinators([TopicLeaders(OFFSETS_TOPIC, None, leaders)])) is None
     assert unanswered((Failure(Scope.TOPIC, "orders", "gone"),)) == frozenset()
 
 
-def test_keys() -> None:
+def test_keys_sort_filter_pause_and_quit() -> None:
     controls = Controls()
     for key in "sr /pax\x7fy\r":
         controls.press(key)

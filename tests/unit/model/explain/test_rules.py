@@ -68,7 +68,7 @@ def test_idle_members_are_a_warning_with_reason() -> None:
 
 
 def test_undecodable_assignments_are_a_warning_and_hide_other_findings() -> None:
-    """Nobody knows what their members hold: neither that it is nothing, nor that partitions have no member."""
+    """The partitions of their members are unknown: neither none, nor without a member."""
     raw = Raw(b"?", "it ends too soon")
     odd = facts(member("a")._replace(assignment=Assignment(raw=raw)), partitions=6)
     assert notable(odd) == {"undecoded-assignments": Severity.WARNING}

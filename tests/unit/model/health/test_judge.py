@@ -151,7 +151,7 @@ def test_judge_unread_commit_times_are_explained() -> None:
 
 
 def test_judge_commit_not_found_is_at_least_as_old_as_the_records_read() -> None:
-    """Behind the records that were read: an age has a least value, and the window of a trend was read whole."""
+    """A commit older than the records read has a minimum age, and the trend window was read completely."""
     first, again = seen({0: 90}, {0: 110}, ALONE), seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)
     again = again._replace(commits_unread="stopped at 9 bytes", commits_before=NOW - 60_000)
     age = one(Limits(commit_age=Threshold(critical=61_000)), again)
@@ -247,7 +247,7 @@ def test_judge_undecoded_assignments_make_lag_unknown(limits: Limits, word: str,
 
 
 def undecodable(look: Seen) -> Seen:
-    """The same with one more member, whose assignment nobody can read."""
+    """Add a member whose assignment cannot be decoded."""
     group = look.offsets.group
     odd = Member("odd", "c", "/h", Assignment(raw=Raw(b"?", "it ends too soon")))
     members = (*(group.members or ()), odd)

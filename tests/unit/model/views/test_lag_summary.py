@@ -182,7 +182,7 @@ def test_summary_notes_why_time_lag_is_unknown() -> None:
 
 
 def test_summary_total_is_unknown_if_one_partition_is() -> None:
-    """What is left at the end of its log makes no total of 0: neither a log without an answer, nor no commit."""
+    """The total is not 0 if a log end or a commit is missing, even if the other partitions have no lag."""
     logs = {("t", 0): (0, 100), ("t", 1): (0, 100)}
     down = offsets({("t", 0): 100, ("t", 1): 5}, {("t", 0): (0, 100)}, {"a": [("t", 0), ("t", 1)]})
     never = offsets({("t", 0): 100}, logs, {"a": [("t", 0), ("t", 1)]})

@@ -77,7 +77,7 @@ def test_sweep_sends_no_describe_and_no_lookup() -> None:
 
 
 def test_sweep_omits_unauthorized_group_and_is_incomplete() -> None:
-    """It is not without commits: nobody knows. And so nothing that is absent means anything."""
+    """Its commits are unknown, so absent rows prove nothing."""
     fake = live_world()
     fake.world.fail("OffsetFetch", "orders", ErrorCode.group_authorization_failed)
     rows = swept(fake)

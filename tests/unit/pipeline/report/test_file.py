@@ -41,7 +41,7 @@ def test_check_target_rejects_a_directory(tmp_path: Path) -> None:
 
 
 def test_write_is_private_and_follows_no_symlink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its temporary file has a name that cannot be foretold, and is made anew: no link is followed."""
+    """The temporary file has an unpredictable name and is created exclusively: no link is followed."""
     victim = tmp_path / "victim.txt"
     victim.write_text("mine")
     path = tmp_path / "report.html"

@@ -27,7 +27,7 @@ from tests.fakes.world import FakeMember
 
 MEMBER = FakeMember("m", {"t": (0, 1)})
 EITHER = [Selection(everything=True), Selection(names=("live", "idle", "classic"))]
-"""Where the list tells the kind, and where it has to be found out."""
+"""Selections with a known group type, and with an unknown one."""
 
 
 def shop(versions: str = "4.3.1") -> FakeCluster:
