@@ -37,7 +37,7 @@ def cases() -> Iterator[Case]:
 def _members(
     chance: random.Random, side: str, count: int, topics: dict[str, Topic], *, equal: bool
 ) -> Iterator[Participant]:
-    """Who has been there for a while, has just come, or has missed a rebalance; clients may claim a partition twice."""
+    """Return old, new, and outdated members; clients may claim a partition twice."""
     names = sorted(topics)
     common = tuple(chance.sample(names, chance.randrange(1, len(names) + 1)))
     every = [(topic, partition) for topic in names for partition in range(topics[topic].partitions)]

@@ -97,5 +97,5 @@ def test_bench_scale_with_a_hung_broker_reports_it() -> None:
 
 @pytest.mark.parametrize("program", ["run", "reset", "history"])
 def test_bench_programs_for_large_clusters_have_help(program: str) -> None:
-    """They bring up thousands of groups; what they are made of is tried above, and read by mypy."""
+    """They start thousands of groups; their parts are tested above and checked by mypy."""
     assert f"python bench/{program}.py" in run(f"bench/{program}.py", "--help")

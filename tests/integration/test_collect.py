@@ -62,7 +62,7 @@ def settings(kafka: Sandbox) -> ClientSettings:
 
 
 class First(NamedTuple):
-    """A store into which all has been collected once; who changes it takes a copy."""
+    """A store with everything collected once; copy it to change it."""
 
     store: Store
     done: Collected
@@ -207,7 +207,7 @@ def test_collect_after_sigkill_continues(
 
 @contextmanager
 def collecting(settings: ClientSettings, store: Store, folder: Path, *, max_records: int) -> Iterator[IO[str]]:
-    """A collector of its own, killed in the end; gives what it says."""
+    """Run a collector process, yield its output, and kill it at the end."""
     command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", store.location]
     command += ["--max-records", str(max_records), "--spark-log", str(folder / "spark.log")]
     command += ["-b", settings.bootstrap_servers]
@@ -222,7 +222,7 @@ def collecting(settings: ClientSettings, store: Store, folder: Path, *, max_reco
 def test_collect_from_killed_broker_fails_in_time_and_continues(
     spark: SparkSession, settings: ClientSettings, kafka: Sandbox, empty_store: Store
 ) -> None:
-    """The collector says so within its timeout; what it had stays readable, and it goes on when the broker is back."""
+    """The collector fails within its timeout, keeps its data readable, and continues when the broker is back."""
     quick = settings._replace(timeout=10)
     died = time.monotonic()
 

@@ -80,7 +80,7 @@ def test_describe_all_groups_sends_no_lookup_and_named_groups_no_list(world: Wor
 
 @pytest.mark.parametrize("topic", ["clicks", "payments", "ledger"])
 def test_describe_topic_selects_by_commits_and_assignments(world: World, topic: str) -> None:
-    """Groups without members are found by their commits; and only what concerns the topic is shown."""
+    """Groups without members are found by their commits; only rows of the topic are shown."""
     told = world.ask("describe", "--topic", topic, "-o", "json")
     wanted = {
         (name, partition): pair
@@ -166,7 +166,7 @@ def test_describe_offsets_and_lag_match_the_seeded_groups(world: World) -> None:
 
 
 def test_describe_offsets_rows_name_their_members(world: World) -> None:
-    """What a member holds by the members view, it holds by the offsets view."""
+    """The members view and the offsets view have the same assignments."""
     names = [name for name, group in world.groups.items() if group.members and name != DELETED]
     members = world.ask("describe", *names, "--members", "-o", "json").items
     offsets = world.ask("describe", *names, "-o", "json").items
@@ -357,7 +357,7 @@ def test_describe_other_protocol_types_are_raw(world: World) -> None:
 
 
 def test_describe_cooperative_members_have_owned_partitions(world: World, transient_groups: TransientGroups) -> None:
-    """The older member told at the last rebalance what it kept; the newcomer had nothing."""
+    """The older member reported its partitions in the last rebalance; the new one had none."""
     told = world.ask("describe", OWNED, "--members", "-o", "json").items
     (kept,) = [row for row in told if row["owned_partitions"]]
     (new,) = [row for row in told if not row["owned_partitions"]]

@@ -125,12 +125,12 @@ def test_questions_match_java(world: World, transient_groups: TransientGroups) -
 
 
 def _for_old(row: str) -> bool:
-    """Whether brokers of 3.9.1 and 2.8.2 have what the row is about. With --verbose all is shown that is without."""
+    """Return whether brokers 3.9.1 and 2.8.2 support the row. --verbose adds to the output."""
     return row in ("--list", "--describe @all") or ("@all" in row and "--verbose" in row)
 
 
 def remarks(said: Said | Ran) -> list[str]:
-    """What stands on stderr of groups that are empty or rebalance."""
+    """Return the remarks on stderr about empty and rebalancing groups."""
     ends = r"(?:has no active members|is rebalancing)\."
     return sorted(re.findall(f"(?m)^(?:Warning: )?Consumer group '.*' {ends}$", said.err))
 
@@ -285,7 +285,7 @@ def test_difference_deleted_topic(world: World) -> None:
 
 
 def without_errors(text: str) -> str:
-    """Of Java's stdout."""
+    """Return Java's stdout without its error lines."""
     return re.sub(r"\n?Error: .*\n", "", text)
 
 

@@ -62,7 +62,7 @@ def test_questions_match_java(share_groups: ShareGroups) -> None:
 
 
 def remarks(said: Said | Ran) -> list[str]:
-    """What stands on stderr of groups that are empty."""
+    """Return the remarks on stderr about empty groups."""
     return sorted(re.findall(r"(?m)^Share group '.*' has no active members\.$", said.err))
 
 
@@ -76,7 +76,7 @@ def test_resets_match_java(share_groups: ShareGroups) -> None:
 
 
 def test_operations_match_java(share_groups: ShareGroups) -> None:
-    """Each side gets its groups anew; where these start afterwards is the same too."""
+    """Each tool gets new groups; their start offsets afterward are equal, too."""
 
     def one(words: list[str]) -> tuple[object, object]:
         names = [name for name in words if name.startswith("sharing-")]
@@ -88,7 +88,7 @@ def test_operations_match_java(share_groups: ShareGroups) -> None:
 
 
 def left(share_groups: ShareGroups, names: Iterable[str], run: Callable[[], Said | Ran]) -> tuple[object, ...]:
-    """What a run says, and what there is then."""
+    """Return the output of a run and the groups' offsets after it."""
     there = [name for name in names if name != "sharing-new"]
     share_groups.start({name: {LOG: {0: 5, 1: 5}, MORE: {0: 2}} for name in there})
     said = run()

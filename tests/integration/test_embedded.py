@@ -136,7 +136,7 @@ def all_have_partitions(rows: list[Row]) -> bool:
 
 
 def test_seeded_group_types_have_the_promised_groups(group_clients: Sandbox) -> None:
-    """Who has met once may do so again: a connector sets its tasks up, a standby task has caught up."""
+    """Groups that were stable may rebalance again: a connector creates tasks, a standby task catches up."""
     types = {"share": "share", "counter": "streams"}
     promised = {
         group.name: (types.get(kind) or types.get(group.name, "classic"), group.state)
@@ -184,7 +184,7 @@ def test_classic_streams_members_share_tasks(group_clients: Sandbox) -> None:
 
 
 def test_static_sticky_members_have_previous_assignment(group_clients: Sandbox) -> None:
-    """What they held before is told by those that held something: who comes when is left to chance here."""
+    """Only members that held partitions report a previous assignment; the order of joining is random."""
     rows = members(group_clients, STICKY, when=all_have_partitions)
     assert [row["group_instance_id"] for row in rows] == ["static-0", "static-1"]
     assert {row["rack"] for row in rows} == {"rack-1"}

@@ -49,7 +49,7 @@ def _or_raw(found: Any) -> Any:
 
 
 def agree(each: Told) -> bool:
-    """What Kafka reads, we read, and the same; what it refuses, we may read in part, with a note."""
+    """Bytes that Kafka reads give equal values; bytes that it rejects may be read partly, with a note."""
     read, as_told = READERS[each.kind]
     found = read(each.data)
     if each.told is None or not each.data:

@@ -162,7 +162,7 @@ def _look(world: World, names: tuple[str, ...]) -> dict[str, GroupFacts]:
 
 
 def _settled(world: World, members: dict[str, int]) -> dict[str, GroupFacts]:
-    """Each group, when it is stable, with so many members, who hold all 9 partitions and what they are meant to."""
+    """Wait until each group is stable with N members that hold their target assignments of all 9 partitions."""
     until = time.monotonic() + SETTLE
     while True:
         found = _look(world, tuple(members))
@@ -189,7 +189,7 @@ def _found(facts: GroupFacts) -> set[str]:
 
 @newest_only
 def test_what_if_of_one_more_member_comes_true(world: World, java_members: JavaMembers) -> None:
-    """Of each assignor: who holds what then, and how many partitions have moved. Java's own consumers do it."""
+    """For each assignor, the predicted assignment and number of moved partitions match Java's consumers."""
     groups = {f"explained-{name}": name for name in (*STRATEGIES, "uniform")}
     mixed = "explained-mixed"
     for group, strategy in groups.items():

@@ -49,7 +49,7 @@ class FaultyCluster:
     """Group -> broker."""
     leaders: Mapping[tuple[str, int], int]
     rows: tuple[Row, ...]
-    """Of the offsets view, all groups."""
+    """Rows of the offsets view for all groups."""
 
     def ask(self, *words: str) -> Answer:
         """In this process: how long it takes does not hang on the start of Python."""
@@ -70,7 +70,7 @@ class FaultyCluster:
         }
 
     def rows_without(self, broker: int) -> list[Row]:
-        """What can be said of the others' groups: without the ends of the logs that the broker leads."""
+        """Return the expected rows of other groups, without log ends of the broker's partitions."""
         return [
             row | (UNKNOWN_LOG if self.leaders[row["topic"], row["partition"]] == broker else {})
             for row in self.rows
@@ -127,7 +127,7 @@ def faulty_cluster(needs_newest: None) -> Iterator[FaultyCluster]:
 
 
 def test_cluster_is_complete_before_faults(faulty_cluster: FaultyCluster) -> None:
-    """That what is harmed below is there."""
+    """Everything that the following tests break is there."""
     assert set(faulty_cluster.coordinators) == set(LOAD.names())
     assert set(faulty_cluster.coordinators.values()) == set(faulty_cluster.leaders.values()) == {1, 2, 3}
     assert len(faulty_cluster.rows) == LOAD.groups * LOAD.partitions
@@ -155,7 +155,7 @@ def broker_2_fenced(broker_2_killed: FaultyCluster) -> FaultyCluster:
 
 
 async def known_at(address: str) -> set[int]:
-    """The brokers of which one tells."""
+    """Return the broker IDs in a broker's Metadata."""
     cluster, _ = await Cluster.connect(ClientSettings(parse_bootstrap(address)))
     async with cluster:
         return set(cluster.nodes)
@@ -187,7 +187,7 @@ class TestOneDead:
         assert told.seconds < UNBOUNDED
 
     def test_leaderless_coordinators_are_named(self, broker_2_fenced: FaultyCluster) -> None:
-        """Nobody lists their groups: without this, nobody would miss them."""
+        """No broker lists their groups, so a missing group would be silent."""
         for words in (["list"], ["describe", "--all-groups", "--state"]):
             told = broker_2_fenced.ask(*words, "-o", "json")
             assert told.code == 1
@@ -261,7 +261,7 @@ def test_hung_first_bootstrap_server_costs_one_timeout(faulty_cluster: FaultyClu
 
 
 def test_progress_line_is_shown_while_waiting(faulty_cluster: FaultyCluster) -> None:
-    """After a second one line on the terminal tells how far it is; in the end it is wiped."""
+    """After one second a progress line is shown; it is cleared at the end."""
     words = ("list", "--broker-timeout", f"{PATIENCE}s")
     with faulty_cluster.paused(3):
         shown = on_terminal(*words, bootstrap=faulty_cluster.sandbox.bootstrap, columns=60, piped=True)
@@ -333,7 +333,7 @@ def test_broker_killed_during_a_request_keeps_the_others(faulty_cluster: FaultyC
 
 
 def test_watch_continues_through_a_killed_broker(faulty_cluster: FaultyCluster) -> None:
-    """Whose groups are not told of stay as they were, and are marked; when it is back, all is as before."""
+    """Groups of the killed broker stay and are marked as stale until it is back."""
     lost = sorted(set(faulty_cluster.coordinators) - set(faulty_cluster.groups_off(2)))
     with running(faulty_cluster, "watch", "--interval", "200ms", "--count", "1000") as process:
         assert process.stdout is not None
@@ -405,7 +405,7 @@ def test_coordinators_that_move_are_found(needs_newest: None) -> None:
 
 @pytest.fixture(scope="module")
 def cluster_with_deny_acls(needs_newest: None) -> Iterator[Sandbox]:
-    """One broker, with groups and a topic that the likes of us may not see. Also for what comes last."""
+    """One broker with a group and a topic that anonymous clients may not describe. Later tests pause and kill it."""
     guard = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": "true",
@@ -437,7 +437,7 @@ def test_unauthorized_named_group_keeps_the_others(cluster_with_deny_acls: Sandb
 
 
 def test_unauthorized_topic_has_rows_without_log_end(cluster_with_deny_acls: Sandbox) -> None:
-    """Brokers leave out commits on it; what members hold on it is known, its ends are not."""
+    """Brokers omit its commits; assignments are known, log ends are not."""
     told = run_kgroups(
         "describe", "stable-00000", "empty-00001", "-o", "json", bootstrap=cluster_with_deny_acls.bootstrap
     )

@@ -41,7 +41,7 @@ while True:
 
 
 class Cast:
-    """Consumers by name. Each commits what it has read; :meth:`until` lets time pass for all of them."""
+    """Consumers by name. Each commits the records it has read; :meth:`until` polls all of them."""
 
     def __init__(self, bootstrap: str) -> None:
         self._bootstrap = bootstrap

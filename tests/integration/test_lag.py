@@ -71,7 +71,7 @@ def test_time_lag_with_lost_data_is_noted(cluster: Sandbox, aged_topics: AgedTop
 
 
 def sums(rows: Iterable[Row | dict[str, str | None]], group: str, topic: str, lag: str) -> dict[tuple[str, str], int]:
-    """(group, topic) -> the sum of what is in the column of lags."""
+    """Return (group, topic) -> the sum of the lag column."""
     found: dict[tuple[str, str], int] = {}
     for row in rows:
         if row[lag] is not None:

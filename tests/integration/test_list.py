@@ -116,7 +116,7 @@ def test_list_coordinator_matches_find_coordinator(world: World) -> None:
 
 
 def find_coordinator(host: str, port: int, group: str) -> tuple[int, str, int]:
-    """FindCoordinator v0, bytes packed by hand: what a broker says without our client between."""
+    """Send FindCoordinator v0 without the client of kgroups, and return the broker's response."""
     name, client = group.encode(), b"test"
     body = struct.pack(f">hhih{len(client)}sh{len(name)}s", 10, 0, 7, len(client), client, len(name), name)
     with socket.create_connection((host, port), 10) as broker, broker.makefile("rb") as answers:

@@ -90,7 +90,7 @@ def test_live_members_and_assignments_match_describe(spark: SparkSession, world:
 
 
 def test_live_failures_match_describe(spark: SparkSession, world: World) -> None:
-    """Those of the command; each task tells its own, so that one may be told twice."""
+    """Failures equal those of the command; several tasks may report the same one."""
     told = world.ask("describe", "--all-groups", "-o", "json").failures
     found = rows(live(spark, world.sandbox, "failures").distinct())
     assert told
@@ -152,7 +152,7 @@ def test_sweep_and_heads_match_the_cluster(world: World) -> None:
 def test_live_tables_with_a_killed_broker(
     spark: SparkSession, request: pytest.FixtureRequest, require_kafka: Callable[[str], None]
 ) -> None:
-    """Of 3 brokers one: the others' rows come back, the failures are rows of their table, or one error."""
+    """One of 3 brokers is killed: rows of the others are returned, and failures are rows or one error."""
     if DEFAULT_VERSION not in wanted_versions(request.config):
         pytest.skip(f"harm is done to Kafka {DEFAULT_VERSION} only")
     require_kafka(DEFAULT_VERSION)

@@ -69,7 +69,7 @@ public class Newer {
 def kafka_bytes(
     require_kafka: Callable[[str], None], jdk: None, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, bytes]:
-    """What Kafka's classes write, by the name of the message."""
+    """Bytes that Kafka's classes write, by message name."""
     require_kafka(VERSION)
     program = tmp_path_factory.mktemp("newer") / "Newer.java"
     program.write_text(PROGRAM)

@@ -58,7 +58,7 @@ def load(request: pytest.FixtureRequest) -> Load:
 
 @pytest.fixture(scope="module")
 def log(load: Load, require_kafka: Callable[[str], None]) -> list[Logged]:
-    """What a broker has written by the end of :func:`write_every_record`."""
+    """All records that a broker has written after :func:`write_every_record`."""
     require_kafka(DEFAULT_VERSION)
     assert DEFAULT_VERSION == VERSION
     with Sandbox.up(DEFAULT_VERSION, 1, name=f"pytest-{os.getpid()}-records") as sandbox:
@@ -68,7 +68,7 @@ def log(load: Load, require_kafka: Callable[[str], None]) -> list[Logged]:
 
 @pytest.fixture(scope="module")
 def tables(log: list[Logged]) -> dict[str, Rows]:
-    """What the pipeline makes of it."""
+    """The tables that the pipeline splits the records into."""
     return tables_of(log)
 
 
@@ -89,7 +89,7 @@ def tables_of(log: Sequence[Logged]) -> dict[str, Rows]:
 
 
 def compare(pairs: Sequence[Pair], scratch: Path) -> list[int]:
-    """The type of each record that we can read. Each of them Kafka reads, and reads the same from it."""
+    """Return the type of each decodable record, after comparing its values with Kafka's."""
     read = []
     for (key, value), told in zip(pairs, ask_kafka(pairs, scratch), strict=True):
         try:
@@ -210,7 +210,7 @@ def test_members_join_and_leave(tables: dict[str, Rows]) -> None:
 
 @pytest.mark.usefixtures("jdk")
 def test_records_of_every_broker_version_are_decoded(world: World, tmp_path: Path) -> None:
-    """What old brokers write in older versions of values: nothing is undecoded, and the commits are the known ones."""
+    """Records of old brokers in older versions are all decoded, and the commits are those of the seeded groups."""
     log = read_log(world.sandbox.bootstrap)
     assert len(compare([(each.key, each.value) for each in log], tmp_path)) == len(log)
     found = tables_of(log)

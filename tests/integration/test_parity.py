@@ -95,7 +95,7 @@ DELETED = "billing-deleted-topic"
 
 
 def of_java(rows: Iterable[Cells], only: str | None = None) -> list[Cells]:
-    """:param only: the group that was asked about, where the tool's table does not say."""
+    """:param only: the requested group, if the tool's table does not contain it."""
     return [_of_java(row if only is None else {"GROUP": only, **row}) for row in rows]
 
 
@@ -137,7 +137,7 @@ def as_in_text(rows: Iterable[Cells]) -> list[Cells]:
 
 
 def assert_same(ours: Sequence[Cells], theirs: Sequence[Cells]) -> None:
-    """The same rows, each as often; of ours only the columns that theirs of the same group have."""
+    """Compare rows as multisets, in the columns that Java has for the same group."""
     columns = {row["GROUP"]: set(row) for row in theirs}
     projected = [
         {header: text for header, text in row.items() if header in columns.get(row["GROUP"], row)} for row in ours
@@ -156,11 +156,11 @@ class Case(NamedTuple):
     ours: Sequence[str]
     tools: Sequence[str]
     adapt: Callable[[list[Cells]], list[Cells]] = lambda rows: rows
-    """Takes from our rows what a named difference puts into them."""
+    """Remove rows of kgroups that a named difference adds."""
 
 
 class Heard(NamedTuple):
-    """Our answer in both forms, and that of each Java tool."""
+    """The output of kgroups in both formats, and of each Java tool."""
 
     told: Answer
     plain: Answer
@@ -168,7 +168,7 @@ class Heard(NamedTuple):
 
 
 def agree(world: World, case: Case) -> Heard:
-    """Asks us and Java; when the answers differ, all once more: something may have moved meanwhile."""
+    """Run kgroups and Java; if they differ, run both once more, because a group may have changed."""
     try:
         return _agree(world, case)
     except AssertionError:

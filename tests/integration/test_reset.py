@@ -62,7 +62,7 @@ Plan = list[tuple[str, str, int, int]]
 
 
 def java_plan(scratch_cluster: ScratchCluster, *words: str) -> Plan:
-    """What Kafka's own tool would write."""
+    """Return the plan of Kafka's own tool."""
     said = scratch_cluster.java("--reset-offsets", *words, "--dry-run", "--export")
     lines = [line for line in said.out.splitlines() if line.count(",") == 3]
     return sorted((row[0], row[1], int(row[2]), int(row[3])) for row in csv.reader(lines))
@@ -199,7 +199,7 @@ def test_reset_of_active_group_is_refused_and_others_are_moved(
 
 
 def test_reset_is_rejected_if_a_member_joins_after_the_plan(committed_groups: ScratchCluster) -> None:
-    """The broker refuses, though nobody looked again; of the other group all is written."""
+    """The broker rejects the write without a recheck; the other group is written completely."""
     group = f"acts-race-{committed_groups.version}"
     committed_groups.commit({group: {LOG: {0: 9, 1: 9}}})
 

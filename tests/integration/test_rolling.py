@@ -52,7 +52,7 @@ PATIENT = ("--timeout", f"{2 * PATIENCE}s", "--broker-timeout", f"{PATIENCE}s")
 
 
 class Tally:
-    """What came of the commands, and how often brokers were listed again."""
+    """Results of the commands, and how often brokers were listed again."""
 
     def __init__(self) -> None:
         self.runs: Counter[str] = Counter()

@@ -80,7 +80,7 @@ def test_list_has_every_group_and_filters(many_groups: World) -> None:
 
 
 def test_describe_all_groups_needs_few_requests(many_groups: World) -> None:
-    """Who lists a group coordinates it: nobody is looked up. Each log is asked about once, whoever reads it."""
+    """The broker that lists a group coordinates it, so no lookup is sent. Each log is requested once."""
     first = many_groups.sandbox.bootstrap.partition(",")[0]  # alone: no second one is asked because it is slow
     told = run_kgroups("describe", "--all-groups", "--debug", bootstrap=first)
     brokers = len(many_groups.sandbox.brokers)

@@ -21,7 +21,7 @@ WAY = "sasl-ssl-scram-sha-512"
 
 
 def _of_spark(spark: SparkSession) -> str:
-    """What Spark keeps of queries and settings to show: plans with their options, and the session's settings."""
+    """Return what Spark shows of queries and settings: plans with options, and the session's settings."""
     jvm_session = spark._jsparkSession  # type: ignore[attr-defined]  # PySpark has no word for what its interface shows
     queries = jvm_session.sharedState().statusStore().executionsList()
     each = (queries.apply(number) for number in range(queries.size()))

@@ -59,7 +59,7 @@ def test_librdkafka_connects_like_java(usable_way: str, secure: Secure) -> None:
 
 @pytest.mark.parametrize("transport", Transport)
 def test_token_obtained_elsewhere_is_accepted(secure: Secure, transport: Transport, tmp_path: Path) -> None:
-    """By a setting that Java has not; brokers that check no signatures get one that nobody signed."""
+    """The setting does not exist in Java; brokers that verify no signatures get an unsigned token."""
     if secure.tokens:
         listener, token = "SASL_SSL", secure.tokens.file
     else:

@@ -61,7 +61,7 @@ def test_misuse_command_lines_show_no_secret(misuse_results: Misused, secure: Se
 
 @pytest.mark.parametrize("transport", Transport)
 def test_disabled_host_name_check_still_verifies_the_chain(secure: Secure, transport: Transport) -> None:
-    """By name, and a warning says so; the chain is checked all the same."""
+    """A setting disables it, with a warning; the chain is still verified."""
     off = {**secure.ways["ssl"].settings, "ssl.endpoint.identification.algorithm": ""}
     file = secure.write("any-name", "WRONG_NAME", off)
     answer = run_here("list", "--command-config", str(file), "--transport", transport.value)

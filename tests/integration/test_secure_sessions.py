@@ -45,7 +45,7 @@ def files(secure: Secure) -> Iterator[Path]:
 
 
 async def stay(file: Path) -> list[list[str]]:
-    """What was listed, again and again, until it has signed in so often, and once more after that."""
+    """Return the lists of a client until it has authenticated N times, and once more after that."""
     sent: Counter[str] = Counter()
     lists = []
 

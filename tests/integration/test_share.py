@@ -16,7 +16,7 @@ AT: Starts = {(LOG, 0): 5, (LOG, 1): 10, (MORE, 0): 3}
 
 @pytest.fixture
 def movable_share_group(share_groups: ShareGroups, tmp_path: Path) -> ShareGroups:
-    """A group at its place, which a test may move; made anew."""
+    """A new share group with start offsets that a test may change."""
     share_groups.ask("delete", MOVED, "--execute", "--yes", "--undo-file", str(tmp_path / "0.json"))
     share_groups.start({MOVED: {LOG: {0: 5, 1: 10}, MORE: {0: 3}}})
     return share_groups

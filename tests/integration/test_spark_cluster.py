@@ -65,7 +65,7 @@ def running(folder: Path, name: str, *command: str) -> Iterator[Path]:
 
 
 def until_said(log: Path, words: str, times: int = 1) -> str:
-    """Waits until a log has a pattern so often; what the last one's group has."""
+    """Wait until a log contains a pattern N times; return the group of the last match."""
     end = time.monotonic() + 240
     while len(found := re.findall(words, log.read_text(errors="replace"))) < times:
         assert time.monotonic() < end, log.read_text(errors="replace")[-3000:]
@@ -74,7 +74,7 @@ def until_said(log: Path, words: str, times: int = 1) -> str:
 
 
 def kgroups(*words: str, folder: Path) -> str:
-    """What the command says on standard output."""
+    """Return the command's standard output."""
     done = subprocess.run(
         [sys.executable, "-m", "kgroups", *words, "--spark-log", str(folder / "spark.log")],
         capture_output=True,

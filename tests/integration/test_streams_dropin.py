@@ -64,7 +64,7 @@ def test_command_lines_match_java(streams: StreamsWorld) -> None:
 
 
 def told(words: Iterable[str], text: str) -> object:
-    """Of several groups each side has its own order."""
+    """Normalize the order of groups, which differs between the tools."""
     single = sum(word in ("--group", "--all-groups") for word in words) == 1 and "--all-groups" not in words
     return alike(text) if single else sorted(text.split("\n"))
 
@@ -80,7 +80,7 @@ def test_questions_and_plans_match_java(streams: StreamsWorld, tmp_path: Path) -
 
 
 def test_operations_match_java(streams: StreamsWorld, tmp_path: Path) -> None:
-    """Each side has groups of its own for each row; what is left of them afterwards is the same too."""
+    """Each tool has its own groups for each row; their state afterward is equal, too."""
     table = ACTS.strip().splitlines()
     numbers = {row: at for at, row in enumerate(table)}
     streams.make_idle(*(name for row in table for side in "jk" for name in _actors(row, numbers[row], side).values()))

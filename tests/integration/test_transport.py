@@ -54,7 +54,7 @@ def both(world: World, *words: str) -> tuple[Answer, Answer]:
 
 
 def known(rows: Iterable[Row], view: str, world: World) -> list[Row]:
-    """What librdkafka could know of these rows."""
+    """Return these rows without the values that librdkafka does not report."""
     found = []
     for row in rows:
         classic = view == "members" and getattr(world.groups.get(row["group"]), "type", "Classic") == "Classic"

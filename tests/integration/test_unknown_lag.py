@@ -168,7 +168,7 @@ def watching(scene: Scene) -> Iterator[queue.SimpleQueue[Any]]:
 
 
 def await_item(ticks: queue.SimpleQueue[Any], wanted: Callable[[Any], bool]) -> Any:
-    """The group's item of the next tick that passes. No tick tells a lag that is not there."""
+    """Return the group's item of the next accepted tick; no tick may report an unknown lag."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         for item in ticks.get(timeout=PATIENCE)["items"]:

@@ -21,7 +21,7 @@ NOTHING = Truth({}, {}, {}, {})
 
 @pytest.fixture(autouse=True)
 def _own_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is tried again here is not for the last word on all commands."""
+    """Keep the repetitions of these tests out of the summary of all commands."""
     monkeypatch.setattr(retries, "unfair", [])
 
 
@@ -54,7 +54,7 @@ def test_slow_command_is_repeated_with_more_time(attempts: Attempts) -> None:
 
 @pytest.mark.parametrize("attempts", [Attempts(), Attempts(2), Attempts(lost=0.1), Attempts(1, wrong=True)])
 def test_failed_command_on_healthy_machine_is_not_repeated(attempts: Attempts) -> None:
-    """Nobody was slow; only the broker with the fault was; the process had its time; or something is false."""
+    """No broker was slow, or only the faulty one; the process had its time; or a row is false."""
     assert "broker 1 is blamed" in fairly(attempts, attempts.demands, {1, 3}).problems
     assert len(attempts.bounds) == 1
 

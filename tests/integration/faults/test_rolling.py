@@ -64,7 +64,7 @@ def rolling(faulty_cluster: FaultyCluster) -> Iterator[list[int]]:
 
 
 def problems(tried: Tried) -> list[str]:
-    """Coordinators move, so that any broker may be the one to blame; but not for an answer that says all is well."""
+    """Coordinators move, so any broker may be blamed, but not in a successful result."""
     silent = [each for each in tried.problems if not each.startswith("silent: group")]
     missing = tried.wanted - tried.said.groups
     well = not tried.said.failures if tried.command == "exporter" else tried.ran.code == 0
@@ -102,11 +102,11 @@ def run_all(faulty_cluster: FaultyCluster, count: int, folder: Path) -> None:
 def test_command_during_broker_restart_matches_the_table(
     faulty_cluster: FaultyCluster, fault: str, command: str, tmp_path: Path
 ) -> None:
-    """One broker restarts, and hands over what it leads."""
+    """One broker restarts and hands over its partitions."""
     check_cell(faulty_cluster, fault, command, tmp_path)
 
 
 @pytest.mark.soak
 def test_commands_during_rolling_restarts_are_complete(faulty_cluster: FaultyCluster, tmp_path: Path) -> None:
-    """At each change, ``tests/integration/test_rolling.py`` looks for groups that are missing without a word."""
+    """Each change runs ``tests/integration/test_rolling.py``, which looks for silently missing groups."""
     run_all(faulty_cluster, COMMANDS_MEANWHILE, tmp_path)
