@@ -1,1 +1,1 @@
-"""Flags in, exit code out. The only importer of click; what is heavy is imported when a command runs."""
+"""The commands. Only this package imports click; expensive modules are imported when a command runs."""

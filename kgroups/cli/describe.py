@@ -87,7 +87,7 @@ def describe(
             insert=store.insert,
             seen=lambda group: groups.append(None if selection.needs_list else group._replace(members=())),
         )
-        # A store is read as a tuple of rows is.
+        # A RowStore is iterated like a tuple of rows.
         return streamed.with_failures((), _notices(selection, streamed, groups))._replace(items=store)  # type: ignore[arg-type]
 
     async def query_members(admin: GroupAdmin) -> Outcome[Any]:
@@ -143,7 +143,7 @@ async def _with_deep_columns(
 def _with_refused_groups(
     outcome: Outcome[Any], rows: Iterable[Any], row_type: type[Any], notices: list[str]
 ) -> Outcome[Any]:
-    """The rows, and one for each group that may not be seen."""
+    """Add a row for each group that the principal is not authorized to describe."""
     if outcome.failures:
         from kgroups.model.views.refused_rows import refused_rows
 
@@ -167,7 +167,7 @@ def _topology(connection: ConnectionOptions, shape: Shape, selection: Selection)
 
 
 def _notices(selection: Selection, outcome: Outcome[Any], groups: Any) -> list[str]:
-    """The Java tool's two remarks on a group's state; of groups that were named, not of all there are."""
+    """Return the Java tool's two notices about states, only for groups that were selected by name."""
     from kgroups.model.groups import GroupState
 
     if not groups and selection.needs_list:

@@ -34,7 +34,7 @@ _TIME_COLUMNS = ("time_lag", "time_lag_ms")
     help="Show one row for each group, or for each topic, partition, or member of each group.",
 )
 @click.option("--only-lagging", is_flag=True, help="Only rows with at least one lagging partition.")
-@click.option("--min", "least", type=click.IntRange(0), metavar="N", help="Only rows with a known lag of at least N.")
+@click.option("--min", "min_lag", type=click.IntRange(0), metavar="N", help="Only rows with a known lag of at least N.")
 @click.option(
     "--top",
     type=click.IntRange(1),
@@ -56,7 +56,7 @@ def lag(
     chosen: GroupOptions,
     by: str,
     only_lagging: bool,
-    least: int | None,
+    min_lag: int | None,
     top: int | None,
     with_time: bool,
     isolation: str,
@@ -87,8 +87,8 @@ def lag(
     view = LAG_VIEWS[by]
     ranked = shape.sort or (None if top is None else "-lag" if by == By.PARTITION else "-known_lag")
     shape = shape._replace(sort=ranked, extra=("time_lag_ms",) if with_time else ())
-    by_time = _names_time(ranked)
-    if not with_time and (by_time or _names_time(shape.columns)):
+    by_time = _includes_time(ranked)
+    if not with_time and (by_time or _includes_time(shape.columns)):
         raise UsageError("the column time_lag_ms requires --time")
     if with_time and connection.settings.transport is Transport.LIBRDKAFKA:
         raise UsageError("--time is not supported with --transport librdkafka")
@@ -102,20 +102,20 @@ def lag(
     async def query_offsets(admin: GroupAdmin) -> Outcome[Any]:
         from .frame.stored import take_rows
 
-        kept_rows = _RowFilter(view.columns, only_lagging, least, None if top is None else first_rows)
+        collector = _RowCollector(view.columns, only_lagging, min_lag, None if top is None else first_rows)
         streamed = await take_rows(
             admin.stream_offsets(selection, isolation=level, whole_topics=True),
             LAG_ROWS[By(by)],
             lambda item: dict.fromkeys(share.row() for share in shares(item, By(by))),
-            kept_rows.append,
-            insert=kept_rows.insert,
-            seen=kept_rows.count,
+            collector.append,
+            insert=collector.insert,
+            seen=collector.count,
             refused_alone=True,
         )
-        notices = _notices(kept_rows.undecided)
-        if not kept_rows.groups and not streamed.failures and selection.needs_list:
+        notices = _notices(collector.undecided)
+        if not collector.groups and not streamed.failures and selection.needs_list:
             notices.append("no group matches")
-        return streamed.with_failures((), notices)._replace(items=kept_rows.items)
+        return streamed.with_failures((), notices)._replace(items=collector.items)
 
     async def query_with_time(admin: GroupAdmin) -> Outcome[Any]:
         outcome = await admin.describe_offsets(selection, isolation=level, whole_topics=True)
@@ -123,13 +123,13 @@ def lag(
         share_of = {share.row(): share for item in outcome.items for share in shares(item, By(by))}
         seen = {item.group.group_id for item in outcome.items}
         refused = refused_rows(LAG_ROWS[By(by)], (each for each in outcome.failures if each.name not in seen))
-        rows, undecided = _filter((*share_of, *refused), only_lagging, least)
+        rows, undecided = _filter((*share_of, *refused), only_lagging, min_lag)
         notices = _notices(undecided)
         if not outcome.items and not outcome.failures and selection.needs_list:
             notices.append("no group matches")
         if not by_time:
             rows = first_rows(rows)
-        positions = {place for row in rows if row in share_of for place in share_of[row].positions()}
+        positions = {position for row in rows if row in share_of for position in share_of[row].positions()}
         unread, failures = await admin.find_unread(positions, isolation=level)
         ages = Ages(unread, now)
         rows = first_rows([share_of[row].row(ages) if row in share_of else row for row in rows])
@@ -138,20 +138,20 @@ def lag(
     return query_and_show(connection.settings, shape, view, query, debug=connection.debug)
 
 
-class _RowFilter:
-    """The rows that are wanted, taken batch by batch; of a ranking no more than the first ones."""
+class _RowCollector:
+    """Collects the rows to show, batch by batch; of a ranking, only the first rows are kept."""
 
     def __init__(
         self,
         columns: Iterable[Column],
         only_lagging: bool,
-        least: int | None,
+        min_lag: int | None,
         first_rows: Callable[[list[Any]], list[Any]] | None,
     ) -> None:
         from kgroups.render.store import RowStore
 
         self._only_lagging = only_lagging
-        self._least = least
+        self._min_lag = min_lag
         self._first_rows = first_rows
         self._store = RowStore(columns)
         self._best: list[Any] = []
@@ -159,7 +159,7 @@ class _RowFilter:
 
     @property
     def items(self) -> Any:
-        """A store is read as a tuple of rows is."""
+        """The rows; a RowStore is iterated like a tuple."""
         return tuple(self._best) if self._first_rows else self._store
 
     def append(self, rows: Iterable[Any]) -> None:
@@ -172,7 +172,7 @@ class _RowFilter:
         self.groups += 1
 
     def _add(self, rows: Iterable[Any], add: Callable[[Iterable[Any]], None]) -> None:
-        kept, undecided = _filter(rows, self._only_lagging, self._least)
+        kept, undecided = _filter(rows, self._only_lagging, self._min_lag)
         self.undecided += undecided
         if self._first_rows:
             self._best = self._first_rows([*self._best, *kept])
@@ -180,17 +180,17 @@ class _RowFilter:
             add(kept)
 
 
-def _names_time(names: str | None) -> bool:
-    """Whether columns to show or to sort by include lag in time."""
+def _includes_time(names: str | None) -> bool:
+    """Return whether columns to show or to sort by include the time lag."""
     folded = (name.strip().removeprefix("-").casefold().replace("-", "_") for name in (names or "").split(","))
     return any(name in _TIME_COLUMNS for name in folded)
 
 
-def _filter(rows: Iterable[LagRow], only_lagging: bool, least: int | None) -> tuple[list[Any], int]:
-    """The rows that are wanted; and how many others are left out that could be wanted, for all that is known."""
+def _filter(rows: Iterable[LagRow], only_lagging: bool, min_lag: int | None) -> tuple[list[Any], int]:
+    """Return the rows to show, and the number of omitted rows whose lag is partly unknown."""
     kept, undecided = [], 0
     for row in rows:
-        enough = least is None or (row.known_lag is not None and row.known_lag >= least)
+        enough = min_lag is None or (row.known_lag is not None and row.known_lag >= min_lag)
         if enough and (row.behind or not only_lagging):
             kept.append(row)
         elif row.unknown or row.unknown is None:

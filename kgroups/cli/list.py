@@ -78,18 +78,18 @@ def list_groups(
 
 
 def _canonical(flag: str, values: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """The words as brokers spell them.
+    """Return the values in the spelling of brokers, without duplicates.
 
-    :raises UsageError: when a word is none of ``known``.
+    :raises UsageError: if a value is not in ``known``.
     """
     from kgroups.model.groups import canonical_word
 
-    found = []
+    canonical = []
     for value in values:
-        given = [] if value == _SHOW else value.split(",")
-        for word in given:
-            name = canonical_word(word.strip(), known)
+        names = [] if value == _SHOW else value.split(",")
+        for text in names:
+            name = canonical_word(text.strip(), known)
             if name is None:
-                raise UsageError(f"{flag}: unknown value {word.strip()!r} (valid: {', '.join(known)})")
-            found.append(name)
-    return tuple(dict.fromkeys(found))
+                raise UsageError(f"{flag}: unknown value {text.strip()!r} (valid: {', '.join(known)})")
+            canonical.append(name)
+    return tuple(dict.fromkeys(canonical))

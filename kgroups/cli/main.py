@@ -49,7 +49,7 @@ add_lazy_commands(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs a command; gives its exit code. A shell that completes a command line asks by a variable."""
+    """Run a command, or the completion that a shell requests by a variable; return the exit code."""
     if instruction := os.environ.get(COMPLETE):
         from .frame.completion import complete
 
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        # Not cli.main(): that one turns a closed pipe into exit 1, which is our word for a partial answer.
+        # Not cli.main(): it turns a closed pipe into exit code 1, which means a partial failure in kgroups.
         with cli.make_context("kgroups", list(arguments), obj=tuple(arguments)) as context:
             code = cli.invoke(context)
         return code if isinstance(code, int) else 0

@@ -71,58 +71,60 @@ def remove_members(
     if not (all_members or members or instances):
         raise UsageError("no members selected: use --member ID, --instance ID, or --all-members")
     selection = chosen.selection()
-    wanted = WantedMembers(frozenset(members), frozenset(instances), all_members)
+    requested = WantedMembers(frozenset(members), frozenset(instances), all_members)
 
     async def plan(admin: GroupAdmin) -> Outcome[MemberRemoval]:
-        return await MEMBER_REMOVAL.of(admin).plan_removal(selection, wanted)
+        return await MEMBER_REMOVAL.of(admin).plan_removal(selection, requested)
 
-    async def do(admin: GroupAdmin, planned: Sequence[MemberRemoval]) -> Outcome[Any]:
+    async def apply(admin: GroupAdmin, planned: Sequence[MemberRemoval]) -> Outcome[Any]:
         items: list[RemovedMember] = []
         failures: dict[Failure, None] = {}
         remover = MEMBER_REMOVAL.of(admin)
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
-            names = tuple(sorted({leaver.group_id for leaver in part}))
+            names = tuple(sorted({removal.group_id for removal in part}))
             try:
                 found = await stop.bound(admin.describe(Selection(names)))
-                now = found or Outcome((), tuple(map(stop.not_sent, names)))
+                described = found or Outcome((), tuple(map(stop.not_sent, names)))
             except KgroupsError as error:
-                now = Outcome((), tuple(unchecked(name, error) for name in names))
-            refused = not_as_planned(part, now)
-            alone = {_key(each.removal) for each in refused}
-            going = [leaver for leaver in part if _key(leaver) not in alone]
+                described = Outcome((), tuple(unchecked(name, error) for name in names))
+            rejected = not_as_planned(part, described)
+            rejected_keys = {_key(each.removal) for each in rejected}
+            to_remove = [removal for removal in part if _key(removal) not in rejected_keys]
             journal: RemovalJournal = Journal()
             stop.watch(journal)
-            removed = await stop.bound(remover.remove_members(going, reason, journal)) or _so_far(journal, going, stop)
-            items += (*removed.items, *refused)
-            failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in refused if each.failure))))
+            removed = await stop.bound(remover.remove_members(to_remove, reason, journal)) or _so_far(
+                journal, to_remove, stop
+            )
+            items += (*removed.items, *rejected)
+            failures.update(dict.fromkeys((*removed.failures, *(each.failure for each in rejected if each.failure))))
         items.sort(key=lambda each: _key(each.removal))
         rows = (remove_member_row(each.removal, result_and_error(each.result, each.failure)) for each in items)
         return Outcome(tuple(rows), tuple(failures))
 
     def question(planned: Sequence[MemberRemoval]) -> str:
-        groups = len({leaver.group_id for leaver in planned})
+        groups = len({removal.group_id for removal in planned})
         return f"Remove {count(len(planned), 'member')} of {count(groups, 'group')}"
 
     return apply_plan(
-        connection, shape, confirmation, Operation(REMOVE_MEMBERS, plan, remove_member_row, question, do, stop=stop)
+        connection, shape, confirmation, Operation(REMOVE_MEMBERS, plan, remove_member_row, question, apply, stop=stop)
     )
 
 
-def _so_far(journal: RemovalJournal, leavers: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:
-    """What is known of a removal that a signal ended."""
+def _so_far(journal: RemovalJournal, removals: Sequence[MemberRemoval], stop: Interruption) -> Outcome[RemovedMember]:
+    """Return the known results of a removal that a signal ended."""
     from kgroups.model.operations.results import RemovedMember
     from kgroups.model.outcome import Outcome, Result
 
     items: list[RemovedMember] = []
-    for leaver in leavers:
-        group = leaver.group_id
+    for removal in removals:
+        group = removal.group_id
         known = {_key(each.removal): each for each in journal.results.get(group, ())}
         if journal.in_doubt(group):
-            items.append(RemovedMember(leaver, Result.UNKNOWN, stop.unanswered(group)))
+            items.append(RemovedMember(removal, Result.UNKNOWN, stop.unanswered(group)))
         else:
-            items.append(known.get(_key(leaver)) or RemovedMember(leaver, Result.FAILED, stop.not_sent(group)))
+            items.append(known.get(_key(removal)) or RemovedMember(removal, Result.FAILED, stop.not_sent(group)))
     return Outcome(tuple(items), tuple(dict.fromkeys(each.failure for each in items if each.failure)))
 
 
-def _key(leaver: MemberRemoval) -> tuple[str, str]:
-    return leaver.group_id, leaver.member.member_id
+def _key(removal: MemberRemoval) -> tuple[str, str]:
+    return removal.group_id, removal.member.member_id

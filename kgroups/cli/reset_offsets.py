@@ -84,7 +84,7 @@ def reset_offsets(
     restores them. Groups with members are rejected, and the others are reset. For streams groups, the input topics
     are reset.
     """
-    request, remarks = _request(chosen, topics, all_topics, scenarios, accepted)
+    request, notices = _request(chosen, topics, all_topics, scenarios, accepted)
     request = request._replace(create=create_group)
     safety.check(confirmation)
     if export:
@@ -93,7 +93,7 @@ def reset_offsets(
         if internal or all_internal:
             raise UsageError("--export cannot be combined with the deletion of internal topics")
         single = len(chosen.names) == 1 and chosen.regex is None
-        return _export(connection, shape, request, remarks, with_group=not single)
+        return _export(connection, shape, request, notices, with_group=not single)
     undo = UndoFile(undo_file, connection)
     from kgroups.model.operations.reset import PlannedOffset
     from kgroups.model.operations.results import TopicDeletion
@@ -103,21 +103,21 @@ def reset_offsets(
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset | TopicDeletion]:
         planned = await safety.plan(admin, lambda: admin.plan_reset(request))
-        planned = planned.with_failures((), remarks)
-        # An undo is watched, too: an offset that is still the one that was written proves no end of commits, because a
-        # client with nothing to read commits the same offset again, and an undo file has no times of writing.
+        planned = planned.with_failures((), notices)
+        # An undo is screened, too: an unchanged offset does not prove that commits ended, because a client with nothing
+        # to read commits the same offset again, and an undo file contains no commit times.
         planned = await safety.screen_offsets(admin, planned, execute=confirmation.execute)
         if not (internal or all_internal):
             return planned.with_items(planned.items)
         return await _with_topics(admin, planned, None if all_internal else internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion]) -> Outcome[Any]:
+    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset | TopicDeletion]) -> Outcome[Any]:
         offsets = [each for each in planned if isinstance(each, PlannedOffset)]
         topics = [each for each in planned if isinstance(each, TopicDeletion)]
         applied = await write_offsets(admin, offsets, undo, force=safety.force, together=safety.together)
         rows = [reset_row(each.planned, result_and_error(each.result, each.failure)) for each in applied.items]
-        undone = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
-        done = {entry.group_id for entry in offsets} - undone
+        failed = {each.planned.group_id for each in applied.items if each.result is not Result.APPLIED}
+        done = {entry.group_id for entry in offsets} - failed
         more, failures = await delete_topics(admin, topics, done, reset_topic_row, undo.stop) if topics else ([], [])
         return applied.with_items((*rows, *more)).with_failures(failures)
 
@@ -131,13 +131,13 @@ def reset_offsets(
         groups = len({entry.group_id for entry in offsets})
         return f"Write {count(len(offsets), 'offset')} of {count(groups, 'group')}{more}"
 
-    return apply_plan(connection, shape, confirmation, Operation(RESET_OFFSETS, plan, row, question, do, undo))
+    return apply_plan(connection, shape, confirmation, Operation(RESET_OFFSETS, plan, row, question, apply, undo))
 
 
 async def _with_topics(
     admin: GroupAdmin, planned: Outcome[PlannedOffset], named: tuple[str, ...] | None
 ) -> Outcome[PlannedOffset | TopicDeletion]:
-    """The plan, and behind it the internal topics of its groups that are to go: those named, else all."""
+    """Return the plan, followed by the internal topics to delete: the named ones, or all if ``named`` is ``None``."""
     from kgroups.admin.query.select_groups import Selection
     from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics
 
@@ -159,9 +159,9 @@ def _request(
     scenarios: dict[str, Any],
     accepted: tuple[str, ...],
 ) -> tuple[ResetRequest, tuple[str, ...]]:
-    """What the flags ask for, and what is to be said about it.
+    """Return the request of the options, and notices about it.
 
-    :raises UsageError: when they contradict each other, or leave open which groups, partitions or offsets are meant.
+    :raises UsageError: if options conflict, or if groups, partitions, or target offsets are not selected.
     """
     from kgroups.admin.change.reset_request import ResetRequest
     from kgroups.model.topic_scope import parse_topic_scope
@@ -174,8 +174,8 @@ def _request(
         from .frame.plan_source import plan_for, read_plan
 
         named = chosen.selection() if chosen.any_given else None
-        scenario, selection, remarks = plan_for(read_plan(value), value, named, accepted)
-        return ResetRequest(selection, scenario, scope), remarks
+        scenario, selection, notices = plan_for(read_plan(value), value, named, accepted)
+        return ResetRequest(selection, scenario, scope), notices
     if accepted:
         raise UsageError("--accept-mismatch requires --from-file")
     if not (topics or all_topics or flag == "to_group"):
@@ -184,9 +184,9 @@ def _request(
 
 
 def _export(
-    connection: ConnectionOptions, shape: Shape, request: ResetRequest, remarks: tuple[str, ...], *, with_group: bool
+    connection: ConnectionOptions, shape: Shape, request: ResetRequest, notices: tuple[str, ...], *, with_group: bool
 ) -> int:
-    """The plan on standard output, to be read by ``--from-file``."""
+    """Print the plan for ``--from-file`` to standard output; return the exit code."""
     from kgroups.model.operations.plan_file import java_csv, json_plan
     from kgroups.model.visible import escape
 
@@ -197,7 +197,7 @@ def _export(
     sources: list[Source] = []
 
     async def plan(admin: GroupAdmin) -> Outcome[PlannedOffset]:
-        planned = (await admin.plan_reset(request)).with_failures((), remarks)
+        planned = (await admin.plan_reset(request)).with_failures((), notices)
         if as_json:
             sources.append(await run_source(admin, connection, planned.items))
         return planned
@@ -207,8 +207,8 @@ def _export(
     show = escape if sys.stdout.isatty() and not as_json else str
     sys.stdout.writelines(show(line) + "\n" for line in lines)
     sys.stdout.flush()
-    if not as_json and (lost := sum(entry.after is None for entry in outcome.items)):
-        removed = count(lost, "offset is removed", "offsets are removed")
+    if not as_json and (removals := sum(entry.after is None for entry in outcome.items)):
+        removed = count(removals, "offset is removed", "offsets are removed")
         outcome = outcome.with_failures((), [f"{removed}, which CSV cannot express: use -o json"])
     print_failures(outcome)
     return outcome.exit_code

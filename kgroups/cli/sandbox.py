@@ -1,4 +1,4 @@
-"""``kgroups sandbox``: a real Kafka on this machine, to try things on."""
+"""``kgroups sandbox``: a local Kafka cluster for experiments."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
     _progress(
         "Client configurations for --command-config; the address below requires no authentication and has no ACLs:"
     )
-    for way in secure.ways:
-        _progress(f"  {secure.file(way)}")
+    for method in secure.ways:
+        _progress(f"  {secure.file(method)}")
     if secure.kerberos:
         click.echo(f"export KRB5_CONFIG={secure.kerberos.configuration}")
     return secure.sandbox
@@ -96,7 +96,7 @@ def status(name: str | None) -> None:
     if not names:
         _progress("no sandbox is running")
     for name in names:
-        click.echo(_described(Sandbox.load(name).status()))
+        click.echo(_status_text(Sandbox.load(name).status()))
 
 
 @sandbox.command("seed")
@@ -155,7 +155,7 @@ def _seed_kinds(name: str, kinds: tuple[str, ...]) -> None:
     from kgroups.sandbox.kinds import KINDS, seed_kinds
 
     seed_kinds(Sandbox.load(name), tuple(dict.fromkeys(kinds)), _progress)
-    _say_what_they_show(group for kind in kinds for group in KINDS[kind].groups)
+    _print_groups(group for kind in kinds for group in KINDS[kind].groups)
 
 
 def _seed_world(name: str) -> None:
@@ -163,14 +163,14 @@ def _seed_world(name: str) -> None:
     from kgroups.sandbox.seed import seed_world
     from kgroups.sandbox.seed_data import known_groups, lacking_groups
 
-    found = Sandbox.load(name)
-    seed_world(found, _progress)
-    _say_what_they_show(known_groups(found.version))
-    for group, reason in lacking_groups(found.version).items():
+    loaded = Sandbox.load(name)
+    seed_world(loaded, _progress)
+    _print_groups(known_groups(loaded.version))
+    for group, reason in lacking_groups(loaded.version).items():
         _progress(f"{group} is not there: {reason}")
 
 
-def _say_what_they_show(groups: Iterable[KnownGroup | KindGroup]) -> None:
+def _print_groups(groups: Iterable[KnownGroup | KindGroup]) -> None:
     from kgroups.render.cells import escape
 
     rows = [("GROUP", "STATE", "MEMBERS", "WHAT IT SHOWS")]
@@ -180,7 +180,7 @@ def _say_what_they_show(groups: Iterable[KnownGroup | KindGroup]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _described(status: Status) -> str:
+def _status_text(status: Status) -> str:
     state = status.state
     lines = [f"{state.name}: Kafka {state.version} at {state.bootstrap}"]
     lines += [

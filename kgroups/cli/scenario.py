@@ -1,4 +1,4 @@
-"""Where offsets are to go, and which: the flags of a reset, and what they mean."""
+"""The scenario and scope options of a reset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PlainInt(click.IntRange):
-    """An integer of ASCII digits, as in plan files and Kafka's tools: without ``1_000`` and other digits."""
+    """An integer of ASCII digits, as in plan files and Kafka's tools; ``1_000`` and other digits are rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, str) and not re.fullmatch(r"[+-]?[0-9]+", value):
@@ -80,16 +80,16 @@ _SCOPE = (
 
 
 def scenario_options(command: Any) -> Any:
-    """The command gets ``topics`` and ``all_topics``, and one value for each scenario, for :func:`one_scenario`."""
+    """Add the options; the command gets ``topics``, ``all_topics``, and the scenarios for :func:`one_scenario`."""
     for option in reversed((*_SCOPE, *_SCENARIOS)):
         command = option(command)
     return command
 
 
 def one_scenario(scenarios: dict[str, Any]) -> tuple[str, Any]:
-    """The one flag that is given, by its name in Python, and its value.
+    """Return the only given scenario: the name of its parameter, and its value.
 
-    :raises UsageError: when it is none, or more.
+    :raises UsageError: if no scenario is given, or several.
     """
     flags = {name: f"--{name.replace('_', '-')}" for name in scenarios}
     given = [(name, value) for name, value in scenarios.items() if value is not None and value is not False]
@@ -101,9 +101,9 @@ def one_scenario(scenarios: dict[str, Any]) -> tuple[str, Any]:
 
 
 def scenario_of(flag: str, value: Any) -> Scenario:
-    """What a flag means; ``from_file`` is not one of them: a file says more than where to.
+    """Return the scenario of an option, except ``from_file``, whose file also selects groups and partitions.
 
-    :raises UsageError: when its value cannot be.
+    :raises UsageError: if the value is invalid.
     """
     from kgroups.model.operations import reset
 
@@ -125,7 +125,10 @@ def scenario_of(flag: str, value: Any) -> Scenario:
 
 
 def _moment(flag: str, text: str) -> int:
-    """:raises UsageError: when it is none, or is still to come."""
+    """Parse a time or a duration; return milliseconds since 1970.
+
+    :raises UsageError: if it is invalid, or in the future.
+    """
     from kgroups.model.moments import parse_duration, parse_moment
 
     now = time.time_ns() // 1_000_000

@@ -1,1 +1,1 @@
-"""The command that checks groups against limits."""
+"""``kgroups check``: check groups against limits."""

@@ -89,14 +89,14 @@ def check(
         enable_gc()
     more = _read(rules)
     sampling = partial(Sampling, limits, more, window, samples)
-    judged = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
+    checker = Checker(connection, _selection(chosen, more), Isolation[isolation.upper()], sampling)
     until = time.monotonic() + (wait or 0)
     while True:
-        over = time.monotonic() + interval > until
+        last = time.monotonic() + interval > until
         try:
-            report = judged.report()
+            report = checker.report()
         except (ClusterUnreachable, DeadlineExceeded):
-            if wait is None or over:
+            if wait is None or last:
                 raise
         else:
             if report.severity == 0 or time.monotonic() + interval > until:
@@ -104,12 +104,12 @@ def check(
         time.sleep(interval)
     from kgroups.render.health import write_report
 
-    write_report(report, output, sys.stdout, judged.cluster_id)
+    write_report(report, output, sys.stdout, checker.cluster_id)
     return int(report.severity)
 
 
 class Checker:
-    """The groups that are meant, and what is expected of each."""
+    """Checks the selected groups against what is expected of them."""
 
     def __init__(
         self,
@@ -125,25 +125,29 @@ class Checker:
         self.cluster_id: str | None = None
 
     def report(self) -> Report:
-        """Looks once, or where a trend is asked for, several times in the window."""
+        """Return the report of one sample, or for a trend, of several samples in the window."""
         sampling = self._sampling()
         if sampling.in_batches:
-            self._judge_in_batches(sampling)
+            self._check_in_batches(sampling)
             return sampling.report(int(time.time() * 1000))
-        for wanted in sampling.planned():
-            time.sleep(wanted.pause)
-            sampling.add(self._look(wanted))
+        for sample in sampling.planned():
+            time.sleep(sample.pause)
+            sampling.add(self._sample(sample))
         if unproven := sampling.unproven():
-            proofs = self._proofs({at for places in unproven.values() for at in places.values()})
+            proofs = self._proofs({position for positions in unproven.values() for position in positions.values()})
             sampling.prove(
                 {
-                    name: {place: proofs[at] for place, at in places.items() if at in proofs}
-                    for name, places in unproven.items()
+                    name: {
+                        topic_partition: proofs[position]
+                        for topic_partition, position in positions.items()
+                        if position in proofs
+                    }
+                    for name, positions in unproven.items()
                 }
             )
         return sampling.report(int(time.time() * 1000))
 
-    def _judge_in_batches(self, sampling: Sampling) -> None:
+    def _check_in_batches(self, sampling: Sampling) -> None:
         from kgroups.admin.observe import observe_in_batches
         from kgroups.model.outcome import Outcome
 
@@ -157,7 +161,7 @@ class Checker:
         _, self.cluster_id = run_query(self._connection.settings, query, debug=self._connection.debug)
 
     def _proofs(self, positions: Collection[Position]) -> dict[Position, Proof]:
-        """Whether a record is unread at each; unknown where the cluster does not answer any more."""
+        """Return whether each position has an unread record; unknown if the cluster does not respond any more."""
         from kgroups.admin.observe import find_proofs
         from kgroups.model.health.findings import Proof
 
@@ -173,7 +177,7 @@ class Checker:
             return dict.fromkeys(positions, Proof(None, f"unread records are unknown: {error}"))
         return dict(outcome.items)
 
-    def _look(self, wanted: Sample) -> Outcome[Seen]:
+    def _sample(self, sample: Sample) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
         from ..frame.run_query import run_query
@@ -184,9 +188,9 @@ class Checker:
                 admin,
                 self._selection,
                 isolation=self._isolation,
-                with_ages=wanted.with_ages,
-                with_commit_times=wanted.with_commit_times,
-                with_outsiders=wanted.with_outsiders,
+                with_ages=sample.with_ages,
+                with_commit_times=sample.with_commit_times,
+                with_outsiders=sample.with_outsiders,
             ),
             debug=self._connection.debug,
         )
@@ -208,7 +212,7 @@ def _read(path: Path | None) -> tuple[Rule, ...]:
 
 
 def _selection(chosen: GroupOptions, rules: tuple[Rule, ...]) -> Selection:
-    """The chosen groups; where none is, those that the rules are about."""
+    """Return the selected groups; without a selection, the groups that the rules name."""
     import re
     from fnmatch import translate
 

@@ -1,4 +1,4 @@
-"""What is expected of groups: the flags of ``check``."""
+"""The options of ``check`` for what is expected of groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _option(check: Check) -> Callable[[F], F]:
-    """Return the option of a check, named as its field."""
+    """Return the option of a check; its parameter has the name of the field."""
     flag = check.flag
     options: dict[str, Any] = {"help": flag.help, "metavar": flag.metavar, "multiple": flag.repeated}
     if flag.kind is int:
@@ -29,7 +29,7 @@ def _option(check: Check) -> Callable[[F], F]:
 
 
 def expectation_options(command: F) -> F:
-    """The command gets ``limits``, a :class:`kgroups.model.health.limits.Limits`."""
+    """Add an option for each check; the command gets ``limits``, a :class:`kgroups.model.health.limits.Limits`."""
     return grouped_options(command, tuple(map(_option, CHECKS)), "limits", _limits)
 
 
@@ -44,7 +44,10 @@ def _limits(**values: Any) -> Limits:
 
 
 def _read(check: Check, value: Any) -> Any:
-    """:raises UsageError: when the value of the flag is none."""
+    """Parse the value of an option.
+
+    :raises UsageError: if it is invalid.
+    """
     try:
         return (check.read_flag or check.read)(value)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""``kgroups config``: what was understood of the settings, and whether a cluster can be reached by them."""
+"""``kgroups config``: the effective settings, and a test of the connection."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def check(connection: ConnectionOptions, shape: Shape) -> int:
         CheckRow(each.origin, each.key, Result.UNDERSTOOD, None, f"{each.value}: {each.meaning}")
         for each in connection.effective_settings
     ]
-    results: list[Any] = []  # handed over, as in answer.put
+    results: list[Any] = []  # appended, not returned: see run_query
 
     async def query() -> None:
         results.append(await check_connection(connection.settings, print_exchange if connection.debug else None))

@@ -1,1 +1,1 @@
-"""The command that serves metrics to Prometheus."""
+"""``kgroups exporter``: metrics for Prometheus."""

@@ -73,19 +73,19 @@ def exporter(
         return _print_dashboard()
     enable_gc()
     host, port = _address(listen)
-    looks = Poller(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], with_time, max_age)
-    server = _serve(looks, host, port, by == "partition")
+    poller = Poller(connection, chosen.selection(all_by_default=True), Isolation[isolation.upper()], with_time, max_age)
+    server = _serve(poller, host, port, by == "partition")
     click.echo(f"kgroups: serving http://{host}:{server}/metrics", err=True)
     threading.Event().wait()
     return EXIT_OK
 
 
-MOST_MISSING = 100_000
-"""Groups that are remembered without being seen."""
+MAX_MISSING = 100_000
+"""Maximum number of missing groups to remember."""
 
 
 class Poller:
-    """The cluster, looked at when it is scraped; scrapes that come together share a look."""
+    """Polls the cluster when it is scraped; simultaneous scrapes share a poll."""
 
     def __init__(
         self, connection: ConnectionOptions, selection: Selection, isolation: Isolation, with_time: bool, max_age: float
@@ -104,22 +104,22 @@ class Poller:
         self._partitions: dict[GroupId, int] = {}
         self._last: tuple[float, Scrape] | None = None
 
-    def newest(self) -> Scrape:
-        """A look that is no older than ``max_age``."""
+    def latest(self) -> Scrape:
+        """Return the result of a poll that is at most ``max_age`` seconds old."""
         with self._lock:
             if self._last is None or time.monotonic() - self._last[0] > self._max_age:
-                self._last = None  # what it holds is not needed while the next one is made
-                scrape = self._look()
+                self._last = None  # frees its memory during the next poll
+                scrape = self._poll()
                 self._last = time.monotonic(), scrape
             return self._last[1]
 
-    def _look(self) -> Scrape:
+    def _poll(self) -> Scrape:
         from kgroups.render.metrics import Scrape
 
         began = time.monotonic()
         self._scrapes += 1
         try:
-            outcome = self._ask()
+            outcome = self._query()
         except KgroupsError:
             self._failures["cluster"] += 1
             seen: tuple[Seen, ...] = ()
@@ -134,7 +134,7 @@ class Poller:
         counts = {each.offsets.group.group_id: self._rebalances.count(each.offsets.group.group_id) for each in seen}
         return Scrape(seen, counts, up, seconds, self._scrapes, dict(self._failures), missing)
 
-    def _ask(self) -> Outcome[Seen]:
+    def _query(self) -> Outcome[Seen]:
         from kgroups.admin.observe import observe
 
         from ..frame.run_query import run_query
@@ -148,17 +148,17 @@ class Poller:
         return outcome
 
     def _missing(self, outcome: Outcome[Seen]) -> Mapping[GroupId, int]:
-        """The groups that may be there and were not described, with their partitions, as far as they were ever seen."""
+        """Return the groups that may exist but were not described, with the last known number of partitions."""
         from ..frame.unanswered import unanswered
 
         seen = {each.offsets.group.group_id: max(1, _partitions(each.offsets)) for each in outcome.items}
         named = unanswered(outcome.failures)
         missing = self._partitions.keys() if named is None else named
-        kept = {name: self._partitions.get(name, 1) for name in missing if name not in seen}
-        for name in list(kept)[MOST_MISSING:]:  # while a broker is down, groups that are gone cannot be told apart
-            del kept[name]
-        self._partitions = {**seen, **kept}
-        return kept
+        remembered = {name: self._partitions.get(name, 1) for name in missing if name not in seen}
+        for name in list(remembered)[MAX_MISSING:]:  # while a broker is down, deleted groups are indistinguishable
+            del remembered[name]
+        self._partitions = {**seen, **remembered}
+        return remembered
 
     def _count(self, outcome: Outcome[Seen], missing: Mapping[GroupId, int]) -> None:
         for each in outcome.items:
@@ -175,34 +175,34 @@ def _partitions(offsets: GroupOffsets) -> int:
 
 
 class Collector:
-    """What Prometheus's client asks at each scrape."""
+    """The collector that Prometheus's client library calls at each scrape."""
 
-    def __init__(self, looks: Poller, partitions: bool) -> None:
-        self._looks = looks
+    def __init__(self, poller: Poller, partitions: bool) -> None:
+        self._poller = poller
         self._partitions = partitions
 
     def describe(self) -> Iterator[Metric]:
-        """Nothing: else the client would collect once to know the names, before anybody asked."""
+        """Return nothing; otherwise the client library would poll once at the start, for the names."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
         from kgroups.render.metrics import families
 
-        return families(self._looks.newest(), partitions=self._partitions)
+        return families(self._poller.latest(), partitions=self._partitions)
 
 
-def _serve(looks: Poller, host: str, port: int, partitions: bool) -> int:
-    """Serves on threads of their own; gives the port.
+def _serve(poller: Poller, host: str, port: int, partitions: bool) -> int:
+    """Serve on other threads; return the port.
 
-    :raises MissingPackage: without the extra.
-    :raises UsageError: when it cannot listen there.
+    :raises MissingPackage: if the extra ``exporter`` is not installed.
+    :raises UsageError: if the address cannot be bound.
     """
     try:
         from prometheus_client import CollectorRegistry
     except ImportError:
         raise MissingPackage("kgroups exporter needs prometheus-client: pip install 'kgroups[exporter]'") from None
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Collector(looks, partitions))
+    registry.register(Collector(poller, partitions))
     from .server import serve
 
     try:
@@ -212,7 +212,10 @@ def _serve(looks: Poller, host: str, port: int, partitions: bool) -> int:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """:raises UsageError: for what is no HOST:PORT. Port 0 is any that is free."""
+    """Parse HOST:PORT; port 0 selects any free port.
+
+    :raises UsageError: if it has another form.
+    """
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdigit() and int(port) < 65536):
         raise UsageError(f"--listen: {text!r} is not HOST:PORT")

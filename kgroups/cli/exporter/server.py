@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 PATHS = ("/metrics", "/")
 
 CONNECTIONS = 16
-"""Connections that are served at a time, each by a thread. Another one is closed at once: Prometheus scrapes again."""
+"""Maximum number of connections, each with a thread. Further ones are closed at once: Prometheus scrapes again."""
 
 REQUEST_SECONDS = 5.0
-"""Time that a whole request may take to arrive."""
+"""Time limit for a whole request to arrive."""
 
 RESPONSE_SECONDS = 30.0
-"""Time that a whole response may take to be read by the client."""
+"""Time limit for the client to read a whole response."""
 
 App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def serve(registry: CollectorRegistry, host: str, port: int) -> int:
-    """Serve on threads of its own, and return the port.
+    """Serve on other threads; return the port.
 
-    :raises OSError: when it cannot listen there.
+    :raises OSError: if the address cannot be bound.
     """
     from prometheus_client import make_wsgi_app
 
@@ -42,7 +42,7 @@ def serve(registry: CollectorRegistry, host: str, port: int) -> int:
 
 
 def only_metrics(app: App) -> App:
-    """Answer 404 for any path but :data:`PATHS`: Prometheus's own app serves metrics at each."""
+    """Respond with 404 to paths other than :data:`PATHS`: Prometheus's app serves metrics at every path."""
 
     def filtered(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if environ.get("PATH_INFO") not in PATHS:
@@ -62,7 +62,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(*arguments)
 
     def server_bind(self) -> None:
-        # Not HTTPServer's, which looks up the host's name: that may take long.
+        # Not HTTPServer's method, which resolves the host name: that may take long.
         socket.socket.bind(self.socket, self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
@@ -85,7 +85,7 @@ class _Server(ThreadingMixIn, WSGIServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: clients come and go, and a failed look is a sample of its own."""
+        """Print nothing: clients may disconnect at any time, and a failed poll is a metric."""
 
 
 def _server_class(host: str) -> type[_Server]:
@@ -94,40 +94,40 @@ def _server_class(host: str) -> type[_Server]:
 
 
 class _Handler(WSGIRequestHandler):
-    """Reads one request in bounded time."""
+    """Reads one request within the time limits."""
 
     def setup(self) -> None:
         super().setup()
         self.rfile.close()
-        self.rfile = io.BufferedReader(_Arriving(self.request, time.monotonic() + REQUEST_SECONDS))
+        self.rfile = io.BufferedReader(_DeadlineReader(self.request, time.monotonic() + REQUEST_SECONDS))
 
     def handle(self) -> None:
         try:
             super().handle()
-        except OSError:  # it sent no whole request, or read no whole response, in time; or it left
+        except OSError:  # request or response incomplete in time, or the client disconnected
             self.close_connection = True
 
     def get_environ(self) -> dict[str, Any]:
-        self.request.settimeout(RESPONSE_SECONDS)  # the request has arrived; sendall() takes no longer in all
+        self.request.settimeout(RESPONSE_SECONDS)  # the request has arrived; this limits sendall() as a whole
         return super().get_environ()
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log nothing."""
 
 
-class _Arriving(io.RawIOBase):
-    """A socket that is read until a moment, however slowly its bytes come."""
+class _DeadlineReader(io.RawIOBase):
+    """A socket that is read until a deadline, however slowly the bytes arrive."""
 
-    def __init__(self, connection: socket.socket, until: float) -> None:
+    def __init__(self, connection: socket.socket, deadline: float) -> None:
         self._connection = connection
-        self._until = until
+        self._deadline = deadline
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        left = self._until - time.monotonic()
-        if left <= 0:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError("the request took too long to arrive")
-        self._connection.settimeout(left)
+        self._connection.settimeout(remaining)
         return self._connection.recv_into(buffer)

@@ -1,1 +1,1 @@
-"""What every command needs: options, queries, plans, results, and exit codes."""
+"""The parts that commands share: options, queries, plans, results, and exit codes."""

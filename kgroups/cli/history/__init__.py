@@ -1,4 +1,4 @@
-"""``kgroups history``: what was, from ``__consumer_offsets``. Each subcommand in a file."""
+"""``kgroups history``: collect and query the history in ``__consumer_offsets``."""
 
 from __future__ import annotations
 

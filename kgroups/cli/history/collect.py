@@ -54,13 +54,13 @@ def collect(
     from kgroups.pipeline.load.store import Store
 
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records)
-    done = run(engine.open(short=interval is None), Store(store), plan, _tell)
+    total = run(engine.open(short=interval is None), Store(store), plan, _print_line)
     click.echo(
-        f"{done.records:,} records in {done.batches} batches, {done.seconds:.1f} s; {done.behind:,} offsets behind",
+        f"{total.records:,} records in {total.batches} batches, {total.seconds:.1f} s; {total.behind:,} offsets behind",
         err=True,
     )
     return 0
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     click.echo(f"kgroups: {line}", err=True)

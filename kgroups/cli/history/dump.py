@@ -56,12 +56,12 @@ def dump(
     if processes and parquet is None:
         raise UsageError("--processes requires --parquet: JSON lines are written by one process")
     began = time.monotonic()
-    wanted = Dump(connection.settings, TABLES[table], topic, _milliseconds(since), _milliseconds(until))
+    request = Dump(connection.settings, TABLES[table], topic, _milliseconds(since), _milliseconds(until))
     if parquet is None:
-        rows = dump_json(wanted, sys.stdout)
+        rows = dump_json(request, sys.stdout)
         sys.stdout.flush()
     else:
-        rows = dump_parquet(wanted, parquet, processes or os.cpu_count() or 1)
+        rows = dump_parquet(request, parquet, processes or os.cpu_count() or 1)
     seconds = time.monotonic() - began
     click.echo(f"kgroups: {rows:,} rows in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second", err=True)
     return 0

@@ -1,4 +1,4 @@
-"""Options of the history commands: which store, which Spark, which window of time."""
+"""Options of the history commands: store, Spark, and time window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORE_ENV = "KGROUPS_STORE"
 
 
 class Ago(click.ParamType[datetime]):
-    """A moment: ISO 8601 (UTC where it has no zone), or a time before now such as 90m, 2h, 7d."""
+    """A time: ISO 8601 (UTC without a zone), or an age such as 90m, 2h, 7d."""
 
     name = "time"
 
@@ -45,29 +45,33 @@ class Ago(click.ParamType[datetime]):
 
 
 class Engine(NamedTuple):
-    """Which Spark is to do it."""
+    """The Spark options."""
 
     master: str | None
     remote: str | None
     log: str | None
 
     def open(self, *, short: bool = True) -> Session:
-        """A session for a command of seconds, or for one that stays.
+        """Return a session.
 
-        :raises MissingPackage: when the extra is not installed.
-        :raises HistoryError: when Spark does not start.
+        :param short: whether the command runs for seconds, not continuously.
+        :raises UsageError: if both a master and a Spark Connect server are given.
+        :raises MissingPackage: if the extra is not installed.
+        :raises HistoryError: if Spark does not start.
         """
         if self.master and self.remote:
             raise UsageError("--master and --remote are mutually exclusive")
         from kgroups.pipeline.session import open_session
 
-        gc.enable()  # a command of history may stay for days, and what stands for Java's objects are cycles
+        gc.enable()  # history commands may run for days, and the proxies of Java objects are reference cycles
         return open_session(master=self.master, remote=self.remote, log=self.log, short=short)
 
 
 def need_pipeline(*packages: str) -> None:
-    """
-    :raises MissingPackage: when what history needs, or these of it, is not installed.
+    """Check that packages are installed.
+
+    :param packages: default: all packages of the extra ``pipeline`` that history imports.
+    :raises MissingPackage: if one is missing.
     """
     from importlib.util import find_spec
 
@@ -106,7 +110,7 @@ until_option = click.option("--until", type=Ago(), metavar="TIME", help="End tim
 
 
 def engine_options(command: F) -> F:
-    """Which Spark. The command gets ``engine``, an :class:`Engine`."""
+    """Add the Spark options; the command gets ``engine``, an :class:`Engine`."""
     for option in reversed(_ENGINE):
         command = option(command)
     inner = command

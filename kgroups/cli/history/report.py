@@ -40,7 +40,7 @@ def report(engine: Engine, store: str, since: datetime, until: datetime | None, 
     need_pipeline("pyspark", "pyarrow", "numpy", "pandas", "plotly")
     from kgroups.pipeline.report.file import check_target
 
-    check_target(output, force)  # before Spark takes its time
+    check_target(output, force)  # before Spark starts, which takes seconds
     from kgroups.pipeline.jobs.report import run_report
 
     path = run_report(engine.open(), store, since, until or datetime.now(UTC), output, force)

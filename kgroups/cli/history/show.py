@@ -1,4 +1,4 @@
-"""``kgroups history show`` and its shorthands, and ``sql``: tables of the past."""
+"""``kgroups history show``, its shorthands, and ``sql``: tables of the store."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def _show(
     if table not in NAMES:
         raise UsageError(f"there is no table {table!r}; there are {', '.join(NAMES)}")
     _ = shape.format
-    wanted = Wanted(table, groups, topics, since, until or datetime.now(UTC), limit)
-    return _print(rows_of(engine.open(), store, wanted), table, shape)
+    request = Wanted(table, groups, topics, since, until or datetime.now(UTC), limit)
+    return _print(rows_of(engine.open(), store, request), table, shape)
 
 
 def _print(frame: Frame, name: str, shape: Shape) -> int:

@@ -1,4 +1,4 @@
-"""``kgroups history compact`` and ``expire``: the store's upkeep."""
+"""``kgroups history compact`` and ``expire``: maintenance of the store."""
 
 from __future__ import annotations
 

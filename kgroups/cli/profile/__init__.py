@@ -1,4 +1,4 @@
-"""``kgroups profile``: the named clusters of the user's config file."""
+"""``kgroups profile``: the profiles of the configuration file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The live table of groups."""
+"""``kgroups watch``: a live table of groups."""

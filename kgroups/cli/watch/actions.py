@@ -1,4 +1,4 @@
-"""What the keys of the live table do."""
+"""The keys of the live table, and what they do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST = 100
 
 
 class Controls:
-    """How the table is sorted and filtered, as the keys have said so far."""
+    """How the table is sorted and filtered, according to the keys pressed so far."""
 
     def __init__(self) -> None:
         self.order = Order.LAG

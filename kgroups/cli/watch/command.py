@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from .actions import Controls
 
 _FRAME = 0.2
-"""Seconds between two looks at whether there is something new to show."""
+"""Seconds between two checks for a new refresh to show."""
 
 
 class Tick(NamedTuple):
-    """One look: its number from 1, its time in milliseconds since 1970, and what it came to."""
+    """One refresh: its number from 1, its time in milliseconds since 1970, and its result."""
 
     number: int
     at: int
@@ -44,13 +44,13 @@ class Tick(NamedTuple):
 
 
 class End(Enum):
-    """There is nothing more to come."""
+    """The end of the refreshes."""
 
     OVER = 1
 
 
 OVER = End.OVER
-News = Tick | BaseException | End
+Event = Tick | BaseException | End
 
 
 @click.command("watch")
@@ -80,7 +80,7 @@ def watch(
 
 
 class Ticks:
-    """Looks at the groups, one after the other, each begun an interval after the one before."""
+    """Polls the groups; each refresh begins an interval after the previous one began."""
 
     def __init__(
         self,
@@ -98,26 +98,27 @@ class Ticks:
         self._stop = threading.Event()
 
     def __iter__(self) -> Iterator[Tick]:
-        """
-        :raises KgroupsError: when the first look has no answer at all; later ones tell it as their failure.
+        """Yield refreshes.
+
+        :raises KgroupsError: if the first poll fails as a whole; later refreshes contain it as a failure.
         """
         from kgroups.model.watch.watching import Watch
 
         from ..frame.unanswered import unanswered
 
-        watched = Watch()
+        watch_state = Watch()
         for number in itertools.count(1):
             began = time.monotonic()
-            outcome = self._look(first=number == 1)
+            outcome = self._poll(first=number == 1)
             at = int(time.time() * 1000)
-            yield Tick(number, at, watched.add(at, outcome.items, unanswered(outcome.failures)), outcome.failures)
+            yield Tick(number, at, watch_state.add(at, outcome.items, unanswered(outcome.failures)), outcome.failures)
             if number == self._count or self._stop.wait(max(0.0, began + self._interval - time.monotonic())):
                 return
 
     def stop(self) -> None:
         self._stop.set()
 
-    def _look(self, *, first: bool) -> Outcome[GroupOffsets]:
+    def _poll(self, *, first: bool) -> Outcome[GroupOffsets]:
         from kgroups.model.outcome import Failure, Outcome, Scope
 
         from ..frame.run_query import run_query
@@ -147,28 +148,28 @@ def _in_lines(ticks: Ticks) -> int:
 
 
 def _on_screen(ticks: Ticks, headline: str) -> int:
-    """Asks on a thread beside, so that keys are heard while a broker is waited for."""
+    """Poll on a second thread, so that keys are read while a poll waits for a broker."""
     from kgroups.render.watch.screen import Screen
 
     from .actions import Controls
     from .keyboard import keyboard
     from .signals import ended_by_signals
 
-    news: queue.SimpleQueue[News] = queue.SimpleQueue()
-    threading.Thread(target=_ask_into, args=(ticks, news), daemon=True).start()
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    threading.Thread(target=_poll_into, args=(ticks, events), daemon=True).start()
     controls, latest, shown = Controls(), None, None
     try:
         with ended_by_signals(), keyboard() as keys, Screen(sys.stdout) as screen:
             while not controls.done:
-                new, over = _newest(news)
+                new, over = _newest(events)
                 latest = new or latest
                 pressed = list(keys.pressed(0 if over else _FRAME))
                 for key in pressed:
                     controls.press(key)
-                wanted = latest if not controls.paused or shown is None else shown
-                if wanted is not None and (pressed or wanted is not shown):
-                    screen.show(_frame(wanted, controls, headline))
-                    shown = wanted
+                tick = latest if not controls.paused or shown is None else shown
+                if tick is not None and (pressed or tick is not shown):
+                    screen.show(_frame(tick, controls, headline))
+                    shown = tick
                 if isinstance(over, BaseException):
                     raise over
                 if over:
@@ -178,20 +179,20 @@ def _on_screen(ticks: Ticks, headline: str) -> int:
     return EXIT_FAILED if latest is not None and latest.failures else EXIT_OK
 
 
-def _ask_into(ticks: Ticks, news: queue.SimpleQueue[News]) -> None:
+def _poll_into(ticks: Ticks, events: queue.SimpleQueue[Event]) -> None:
     try:
         for tick in ticks:
-            news.put(tick)
-        news.put(OVER)
-    except BaseException as error:  # raised where somebody hears it
-        news.put(error)
+            events.put(tick)
+        events.put(OVER)
+    except BaseException as error:  # raised again by the main thread
+        events.put(error)
 
 
-def _newest(news: queue.SimpleQueue[News]) -> tuple[Tick | None, End | BaseException | None]:
-    """The last look that came, if one has; and how it ended, if it has."""
+def _newest(events: queue.SimpleQueue[Event]) -> tuple[Tick | None, End | BaseException | None]:
+    """Return the newest refresh, if there is one, and the end or the error, if the polls have ended."""
     newest: Tick | None = None
-    while not news.empty():
-        new = news.get()
+    while not events.empty():
+        new = events.get()
         if not isinstance(new, Tick):
             return newest, new
         newest = new

@@ -1,4 +1,4 @@
-"""Single keys from a terminal, while something else goes on."""
+"""Read single keys from a terminal, without blocking the display."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ERASE = ("\x7f", "\x08")
 
 
 class Keyboard:
-    """What is typed; nothing where there is no terminal to type at."""
+    """The pressed keys; none if standard input is not a terminal."""
 
     def __init__(self, descriptor: int | None) -> None:
         self._descriptor = descriptor
 
     def pressed(self, seconds: float) -> Iterator[str]:
-        """The keys that are pressed in that time, which ends with the first of them; an arrow is no key."""
+        """Wait for at most this time and yield the first pressed keys; ignore escape sequences (arrows)."""
         if self._descriptor is None:
             select.select([], [], [], seconds)
             return
@@ -32,7 +32,7 @@ class Keyboard:
         if not ready:
             return
         data = self._read(self._descriptor)
-        if not data:  # the terminal is gone; who does not have it as its own is sent no signal
+        if not data:  # the terminal is gone; the kernel sends SIGHUP only to processes that it controls
             self._descriptor = None
             os.kill(os.getpid(), signal.SIGHUP)
         text = data.decode("utf-8", "ignore")
@@ -50,7 +50,7 @@ class Keyboard:
 
 @contextmanager
 def keyboard() -> Iterator[Keyboard]:
-    """Keys come as they are pressed while this is open, and are not shown; Ctrl-C stays what it is."""
+    """Read keys without Enter and without echo inside the block; Ctrl-C still interrupts."""
     if not sys.stdin.isatty():
         yield Keyboard(None)
         return
@@ -60,5 +60,5 @@ def keyboard() -> Iterator[Keyboard]:
     try:
         yield Keyboard(descriptor)
     finally:
-        with suppress(termios.error):  # of a terminal that is gone
+        with suppress(termios.error):  # the terminal is gone
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -1,4 +1,4 @@
-"""Signals that end a process, for what has changed the terminal and must first put it back."""
+"""Signals that end the process, after the state of the terminal is restored."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(BaseException):
-    """The process was told to end."""
+    """The process received a signal to end."""
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise :class:`Ended` inside the block; once that is left, the process ends by the signal.
+    """Raise :class:`Ended` in the block on SIGTERM and SIGHUP; after the block, end the process by the signal.
 
-    A signal that is ignored (``nohup``) stays ignored.
+    An ignored signal (``nohup``) stays ignored.
     """
     received: list[int] = []
     before = {each: signal.getsignal(each) for each in _ENDING if signal.getsignal(each) is signal.SIG_DFL}
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         for each in before:
-            signal.signal(each, signal.SIG_IGN)  # a second one is not to disturb what the first one set off
+            signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
         received.append(number)
         raise Ended
 
     for each in before:
-        signal.signal(each, hear)
+        signal.signal(each, handle)
     try:
         yield
     finally:

@@ -95,7 +95,7 @@ def test_exporter_hung_broker_keeps_other_groups(serve: Callable, world: Callabl
     looks = Poller(
         ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, 0.0
     )
-    assert [each.offsets.group.group_id for each in looks.newest().seen] == ANSWERING
+    assert [each.offsets.group.group_id for each in looks.latest().seen] == ANSWERING
 
 
 def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve: Callable) -> None:

@@ -157,7 +157,7 @@ def test_exporter_counts_rebalances_and_scrapes(served: Any) -> None:
 
 def test_exporter_concurrent_scrapes_share_one_poll(served: Any) -> None:
     looks = looks_at(served.bootstrap, max_age=3600)
-    assert looks.newest() is looks.newest()
+    assert looks.latest() is looks.latest()
 
 
 def test_exporter_unreachable_cluster_is_down(served: Any) -> None:
@@ -189,22 +189,22 @@ def test_exporter_forgets_deleted_groups_while_others_fail(served: Any) -> None:
     for at in range(30):
         name = f"passing-{at}"
         served.world.group(name, 0, commits={("orders", 0): 1})
-        looks.newest()
+        looks.latest()
         del served.world.groups[name]
-    looks.newest()
+    looks.latest()
     assert looks._rebalances.names == {"busy", 'odd"\\\n'}
     assert set(looks._partitions) == {"busy", 'odd"\\\n'}
 
 
 def test_exporter_memory_is_bounded_while_a_broker_is_down(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporter, "MOST_MISSING", 5)
+    monkeypatch.setattr(exporter, "MAX_MISSING", 5)
     looks = looks_at(served.bootstrap)
-    looks.newest()
+    looks.latest()
     served.fake.brokers[1].fault("ListGroups", close)
     for at in range(20):
         name = f"passing-{at}"
         served.world.group(name, 0, commits={("orders", 0): 1})
-        looks.newest()
+        looks.latest()
         del served.world.groups[name]
     assert len(looks._rebalances.names) <= 1 + 5 + 1
     assert len(looks._partitions) <= 1 + 5 + 1
