@@ -1,4 +1,4 @@
-"""kgroups: Kafka consumer groups, on the command line and in Python.
+"""Manage Kafka consumer groups, on the command line and in Python.
 
 Programs import :class:`Cluster` or :class:`AsyncCluster`, and the types that these accept and return. Nothing is
 imported before it is used.
@@ -98,7 +98,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is used: the commands need none of them."""
+    """Import a public name when it is used, because the commands use none of them."""
     if name == "__version__":
         from .version import __version__
 

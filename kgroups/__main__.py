@@ -1,8 +1,8 @@
-"""``python -m kgroups``, and the commands that are installed: ``kgroups`` and those of Kafka's names."""
+"""The entry points: ``python -m kgroups``, ``kgroups``, and the replacements of Kafka's tools."""
 
 from __future__ import annotations
 
-# Not signal, which imports enum: an interrupt during that would leave a traceback.
+# Not signal, which imports enum: an interrupt during that import would print a traceback.
 import _signal as signal  # type: ignore[import-not-found]
 from collections.abc import Sequence
 
@@ -15,13 +15,13 @@ def main() -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from kgroups.cli.main import main as run  # once the collector is off
+    from kgroups.cli.main import main as run  # after the garbage collector is disabled
 
     return run(arguments)
 
 
 def _end_on_interrupt() -> None:
-    """Ctrl-C while modules are imported would leave a traceback; ``cli.frame.exit_status`` handles it again."""
+    """End the process on Ctrl-C during imports, without a traceback; ``cli.frame.exit_status`` handles it later."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 

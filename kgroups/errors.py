@@ -1,4 +1,4 @@
-"""Exceptions that kgroups raises on purpose. Each class knows the exit code it ends a command with.
+"""The exceptions of kgroups; each class has the exit code of a command that ends with it.
 
     KgroupsError                     exit
     ├── UsageError                    2    an invalid option, argument, or environment variable
@@ -34,7 +34,7 @@ from typing import Self
 
 
 class Reason(StrEnum):
-    """Why something failed, for programs: messages may change, these values do not. New values may be added."""
+    """The reason of a failure, for programs: messages may change, these values do not; new values may be added."""
 
     # Connections.
     NAME_NOT_RESOLVED = "name_not_resolved"
@@ -121,12 +121,12 @@ class KgroupsError(Exception):
         return str(self.args[0]) if self.args else ""
 
     def at(self, peer: str) -> Self:
-        """Name the peer, unless it is named already."""
+        """Set the peer unless it is already set."""
         self.peer = self.peer or peer
         return self
 
     def within(self, context: str) -> Self:
-        """Put what was under way in front of the message."""
+        """Prefix the message with what was in progress."""
         self.args = (f"{context}: {self.text}",)
         return self
 
@@ -252,12 +252,13 @@ class UndecodableRecord(RemoteProtocolError):
         group: str | None = None,
         value_version: int | None = None,
     ) -> None:
-        """
-        :param cause: what is wrong, in a few words; or what it is instead, a transaction marker.
+        """Describe the record.
+
+        :param cause: a short reason, or what the record is instead, such as a transaction marker.
         :param record_type: the type ID, which may be unknown; ``None`` if the key has none.
-        :param name: of the record type, if it is known.
-        :param group: if the key was decoded.
-        :param value_version: if the value has one.
+        :param name: the name of the record type, if it is known.
+        :param group: the group, if the key was decoded.
+        :param value_version: the version of the value, if it has one.
         """
         super().__init__(cause)
         self.cause = cause

@@ -1,3 +1,3 @@
-"""The version of the package. Nothing is imported here, so that every layer may import it."""
+"""The version of the package; this module imports nothing, so every layer can import it."""
 
 __version__ = "0.1.0"

@@ -92,18 +92,20 @@ def delete(
         )
         return await _with_topics(admin, screened, all_internal)
 
-    async def do(admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion]) -> Outcome[Any]:
-        groups = [doomed for doomed in planned if isinstance(doomed, GroupDeletion)]
-        topics = [doomed for doomed in planned if isinstance(doomed, TopicDeletion)]
+    async def apply(admin: GroupAdmin, planned: Sequence[GroupDeletion | TopicDeletion]) -> Outcome[Any]:
+        groups = [item for item in planned if isinstance(item, GroupDeletion)]
+        topics = [item for item in planned if isinstance(item, TopicDeletion)]
         deleted = await delete_in_chunks(admin, groups, undo, force=safety.force, together=safety.together)
         results = {each.group_id: result_and_error(each.result, each.failure) for each in deleted.items}
-        rows = [delete_row(doomed, results[doomed.group.group_id]) for doomed in groups]
-        gone = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
-        more, refused = await delete_topics(admin, topics, gone, delete_topic_row, undo.stop) if topics else ([], [])
+        rows = [delete_row(item, results[item.group.group_id]) for item in groups]
+        deleted_groups = [each.group_id for each in deleted.items if each.result is Result.APPLIED]
+        more, refused = (
+            await delete_topics(admin, topics, deleted_groups, delete_topic_row, undo.stop) if topics else ([], [])
+        )
         return Outcome((*rows, *more), (*deleted.failures, *refused))
 
-    def row(doomed: GroupDeletion | TopicDeletion) -> Any:
-        return delete_topic_row(doomed) if isinstance(doomed, TopicDeletion) else delete_row(doomed)
+    def row(item: GroupDeletion | TopicDeletion) -> Any:
+        return delete_topic_row(item) if isinstance(item, TopicDeletion) else delete_row(item)
 
     def question(planned: Sequence[GroupDeletion | TopicDeletion]) -> str:
         groups = [each for each in planned if isinstance(each, GroupDeletion)]
@@ -112,11 +114,11 @@ def delete(
         offsets = sum(len(each.commits) for each in groups)
         return f"Delete {count(len(groups), 'group')} with {count(offsets, 'offset')}{more}"
 
-    return apply_plan(connection, shape, confirmation, Operation(DELETE, plan, row, question, do, undo))
+    return apply_plan(connection, shape, confirmation, Operation(DELETE, plan, row, question, apply, undo))
 
 
 async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) -> Outcome[GroupDeletion]:
-    """The groups of which all committed offsets are seen; each of the others is a failure."""
+    """Return the groups whose committed offsets are all visible; each other group is a failure."""
     from kgroups.model.groups import GroupType
 
     seen = {
@@ -130,17 +132,17 @@ async def _without_hidden(admin: GroupAdmin, planned: Outcome[GroupDeletion]) ->
 async def _with_topics(
     admin: GroupAdmin, planned: Outcome[GroupDeletion], all_internal: bool
 ) -> Outcome[GroupDeletion | TopicDeletion]:
-    """The groups, and where they are to go too, behind them their internal topics; else it is said that these stay."""
+    """Add the internal topics after the groups if they are deleted, too; otherwise, add notices that they are kept."""
     from kgroups.model.groups import GroupType
 
-    groups = [doomed.group for doomed in planned.items if doomed.group.type == GroupType.STREAMS]
-    whole: Outcome[GroupDeletion | TopicDeletion] = planned.with_items(planned.items)
+    groups = [item.group for item in planned.items if item.group.type == GroupType.STREAMS]
+    without_topics: Outcome[GroupDeletion | TopicDeletion] = planned.with_items(planned.items)
     if not groups:
-        return whole
+        return without_topics
     from kgroups.model.operations.internal_topics import NO_WAY_BACK, doomed_topics, kept_remarks
 
     if not all_internal:
-        return whole.with_failures((), kept_remarks(groups))
+        return without_topics.with_failures((), kept_remarks(groups))
     topics = await exclude_shared_topics(admin, doomed_topics(groups))
     items: list[GroupDeletion | TopicDeletion] = [*planned.items, *topics.items]
     return planned.with_items(items).with_failures(

@@ -76,7 +76,7 @@ def delete_offsets(
         members = [group.group_id for group in groups if group.state not in GroupState.WITHOUT_MEMBERS]
         return await safety.screen_offsets(admin, planned, execute=confirmation.execute, members=members)
 
-    async def do(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
+    async def apply(admin: GroupAdmin, planned: Sequence[PlannedOffset]) -> Outcome[Any]:
         applied = await write_offsets(
             admin, planned, undo, force=safety.force, with_members=True, together=safety.together
         )
@@ -88,5 +88,5 @@ def delete_offsets(
         return f"Delete {count(len(planned), 'offset')} of {count(groups, 'group')}"
 
     return apply_plan(
-        connection, shape, confirmation, Operation(DELETE_OFFSETS, plan, delete_offset_row, question, do, undo)
+        connection, shape, confirmation, Operation(DELETE_OFFSETS, plan, delete_offset_row, question, apply, undo)
     )

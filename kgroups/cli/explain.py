@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kgroups.render.explain import Explained
 
 
-class Look(NamedTuple):
-    """How the answer is to look."""
+class Style(NamedTuple):
+    """The output options."""
 
     output: str
     verbose: bool
@@ -36,7 +36,7 @@ class Look(NamedTuple):
         return "table" if sys.stdout.isatty() else "plain"
 
 
-_LOOK = (
+_STYLE = (
     click.option(
         "-o",
         "--output",
@@ -51,7 +51,7 @@ _LOOK = (
 
 
 async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[Any]:
-    """The facts of groups without members, with what their records of the last minutes show of other clients."""
+    """Add to the facts of empty groups the clients that still commit, from the records of the last minutes."""
     from kgroups.admin.still_committing import still_committing
     from kgroups.model.groups import GroupState, GroupType
     from kgroups.model.offsets import Commit
@@ -61,17 +61,17 @@ async def _with_outsiders(admin: GroupAdmin, outcome: Outcome[Any]) -> Outcome[A
         for facts in outcome.items
         if facts.group.state == GroupState.EMPTY and facts.group.type != GroupType.SHARE
     }
-    told = await still_committing(admin, idle, watch=False)
-    if not told.perhaps:
+    activity = await still_committing(admin, idle, watch=False)
+    if not activity.perhaps:
         return outcome
     return outcome.with_items(
-        facts._replace(outsiders=told.perhaps.get(facts.group.group_id)) for facts in outcome.items
+        facts._replace(outsiders=activity.perhaps.get(facts.group.group_id)) for facts in outcome.items
     )
 
 
-def look_options(command: F) -> F:
-    """The command gets ``look``, a :class:`Look`."""
-    return grouped_options(command, _LOOK, "look", Look)
+def style_options(command: F) -> F:
+    """Add the output options; the command gets ``style``, a :class:`Style`."""
+    return grouped_options(command, _STYLE, "style", Style)
 
 
 @click.command("explain")
@@ -85,11 +85,11 @@ def look_options(command: F) -> F:
     "partitions=TOPIC:+3. Repeatable: each change is applied after the one before it.",
 )
 @deep_options
-@look_options
+@style_options
 @connection_options
 def explain(
     connection: ConnectionOptions,
-    look: Look,
+    style: Style,
     chosen: GroupOptions,
     what_if: tuple[str, ...],
     deep: tuple[int, float] | None,
@@ -104,7 +104,7 @@ def explain(
     common subscription and the highest member ID; where members=N shrinks the group, the members with the highest IDs
     leave. member=-ID takes an instance ID or the start of a member ID. Racks are ignored.
     """
-    from kgroups.model.explain import explain as find
+    from kgroups.model.explain import explain as explain_group
     from kgroups.render.explain import Explained, write_explained, write_json
     from kgroups.render.views import Tier
 
@@ -128,26 +128,31 @@ def explain(
 
         return await with_logs(admin, outcome, *deep)
 
-    told, cluster_id = or_write_error(
-        look.output,
+    gathered, cluster_id = or_write_error(
+        style.output,
         lambda empty: write_json(empty, sys.stdout, None),
         lambda: run_query(connection.settings, query, debug=connection.debug),
     )
-    answered: Outcome[Explained] = told.with_items(Explained(facts, find(facts)) for facts in told.items)
+    explained: Outcome[Explained] = gathered.with_items(
+        Explained(facts, explain_group(facts)) for facts in gathered.items
+    )
     if changes:
-        answered = _with_what_if(answered, changes)
-    if look.format == "json":
-        write_json(answered, sys.stdout, cluster_id)
+        explained = _with_what_if(explained, changes)
+    if style.format == "json":
+        write_json(explained, sys.stdout, cluster_id)
     else:
-        tier = Tier.VERBOSE if look.verbose else Tier.BASE
-        write_explained(answered.items, look.format, sys.stdout, tier, headers=not look.no_headers)
+        tier = Tier.VERBOSE if style.verbose else Tier.BASE
+        write_explained(explained.items, style.format, sys.stdout, tier, headers=not style.no_headers)
     sys.stdout.flush()
-    print_failures(answered)
-    return answered.exit_code
+    print_failures(explained)
+    return explained.exit_code
 
 
 def _changes(texts: tuple[str, ...]) -> list[Change]:
-    """:raises UsageError: when one is of no form that is known."""
+    """Parse the values of ``--what-if``.
+
+    :raises UsageError: if one is invalid.
+    """
     if not texts:
         return []
     from kgroups.model.explain.change import InvalidChange, parse_change
@@ -158,16 +163,17 @@ def _changes(texts: tuple[str, ...]) -> list[Change]:
         raise UsageError(f"--what-if: {error}") from None
 
 
-def _with_what_if(answered: Outcome[Explained], changes: list[Change]) -> Outcome[Explained]:
-    """
-    :raises UsageError: when a change cannot be made to the group.
+def _with_what_if(explained: Outcome[Explained], changes: list[Change]) -> Outcome[Explained]:
+    """Add the results of the changes; a failure for a group whose data are insufficient.
+
+    :raises UsageError: if a change cannot be applied to the group.
     """
     from kgroups.model.explain.change import InvalidChange
     from kgroups.model.explain.what_if import NotEnoughData, simulate
     from kgroups.model.outcome import Failure, Scope
 
     items, failures = [], []
-    for item in answered.items:
+    for item in explained.items:
         facts: GroupFacts = item.facts
         try:
             items.append(item._replace(what_if=simulate(facts, changes)))
@@ -176,4 +182,4 @@ def _with_what_if(answered: Outcome[Explained], changes: list[Change]) -> Outcom
         except NotEnoughData as error:
             items.append(item)
             failures.append(Failure(Scope.GROUP, facts.group.group_id, f"--what-if cannot be computed: {error}"))
-    return answered.with_items(items).with_failures(failures)
+    return explained.with_items(items).with_failures(failures)

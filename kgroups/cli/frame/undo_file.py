@@ -1,4 +1,4 @@
-"""The file from which a reset can be taken back: on the disk before the first change is sent."""
+"""The undo file: contains the old offsets, and is on the disk before the first change is sent."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from .options import ConnectionOptions
 
 _LONGEST = 60
-"""Characters of a group's name in a file's."""
+"""Maximum number of characters of a group name in a file name."""
 
 
 def undo_option(command: click.decorators.FC) -> click.decorators.FC:
-    """Where to; the command gets ``undo_file``, for :class:`UndoFile`."""
+    """Add --undo-file; the command gets ``undo_file``, the path for :class:`UndoFile`."""
     return click.option(
         "--undo-file",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -50,7 +50,7 @@ class UndoFile:
         """Check the path before the cluster is contacted.
 
         :param path: ``None``: a new name in the current directory.
-        :param connection: what the suggested command repeats.
+        :param connection: the options that the suggested command repeats.
         :raises UsageError: if the file already exists or cannot be created.
         """
         self.path = path
@@ -69,8 +69,8 @@ class UndoFile:
         """The command that restores the old offsets, quoted for a shell. Contains no secrets."""
         from .repeat_options import command_line
 
-        words = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
-        return command_line(("kgroups", "reset-offsets", *words))
+        arguments = ("--from-file", str(self.written), "--execute", *self.connection.as_words())
+        return command_line(("kgroups", "reset-offsets", *arguments))
 
     async def save(self, admin: TopicIds, planned: Sequence[PlannedOffset]) -> None:
         """Write the file, readable for its owner only, and wait until it is on the disk.
@@ -87,46 +87,46 @@ class UndoFile:
         data = "".join(line + "\n" for line in undo_lines(planned, source)).encode()
         if len(data) > LARGEST:
             raise UsageError(f"--undo-file: larger than {LARGEST // 1024**2:,} MiB; reset fewer groups at a time")
-        made: Path | None = None
+        created: Path | None = None
         try:
-            made, handle = _create(self.path, groups)
+            created, handle = _create(self.path, groups)
             self._file = os.fdopen(handle, "ab", buffering=0)
             _write_whole(self._file, data)
             os.fsync(handle)
-            _sync_folder(made.parent)
-        except BaseException as error:  # also when it is interrupted: nothing has been sent
-            if made is not None:
-                made.unlink(missing_ok=True)
+            _sync_folder(created.parent)
+        except BaseException as error:  # also an interrupt: nothing has been sent
+            if created is not None:
+                created.unlink(missing_ok=True)
                 self.close()
             if not isinstance(error, OSError):
                 raise
             where = self.path or Path.cwd()
             raise UsageError(f"--undo-file: cannot write {where}: {error.strerror}; nothing was changed") from None
-        self.written = made
+        self.written = created
         self._numbers = {entry.key: number for number, entry in enumerate(planned, 1)}
         wipe()
-        text = f"the old offsets are in {made}; to restore them: {self.suggestion}"
+        text = f"the old offsets are in {created}; to restore them: {self.suggestion}"
         click.echo(f"kgroups: note: {escape(text)}", err=True)
 
     def record(self, results: Iterable[AppliedOffset]) -> None:
-        """Append results. They are with the operating system when this returns, and so survive a killed process.
+        """Append results, which survive a kill of the process once this returns.
 
-        After a crash of the machine some may be missing: an offset without a result counts as possibly written.
+        After a crash of the machine, some may be missing: an offset without a result may have been written.
         """
         from kgroups.model.operations.undo_file import result_line
 
         if self._file is None:
             return
-        told: dict[tuple[Result, str | None], list[int]] = {}
+        lines_by_result: dict[tuple[Result, str | None], list[int]] = {}
         for each in results:
             if number := self._numbers.get(each.planned.key):
                 error = each.failure.message if each.failure else None
-                told.setdefault((each.result, error), []).append(number)
-        lines = [result_line(result, numbers, error) + "\n" for (result, error), numbers in told.items()]
+                lines_by_result.setdefault((each.result, error), []).append(number)
+        lines = [result_line(result, numbers, error) + "\n" for (result, error), numbers in lines_by_result.items()]
         try:
             _write_whole(self._file, "".join(lines).encode())
         except OSError as error:
-            self._file.close()  # a line that is cut off must remain the last one
+            self._file.close()  # a truncated line must remain the last one
             self._file = None
             click.echo(f"kgroups: note: cannot append results to {self.written}: {error.strerror}", err=True)
 
@@ -146,7 +146,7 @@ def _write_whole(file: FileIO, data: bytes) -> None:
 
 
 async def run_source(admin: TopicIds, connection: ConnectionOptions, planned: Iterable[PlannedOffset]) -> Source:
-    """Return what a file says about the run that writes it. Asks for the IDs of the topics."""
+    """Return the origin that a file records: cluster, topic IDs (queried here), command, time, and version."""
     from kgroups.admin.change.chunks import source_of
     from kgroups.version import __version__
 
@@ -165,24 +165,24 @@ def _check_free(path: Path) -> None:
     if not path.name:
         raise UsageError("--undo-file: the name of a file is required")
     try:
-        there = path.exists()
+        exists = path.exists()
     except OSError as error:  # the name is too long, or the directory cannot be searched
         raise UsageError(f"--undo-file: cannot write {path}: {error.strerror}") from None
-    if there:
+    if exists:
         raise UsageError(f"--undo-file: {path} already exists and is never overwritten; choose another name")
 
 
 def _create(path: Path | None, groups: Collection[str]) -> tuple[Path, int]:
     if path is not None:
         return path, _open(path)
-    one = re.sub(r"[^A-Za-z0-9._-]", "_", next(iter(groups)))[:_LONGEST]
-    who = one if len(groups) == 1 else f"{len(groups)}-groups"
-    stem = f"kgroups-undo-{who}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    single = re.sub(r"[^A-Za-z0-9._-]", "_", next(iter(groups)))[:_LONGEST]
+    label = single if len(groups) == 1 else f"{len(groups)}-groups"
+    stem = f"kgroups-undo-{label}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     number = 1
     while True:
-        made = Path(f"{stem}.json" if number == 1 else f"{stem}-{number}.json")
+        created = Path(f"{stem}.json" if number == 1 else f"{stem}-{number}.json")
         try:
-            return made, _open(made)
+            return created, _open(created)
         except FileExistsError:
             number += 1
 
@@ -192,7 +192,7 @@ def _open(path: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name is on the disk, too."""
+    """Wait until the file name is on the disk, too."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -23,7 +23,7 @@ async def write_offsets(
     with_members: bool = False,
     together: bool = False,
 ) -> Outcome[AppliedOffset]:
-    """Write planned offsets as :func:`.write_in_chunks` does; one item for each, also of groups left alone."""
+    """Write planned offsets with :func:`.write_in_chunks`; return a result for each, also for skipped groups."""
     from kgroups.admin.change.write_in_chunks import write_in_chunks
     from kgroups.model.outcome import Outcome
 
