@@ -82,9 +82,15 @@ def members(fake: FakeCluster) -> None:
 
     def member(at: int) -> bytes:
         held = b"\0\0" + (1).to_bytes(4, "big") + b"\0\1t" + (1).to_bytes(4, "big") + at.to_bytes(4, "big")
-        asked = b"\0\0" + (1).to_bytes(4, "big") + b"\0\4" + at.to_bytes(2, "big").hex().encode() + b"\xff" * 4
+        subscription = b"\0\0" + (1).to_bytes(4, "big") + b"\0\4" + at.to_bytes(2, "big").hex().encode() + b"\xff" * 4
         return (
-            compact(b"m") + b"\0" + compact(b"c") + compact(b"h") + compact(asked) + compact(held + b"\xff" * 4) + b"\0"
+            compact(b"m")
+            + b"\0"
+            + compact(b"c")
+            + compact(b"h")
+            + compact(subscription)
+            + compact(held + b"\xff" * 4)
+            + b"\0"
         )
 
     count = 600_000

@@ -142,9 +142,11 @@ class Meter:
         apis, sent, received, cpu, began = proxy.apis.copy(), proxy.sent, proxy.received, self._cpu(), time.monotonic()
         for _ in range(contender.repeat):
             with output.open("wb") as stream:
-                said = subprocess.run(contender.command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False)
-            if said.returncode:
-                raise SystemExit(f"{shlex.join(contender.command)}: exit code {said.returncode}\n{said.stderr}")
+                result = subprocess.run(
+                    contender.command, stdout=stream, stderr=subprocess.PIPE, text=True, check=False
+                )
+            if result.returncode:
+                raise SystemExit(f"{shlex.join(contender.command)}: exit code {result.returncode}\n{result.stderr}")
         seconds = time.monotonic() - began
         new = proxy.apis - apis
         whole = (
@@ -231,13 +233,13 @@ def main() -> int:
         seed_load(sandbox, Load(given.groups, given.partitions, stable=given.stable), say)
         proxy.start(sandbox.brokers)
         meter = Meter(sandbox, proxy)
-        asked = contenders(sandbox, given.kgroups, proxy.bootstrap, given.peer)
-        measured: dict[tuple[str, str], list[Counts]] = {(each.question, each.name): [] for each in asked}
+        chosen = contenders(sandbox, given.kgroups, proxy.bootstrap, given.peer)
+        measured: dict[tuple[str, str], list[Counts]] = {(each.question, each.name): [] for each in chosen}
         answers: dict[str, set[Answer]] = {}
         for number in range(given.rounds + 1):
             if number == 1:
                 meter.rest()
-            for each in asked:
+            for each in chosen:
                 say(f"round {number} of {given.rounds}: {each.question}, {each.name}")
                 counts, read = meter.run(each)
                 if number:

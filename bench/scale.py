@@ -112,10 +112,10 @@ class Bench(NamedTuple):
                     raise SystemExit(f"the exporter did not start: {err.read_text()}")
                 time.sleep(0.05)
             command = [*self.client, sys.executable, "-c", SCRAPE, found[0]]
-            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
         finally:
             exporter.terminate()
-        return float(said[0]), int(said[1])
+        return float(output[0]), int(output[1])
 
 
 def _count(path: Path, mark: bytes) -> int:
@@ -150,9 +150,9 @@ def checked(name: str, world: World, cost: Cost) -> Cost:
 
     :raises SystemExit: if its exit code is not 0, or a group or row is missing.
     """
-    wanted = expected(name, world)
-    if cost.code or wanted not in (None, cost.items):
-        raise SystemExit(f"{name} of {world}: exit code {cost.code}, {cost.items} of {wanted} groups or rows")
+    required = expected(name, world)
+    if cost.code or required not in (None, cost.items):
+        raise SystemExit(f"{name} of {world}: exit code {cost.code}, {cost.items} of {required} groups or rows")
     return cost
 
 
@@ -259,8 +259,8 @@ def _seconds(name: str, world: World, cost: Cost) -> str:
 
 
 def _inside(command: Sequence[str]) -> dict[str, Cost]:
-    said = subprocess.run([*command, "--one"], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
-    return {name: Cost(*values) for name, values in json.loads(said).items()}
+    output = subprocess.run([*command, "--one"], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
+    return {name: Cost(*values) for name, values in json.loads(output).items()}
 
 
 def main() -> int:
