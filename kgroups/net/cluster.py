@@ -56,7 +56,7 @@ class Cluster:
         self.cluster_id: str | None = None
         self.nodes: Mapping[int, Node] = {}
         self.topics: dict[str, metadata.TopicLeaders] = {}
-        """Those that were asked about when connecting, as last reported."""
+        """The topics requested when connecting, as last reported."""
         self.progress = Progress()
         self._pool = ConnectionPool(settings, self.deadline, observer)
         self._gates: dict[tuple[int, int], asyncio.Semaphore] = {}
@@ -138,7 +138,7 @@ class Cluster:
         raise reason or ClusterUnreachable("the cluster has no brokers", reason=Reason.NO_BROKERS)
 
     def gate(self, node: Node, api: Api, most: int) -> asyncio.Semaphore:
-        """The limit of requests of one API that are under way to a broker, for all parts of a command together."""
+        """Return the semaphore that limits the requests of one API in flight to a broker, for the whole command."""
         return self._gates.setdefault((node.id, api.key), asyncio.Semaphore(most))
 
     def reachable(self, node: Node) -> bool:

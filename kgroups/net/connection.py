@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
         self._held: asyncio.Event | None = None
         self._keeper: asyncio.Task[None] | None = None
         self.pace: Pace | None = None
-        self._patience: set[asyncio.Timeout] = set()
+        self._timeouts: set[asyncio.Timeout] = set()
         self._resumes = 0.0
         """When the broker reads requests again after a pause for a quota, on the monotonic clock."""
         self.waits_since: float | None = None
@@ -110,7 +110,7 @@ class Connection(asyncio.Protocol):
         return self._broken is None and self._transport is not None and not over
 
     def trust(self) -> None:
-        """Accept large responses: the peer is authenticated, or at least a Kafka broker where nobody has to be."""
+        """Accept large responses: the peer is authenticated, or at least a Kafka broker without authentication."""
         self._frames.limit = MAX_FRAME
 
     @property
@@ -206,19 +206,19 @@ class Connection(asyncio.Protocol):
         """Extend the pending time limits, but not beyond the deadline of the command."""
         left = self.pace.deadline.remaining() if self.pace else seconds
         latest = asyncio.get_running_loop().time() + left
-        for patience in self._patience:
-            if (ends := patience.when()) is not None:
-                patience.reschedule(max(ends, min(ends + seconds, latest)))
+        for timeout in self._timeouts:
+            if (ends := timeout.when()) is not None:
+                timeout.reschedule(max(ends, min(ends + seconds, latest)))
 
     @asynccontextmanager
     async def _patient(self, seconds: float) -> AsyncIterator[None]:
         """Limit the time like ``asyncio.timeout``, extended while the broker throttles."""
-        async with asyncio.timeout(seconds) as patience:
-            self._patience.add(patience)
+        async with asyncio.timeout(seconds) as timeout:
+            self._timeouts.add(timeout)
             try:
                 yield
             finally:
-                self._patience.discard(patience)
+                self._timeouts.discard(timeout)
 
     def hold(self) -> None:
         """From now on, send only requests with ``ahead``; the others wait for :meth:`release`."""

@@ -40,7 +40,7 @@ class Connector:
         self._observer = observer
         self._pace = pace
         self._tls: TlsConnector | None = None
-        self._sign_in: Authenticator | None = None
+        self._authenticator: Authenticator | None = None
         self._answered: set[tuple[str, int]] = set()
         if settings.security and settings.security.tls:
             from .tls_handshake import TlsConnector
@@ -49,7 +49,7 @@ class Connector:
         if settings.security and settings.security.sasl:
             from .authenticator import Authenticator
 
-            self._sign_in = Authenticator(settings.security.sasl)
+            self._authenticator = Authenticator(settings.security.sasl)
 
     async def link(self, host: str, port: int, name: str, allowed: Deadline) -> ReadyConnection:
         """Return a new connection, ready for requests.
@@ -76,8 +76,8 @@ class Connector:
                 if (host, port) in self._answered:
                     raise  # not because of the settings
                 raise self._with_tls_hint(error) from None
-            if self._sign_in:
-                await self._sign_in.on(connection, link.versions, host, allowed)
+            if self._authenticator:
+                await self._authenticator.on(connection, link.versions, host, allowed)
             connection.trust()
             return link
         except BaseException:
@@ -87,15 +87,15 @@ class Connector:
     # What a closed connection may mean: brokers do not report it.
 
     def _with_tls_hint(self, error: ConnectionLost) -> ConnectionLost:
-        """Closed at ApiVersions, which a broker answers without authentication: perhaps it expects TLS."""
+        """Return the error of a connection closed at ApiVersions, which requires no authentication: TLS may differ."""
         hint = "if the listener uses TLS, set security.protocol to SSL or SASL_SSL"
         if self._tls:
             hint = "if the broker requires a client certificate, set ssl.keystore.location to one that it trusts"
         return ConnectionLost(error.text, peer=error.peer, hint=hint)
 
     def with_authentication_hint(self, error: ConnectionLost) -> ConnectionLost:
-        """Closed at the second request, the first that requires authentication."""
-        if self._sign_in:
+        """Return the error of a connection closed at the second request, the first that requires authentication."""
+        if self._authenticator:
             return error
         wanted = "SASL_SSL" if self._tls else "SASL_PLAINTEXT"
         hint = f"if the listener requires authentication, set security.protocol to {wanted}, and sasl.mechanism"

@@ -42,8 +42,11 @@ Lane = tuple[str, int, int]
 
 
 class ConnectionPool:
-    """Keeps connections to brokers. A broker that cannot be reached, or does not respond within ``broker_timeout``, is
-    marked as down and gets no further request."""
+    """Keeps connections to brokers.
+
+    A broker that cannot be reached, or does not respond within ``broker_timeout``, is marked as down and gets no
+    further request.
+    """
 
     def __init__(self, settings: ClientSettings, deadline: Deadline, observer: Observer | None) -> None:
         self._settings = settings

@@ -61,7 +61,7 @@ class Prober:
         self._observer = observer
         self._tls = TlsConnector(security.tls) if security and security.tls else None
         self._sasl = security.sasl if security else None
-        self._sign_in: Authenticator | None = None
+        self._authenticator: Authenticator | None = None
         self._refused = False
 
     def steps(self) -> Iterable[Step]:
@@ -115,7 +115,7 @@ class Prober:
             error = invalid_address(failed)
         return StepResult(step, time.perf_counter() - began, found, error)
 
-    def patience(self) -> Deadline:
+    def broker_deadline(self) -> Deadline:
         return self.deadline.within(self.settings.broker_timeout)
 
     def authenticator(self) -> Authenticator:
@@ -124,8 +124,8 @@ class Prober:
         :raises UnsupportedMechanism: for a mechanism that the wire client does not support.
         """
         assert self._sasl
-        self._sign_in = self._sign_in or Authenticator(self._sasl)
-        return self._sign_in
+        self._authenticator = self._authenticator or Authenticator(self._sasl)
+        return self._authenticator
 
 
 class _Path:
@@ -140,11 +140,11 @@ class _Path:
         self._versions = BrokerVersions({})
         self.steps = {
             Step.DNS: self._resolve,
-            Step.TCP: self._reach,
-            Step.TLS: self._agree,
+            Step.TCP: self._connect,
+            Step.TLS: self._handshake,
             Step.API_VERSIONS: self._negotiate,
-            Step.SASL: self._sign_in,
-            Step.METADATA: self._ask,
+            Step.SASL: self._authenticate,
+            Step.METADATA: self._describe_cluster,
         }
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class _Path:
         self._addresses = await addresses(self._host, self._port)
         return self._addresses
 
-    async def _reach(self) -> str:
+    async def _connect(self) -> str:
         refused: OSError | None = None
         for address in self._addresses:
             try:
@@ -175,7 +175,7 @@ class _Path:
                 return address
         raise refused or no_address(self._host)
 
-    async def _agree(self) -> object:
+    async def _handshake(self) -> object:
         self.close()  # TLS needs a new connection
         self._connection = await dial_address(
             self._host, self._address, self._port, make=self._make, tls=self._prober._tls
@@ -184,22 +184,24 @@ class _Path:
 
     async def _negotiate(self) -> BrokerVersions:
         assert self._connection
-        self._versions = await negotiate(self._connection, self._prober.patience())
+        self._versions = await negotiate(self._connection, self._prober.broker_deadline())
         self._connection.throttled(self._versions.pause)
         return self._versions
 
-    async def _sign_in(self) -> float | None:
+    async def _authenticate(self) -> float | None:
         assert self._connection
-        await self._prober.authenticator().on(self._connection, self._versions, self._host, self._prober.patience())
+        await self._prober.authenticator().on(
+            self._connection, self._versions, self._host, self._prober.broker_deadline()
+        )
         ends = self._connection.ends
         return None if ends is None else ends - asyncio.get_running_loop().time()
 
-    async def _ask(self) -> metadata.ClusterMetadata:
+    async def _describe_cluster(self) -> metadata.ClusterMetadata:
         assert self._connection
         self._connection.trust()
         version = self._versions.pick(metadata.API)
         return await self._connection.call(
-            metadata.Metadata(operations=True), version, self._prober.patience().remaining()
+            metadata.Metadata(operations=True), version, self._prober.broker_deadline().remaining()
         )
 
     def _make(self) -> Connection:

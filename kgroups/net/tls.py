@@ -101,8 +101,11 @@ def _show(context: ssl.SSLContext, tls: Tls) -> None:
 
 @contextlib.contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """Yield a path from which only this process can read the text: in memory if the system supports that, else a file
-    that only its owner can read, removed at the end of the block."""
+    """Yield a path from which only this process can read the text.
+
+    It is in memory if the system supports that; otherwise a file that only its owner can read, removed at the end of
+    the block.
+    """
     data = text.encode()
     if hasattr(os, "memfd_create"):
         number = os.memfd_create("kgroups", os.MFD_CLOEXEC)

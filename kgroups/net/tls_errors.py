@@ -108,15 +108,15 @@ def untrusted(error: ssl.SSLCertVerificationError, host: str, shown: Sequence[Ce
         names = f"for {_listed(own.names)}, not " if own else "not "
         hint = "connect by a name that the certificate contains"
         return TlsFailure(f"its certificate is {names}for {host}", Reason.CERTIFICATE_NAME_MISMATCH, hint)
-    who = f" ({own.issuer})" if own and own.issuer else ""
-    text = f"its certificate is signed by an authority{who} that is not trusted"
+    issuer = f" ({own.issuer})" if own and own.issuer else ""
+    text = f"its certificate is signed by an authority{issuer} that is not trusted"
     if code == SELF_SIGNED:
-        text = f"its certificate is self-signed{who} and not trusted"
+        text = f"its certificate is self-signed{issuer} and not trusted"
     return TlsFailure(text, Reason.CERTIFICATE_UNTRUSTED, _TRUST)
 
 
 def _expired(shown: Sequence[Certificate]) -> str:
-    """The expired certificate may be another one of the chain."""
+    """Return the message for an expired certificate, which may be another one of the chain."""
     over = next((each for each in shown if each.expired), None)
     if over is None or over is shown[0]:
         return "its certificate has expired" + (f": it was valid until {over.until:{_TIME}}" if over else "")

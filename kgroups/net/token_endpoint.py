@@ -108,7 +108,7 @@ class TokenEndpoint:
         """Send the request and read the response. Blocks.
 
         :param sockets: takes the socket, as soon as it is connected.
-        :param ended: set when nobody waits for the response anymore: then the secret is not sent.
+        :param ended: set when the caller no longer waits for the response: then the secret is not sent.
         """
         connection = HTTPConnection(self._host, self._port, timeout=self._credentials.timeout)
         if self._context:
@@ -134,17 +134,17 @@ class TokenEndpoint:
     @property
     def _basic(self) -> tuple[str, str]:
         """Return the secret as the header contains it, and the encoded credentials."""
-        who, secret = self._credentials.client_id, self._credentials.client_secret.reveal()
+        client_id, secret = self._credentials.client_id, self._credentials.client_secret.reveal()
         if self._credentials.url_encode:
-            who, secret = quote_plus(who), quote_plus(secret)
-        return secret, base64.b64encode(f"{who}:{secret}".encode()).decode()
+            client_id, secret = quote_plus(client_id), quote_plus(secret)
+        return secret, base64.b64encode(f"{client_id}:{secret}".encode()).decode()
 
     @property
     def _body(self) -> bytes:
-        asked = {"grant_type": "client_credentials"}
+        fields = {"grant_type": "client_credentials"}
         if self._credentials.scope:
-            asked["scope"] = self._credentials.scope
-        return urlencode(asked).encode()
+            fields["scope"] = self._credentials.scope
+        return urlencode(fields).encode()
 
     @property
     def _headers(self) -> dict[str, str]:
@@ -158,15 +158,15 @@ class TokenEndpoint:
         }
 
     def _token(self, answer: Answer) -> Token:
-        said = _json(answer.body)
+        response = _json(answer.body)
         if answer.status != 200:
             reason = Reason.AUTHENTICATION_FAILED if answer.status in (400, 401) else Reason.TOKEN_UNAVAILABLE
-            raise self._failed(_refusal(answer.status, said, self._masked), _CREDENTIALS, reason)
-        token = said.get("access_token")
+            raise self._failed(_refusal(answer.status, response, self._masked), _CREDENTIALS, reason)
+        token = response.get("access_token")
         if not isinstance(token, str) or not token.strip():
             raise self._failed("the response is not JSON with an access_token")
         token = token.strip()
-        return Token(Secret(token), _life(token, time.time()) or _seconds(said.get("expires_in")))
+        return Token(Secret(token), _life(token, time.time()) or _seconds(response.get("expires_in")))
 
     def _masked(self, words: str) -> str:
         """Return the endpoint's message without the secrets that were sent to it."""
@@ -185,25 +185,25 @@ def _life(token: str, now: float) -> float | None:
     return ends - now if ends is not None and ends > now else None
 
 
-def _seconds(said: object) -> float | None:
+def _seconds(value: object) -> float | None:
     """Return ``expires_in``, which some endpoints send as a string; ``None`` if it is invalid."""
-    if isinstance(said, str) and said.isascii() and said.isdigit() and len(said) < 12:
-        said = int(said)
-    good = isinstance(said, int | float) and not isinstance(said, bool) and 0 < said < 1e9
-    return float(said) if good else None  # type: ignore[arg-type]  # it is a number
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 12:
+        value = int(value)
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9
+    return float(value) if good else None  # type: ignore[arg-type]  # it is a number
 
 
 def _json(body: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(body)
+        fields = json.loads(body)
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
-def _refusal(status: int, said: dict[str, Any], masked: Callable[[str], str]) -> str:
+def _refusal(status: int, fields: dict[str, Any], masked: Callable[[str], str]) -> str:
     """Return OAuth's error code and description (RFC 6749, 5.2), if the response has them."""
-    words = [masked(str(said[key])) for key in ("error", "error_description") if said.get(key)]
+    words = [masked(str(fields[key])) for key in ("error", "error_description") if fields.get(key)]
     if words:
         return f"HTTP {status}, " + ": ".join(words)
     if 300 <= status < 400:

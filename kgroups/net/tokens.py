@@ -121,16 +121,16 @@ def _unavailable(text: str) -> AuthenticationFailed:
     return AuthenticationFailed(text, reason=Reason.TOKEN_UNAVAILABLE)
 
 
-def _unsecured(wanted: UnsecuredToken) -> Token:
+def _unsecured(claims: UnsecuredToken) -> Token:
     from kgroups.config.unsecured import unsecured_jws
 
-    return Token(unsecured_jws(wanted, time.time()), wanted.lifetime)
+    return Token(unsecured_jws(claims, time.time()), claims.lifetime)
 
 
-async def _signed(wanted: AwsIam, host: str) -> Token:
+async def _signed(credentials: AwsIam, host: str) -> Token:
     from kgroups.config.aws import signed_token
 
     from .in_thread import run_in_thread
 
-    token, ends = await run_in_thread(lambda: signed_token(wanted, host), "sign a token for AWS")
+    token, ends = await run_in_thread(lambda: signed_token(credentials, host), "sign a token for AWS")
     return Token(token, max(0.0, ends - time.time()))
