@@ -1,1 +1,1 @@
-"""The questions over librdkafka, one group a request. ``client.py`` alone imports confluent_kafka."""
+"""Query and change groups over librdkafka, one group per request. Only ``client.py`` imports confluent_kafka."""

@@ -1,17 +1,16 @@
-"""The questions over librdkafka's AdminClient, one group a request: for where the wire client cannot serve.
+"""Query groups over librdkafka's AdminClient, one group per request, if the wire client cannot serve.
 
-What librdkafka does not tell, and what becomes of it here:
+librdkafka does not expose:
 
-- Groups of other protocol types than ``consumer`` and ``""`` (Connect, share, streams): it does not list them, and
-  refuses to describe them or takes them for groups that do not exist. A notice says so; asked for, a failure.
+- Groups with protocol types other than ``consumer`` and ``""`` (Connect, share, streams): it does not list them, and
+  rejects requests to describe them or reports them as missing. This is a notice, or a failure if they were requested.
 - Epochs, racks, and whether a member is upgraded: ``None``. Subscriptions, and what classic members own: empty.
-- Assigning, Reconciling, NotReady: it has no names for them. ``None`` in the list, Unknown in a description.
-- Who lists a group: worked out by Kafka's rule, and asked group by group where the rule does not hold.
-- Which broker an error came from: ``None``, but for the logs.
-- Records: it could read them, by a consumer for each; that is left to the wire client, and time lag is unknown.
-- Operations: see :mod:`.operations`.
+- The states Assigning, Reconciling, and NotReady: ``None`` in a list, Unknown in a description.
+- The broker that lists a group: derived from Kafka's rule, or described group by group if the rule does not hold.
+- The broker that reported an error: ``None``, except for log offsets.
+- Records: reading them would take a consumer; only the wire client reads them, so time lag is unknown.
 
-confluent-kafka 2.10 is needed: 2.8 takes KIP-848 groups for groups that do not exist.
+For changes, see :mod:`.operations`. confluent-kafka 2.10 is required: 2.8 reports KIP-848 groups as missing.
 """
 
 from __future__ import annotations
@@ -59,25 +58,25 @@ from ..routing.coverage import missing_coordinators
 from ..routing.partition_leaders import LEADER_ROUNDS, partition_name
 from . import conversions, results
 from .operations import Operations, PartitionFailures
-from .requests import AGAIN, CircuitBreaker, RequestFailed, ask_each, with_retries
+from .requests import RETRIABLE, CircuitBreaker, RequestFailed, send_each, with_retries
 
 T = TypeVar("T")
 Start = Callable[[], Future[Any]]
 
 UNBOUNDED = 3600.0
-"""The longest request_timeout that librdkafka takes. We time requests ourselves and drop those that take too long: when
-librdkafka gives up on a question to a coordinator, and the answer comes after all, it aborts the process (librdkafka
-issue 4605, still so in 2.16)."""
+"""The longest request_timeout that librdkafka accepts. kgroups has its own timeouts and abandons requests: if a request
+to a coordinator times out in librdkafka, and the response arrives later, librdkafka aborts the process (librdkafka
+issue 4605, present in 2.16)."""
 
 MIN_SOCKET_TIMEOUT = 100
 GRACE = 1.0
-"""Seconds that librdkafka is given to come back with what it has when its own time is up, and to end."""
+"""Seconds for librdkafka to return partial results after its timeout, and to close."""
 
-_SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
+_NO_RESPONSE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError._TRANSPORT})
 
 
 class RdkafkaAdmin(Operations):
-    """An AdminClient that has reached its cluster; :meth:`connect` makes one."""
+    """An admin over an AdminClient that has reached its cluster; create it with :meth:`connect`."""
 
     def __init__(self, client: AdminClient, settings: ClientSettings) -> None:
         self._client = client
@@ -87,75 +86,77 @@ class RdkafkaAdmin(Operations):
         self._missing: tuple[Failure, ...] = ()
         self._sees_topics = True
         self._placement = conversions.Placement()
-        self._gates: dict[Node | None, CircuitBreaker] = {}
+        self._breakers: dict[Node | None, CircuitBreaker] = {}
 
     @classmethod
     async def connect(cls, settings: ClientSettings) -> RdkafkaAdmin:
-        """Waits until a broker has answered: AdminClient itself connects later, and in silence.
+        """Connect, and wait until a broker has responded: AdminClient itself connects later, and reports no error.
 
-        :raises ClusterUnreachable: when none does, with what librdkafka said of each.
-        :raises ConfigError: for settings that librdkafka does not take.
+        :raises ClusterUnreachable: if none does, with librdkafka's messages.
+        :raises ConfigError: for settings that librdkafka rejects.
         """
-        told: list[KafkaError] = []
+        errors: list[KafkaError] = []
         options = librdkafka_options(settings) | {
-            "error_cb": told.append,
-            # FindCoordinator may go to a broker that hangs: this leaves time to ask another one.
+            "error_cb": errors.append,
+            # FindCoordinator may go to a broker that hangs: this leaves time to query another one.
             "socket.timeout.ms": max(MIN_SOCKET_TIMEOUT, min(300_000, int(settings.broker_timeout * 500))),
         }
         admin = cls(make_client(AdminClient, options), settings)
         try:
-            await admin._reach(told)
+            await admin._reach(errors)
         except KgroupsError:
-            await admin._end()
+            await admin._stop()
             raise
         return admin
 
-    async def _end(self) -> None:
-        """Ends librdkafka's threads, which try on: they would use OpenSSL while the process takes it down at its own
-        end, and crash it. One that waits for a token endpoint takes its time, and does nothing of the kind."""
-        held = [self._client]
+    async def _stop(self) -> None:
+        """Stop librdkafka's threads, which would crash the process at its exit: they use OpenSSL while it is unloaded.
+
+        A thread that waits for a token endpoint takes longer, but does not use OpenSSL then.
+        """
+        clients = [self._client]
         await self.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
-                await run_in_thread(held.clear, "close librdkafka")
+                await run_in_thread(clients.clear, "close librdkafka")
 
-    async def _reach(self, told: list[KafkaError]) -> None:
-        patience = self._patience()
-        # Not list_topics(topic), which creates the topic where brokers create topics.
-        asked = self._client.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=UNBOUNDED)
-        reply = asyncio.wrap_future(asked[OFFSETS_TOPIC])
+    async def _reach(self, errors: list[KafkaError]) -> None:
+        deadline = self._broker_deadline()
+        # Not list_topics(topic), which creates the topic if brokers create topics automatically.
+        futures = self._client.describe_topics(TopicCollection([OFFSETS_TOPIC]), request_timeout=UNBOUNDED)
+        reply = asyncio.wrap_future(futures[OFFSETS_TOPIC])
         while not reply.done():
             self._client.poll(0)
-            down = any(error.code() == KafkaError._ALL_BROKERS_DOWN for error in told)
-            if down or not patience.remaining():
+            down = any(error.code() == KafkaError._ALL_BROKERS_DOWN for error in errors)
+            if down or not deadline.remaining():
                 reply.cancel()
                 raise self._unreachable(
-                    told, "cannot connect" if down else f"no response within {patience.seconds:.3g} s"
+                    errors, "cannot connect" if down else f"no response within {deadline.seconds:.3g} s"
                 )
             await asyncio.wait((reply,), timeout=0.02)
         try:
             description = reply.result()
         except KafkaException as error:
             if error.args[0].code() < 0:
-                raise self._unreachable(told, error.args[0].str()) from None
+                raise self._unreachable(errors, error.args[0].str()) from None
             self._sees_topics = error.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED
         else:
             self._placement = conversions.placement_of(description)
             self._missing = missing_coordinators((conversions.leaders_of(description),))
-        self._cluster_id = await self._identify(patience)
+        self._cluster_id = await self._fetch_cluster_id(deadline)
 
-    async def _identify(self, patience: Deadline) -> str | None:
-        if hasattr(self._client, "cluster_id"):  # newer than 2.10; says what is known by now
-            return self._client.cluster_id(timeout=patience.remaining()) or None
+    async def _fetch_cluster_id(self, deadline: Deadline) -> str | None:
+        if hasattr(self._client, "cluster_id"):  # newer than 2.10; returns the ID from the metadata
+            return self._client.cluster_id(timeout=deadline.remaining()) or None
         try:
-            async with asyncio.timeout(patience.remaining()):
+            async with asyncio.timeout(deadline.remaining()):
                 cluster = await asyncio.wrap_future(self._client.describe_cluster(request_timeout=UNBOUNDED))
         except (TimeoutError, KafkaException):
             return None
         return cluster.cluster_id or None
 
-    def _unreachable(self, told: Iterable[KafkaError], otherwise: str) -> ClusterUnreachable:
-        texts = [error.str() for error in told if error.code() != KafkaError._ALL_BROKERS_DOWN]
+    def _unreachable(self, errors: Iterable[KafkaError], otherwise: str) -> ClusterUnreachable:
+        texts = [error.str() for error in errors if error.code() != KafkaError._ALL_BROKERS_DOWN]
         reasons = conversions.reasons(texts) or [f"{self._settings.bootstrap_servers}: {otherwise}"]
         return ClusterUnreachable("no bootstrap server responded: " + "; ".join(reasons))
 
@@ -164,69 +165,71 @@ class RdkafkaAdmin(Operations):
         return self._cluster_id
 
     async def close(self) -> None:
-        """librdkafka closes its connections when its client is no longer referred to."""
+        """Drop the client: librdkafka closes its connections when no reference to it is left."""
         del self._client
 
     async def list_groups(self, wanted: ListFilter) -> Outcome[ListedGroup]:
         entries, failures = await self._list()
         stateless = [name for name in entries if conversions.state_of(entries[name]) is None]
-        described, vain = await self._locate(entries, stateless if wanted.states or wanted.with_states else ())
+        described, unavailable = await self._coordinators(
+            entries, stateless if wanted.states or wanted.with_states else ()
+        )
         groups: list[ListedGroup] = []
         for name in sorted(entries):
             entry, group = entries[name], described.get(name)
             node = group.coordinator if group else self._placement.coordinator(name)
-            if name in vain and (node is None or name in stateless):
-                failures += () if conversions.is_missing(vain[name]) else (vain[name],)
+            if name in unavailable and (node is None or name in stateless):
+                failures += () if conversions.is_missing(unavailable[name]) else (unavailable[name],)
             elif node:
                 state = conversions.state_of(entry) or (conversions.known_state(group) if group else None)
                 groups.append(
                     ListedGroup(name, conversions.protocol_type_of(entry), node, state, conversions.type_of(entry))
                 )
-        kept, refused, notices = results.filtered(groups, wanted)
-        failures += tuple(Failure(Scope.CLUSTER, self._name, message, api="ListGroups") for message in refused)
-        answer = Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
-        return note_omitted_groups(answer, await self._hidden_by(entries.values()))
+        kept, reasons, notices = results.filtered(groups, wanted)
+        failures += tuple(Failure(Scope.CLUSTER, self._name, reason, api="ListGroups") for reason in reasons)
+        outcome = Outcome(tuple(kept), (*failures, *self._missing), (results.UNLISTED, *notices))
+        return note_omitted_groups(outcome, await self._missing_acls(entries.values()))
 
     async def describe(self, selection: Selection) -> Outcome[Group]:
         pairs = await self._pairs(selection, with_commits=bool(selection.topics))
         groups = tuple(group for group, _ in pairs.items)
-        untold = any(group.members or group.type == GroupType.CONSUMER for group in groups)
-        return pairs.with_items(groups).with_failures((), (results.UNTOLD,) if untold else ())
+        incomplete = any(group.members or group.type == GroupType.CONSUMER for group in groups)
+        return pairs.with_items(groups).with_failures((), (results.UNTOLD,) if incomplete else ())
 
     async def describe_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> Outcome[GroupOffsets]:
         pairs = await self._pairs(selection, with_commits=True)
-        wanted = results.partitions_of(pairs.items, selection.topics)
-        logs, failures = await self._logs(wanted, isolation, whole_topics)
+        partitions = results.partitions_of(pairs.items, selection.topics)
+        logs, failures = await self._logs(partitions, isolation, whole_topics)
         described = (GroupOffsets(group, commits, logs, selection.topics) for group, commits in pairs.items)
         known = bool(pairs.hidden_by) or not self._sees_topics
         return note_omitted_offsets(pairs.with_items(described).with_failures(failures), known=known)
 
     async def describe_nodes(self, groups: Sequence[Group]) -> Outcome[Group]:
-        return Outcome(tuple(groups))  # librdkafka describes no streams groups: there is nothing to complete
+        return Outcome(tuple(groups))  # librdkafka does not describe streams groups
 
     async def stream_offsets(
         self, selection: Selection, *, isolation: Isolation, whole_topics: bool = False
     ) -> AsyncGenerator[Outcome[GroupOffsets]]:
-        """One batch: librdkafka answers group by group."""
+        """Yield one batch: librdkafka queries group by group."""
         yield await self.describe_offsets(selection, isolation=isolation, whole_topics=whole_topics)
 
     async def find_unread(
         self, positions: Iterable[Position], *, isolation: Isolation
     ) -> tuple[Mapping[Position, FirstUnread], tuple[Failure, ...]]:
-        """Records are read over the wire only: every position is unknown, for one reason."""
-        wanted = dict.fromkeys(positions, FirstUnread(failed=results.UNREAD))
-        return wanted, (Failure(Scope.CLUSTER, self._name, results.UNREAD),) if wanted else ()
+        """Return one failure, because only the wire client reads records."""
+        unknown = dict.fromkeys(positions, FirstUnread(failed=results.UNREAD))
+        return unknown, (Failure(Scope.CLUSTER, self._name, results.UNREAD),) if unknown else ()
 
     async def read_group_logs(
         self, wanted: Mapping[GroupId, frozenset[Key]], limits: ReadBudget, *, retention: bool = False
     ) -> GroupLogs:
-        """Records are read over the wire only."""
+        """Return a notice, because only the wire client reads records."""
         return GroupLogs({}, (f"--deep: {results.UNREAD_LOG}",), unread=dict.fromkeys(wanted, results.UNREAD_LOG))
 
     async def recent_commits(self, groups: Sequence[GroupId], since: int) -> RecentCommits:
-        """Records are read over the wire only."""
+        """Return a reason for each group, because only the wire client reads records."""
         return RecentCommits({}, dict.fromkeys(groups, results.UNREAD_LOG))
 
     async def committed(self, groups: Sequence[GroupId]) -> Mapping[GroupId, Mapping[tuple[str, int], Commit | None]]:
@@ -237,16 +240,16 @@ class RdkafkaAdmin(Operations):
         self._deadline.extend_by_wait(seconds)
         await asyncio.sleep(seconds)
 
-    # Below: groups.
+    # Groups.
 
     async def _pairs(self, selection: Selection, *, with_commits: bool) -> Outcome[results.Pair]:
-        """The selected groups, sorted, each beside its commits where these are wanted."""
+        """Return the selected groups, sorted by name, each with its commits if ``with_commits``."""
         listed: set[GroupId] = set()
         failures: tuple[Failure, ...] = ()
         hidden: tuple[Acl, ...] = ()
         if selection.needs_list:
             entries, failures = await self._list()
-            hidden = await self._hidden_by(entries.values())
+            hidden = await self._missing_acls(entries.values())
             failures += self._missing
             listed = {name for name in entries if selection.matches(name)}
         names = sorted(listed.union(selection.names))
@@ -256,175 +259,180 @@ class RdkafkaAdmin(Operations):
         for name, failure in unknown.items():
             if conversions.is_missing(failure) and name in commits and commits[name].topics:
                 unknown[name] = conversions.undescribed(failure)
-        vain = {**unread, **unknown}
-        pairs = [(groups[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in vain]
+        unavailable = {**unread, **unknown}
+        pairs = [(groups[name], commits.get(name, GroupCommits(name, {}))) for name in names if name not in unavailable]
         if selection.topics:
             pairs = results.on_topics(pairs, selection.topics)
-        reasons = [conversions.vanished(vain[name]) if name in listed else vain[name] for name in names if name in vain]
-        notices = results.remarks(pairs, reasons, listed=selection.needs_list)
+        reasons = [
+            conversions.vanished(unavailable[name]) if name in listed else unavailable[name]
+            for name in names
+            if name in unavailable
+        ]
+        notices = results.description_notices(pairs, reasons, listed=selection.needs_list)
         return note_omitted_groups(Outcome(tuple(pairs), (*failures, *reasons), notices), hidden)
 
-    async def _hidden_by(self, entries: Collection[Any]) -> tuple[Acl, ...]:
-        """The ACL without which brokers left groups out of this list, where it is known to be missing."""
+    async def _missing_acls(self, entries: Collection[Any]) -> tuple[Acl, ...]:
+        """Return the missing ACL without which brokers omit groups from this list, if it is known to be missing."""
         client = self._client
 
         def start() -> Future[Any]:
-            asked: Future[Any] = client.describe_cluster(include_authorized_operations=True, request_timeout=UNBOUNDED)
-            return asked
+            future: Future[Any] = client.describe_cluster(include_authorized_operations=True, request_timeout=UNBOUNDED)
+            return future
 
         try:
-            told = await self._reply(Scope.CLUSTER, self._name, "DescribeCluster", start)
+            description = await self._reply(Scope.CLUSTER, self._name, "DescribeCluster", start)
         except RequestFailed:
             return ()
-        return missing_acls(results.operations_of(told, entries))
+        return missing_acls(results.operations_of(description, entries))
 
     async def _list(self) -> tuple[dict[GroupId, Any], tuple[Failure, ...]]:
-        """Every group that librdkafka lists, once, and why others may be left out.
+        """Return each group that librdkafka lists once, and the reasons why others may be missing.
 
-        Asks until all brokers have loaded their groups; what is there when patience ends comes with failures.
+        List again until all brokers have loaded their groups; when the time is up, return the groups so far, with
+        failures.
         """
         api = "ListGroups"
         so_far: tuple[dict[GroupId, Any], tuple[Failure, ...]] = ({}, ())
 
         def start() -> Future[Any]:
-            # Timed by librdkafka, for it then gives what the other brokers have told; no coordinator is asked.
+            # With its own timeout, librdkafka returns the results of the other brokers; no coordinator is queried.
             listing: Future[Any] = self._client.list_consumer_groups(request_timeout=min(self._bound(), UNBOUNDED))
             return listing
 
-        async def ask() -> None:
+        async def request() -> None:
             nonlocal so_far
-            answer = await self._reply(Scope.CLUSTER, self._name, api, start, grace=GRACE)
-            errors = [getattr(error, "args", (error,))[0] for error in answer.errors or ()]
+            response = await self._reply(Scope.CLUSTER, self._name, api, start, grace=GRACE)
+            errors = [getattr(error, "args", (error,))[0] for error in response.errors or ()]
             failures = [
                 Failure(Scope.CLUSTER, self._name, "a broker did not answer in time: its groups are left out", api=api)
-                if error.code() in _SILENT
+                if error.code() in _NO_RESPONSE
                 else conversions.failure_of(Scope.CLUSTER, self._name, api, error)
                 for error in errors
             ]
-            so_far = results.once_each(answer.valid or ()), tuple(dict.fromkeys(failures))
+            so_far = results.once_each(response.valid or ()), tuple(dict.fromkeys(failures))
             for failure in failures:
-                if failure.code in AGAIN:
+                if failure.code in RETRIABLE:
                     raise RequestFailed(failure)
 
         try:
-            await with_retries(ask, self._patience())
-        except RequestFailed as refused:
-            return so_far[0], so_far[1] or (refused.failure,)
+            await with_retries(request, self._broker_deadline())
+        except RequestFailed as error:
+            return so_far[0], so_far[1] or (error.failure,)
         return so_far
 
-    async def _locate(
-        self, names: Iterable[GroupId], wanted: Iterable[GroupId]
+    async def _coordinators(
+        self, names: Iterable[GroupId], required: Iterable[GroupId]
     ) -> tuple[dict[GroupId, Group], dict[GroupId, Failure]]:
-        """Describes the wanted groups, and as many others as it takes to know every group's coordinator.
+        """Describe the required groups, and as many others as necessary to know the coordinator of every group.
 
-        Where Kafka's rule is right about the described ones, it is believed for the others.
+        If Kafka's rule holds for the described groups, it is assumed to hold for the others.
         """
         order = sorted(names)
         sample = {order[0], order[len(order) // 2], order[-1]} if order else set()
-        found, vain = await self._each(sample.union(wanted), self._describe)
+        found, failed = await self._each(sample.union(required), self._describe)
         if any(self._placement.coordinator(name) != group.coordinator for name, group in found.items()):
             self._placement = conversions.Placement()
-        rest = [name for name in order if name not in found | vain and self._placement.coordinator(name) is None]
-        more, in_vain = await self._each(rest, self._describe)
-        return {**found, **more}, {**vain, **in_vain}
+        rest = [name for name in order if name not in found | failed and self._placement.coordinator(name) is None]
+        more, more_failed = await self._each(rest, self._describe)
+        return {**found, **more}, {**failed, **more_failed}
 
     async def _each(
-        self, names: Iterable[GroupId], ask: Callable[[GroupId], Awaitable[T]]
+        self, names: Iterable[GroupId], send: Callable[[GroupId], Awaitable[T]]
     ) -> tuple[dict[GroupId, T], dict[GroupId, Failure]]:
-        def gate_of(name: GroupId) -> CircuitBreaker:
-            return self._gates.setdefault(self._placement.coordinator(name), CircuitBreaker())
+        def breaker_of(name: GroupId) -> CircuitBreaker:
+            return self._breakers.setdefault(self._placement.coordinator(name), CircuitBreaker())
 
-        return await ask_each(names, ask, gate_of)
+        return await send_each(names, send, breaker_of)
 
     async def _describe(self, name: GroupId) -> Group:
         client = self._client
         api = "DescribeGroups"
-        told = await self._of_group(
+        description = await self._group_request(
             name, api, lambda: client.describe_consumer_groups([name], request_timeout=UNBOUNDED)[name]
         )
-        group = conversions.group_of(told)
+        group = conversions.group_of(description)
         if isinstance(group, Group):
             return group
         raise RequestFailed(group.failure(Scope.GROUP, name, api=api))
 
     async def _commits(self, name: GroupId) -> GroupCommits:
-        client, asked = self._client, [ConsumerGroupTopicPartitions(name)]
-        told = await self._of_group(
-            name, "OffsetFetch", lambda: client.list_consumer_group_offsets(asked, request_timeout=UNBOUNDED)[name]
+        client, request = self._client, [ConsumerGroupTopicPartitions(name)]
+        response = await self._group_request(
+            name, "OffsetFetch", lambda: client.list_consumer_group_offsets(request, request_timeout=UNBOUNDED)[name]
         )
-        return conversions.commits_of(name, told)
+        return conversions.commits_of(name, response)
 
-    async def _of_group(self, name: GroupId, api: str, start: Start) -> Any:
-        reason = conversions.unaskable(name)
+    async def _group_request(self, name: GroupId, api: str, start: Start) -> Any:
+        reason = conversions.why_not_sendable(name)
         if reason:
             raise RequestFailed(Failure(Scope.GROUP, name, reason, api=api))
-        return await with_retries(lambda: self._reply(Scope.GROUP, name, api, start), self._patience())
+        return await with_retries(lambda: self._reply(Scope.GROUP, name, api, start), self._broker_deadline())
 
-    # Below: logs.
+    # Logs.
 
     async def _logs(
-        self, wanted: set[tuple[str, int]], isolation: Isolation, whole_topics: bool
+        self, partitions: set[tuple[str, int]], isolation: Isolation, whole_topics: bool
     ) -> tuple[Logs, tuple[Failure, ...]]:
-        """Both ends, each leader asked for itself: one that hangs holds up no other."""
-        survey = results.LogOffsetCollector()
-        pending = wanted
+        """Return log start and log end offsets; each leader is queried separately: one that hangs delays no other."""
+        collector = results.LogOffsetCollector()
+        pending = partitions
         for attempt in range(LEADER_ROUNDS):
             await asyncio.sleep(attempt * FIRST_PAUSE)
-            told = await self._leaders({topic for topic, _ in pending})
+            topics = await self._leaders({topic for topic, _ in pending})
             if whole_topics and not attempt:
-                pending = results.whole_topics(pending, told)
-            leaders = survey.place(pending, told)
+                pending = results.whole_topics(pending, topics)
+            leaders = collector.place(pending, topics)
             jobs = [
-                self._ends(survey, leader, pairs, isolation, starts)
+                self._ends(collector, leader, pairs, isolation, starts)
                 for leader, pairs in leaders.items()
                 for starts in (False, True)
             ]
             await asyncio.gather(*jobs)
-            pending = survey.moved()
+            pending = collector.moved()
             if not pending:
                 break
-        return survey.logs()
+        return collector.logs()
 
     async def _leaders(self, topics: Iterable[str]) -> dict[str, TopicLeaders | Failure]:
         names = sorted(topics)
         if not names:
             return {}
-        # One request for all of them; each has a future of its own.
-        asked = self._client.describe_topics(TopicCollection(names), request_timeout=UNBOUNDED)
+        # One request for all topics; each has its own future.
+        futures = self._client.describe_topics(TopicCollection(names), request_timeout=UNBOUNDED)
 
-        async def one(topic: str) -> TopicLeaders | Failure:
+        async def leaders(topic: str) -> TopicLeaders | Failure:
             try:
-                told = await self._reply(Scope.TOPIC, topic, "Metadata", partial(asked.__getitem__, topic))
-            except RequestFailed as refused:
-                return refused.failure
-            return conversions.leaders_of(told)
+                description = await self._reply(Scope.TOPIC, topic, "Metadata", partial(futures.__getitem__, topic))
+            except RequestFailed as error:
+                return error.failure
+            return conversions.leaders_of(description)
 
-        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+        return dict(zip(names, await asyncio.gather(*map(leaders, names)), strict=True))
 
     async def _logs_at(self, pairs: set[tuple[str, int]], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
-        logs, holes = await self._logs(pairs, Isolation.READ_UNCOMMITTED, whole_topics=False)
+        logs, failures = await self._logs(pairs, Isolation.READ_UNCOMMITTED, whole_topics=False)
         if ms is None:
-            return logs, {}, holes
+            return logs, {}, failures
         readable = sorted(pairs - logs.holes.keys())
-        spec = OffsetSpec.for_timestamp(ms)
-        asked = self._client.list_offsets({TopicPartition(*pair): spec for pair in readable}, request_timeout=UNBOUNDED)
+        request = {TopicPartition(*pair): OffsetSpec.for_timestamp(ms) for pair in readable}
+        futures = self._client.list_offsets(request, request_timeout=UNBOUNDED)
         times: dict[tuple[str, int], int | None] = {}
-        lost: dict[tuple[str, int], Failure] = {}
+        failed: dict[tuple[str, int], Failure] = {}
 
-        async def one(pair: tuple[str, int], future: Future[Any]) -> None:
+        async def find(pair: tuple[str, int], future: Future[Any]) -> None:
             try:
-                told = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
-                times[pair] = told.offset if told.offset >= 0 else None
-            except RequestFailed as refused:
-                lost[pair] = refused.failure
+                found = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
+                times[pair] = found.offset if found.offset >= 0 else None
+            except RequestFailed as error:
+                failed[pair] = error.failure
 
-        await asyncio.gather(*(one((entry.topic, entry.partition), future) for entry, future in asked.items()))
-        reasons = {pair: failure.message for pair, failure in lost.items()}
-        return Logs(logs.offsets, {**logs.holes, **reasons}), times, (*holes, *lost.values())
+        await asyncio.gather(*(find((entry.topic, entry.partition), future) for entry, future in futures.items()))
+        reasons = {pair: failure.message for pair, failure in failed.items()}
+        return Logs(logs.offsets, {**logs.holes, **reasons}), times, (*failures, *failed.values())
 
     async def _ends(
         self,
-        survey: results.LogOffsetCollector,
+        collector: results.LogOffsetCollector,
         leader: int,
         pairs: list[tuple[str, int]],
         isolation: Isolation,
@@ -432,29 +440,29 @@ class RdkafkaAdmin(Operations):
     ) -> None:
         spec = OffsetSpec.earliest() if starts else OffsetSpec.latest()  # type: ignore[no-untyped-call]  # its stub
         level = IsolationLevel(int(isolation))
-        wanted = {TopicPartition(*pair): spec for pair in pairs}
-        asked = self._client.list_offsets(wanted, isolation_level=level, request_timeout=UNBOUNDED)
+        request = {TopicPartition(*pair): spec for pair in pairs}
+        futures = self._client.list_offsets(request, isolation_level=level, request_timeout=UNBOUNDED)
 
-        async def one(pair: tuple[str, int], future: Future[Any]) -> None:
+        async def find(pair: tuple[str, int], future: Future[Any]) -> None:
             try:
-                told = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
-            except RequestFailed as refused:
-                survey.note(pair, refused.failure._replace(broker=leader))
+                found = await self._reply(Scope.PARTITION, partition_name(pair), "ListOffsets", lambda: future)
+            except RequestFailed as error:
+                collector.record(pair, error.failure._replace(broker=leader))
             else:
-                survey.note(pair, LogOffsets(told.offset, None) if starts else LogOffsets(None, told.offset))
+                collector.record(pair, LogOffsets(found.offset, None) if starts else LogOffsets(None, found.offset))
 
-        await asyncio.gather(*(one((entry.topic, entry.partition), future) for entry, future in asked.items()))
+        await asyncio.gather(*(find((entry.topic, entry.partition), future) for entry, future in futures.items()))
 
-    # Below: changes.
+    # Changes.
 
     async def _alter(self, group: GroupId, commits: Sequence[tuple[str, Commit]]) -> PartitionFailures:
         client, api = self._client, "OffsetCommit"
         request = [ConsumerGroupTopicPartitions(group, [_entry(topic, commit) for topic, commit in commits])]
-        told = await self._of_group(
+        response = await self._group_request(
             group, api, lambda: client.alter_consumer_group_offsets(request, request_timeout=UNBOUNDED)[group]
         )
         failures: dict[tuple[str, int], Failure] = {}
-        for entry in told.topic_partitions:
+        for entry in response.topic_partitions:
             if entry.error:
                 pair = (entry.topic, entry.partition)
                 failure = conversions.failure_of(Scope.PARTITION, partition_name(pair), api, entry.error)
@@ -463,26 +471,26 @@ class RdkafkaAdmin(Operations):
 
     async def _delete(self, group: GroupId) -> None:
         client = self._client
-        await self._of_group(
+        await self._group_request(
             group, "DeleteGroups", lambda: client.delete_consumer_groups([group], request_timeout=UNBOUNDED)[group]
         )
 
     async def _authorizes(self) -> bool:
         """Return whether brokers may check ACLs: ``False`` only if one reports that it has no authorizer."""
-        # DescribeAcls would report the same, but librdkafka returns an empty list in place of its error.
+        # DescribeAcls would show the same, but librdkafka returns an empty list instead of its error.
         node = next(filter(None, self._placement.leaders), None)
         if node is None:
             return True
         client, broker = self._client, ConfigResource(ConfigResource.Type.BROKER, str(node.id))
         start = partial(_only, client.describe_configs, [broker])
         try:
-            told = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
+            configs = await self._reply(Scope.CLUSTER, self._name, "DescribeConfigs", start)
         except RequestFailed:
             return True
-        setting = told.get("authorizer.class.name")
+        setting = configs.get("authorizer.class.name")
         return setting is None or setting.value != ""
 
-    # Below: one request.
+    # One request.
 
     @property
     def _name(self) -> str:
@@ -491,13 +499,14 @@ class RdkafkaAdmin(Operations):
     def _bound(self) -> float:
         return self._deadline.bound(self._settings.broker_timeout)
 
-    def _patience(self) -> Deadline:
+    def _broker_deadline(self) -> Deadline:
         return self._deadline.within(self._settings.broker_timeout)
 
     async def _reply(self, scope: Scope, name: str, api: str, start: Start, *, grace: float = 0.0) -> Any:
-        """What ``start`` asks for, in the time that one broker is given.
+        """Return the response to the request that ``start`` sends, within the time limit for one broker.
 
-        :raises RequestFailed: when there is an error instead, or nothing.
+        :param grace: seconds to wait in addition.
+        :raises RequestFailed: for an error, or without a response in time.
         """
         silence = f"no answer in time (--broker-timeout is {self._settings.broker_timeout:g} s)"
         try:
@@ -508,19 +517,19 @@ class RdkafkaAdmin(Operations):
         except KgroupsError as error:
             raise RequestFailed(Failure.of(error, scope, name, api=api), no_response=True) from None
         except KafkaException as error:
-            told: KafkaError = error.args[0]
-            if told.code() in _SILENT:
+            cause: KafkaError = error.args[0]
+            if cause.code() in _NO_RESPONSE:
                 raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None
-            raise RequestFailed(conversions.failure_of(scope, name, api, told)) from None
+            raise RequestFailed(conversions.failure_of(scope, name, api, cause)) from None
 
 
 def _entry(topic: str, commit: Commit) -> TopicPartition:
     known = {"metadata": commit.metadata, "leader_epoch": commit.leader_epoch}
-    given: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
-    return TopicPartition(topic, commit.partition, commit.offset, **given)
+    options: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+    return TopicPartition(topic, commit.partition, commit.offset, **options)
 
 
-def _only(ask: Callable[..., Mapping[Any, Future[Any]]], request: Sequence[object]) -> Future[Any]:
-    """Put a request about one resource; return its answer to come."""
-    (answer,) = ask(request, request_timeout=UNBOUNDED).values()
-    return answer
+def _only(send: Callable[..., Mapping[Any, Future[Any]]], request: Sequence[object]) -> Future[Any]:
+    """Send a request about one resource; return the future of its result."""
+    (future,) = send(request, request_timeout=UNBOUNDED).values()
+    return future

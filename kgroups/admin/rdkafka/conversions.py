@@ -1,4 +1,4 @@
-"""librdkafka's words as ours: states, types, groups, commits, errors. Pure, and without importing confluent_kafka."""
+"""Convert librdkafka's states, types, groups, commits, and errors. No I/O, and no import of confluent_kafka."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError, kafka_error
 
 UNKNOWN_STATE = "Unknown"
-"""The Java tool's word, for a described group in a state that librdkafka has no name for: Assigning, Reconciling."""
+"""Kafka's name for the state of a described group that librdkafka does not know: Assigning, Reconciling, NotReady."""
 
 _STATES = {
     "PREPARING_REBALANCING": GroupState.PREPARING_REBALANCE,
@@ -32,8 +32,11 @@ _TYPES = {"CLASSIC": GroupType.CLASSIC, "CONSUMER": GroupType.CONSUMER}
 _LONGEST_NAME = 32_767
 
 
-def unaskable(name: GroupId) -> str | None:
-    """Why librdkafka cannot carry this name: it would ask about another one, drop the connection, or raise."""
+def why_not_sendable(name: GroupId) -> str | None:
+    """Return why librdkafka cannot send this name, or ``None`` if it can.
+
+    With such a name it would query another group, close the connection, or raise an exception.
+    """
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
@@ -43,46 +46,49 @@ def unaskable(name: GroupId) -> str | None:
     return None
 
 
-def state_of(answer: Any) -> str | None:
-    """Of a listing or description; ``None`` where the broker does not tell it or librdkafka has no name for it."""
-    return _STATES.get(getattr(getattr(answer, "state", None), "name", ""))
+def state_of(group: Any) -> str | None:
+    """Return the state of a listed or described group.
+
+    ``None`` if the broker does not report it, or librdkafka has no name for it.
+    """
+    return _STATES.get(getattr(getattr(group, "state", None), "name", ""))
 
 
 def known_state(group: Group) -> str | None:
     return None if group.state == UNKNOWN_STATE else group.state
 
 
-def type_of(answer: Any) -> str | None:
-    return _TYPES.get(getattr(getattr(answer, "type", None), "name", ""))
+def type_of(group: Any) -> str | None:
+    return _TYPES.get(getattr(getattr(group, "type", None), "name", ""))
 
 
-def protocol_type_of(answer: Any) -> str:
-    """Exact: librdkafka lists and describes groups of the protocol types ``consumer`` and ``""`` only."""
-    return "" if answer.is_simple_consumer_group else CONSUMER_PROTOCOL_TYPE
+def protocol_type_of(group: Any) -> str:
+    """Return the protocol type; librdkafka lists and describes only groups with ``consumer`` and ``""``."""
+    return "" if group.is_simple_consumer_group else CONSUMER_PROTOCOL_TYPE
 
 
 def group_of(description: Any) -> Group | KafkaError:
-    """A described group. One that does not exist is described too, as Dead; here it is GROUP_ID_NOT_FOUND."""
-    kind, state = type_of(description), state_of(description)
-    nobody = not description.members and kind is None and state is None
-    if state == GroupState.DEAD or nobody:
+    """Return a described group, or GROUP_ID_NOT_FOUND: librdkafka describes groups that do not exist as Dead."""
+    group_type, state = type_of(description), state_of(description)
+    empty = not description.members and group_type is None and state is None
+    if state == GroupState.DEAD or empty:
         return kafka_error(Code.group_id_not_found)
     return Group(
         group_id=description.group_id,
-        type=kind or GroupType.CLASSIC,
+        type=group_type or GroupType.CLASSIC,
         state=state or UNKNOWN_STATE,
         protocol_type=protocol_type_of(description),
         protocol=description.partition_assignor or "",
         coordinator=node_of(description.coordinator),
-        members=tuple(_member(member, kind) for member in description.members),
+        members=tuple(_member(member, group_type) for member in description.members),
     )
 
 
-def _member(member: Any, kind: str | None) -> Member:
+def _member(member: Any, group_type: str | None) -> Member:
     assignment = _assignment(member.assignment)
     target = getattr(member, "target_assignment", None)
-    # A KIP-848 member owns what the broker has assigned to it; what a classic one told that it owned is not passed on.
-    subscription = Subscription(owned=assignment) if kind == GroupType.CONSUMER else Subscription()
+    # A KIP-848 member owns its assignment; librdkafka does not expose the owned partitions of a classic member.
+    subscription = Subscription(owned=assignment) if group_type == GroupType.CONSUMER else Subscription()
     return Member(
         member_id=member.member_id,
         client_id=member.client_id,
@@ -98,10 +104,10 @@ def _assignment(assignment: Any) -> Assignment:
     return assignment_of((entry.topic, (entry.partition,)) for entry in assignment.topic_partitions)
 
 
-def commits_of(group: GroupId, answer: Any) -> GroupCommits:
-    """The partitions that have a commit; librdkafka gives a negative offset for those that have none."""
+def commits_of(group: GroupId, response: Any) -> GroupCommits:
+    """Return the commits of a group; librdkafka returns a negative offset for partitions without one."""
     topics: dict[str, list[Commit]] = {}
-    for entry in answer.topic_partitions or ():
+    for entry in response.topic_partitions or ():
         if entry.offset >= 0:
             epoch = entry.leader_epoch
             known = None if epoch is None or epoch < 0 else epoch
@@ -110,8 +116,8 @@ def commits_of(group: GroupId, answer: Any) -> GroupCommits:
 
 
 def _metadata_of(entry: Any) -> str | None:
-    """Return ``""`` for no metadata, and ``None`` for any: where it ends is unknown."""
-    try:  # librdkafka copies it without a NUL at its end, and confluent-kafka reads on to the next one in memory
+    """Return ``""`` for no metadata, and ``None`` for any metadata, because its end is unknown."""
+    try:  # librdkafka copies it without a trailing NUL, so confluent-kafka reads up to the next NUL in memory
         return None if entry.metadata else ""
     except UnicodeDecodeError:
         return None
@@ -130,7 +136,7 @@ def leaders_of(description: Any) -> TopicLeaders:
 
 
 def _number(topic_id: Any) -> int:
-    """Return a topic ID's 128 bits, 0 where it is unknown; confluent-kafka has them as two signed numbers."""
+    """Return a topic ID as a 128-bit number, 0 if it is unknown; confluent-kafka has two signed 64-bit numbers."""
     if topic_id is None:
         return 0
     halves = topic_id.get_most_significant_bits(), topic_id.get_least_significant_bits()
@@ -139,7 +145,10 @@ def _number(topic_id: Any) -> int:
 
 
 def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:
-    """An error that a broker gave, in the words that the wire client has for it; librdkafka's own has no Kafka name."""
+    """Return the failure for an error that a broker reported, with the message of the wire client.
+
+    librdkafka's own errors, which have no Kafka name, keep librdkafka's message.
+    """
     number, text = error.code(), masked(error.str())
     if number <= 0:
         return Failure(scope, name, f"librdkafka: {text}", api=api)
@@ -151,7 +160,7 @@ def failure_of(scope: Scope, name: str, api: str, error: Any) -> Failure:
 
 
 def masked(text: str) -> str:
-    """Hide the signature that a SCRAM server should have sent: librdkafka quotes it, and it tells of the password."""
+    """Mask the expected SCRAM server signature, which librdkafka quotes: it is derived from the password."""
     return _EXPECTED.sub(r"\1" + MASK, text)
 
 
@@ -159,7 +168,7 @@ _EXPECTED = re.compile(r"(ServerSignature mismatch \(server's .{0,1000}? != ours
 
 
 def reasons(texts: Iterable[str]) -> list[str]:
-    """What librdkafka said while it tried to connect, each reason once, without its tail on the time spent.
+    """Return the messages of librdkafka's connection attempts, each once, and without the time that they took.
 
     ``host:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after 0ms in state CONNECT)``
     """
@@ -169,8 +178,10 @@ def reasons(texts: Iterable[str]) -> list[str]:
 
 @dataclass(slots=True)
 class Placement:
-    """Where Kafka keeps each group, by Kafka's own rule: the leader of the offsets topic's partition that the name
-    hashes to. Other brokers that speak Kafka's protocol may have another rule."""
+    """Coordinators by Kafka's rule: the leader of the partition of the offsets topic that the group's name hashes to.
+
+    Other brokers with Kafka's protocol may have another rule.
+    """
 
     leaders: Sequence[Node | None] = ()
 
@@ -188,13 +199,13 @@ def is_missing(failure: Failure) -> bool:
 
 
 def undescribed(failure: Failure) -> Failure:
-    """The failure of a group that is said not to exist, and that has commits: it is of a kind of its own."""
+    """Return the failure of a group that librdkafka reports as missing although it has commits."""
     message = "librdkafka cannot describe it, yet it has commits, as a streams group has: --transport wire can"
     return Failure(failure.scope, failure.name, message, api=failure.api)
 
 
 def vanished(failure: Failure) -> Failure:
-    """The failure of a group that the list told of: one that is not there any more was there a moment ago."""
+    """Return the failure of a listed group: if it is missing now, it was deleted in the meantime."""
     return (
         failure._replace(message="the group vanished while it was being described") if is_missing(failure) else failure
     )

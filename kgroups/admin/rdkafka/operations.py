@@ -1,6 +1,6 @@
-"""The acts over librdkafka: offsets are reset and groups deleted, one group a request.
+"""Reset offsets and delete groups over librdkafka, one group per request.
 
-It can neither take a commit away nor remove a member: such a plan is refused, or fails for that partition.
+It can neither delete a commit nor remove a member: such a plan is rejected, or fails for that partition.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ PartitionFailures = Mapping[TopicPartition, Failure]
 
 
 class Operations:
-    """What an AdminClient can change; how it is asked is the client's matter."""
+    """The changes that an AdminClient supports, over the requests that :class:`.client.RdkafkaAdmin` implements."""
 
-    # What the client has, for questions too.
+    # Requests, which queries use as well.
 
     @property
     @abstractmethod
@@ -74,8 +74,8 @@ class Operations:
 
     async def topics(self, names: Sequence[str]) -> dict[str, TopicLeaders]:
         return {
-            name: _unreadable(name, told) if isinstance(told, Failure) else told
-            for name, told in (await self._leaders(names)).items()
+            name: _failed_topic(name, entry) if isinstance(entry, Failure) else entry
+            for name, entry in (await self._leaders(names)).items()
         }
 
     async def groups(self, selection: Selection) -> tuple[Outcome[Group], Committed]:
@@ -84,7 +84,7 @@ class Operations:
         committed.update({failure.name: {} for failure in pairs.failures if failure.error == NOT_FOUND})
         unmatched = selection.unmatched([group.group_id for group, _ in pairs.items])
         found = pairs.with_items(group for group, _ in pairs.items)
-        return found.with_failures(unmatched, results.metadata_remarks(pairs.items)), committed
+        return found.with_failures(unmatched, results.metadata_notices(pairs.items)), committed
 
     async def logs(self, pairs: Iterable[TopicPartition], ms: int | None) -> tuple[Logs, Times, tuple[Failure, ...]]:
         return await self._logs_at(set(pairs), ms)
@@ -110,29 +110,29 @@ class Operations:
 
         async def write(name: GroupId, part: Sequence[PlannedOffset]) -> list[AppliedOffset]:
             keys = [entry.key for entry in part]
-            done = _applied(part, await _witnessed(journal, name, keys, partial(self._write, name, part)))
+            done = _applied(part, await _recorded(journal, name, keys, partial(self._write, name, part)))
             journal.enter({each.planned.key: each for each in done})
             return done
 
         work = list(by_group(planned))
-        done = await _at_once((name, partial(write, name, part)) for name, part in work)
+        done = await _run_all((name, partial(write, name, part)) for name, part in work)
         applied: list[AppliedOffset] = []
         for name, part in work:
-            told = done[name]
-            applied += _applied(part, told) if isinstance(told, RequestFailed) else told
+            result = done[name]
+            applied += _applied(part, result) if isinstance(result, RequestFailed) else result
         journal.enter({each.planned.key: each for each in applied})
         return Outcome(tuple(applied), tuple(dict.fromkeys(each.failure for each in applied if each.failure)))
 
     async def _write(self, group: GroupId, part: Sequence[PlannedOffset]) -> PartitionFailures:
-        refused = {
+        unsupported = {
             (entry.topic, entry.partition): Failure(
                 Scope.PARTITION, partition_name((entry.topic, entry.partition)), f"group '{group}': {reason}"
             )
             for entry in part
-            if (reason := _reason(entry))
+            if (reason := _why_unsupported(entry))
         }
-        commits = [(entry.topic, entry.after) for entry in part if entry.after and not _reason(entry)]
-        return {**refused, **(await self._alter(group, commits) if commits else {})}
+        commits = [(entry.topic, entry.after) for entry in part if entry.after and not _why_unsupported(entry)]
+        return {**unsupported, **(await self._alter(group, commits) if commits else {})}
 
     async def plan_delete(self, selection: Selection) -> Outcome[GroupDeletion]:
         return await plan_delete(self, selection)
@@ -143,7 +143,7 @@ class Operations:
         return await hidden_offsets.hidden_offsets(self, seen, way)
 
     async def hidden_topics(self) -> frozenset[str] | str:
-        # librdkafka has no API that names topics whatever their ACLs; brokers without an authorizer hide none.
+        # No API of librdkafka lists topics regardless of their ACLs; brokers without an authorizer hide none.
         return results.UNSEEN if await self._authorizes() else frozenset()
 
     async def all_commits(self, groups: tuple[GroupId, ...]) -> RecentCommits:
@@ -155,51 +155,50 @@ class Operations:
         journal = journal or Journal()
 
         async def delete(name: GroupId) -> None:
-            await _witnessed(journal, name, [name], partial(self._delete, name))
+            await _recorded(journal, name, [name], partial(self._delete, name))
             journal.enter({name: DeletedGroup(name, Result.APPLIED)})
 
-        wanted = sorted(set(names))
-        done = await _at_once((name, partial(delete, name)) for name in wanted)
+        groups = sorted(set(names))
+        done = await _run_all((name, partial(delete, name)) for name in groups)
         items = []
-        for name in wanted:
-            told = done[name]
-            failure, no_response = (
-                (told.failure, told.no_response) if isinstance(told, RequestFailed) else (None, False)
-            )
-            items.append(DeletedGroup(name, _result(failure, no_response), failure))
+        for name in groups:
+            error = done[name]
+            failure = error.failure if error else None
+            items.append(DeletedGroup(name, _result(failure, bool(error and error.no_response)), failure))
         journal.enter({item.group_id: item for item in items})
         return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
 
 
-async def _witnessed(
-    journal: Journal[K, Any], group: GroupId, keys: Sequence[K], send: Callable[[], Awaitable[T]]
-) -> T:
-    """:raises RequestFailed: also if nothing more may be sent."""
+async def _recorded(journal: Journal[K, Any], group: GroupId, keys: Sequence[K], send: Callable[[], Awaitable[T]]) -> T:
+    """Send a change, and record in its journal that it is sent, or was rejected.
+
+    :raises RequestFailed: also if nothing more may be sent.
+    """
     try:
         journal.sending(keys)
     except NotSent as error:
         raise RequestFailed(Failure.of(error, Scope.GROUP, group)) from None
     try:
         return await send()
-    except RequestFailed as refused:
-        if not refused.no_response:
+    except RequestFailed as error:
+        if not error.no_response:
             journal.unsent(keys)
         raise
 
 
-def _applied(part: Sequence[PlannedOffset], told: PartitionFailures | RequestFailed) -> list[AppliedOffset]:
+def _applied(part: Sequence[PlannedOffset], result: PartitionFailures | RequestFailed) -> list[AppliedOffset]:
     applied = []
     for entry in sorted(part, key=lambda entry: entry.key):
-        failure = told.failure if isinstance(told, RequestFailed) else told.get((entry.topic, entry.partition))
-        no_response = isinstance(told, RequestFailed) and told.no_response
+        failure = result.failure if isinstance(result, RequestFailed) else result.get((entry.topic, entry.partition))
+        no_response = isinstance(result, RequestFailed) and result.no_response
         applied.append(AppliedOffset(entry, _result(failure, no_response), failure))
     return applied
 
 
-def _reason(entry: PlannedOffset) -> str | None:
-    """Why an entry cannot be written."""
+def _why_unsupported(entry: PlannedOffset) -> str | None:
+    """Return why librdkafka cannot write an entry, or ``None`` if it can."""
     if entry.kind == GroupType.SHARE:
-        return SHARE_OFFSET_DELETION.without  # a commit would make a classic group of that name
+        return SHARE_OFFSET_DELETION.without  # a commit would create a classic group with this name
     return OFFSET_DELETION.without if entry.before and not entry.after else None
 
 
@@ -207,21 +206,21 @@ def _result(failure: Failure | None, no_response: bool) -> Result:
     return Result.UNKNOWN if no_response else Result.FAILED if failure else Result.APPLIED
 
 
-def _unreadable(topic: str, failure: Failure) -> TopicLeaders:
+def _failed_topic(topic: str, failure: Failure) -> TopicLeaders:
     code = Code.unknown_server_error if failure.code is None else Code(failure.code)
     return TopicLeaders(topic, kafka_error(code, failure.message), {})
 
 
-async def _at_once(jobs: Iterable[tuple[GroupId, Callable[[], Awaitable[T]]]]) -> dict[GroupId, T | RequestFailed]:
-    """So many under way as one broker takes; each answer, or why there is none."""
+async def _run_all(jobs: Iterable[tuple[GroupId, Callable[[], Awaitable[T]]]]) -> dict[GroupId, T | RequestFailed]:
+    """Run jobs, :data:`PIPELINE` at the same time; return the result or the error of each."""
     slots = asyncio.Semaphore(PIPELINE)
 
-    async def one(job: Callable[[], Awaitable[T]]) -> T | RequestFailed:
+    async def run(job: Callable[[], Awaitable[T]]) -> T | RequestFailed:
         async with slots:
             try:
                 return await job()
-            except RequestFailed as refused:
-                return refused
+            except RequestFailed as error:
+                return error
 
-    wanted = dict(jobs)
-    return dict(zip(wanted, await asyncio.gather(*map(one, wanted.values())), strict=True))
+    by_group = dict(jobs)
+    return dict(zip(by_group, await asyncio.gather(*map(run, by_group.values())), strict=True))

@@ -1,4 +1,4 @@
-"""Many single questions over librdkafka: so many at once to each coordinator, again while it is not ready."""
+"""Send one request per group over librdkafka: a limited number at once to each coordinator, with retries."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..routing.backoff import PIPELINE, Backoff
 
 T = TypeVar("T")
 
-AGAIN = MOVED | BACK_OFF
-"""What passes: the coordinator has moved, or is not ready."""
+RETRIABLE = MOVED | BACK_OFF
+"""Errors to retry: the coordinator has moved, or is not ready."""
 
 
 class RequestFailed(Exception):
-    """A question without an answer; ``no_response`` when it was no broker that said so."""
+    """A request failed; ``no_response`` if no broker reported the error."""
 
     def __init__(self, failure: Failure, *, no_response: bool = False) -> None:
         super().__init__(failure.message)
@@ -30,65 +30,69 @@ class RequestFailed(Exception):
 
 
 class CircuitBreaker:
-    """The requests under way to one broker.
+    """Limits the requests in flight to one broker, and rejects further requests to a broker that hangs.
 
-    Shut when one gets no answer and no other has had one since it began: a broker that hangs costs its time-out once
-    or twice, and not for each of its groups.
+    It opens if a request gets no response, and no other request has got one since that one began. Thus a broker that
+    hangs costs its timeout once or twice, not for each of its groups.
     """
 
     def __init__(self) -> None:
         self._slots = asyncio.Semaphore(PIPELINE)
-        self._answered = 0.0
-        self._shut: RequestFailed | None = None
+        self._responded = 0.0
+        self._open: RequestFailed | None = None
 
-    async def through(self, name: GroupId, ask: Callable[[GroupId], Awaitable[T]]) -> T:
+    async def call(self, name: GroupId, send: Callable[[GroupId], Awaitable[T]]) -> T:
+        """Send the request about a group.
+
+        :raises RequestFailed: also if the circuit breaker is open.
+        """
         async with self._slots:
-            if self._shut:
-                raise RequestFailed(self._shut.failure._replace(name=name), no_response=True)
+            if self._open:
+                raise RequestFailed(self._open.failure._replace(name=name), no_response=True)
             began = time.monotonic()
             try:
-                answer = await ask(name)
-            except RequestFailed as refused:
-                if not refused.no_response:
-                    self._answered = time.monotonic()
-                elif began >= self._answered:
-                    self._shut = refused
+                result = await send(name)
+            except RequestFailed as error:
+                if not error.no_response:
+                    self._responded = time.monotonic()
+                elif began >= self._responded:
+                    self._open = error
                 raise
-            self._answered = time.monotonic()
-            return answer
+            self._responded = time.monotonic()
+            return result
 
 
-async def ask_each(
-    names: Iterable[GroupId], ask: Callable[[GroupId], Awaitable[T]], gate_of: Callable[[GroupId], CircuitBreaker]
+async def send_each(
+    names: Iterable[GroupId], send: Callable[[GroupId], Awaitable[T]], breaker_of: Callable[[GroupId], CircuitBreaker]
 ) -> tuple[dict[GroupId, T], dict[GroupId, Failure]]:
-    """Each group's answer, or why there is none."""
+    """Return the result of each group, or its failure."""
 
-    async def one(name: GroupId) -> T | RequestFailed:
+    async def call(name: GroupId) -> T | RequestFailed:
         try:
-            return await gate_of(name).through(name, ask)
-        except RequestFailed as refused:
-            return refused
+            return await breaker_of(name).call(name, send)
+        except RequestFailed as error:
+            return error
 
     found: dict[GroupId, T] = {}
     failed: dict[GroupId, Failure] = {}
     keys = list(names)
-    for name, answer in zip(keys, await asyncio.gather(*map(one, keys)), strict=True):
-        if isinstance(answer, RequestFailed):
-            failed[name] = answer.failure
+    for name, result in zip(keys, await asyncio.gather(*map(call, keys)), strict=True):
+        if isinstance(result, RequestFailed):
+            failed[name] = result.failure
         else:
-            found[name] = answer
+            found[name] = result
     return found, failed
 
 
-async def with_retries(ask: Callable[[], Awaitable[T]], patience: Deadline) -> T:
-    """Asks again, after growing pauses, while the answer is one of :data:`AGAIN`.
+async def with_retries(send: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+    """Retry a request, after pauses that double, while the error is one of :data:`RETRIABLE`.
 
-    :raises RequestFailed: what was said last, when patience is at its end.
+    :raises RequestFailed: the last error, when the time is up.
     """
-    backoff = Backoff(lambda: patience)
+    backoff = Backoff(lambda: deadline)
     while True:
         try:
-            return await ask()
-        except RequestFailed as refused:
-            if refused.failure.code not in AGAIN or not await backoff.wait():
+            return await send()
+        except RequestFailed as error:
+            if error.failure.code not in RETRIABLE or not await backoff.wait():
                 raise

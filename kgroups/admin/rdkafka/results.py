@@ -1,4 +1,4 @@
-"""What librdkafka's answers come to: the list filtered, groups beside their commits, the logs. Pure."""
+"""Filter and combine the results of librdkafka: lists, groups with their commits, and log offsets. No I/O."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LISTED_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)
 
 
 def once_each(entries: Iterable[Any]) -> dict[GroupId, Any]:
-    """A group that two brokers list is moving from one to the other: kept once, and not as the dead one."""
+    """Return each listed group once; of a group that moves between two brokers, not the entry with state Dead."""
     kept: dict[GroupId, Any] = {}
     for entry in entries:
         if entry.group_id not in kept or state_of(kept[entry.group_id]) == GroupState.DEAD:
@@ -45,30 +45,31 @@ def once_each(entries: Iterable[Any]) -> dict[GroupId, Any]:
 
 
 def operations_of(description: Any, entries: Collection[Any]) -> frozenset[str] | None:
-    """What we may do to the cluster; ``None`` where nobody tells.
+    """Return the authorized operations on the cluster; ``None`` if brokers do not report them.
 
-    librdkafka gives ``None`` for nothing allowed too. Brokers that list states (Kafka 2.6) do tell (Kafka 2.3).
+    librdkafka returns ``None`` also if none is authorized. Brokers that list states (Kafka 2.6) report the operations
+    (Kafka 2.3).
     """
-    told = description.authorized_operations
-    if told is None:
+    operations = description.authorized_operations
+    if operations is None:
         old = entries and all(state_of(entry) is None for entry in entries)
         return None if old else frozenset()
-    return frozenset(operation.name for operation in told)
+    return frozenset(operation.name for operation in operations)
 
 
 def filtered(
     groups: Sequence[ListedGroup], wanted: ListFilter
 ) -> tuple[list[ListedGroup], tuple[str, ...], tuple[str, ...]]:
-    """The groups that match; what cannot be told although it was asked for; and remarks."""
+    """Return the matching groups, the reasons why requested groups may be missing, and notices."""
     typeless = any(group.type is None for group in groups)
     stateless = any(group.state is None for group in groups)
-    unlisted = [f"{kind} groups" for kind in wanted.types if kind not in _LISTED_TYPES]
-    unlisted += [f"groups of protocol type {kind!r}" for kind in wanted.protocol_types if kind not in CONSUMER_GROUPS]
-    refused = [f"librdkafka does not list {kind}" for kind in unlisted]
+    unlisted = [f"{each} groups" for each in wanted.types if each not in _LISTED_TYPES]
+    unlisted += [f"groups of protocol type {each!r}" for each in wanted.protocol_types if each not in CONSUMER_GROUPS]
+    errors = [f"librdkafka does not list {each}" for each in unlisted]
     if wanted.types and typeless:
-        refused.append(f"cannot filter by type: {TYPELESS}")
+        errors.append(f"cannot filter by type: {TYPELESS}")
     if wanted.states and stateless:
-        refused.append(f"cannot filter all groups by state: {STATELESS}")
+        errors.append(f"cannot filter all groups by state: {STATELESS}")
     notices = [f"{TYPELESS}; TYPE is unknown"] if wanted.with_types and typeless and not wanted.types else []
     if wanted.with_states and stateless and not wanted.states:
         notices.append(STATELESS)
@@ -79,11 +80,11 @@ def filtered(
         and (not wanted.types or group.type in wanted.types)
         and (not wanted.protocol_types or group.protocol_type in wanted.protocol_types)
     ]
-    return kept, tuple(refused), tuple(notices)
+    return kept, tuple(errors), tuple(notices)
 
 
-def remarks(pairs: Iterable[Pair], failures: Iterable[Failure], *, listed: bool) -> tuple[str, ...]:
-    """What a reader of described groups has to know."""
+def description_notices(pairs: Iterable[Pair], failures: Iterable[Failure], *, listed: bool) -> tuple[str, ...]:
+    """Return the notices for described groups."""
     notices = [UNLISTED] if listed else []
     if any(is_missing(failure) for failure in failures):
         notices.append(MISTAKEN)
@@ -92,14 +93,14 @@ def remarks(pairs: Iterable[Pair], failures: Iterable[Failure], *, listed: bool)
     return tuple(notices)
 
 
-def metadata_remarks(pairs: Iterable[Pair]) -> tuple[str, ...]:
-    """What a reader of planned offsets has to know."""
+def metadata_notices(pairs: Iterable[Pair]) -> tuple[str, ...]:
+    """Return the notices for a plan that is made from these commits."""
     made = (commit for _, commits in pairs for each in commits.topics.values() for commit in each)
     return (UNSAVED,) if any(commit.metadata is None for commit in made) else ()
 
 
 def on_topics(pairs: Iterable[Pair], topics: frozenset[str]) -> list[Pair]:
-    """The groups that have commits or assignments on these topics, with these commits only."""
+    """Return the groups with commits or assignments on these topics, and only these commits."""
     kept: list[Pair] = []
     for group, commits in pairs:
         some = {topic: committed for topic, committed in commits.topics.items() if topic in topics}
@@ -109,67 +110,67 @@ def on_topics(pairs: Iterable[Pair], topics: frozenset[str]) -> list[Pair]:
 
 
 def partitions_of(pairs: Iterable[Pair], topics: frozenset[str]) -> set[TopicPartition]:
-    """All partitions that any group has a commit or an assignment on; of some topics, where given."""
-    wanted: set[TopicPartition] = set()
+    """Return the partitions that any group has a commit or an assignment on; only of ``topics``, if any."""
+    partitions: set[TopicPartition] = set()
     for group, commits in pairs:
-        wanted.update((topic, commit.partition) for topic, made in commits.topics.items() for commit in made)
+        partitions.update((topic, commit.partition) for topic, made in commits.topics.items() for commit in made)
         for member in group.members or ():
-            wanted.update(pair for pair in member.assignment.pairs() if not topics or pair[0] in topics)
-    return wanted
+            partitions.update(pair for pair in member.assignment.pairs() if not topics or pair[0] in topics)
+    return partitions
 
 
 def whole_topics(pairs: Iterable[TopicPartition], topics: Mapping[str, TopicLeaders | Failure]) -> set[TopicPartition]:
-    """These partitions, and the others of their topics."""
-    others = {(name, at) for name, told in topics.items() if not isinstance(told, Failure) for at in told.leaders}
+    """Return these partitions, and all others of their topics."""
+    others = {(name, at) for name, entry in topics.items() if not isinstance(entry, Failure) for at in entry.leaders}
     return others.union(pairs)
 
 
 class LogOffsetCollector:
-    """What is known so far of each log: its ends, and what stands in the way."""
+    """Collects the log start and log end offsets of partitions, and the failures."""
 
     def __init__(self) -> None:
         self._known: dict[TopicPartition, LogOffsets] = {}
-        self._holes: dict[TopicPartition, Failure] = {}
+        self._failures: dict[TopicPartition, Failure] = {}
 
     def place(
         self, pairs: Iterable[TopicPartition], topics: Mapping[str, TopicLeaders | Failure]
     ) -> dict[int, list[TopicPartition]]:
-        """Leader -> its partitions; those without a leader become holes."""
+        """Group partitions by leader; record a failure for those without a leader."""
         leaders: dict[int, list[TopicPartition]] = {}
         for pair in sorted(pairs):
             entry = topics[pair[0]]
             leader = entry if isinstance(entry, Failure) else entry.leaders.get(pair[1])
-            self._holes.pop(pair, None)
+            self._failures.pop(pair, None)
             if leader is None:
                 message = "the topic has no such partition now (recreated with fewer?)"
-                told = KafkaError(Code.unknown_topic_or_partition, message)
-                self._holes[pair] = told.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
+                error = KafkaError(Code.unknown_topic_or_partition, message)
+                self._failures[pair] = error.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
             elif isinstance(leader, Failure):
-                self._holes[pair] = leader
+                self._failures[pair] = leader
             elif isinstance(leader, KafkaError):
-                self._holes[pair] = leader.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
+                self._failures[pair] = leader.failure(Scope.PARTITION, partition_name(pair), api="Metadata")
             else:
                 leaders.setdefault(leader, []).append(pair)
         return leaders
 
-    def note(self, pair: TopicPartition, answer: LogOffsets | Failure) -> None:
-        """What was asked: a start, an end, or neither for the reason given."""
-        if isinstance(answer, Failure):
-            self._holes[pair] = answer
+    def record(self, pair: TopicPartition, result: LogOffsets | Failure) -> None:
+        """Record a start offset, an end offset, or a failure."""
+        if isinstance(result, Failure):
+            self._failures[pair] = result
         else:
             start, end = self._known.get(pair, LogOffsets())
             self._known[pair] = LogOffsets(
-                start if answer.start is None else answer.start, end if answer.end is None else answer.end
+                start if result.start is None else result.start, end if result.end is None else result.end
             )
 
     def moved(self) -> set[TopicPartition]:
-        """The partitions whose leader may be known in a moment."""
-        return {pair for pair, failure in self._holes.items() if failure.code in LEADER_MOVED}
+        """Return the partitions that may have another leader after a retry."""
+        return {pair for pair, failure in self._failures.items() if failure.code in LEADER_MOVED}
 
     def logs(self) -> tuple[Logs, tuple[Failure, ...]]:
-        """All that is known, and each failure once: a topic that is gone is one."""
+        """Return the offsets, and each failure once: a topic that was deleted is one failure."""
         offsets: dict[str, dict[int, LogOffsets]] = {}
         for (topic, partition), log in self._known.items():
             offsets.setdefault(topic, {})[partition] = log
-        holes = {pair: failure.message for pair, failure in self._holes.items()}
-        return Logs(offsets, holes), tuple(dict.fromkeys(self._holes[pair] for pair in sorted(self._holes)))
+        holes = {pair: failure.message for pair, failure in self._failures.items()}
+        return Logs(offsets, holes), tuple(dict.fromkeys(self._failures[pair] for pair in sorted(self._failures)))
