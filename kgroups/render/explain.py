@@ -26,7 +26,8 @@ class Explained(NamedTuple):
     what_if: WhatIf | None = None
 
 
-_MARKS = {Severity.INFO: "- ", Severity.WARNING: "- WARNING: ", Severity.PROBLEM: "- PROBLEM: "}
+_MARKS = {Severity.PROBLEM: "- PROBLEM: ", Severity.WARNING: "- WARNING: ", Severity.INFO: "- "}
+"""The most severe first: the order of the text."""
 
 
 def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: Tier, *, headers: bool) -> None:
@@ -39,8 +40,10 @@ def write_explained(items: Iterable[Explained], fmt: str, stream: TextIO, tier: 
 
 def _write(item: Explained, fmt: str, stream: TextIO, tier: Tier, headers: bool) -> None:
     stream.write(escape(_head(item.facts)) + "\n")
-    for finding in item.findings:
-        stream.write(f"{_MARKS[finding.severity]}{escape(finding.text)}\n")
+    for severity, mark in _MARKS.items():
+        for finding in item.findings:
+            if finding.severity is severity:
+                stream.write(f"{mark}{escape(finding.text)}\n")
     rows = tuple(explained_members(item.facts))
     if rows:
         stream.write("\n")

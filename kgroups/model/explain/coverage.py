@@ -143,7 +143,10 @@ def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
 def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
     """Run the assignor again: either nothing changes, or members have not yet seen a reason for change."""
     assign = assignor_of(facts, facts.group.protocol)
-    if assign is None or facts.group.state != GroupState.STABLE or facts.undescribed:
+    undecoded = any(
+        part.raw for member in facts.members for part in (member.subscription, member.target or member.assignment)
+    )
+    if assign is None or facts.group.state != GroupState.STABLE or facts.undescribed or undecoded:
         return
     now = current(facts)
     following, _ = run_to_fixed_point(assign, participants_of(facts), facts.topics)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgroups.model.assignment import Assignment
 from kgroups.model.assignors import OF_BROKERS, OF_CLIENTS
 from kgroups.model.assignors.java_order import copied, hash_of_text
 from kgroups.model.assignors.shape import Assigned, Assignor, Participant, TopicPartition, Topics
@@ -45,11 +44,7 @@ def _in_broker_order(pairs: Sequence[TopicPartition]) -> tuple[TopicPartition, .
 
 def current(facts: GroupFacts) -> Assigned:
     """Return the assignment of each member, in a KIP-848 group the target assignment, which its assignors use."""
-    return {member.member_id: list(_held(member.target or member.assignment).pairs()) for member in facts.members}
-
-
-def _held(assignment: Assignment) -> Assignment:
-    return Assignment() if assignment.raw else assignment
+    return {member.member_id: list((member.target or member.assignment).pairs()) for member in facts.members}
 
 
 def run_to_fixed_point(assign: Assignor, members: Sequence[Participant], topics: Topics) -> tuple[Assigned, int]:

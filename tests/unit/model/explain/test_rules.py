@@ -80,6 +80,17 @@ def test_undecodable_assignments_are_a_warning_and_hide_other_findings() -> None
     assert (row.note, row.partitions) == ("its assignment cannot be decoded: it ends too soon", None)
 
 
+def test_comparison_with_the_assignor_needs_every_member_decoded() -> None:
+    raw = Raw(b"?", "it ends too soon")
+    well = member("a", {"t": (0, 1, 2, 3)})
+    for odd in (
+        member("b", subscription=Subscription(raw=raw)),
+        member("b")._replace(assignment=Assignment(raw=raw)),
+        member("b")._replace(target=Assignment(raw=raw)),
+    ):
+        assert found(facts(well, odd)).keys().isdisjoint({"as-assigned", "would-move"})
+
+
 def test_findings_of_one_member_are_singular() -> None:
     alone = facts(member("a", {"t": (0, 1, 2, 3)}, instance_id="one"))
     assert found(alone)["static-members"].text.startswith("its only member is static: ")
