@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO
 
 from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.outcome import EXIT_FAILED
@@ -27,9 +27,19 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
     """
     _raise_on_interrupt()
     _reopen_closed_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # the terminal may be unable to encode a group name
+    before = sys.stdout, sys.stderr
+    written = _Writes()
+    sys.stdout, sys.stderr = written.observed(sys.stdout), written.observed(sys.stderr)
+    try:
+        return _exit_code_of(run, print_error, written)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _exit_code_of(run: Callable[[], int], print_error: Callable[[str], None], written: _Writes) -> int:
     try:
         code = run()
         sys.stdout.flush()
@@ -39,11 +49,13 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
         return error.exit_code
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _discard_stdout()  # the reader closed the pipe, such as head
-        return EXIT_CLOSED_PIPE
     except OSError as error:
+        if error is not written.error:
+            print_error(f"{error.filename or 'system error'}: {error.strerror or error}")
+            return EXIT_FAILED
         _discard_stdout()
+        if isinstance(error, BrokenPipeError):  # the reader closed the pipe, such as head
+            return EXIT_CLOSED_PIPE
         print_error(f"cannot write the output: {error.strerror or error}")
         return EXIT_FAILED
     except MemoryError:
@@ -53,6 +65,46 @@ def exit_code_of(run: Callable[[], int], print_error: Callable[[str], None]) -> 
         if _caused_by_interrupt(error):
             return EXIT_INTERRUPTED
         raise
+
+
+class _Writes:
+    """The writes of the output streams. ``error``: the error of one that failed."""
+
+    def __init__(self) -> None:
+        self.error: OSError | None = None
+
+    def observed(self, stream: TextIO) -> TextIO:
+        """Return a stream that writes to the same file and keeps the error of a write.
+
+        Characters that the encoding lacks, as in a group name, are written as escape sequences.
+        """
+        if not isinstance(stream, io.TextIOWrapper):
+            return stream
+        stream.reconfigure(errors="backslashreplace")
+        raw = getattr(stream.buffer, "raw", stream.buffer)
+        if not isinstance(raw, io.FileIO):
+            return stream
+        stream.flush()
+        file = _ObservedFile(raw.fileno(), "wb", closefd=False)
+        file.writes = self
+        return io.TextIOWrapper(
+            io.BufferedWriter(file),
+            encoding=stream.encoding,
+            errors=stream.errors,
+            line_buffering=stream.line_buffering,
+            write_through=stream.write_through,
+        )
+
+
+class _ObservedFile(io.FileIO):
+    writes: _Writes
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.writes.error = error
+            raise
 
 
 def _print_error(error: KgroupsError, print_error: Callable[[str], None]) -> None:

@@ -191,6 +191,26 @@ def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(13, "Permission denied", "ca.pem"), "ca.pem: Permission denied"),
+        (BrokenPipeError(32, "Broken pipe"), "system error: Broken pipe"),
+        (OSError(24, "Too many open files"), "system error: Too many open files"),
+    ],
+)
+def test_system_error_is_not_reported_as_a_failed_write(
+    capfd: pytest.CaptureFixture[str], error: OSError, message: str
+) -> None:
+    from kgroups.cli.frame.exit_status import exit_code_of, print_to_stderr
+
+    def run() -> int:
+        raise error
+
+    assert exit_code_of(run, print_to_stderr) == 1
+    assert capfd.readouterr() == ("", f"{message}\n")
+
+
 def test_out_of_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     from kgroups.cli.frame.exit_status import exit_code_of, print_to_stderr
 
