@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from .counts import count
 from .groups import Group, GroupId, GroupState, GroupType
 from .moments import moment_text
 
@@ -83,7 +84,9 @@ class Reach(NamedTuple):
         return None if self.first <= self.start or self.unreadable else self.back_to
 
     def __str__(self) -> str:
-        read = f"read {self.records:,} records ({self.bytes:,} bytes) of __consumer_offsets-{self.partition}"
+        read = (
+            f"read {count(self.records, 'record')} ({count(self.bytes, 'byte')}) of __consumer_offsets-{self.partition}"
+        )
         where = f"offsets {self.first:,} to {self.end:,} of {self.start:,} to {self.end:,}"
         since = f", back to {moment_text(self.back_to)}" if self.back_to is not None else ""
         broken = f"; {self.unreadable:,} could not be decoded" if self.unreadable else ""

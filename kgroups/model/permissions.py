@@ -59,11 +59,11 @@ DESCRIBE_CLUSTER = Acl(_DESCRIBE, CLUSTER, CLUSTER_NAME)
 
 
 OMITTED_GROUPS_NOTICE = (
-    f"the list may be partial: without {DESCRIBE_CLUSTER} brokers leave out, in silence, each group on which DESCRIBE "
-    "is missing"
+    f"the list may be partial: without {DESCRIBE_CLUSTER} brokers leave out groups on which DESCRIBE is missing, "
+    "without an error"
 )
 OMITTED_COMMITS_NOTICE = (
-    "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out, in silence"
+    "commits on topics on which DESCRIBE is missing are not shown: brokers leave them out without an error"
 )
 """Notices about items that brokers omit silently, so that their names are unknown."""
 

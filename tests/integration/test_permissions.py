@@ -246,7 +246,7 @@ def test_config_check_passes_every_step_and_reports_permissions(restricted_users
     assert ("Kafka 2.8 or later, before 3.0" if release == "2.8.2" else "Kafka 4.1 or later") in steps["ApiVersions"][
         "detail"
     ]
-    assert (steps["rights"]["result"], steps["groups"]["detail"]) == ("warning", "1 groups are listed")
+    assert (steps["rights"]["result"], steps["groups"]["detail"]) == ("warning", "1 group listed")
     assert "--allow-principal User:ann --operation Describe --cluster" in steps["rights"]["fix"]
 
 

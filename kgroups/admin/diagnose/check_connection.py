@@ -11,6 +11,7 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.connection_check import CheckRow, Result
+from kgroups.model.counts import count
 from kgroups.model.offsets import Isolation
 from kgroups.model.outcome import Failure, Outcome, Scope
 from kgroups.model.permissions import DESCRIBE_CLUSTER, OMITTED_GROUPS_NOTICE, Acl
@@ -105,12 +106,12 @@ async def _rights(
     try:
         listed = await admin.list_groups(EVERY_GROUP)
         groups = [group.group_id for group in listed.items]
-        yield _summary(settings, "groups", f"{len(groups):,} groups are listed", listed.failures)
+        yield _summary(settings, "groups", f"{count(len(groups), 'group')} listed", listed.failures)
         if groups:
             some = Selection(tuple(groups[:SAMPLE]))
             described = await admin.describe_offsets(some, isolation=Isolation.READ_UNCOMMITTED)
             denied = [failure for failure in described.failures if failure.acl]
-            detail = f"{len(described.items)} of {len(some.names)} checked groups can be described"
+            detail = f"{len(described.items)} of {count(len(some.names), 'checked group')} can be described"
             yield _summary(settings, "describe", detail, denied)
     except KgroupsError as error:
         yield CheckRow(CLUSTER, "groups", Result.FAILED, None, str(error), error.hint, reason=error.reason)

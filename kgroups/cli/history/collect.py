@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from kgroups.model.counts import count
+
 from ..frame.options import ConnectionOptions, Duration, connection_options
 from .options import Engine, engine_options, store_option, topic_option
 
@@ -56,7 +58,8 @@ def collect(
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records)
     total = run(engine.open(short=interval is None), Store(store), plan, _print_line)
     click.echo(
-        f"{total.records:,} records in {total.batches} batches, {total.seconds:.1f} s; {total.behind:,} offsets behind",
+        f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s; "
+        f"{count(total.behind, 'offset')} behind",
         err=True,
     )
     return 0

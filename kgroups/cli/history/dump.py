@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from kgroups.errors import UsageError
+from kgroups.model.counts import count
 
 from ..frame.options import ConnectionOptions, connection_options
 from .options import need_pipeline, since_option, topic_option, until_option
@@ -63,7 +64,9 @@ def dump(
     else:
         rows = dump_parquet(request, parquet, processes or os.cpu_count() or 1)
     seconds = time.monotonic() - began
-    click.echo(f"kgroups: {rows:,} rows in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second", err=True)
+    click.echo(
+        f"kgroups: {count(rows, 'row')} in {seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} a second", err=True
+    )
     return 0
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from kgroups.errors import UsageError
 
+from ..counts import count
 from ..groups import GroupType
 from ..outcome import Result
 from .origin import Source
@@ -85,7 +86,7 @@ def parse_undo(text: str, name: str) -> PlanFile:
         found = _object(lines[number]) if number < len(lines) else None
         if found is None:
             raise UsageError(
-                f"{where}: cut off: {number:,} of {total:,} offsets are readable; "
+                f"{where}: cut off: {number:,} of {count(total, 'offset')} can be read; "
                 "the run that wrote the file changes nothing before it is complete"
             )
         rows.append(_row(where, found))

@@ -10,6 +10,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..counts import count
 from ..duration import Milliseconds
 from ..groups import Group, GroupType
 from ..offsets import LogOffsets
@@ -210,11 +211,7 @@ def _counted(reasons: Sequence[str], what: str) -> list[str]:
     """Return each reason, with the number of partitions that it holds for."""
     if not reasons:  # as for nearly all groups: an empty Counter takes longer than the rest of the summary
         return []
-    return [f"{what} of {_partitions(count)}: {reason}" for reason, count in Counter(reasons).items()]
-
-
-def _partitions(count: int) -> str:
-    return f"{count:,} partitions" if count > 1 else "1 partition"
+    return [f"{what} of {count(number, 'partition')}: {reason}" for reason, number in Counter(reasons).items()]
 
 
 def reads_on_at(row: OffsetRow) -> int | None:

@@ -20,6 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
+from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from .. import register
@@ -111,7 +112,7 @@ def _take_baseline(store: Store, plan: Plan, tell: Tell) -> None:
     if rows.num_rows:
         store.put(BASELINE.name, entry, rows)
         store.commit(Entry(entry, (BASELINE.name,)))
-    tell(f"baseline: {rows.num_rows:,} rows of the cluster as it is")
+    tell(f"baseline: {count(rows.num_rows, 'row')} of the cluster as it is")
 
 
 def _run(
@@ -183,8 +184,8 @@ def _tell_of_open_transactions(plan: Plan, tell: Tell) -> None:
     for partition, ends in OffsetsLog(plan.settings, plan.topic).ends().items():
         if ends.end > ends.stable:
             tell(
-                f"partition {partition}: {ends.end - ends.stable:,} offsets wait behind an open transaction; if it "
-                "hangs, history of this partition stands still"
+                f"partition {partition}: {count(ends.end - ends.stable, 'offset waits', 'offsets wait')} behind an "
+                "open transaction; if it hangs, history of this partition stands still"
             )
 
 
@@ -227,10 +228,10 @@ class _Follower:
         self.records += entry.records
         rate = entry.records / max(now - self._last, 0.001)
         self._last = now
-        self._tell(f"batch {self.batches}: {entry.records:,} records, {rate:,.0f}/s; {self.records:,} in all")
+        self._tell(f"batch {self.batches}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self.records:,} in all")
         if entry.undecoded:
             self._tell(
-                f"batch {self.batches}: {entry.undecoded:,} records could not be decoded, see table undecoded; is "
-                "this a copy of __consumer_offsets?"
+                f"batch {self.batches}: {count(entry.undecoded, 'record')} could not be decoded, see table undecoded; "
+                "is this a copy of __consumer_offsets?"
             )
         self._sampler.watch(committed_partitions(self._spark, self._store, [entry]))

@@ -204,7 +204,7 @@ def test_undo_results_are_appended_and_read_back() -> None:
     ("number", "old", "new", "reason"),
     [
         (1, '"offsets": 3', '"offsets": "3"', "line 1: its number of offsets is missing"),
-        (1, '"offsets": 3', '"offsets": 9', "line 5: cut off: 3 of 9 offsets are readable"),
+        (1, '"offsets": 3', '"offsets": 9', "line 5: cut off: 3 of 9 offsets can be read"),
         (1, '"cluster_id": "c', '"cluster_id": 3, "x": "c', "line 1: its cluster_id is not a string"),
         (1, "AAAAAA", "A-A", "line 1: its topic_ids hold a value that is not a topic ID"),
         (1, '"topic_ids": {', '"topic_ids": 5, "x": {', "line 1: its topic_ids are not an object"),
@@ -212,7 +212,7 @@ def test_undo_results_are_appended_and_read_back() -> None:
             3,
             "}",
             "",
-            "line 3: cut off: 1 of 3 offsets are readable; the run that wrote the file changes nothing",
+            "line 3: cut off: 1 of 3 offsets can be read; the run that wrote the file changes nothing",
         ),
         (3, '"topic"', '"topics"', "line 3: its topic is missing"),
         (4, "new_", "knew_", "line 4: its old_offset or new_offset is missing"),
