@@ -16,6 +16,11 @@ def jar_cache() -> Path:
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "kafka"
 
 
+def class_archives() -> Path:
+    """Return the folder of archives of Java classes; it can be deleted at any time."""
+    return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "classes"
+
+
 def port_notes() -> Path:
     """Return the folder of reserved ports, one empty file per port; it can be deleted at any time."""
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "ports"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from kgroups.errors import SandboxError
+from kgroups.sandbox.class_archive import ClassArchive
 from kgroups.sandbox.process import spawn
 from kgroups.sandbox.settings import write_logging
 from kgroups.sandbox.state import Broker, State
@@ -62,6 +63,14 @@ class Programs:
         tools = Path(state.tools) if state.tools else None
         return cls(folder, state.java, Path(state.jars), state.options, tools=tools)
 
+    @property
+    def _archive(self) -> ClassArchive:
+        return ClassArchive(self.java, self.jars)
+
+    def archive_classes(self) -> None:
+        """Start to archive the classes that the servers have loaded, unless that is done."""
+        self._archive.make(self.folder)
+
     def settings(self, server: str) -> Path:
         return self.folder / server / "server.properties"
 
@@ -84,8 +93,10 @@ class Programs:
 
         :param more_jars: folders with further jars.
         """
-        options = _AS_SHIPPED if as_shipped else _QUICK
         jars = (*more_jars, self.tools)
+        # Of any other class path, Java ignores the archive.
+        archive = ClassArchive(self.java, self.tools).use() if jars == (self.tools,) else ()
+        options = _AS_SHIPPED if as_shipped else (*_QUICK, *archive)
         return self._command(class_name, args, heap=heap, level="WARN", options=options, jars=jars)
 
     def spawn_broker(self, number: int) -> int:
@@ -118,12 +129,15 @@ class Programs:
 
     def _storage_tool(self, args: Sequence[str]) -> list[str]:
         # From the broker's jars: it writes the broker's metadata version.
-        tool = "kafka.tools.StorageTool"
-        return self._command(tool, args, heap="256m", level="WARN", options=_QUICK, jars=(self.jars,))
+        options = (*_QUICK, *self._archive.use_or_record(self.folder, "format"))
+        return self._command(
+            "kafka.tools.StorageTool", args, heap="256m", level="WARN", options=options, jars=(self.jars,)
+        )
 
     def _spawn_server(self, server: str, class_name: str, *, heap: str) -> int:
         args = [str(self.settings(server))]
-        command = self._command(class_name, args, heap=heap, level="INFO", options=_QUICK, jars=(self.jars,))
+        options = (*_QUICK, *self._archive.use_or_record(self.folder, server))
+        command = self._command(class_name, args, heap=heap, level="INFO", options=options, jars=(self.jars,))
         return spawn(command, self.log(server))
 
     def _command(

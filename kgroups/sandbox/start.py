@@ -70,6 +70,7 @@ def _start_once(plan: Plan, programs: Programs) -> State:
             ports.release()
         state = _spawn(Programs.of(folder, state), state)
         wait_ready(folder, state, None, timeout=START_SECONDS)
+        programs.archive_classes()
     except BaseException:  # after Ctrl-C too, no broker must be left
         left = read_state(folder)
         stop_all(left.pids if left else (), mark_of(folder), grace=0)

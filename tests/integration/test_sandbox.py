@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import sys
@@ -14,6 +15,9 @@ from click.testing import CliRunner
 from kgroups.cli.sandbox import sandbox as command
 from kgroups.errors import SandboxError
 from kgroups.sandbox import Sandbox
+from kgroups.sandbox.class_archive import ClassArchive
+from kgroups.sandbox.jars import ensure_jars
+from kgroups.sandbox.java import find_java
 from kgroups.sandbox.probe import api_versions, why_not_ready
 from kgroups.sandbox.process import state_of
 
@@ -89,6 +93,16 @@ def test_kill_and_restart_keep_port_and_data(private_sandbox: Sandbox) -> None:
     assert private_sandbox.brokers[0].port == before.port
     assert private_sandbox.brokers[0].pid != before.pid
     assert private_sandbox.status().brokers == {1: "running"}
+
+
+def test_restarted_broker_uses_the_class_archive(private_sandbox: Sandbox) -> None:
+    archive = ClassArchive(find_java(), ensure_jars(private_sandbox.version))
+    with archive.file.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the process that makes it has ended
+    assert archive.use()
+    private_sandbox.kill(1)
+    private_sandbox.restart(1)
+    assert str(archive.file) in Path("/proc", str(private_sandbox.brokers[0].pid), "maps").read_text()
 
 
 def test_helper_must_name_the_sandbox_folder(private_sandbox: Sandbox) -> None:

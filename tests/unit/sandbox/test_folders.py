@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.folders import jar_cache, locked, port_notes, state_root
+from kgroups.sandbox.folders import class_archives, jar_cache, locked, port_notes, state_root
 
 
 def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -16,6 +16,7 @@ def test_folders_follow_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setenv("XDG_STATE_HOME", "not/absolute")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert jar_cache() == tmp_path / "c" / "kgroups" / "kafka"
+    assert class_archives() == tmp_path / "c" / "kgroups" / "classes"
     assert port_notes() == tmp_path / "c" / "kgroups" / "ports"
     assert state_root() == tmp_path / ".local" / "state" / "kgroups" / "sandbox"
 
