@@ -1,4 +1,4 @@
-"""Checks the arguments of the Python API: whatever is invalid is a UsageError, raised before a broker is contacted."""
+"""Check the arguments of the Python API: an invalid one is a UsageError, raised before a broker is contacted."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _SCENARIOS = (ToEarliest, ToLatest, ToCurrent, ToOffset, ShiftBy, ToTime, FromPl
 
 
 def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str] | None, all_groups: bool) -> Selection:
-    """Return the groups that are meant.
+    """Return the selected groups.
 
-    :raises UsageError: when none is selected, or an argument is invalid.
+    :raises UsageError: if none is selected, or an argument is invalid.
     """
     names = tuple(dict.fromkeys(_group(name) for name in groups))
-    wanted = frozenset(_topic(topic) for topic in _strings("topics", topics or ()))
+    topic_names = frozenset(_topic(topic) for topic in _strings("topics", topics or ()))
     if all_groups and (names or regex is not None):
         raise UsageError("all_groups=True excludes group names and regex=")
-    if not (names or regex is not None or wanted or all_groups):
+    if not (names or regex is not None or topic_names or all_groups):
         raise UsageError("no groups selected; pass group names, regex=, or all_groups=True")
     everything = all_groups or (not names and regex is None)
     pattern = None
@@ -51,7 +51,7 @@ def selection(groups: Sequence[object], regex: str | None, topics: Iterable[str]
         from kgroups.admin.query.pattern import compile_pattern
 
         pattern = compile_pattern(str(regex), "regex")
-    return Selection(names, pattern, everything, wanted)
+    return Selection(names, pattern, everything, topic_names)
 
 
 def _group(name: object) -> str:
@@ -83,12 +83,18 @@ def _strings(name: str, values: object) -> tuple[str, ...]:
 
 
 def states(values: Iterable[str]) -> tuple[str, ...]:
-    """:raises UsageError: for an unknown state."""
+    """Check and return states of groups.
+
+    :raises UsageError: for an unknown state.
+    """
     return _known("states", values, GroupState.ALL)
 
 
 def types(values: Iterable[str]) -> tuple[str, ...]:
-    """:raises UsageError: for an unknown group type."""
+    """Check and return group types.
+
+    :raises UsageError: for an unknown group type.
+    """
     return _known("types", values, GroupType.ALL)
 
 
@@ -102,12 +108,18 @@ def _known(name: str, values: Iterable[str], valid: Sequence[str]) -> tuple[str,
 
 
 def seconds(name: str, value: Any) -> Any:
-    """:raises UsageError: for something other than a positive number, or ``None``."""
+    """Check and return a number of seconds.
+
+    :raises UsageError: for something other than a positive number, or ``None``.
+    """
     return _positive(name, value, "a positive number of seconds")
 
 
 def rate(value: Any) -> Any:
-    """:raises UsageError: for something other than a positive number, or ``None``."""
+    """Check and return a number of requests per second.
+
+    :raises UsageError: for something other than a positive number, or ``None``.
+    """
     return _positive("max_requests_per_second", value, "a positive number")
 
 
@@ -118,21 +130,30 @@ def _positive(name: str, value: Any, what: str) -> Any:
 
 
 def text(name: str, value: Any) -> Any:
-    """:raises UsageError: for something other than a str, or ``None``."""
+    """Check and return a string.
+
+    :raises UsageError: for something other than a str, or ``None``.
+    """
     if value is not None and not isinstance(value, str):
         raise UsageError(f"{name} must be a str, not {type(value).__name__}")
     return value
 
 
 def transport(value: Any) -> Any:
-    """:raises UsageError: for an unknown transport."""
+    """Check and return a transport.
+
+    :raises UsageError: for an unknown transport.
+    """
     if value is not None and value not in tuple(Transport):
         raise UsageError(f"transport: unknown value {value!r} (valid: {', '.join(Transport)})")
     return value
 
 
 def split(by: str) -> By:
-    """:raises UsageError: for an unknown unit."""
+    """Check and return the unit of lag.
+
+    :raises UsageError: for an unknown unit.
+    """
     try:
         return By(by)
     except ValueError:
@@ -140,7 +161,10 @@ def split(by: str) -> By:
 
 
 def scenario(to: object) -> Scenario:
-    """:raises UsageError: for something that is not a scenario, such as a string, or one with an invalid value."""
+    """Check and return the scenario of a reset.
+
+    :raises UsageError: for something that is not a scenario, such as a string, or one with an invalid value.
+    """
     if not isinstance(to, _SCENARIOS):
         names = ", ".join(kind.__name__ for kind in _SCENARIOS)
         raise UsageError(f"to must be a scenario of kgroups ({names}), not {to!r}")
@@ -154,7 +178,10 @@ def scenario(to: object) -> Scenario:
 
 
 def scope(topics: Iterable[str] | None) -> TopicScope | None:
-    """:raises UsageError: when it names no topic, or something invalid."""
+    """Check and return the partitions that topics select; ``None`` for all committed ones.
+
+    :raises UsageError: if it names no topic, or something invalid.
+    """
     if topics is None:
         return None
     words = _strings("topics", topics)
@@ -164,14 +191,20 @@ def scope(topics: Iterable[str] | None) -> TopicScope | None:
 
 
 def limits(value: object) -> Limits:
-    """:raises UsageError: for something else."""
+    """Check and return the limits of a check.
+
+    :raises UsageError: if it is not a Limits.
+    """
     if not isinstance(value, Limits):
         raise UsageError(f"limits must be kgroups.Limits, not {type(value).__name__}")
     return value
 
 
 def plan(value: object) -> tuple[PlannedOffset, ...]:
-    """:raises UsageError: for something other than planned offsets, such as the outcome that holds them."""
+    """Check and return the items of a plan.
+
+    :raises UsageError: for something other than planned offsets, such as the outcome that holds them.
+    """
     if isinstance(value, (Outcome, model.Outcome)):
         raise UsageError("pass the items of the plan, plan.items, not the whole outcome")
     entries = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, PlannedOffset)) else (None,)
@@ -182,7 +215,10 @@ def plan(value: object) -> tuple[PlannedOffset, ...]:
 
 
 def path(name: str, value: object) -> str | None:
-    """:raises UsageError: for something other than a path of text, or ``None``."""
+    """Check and return a path.
+
+    :raises UsageError: for something other than a path of text, or ``None``.
+    """
     if value is None:
         return None
     try:
@@ -195,7 +231,10 @@ def path(name: str, value: object) -> str | None:
 
 
 def properties(value: object) -> tuple[tuple[str, str], ...]:
-    """:raises UsageError: for something other than a mapping of names to values, or ``None``."""
+    """Check and return properties of the client.
+
+    :raises UsageError: for something other than a mapping of names to values, or ``None``.
+    """
     if value is None:
         return ()
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
@@ -204,7 +243,10 @@ def properties(value: object) -> tuple[tuple[str, str], ...]:
 
 
 def change(value: object) -> Change:
-    """:raises UsageError: for something other than the outcome of a change."""
+    """Check and return the change of an outcome.
+
+    :raises UsageError: for something other than the outcome of a change.
+    """
     if isinstance(value, Outcome) and value.change is not None:
         return value.change
     raise UsageError("undo takes the outcome of apply, delete_offsets, or delete, not its items")

@@ -1,6 +1,6 @@
-"""Deletes groups with all that they have committed: DeleteGroups, many groups a request to each coordinator.
+"""Delete groups with their committed offsets: DeleteGroups, many groups per request to each coordinator.
 
-Over the wire, because librdkafka sends one request for each group.
+Over the wire, because librdkafka sends one request per group.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ async def plan_delete(lookups: Lookups, selection: Selection) -> Outcome[GroupDe
 async def delete_groups(
     cluster: Cluster, names: Iterable[GroupId], journal: DeleteJournal | None = None
 ) -> Outcome[DeletedGroup]:
-    """Deletes them; one item for each, sorted. The broker refuses a group with members (NON_EMPTY_GROUP).
+    """Delete groups; one item for each, sorted. The broker rejects a group with members (NON_EMPTY_GROUP).
 
-    :param journal: learns each result as it arrives, and can stop the deletion.
+    :param journal: receives each result as it arrives, and can stop the deletion.
     """
-    wanted = sorted(set(names))
+    groups = sorted(set(names))
     journal = journal or Journal()
     witness: Witness[GroupId, DeletedGroup, Any] = Witness(
         journal, lambda group: (group,), lambda node, group, reply: {group: DeletedGroup(group, Result.APPLIED)}
     )
-    question = _DELETE._replace(witness=witness)
-    answers = await query_coordinators(cluster, question, dict.fromkeys(wanted))
+    query = _DELETE._replace(witness=witness)
+    results = await query_coordinators(cluster, query, dict.fromkeys(groups))
     items = []
-    for name in wanted:
-        failure = answers.failed.get(name)
-        if failure and failure.error == NOT_FOUND and name in answers.unknown:
+    for name in groups:
+        failure = results.failed.get(name)
+        if failure and failure.error == NOT_FOUND and name in results.unknown:
             failure = failure._replace(message=GONE)
-        unknown = Result.UNKNOWN if name in answers.unknown else Result.FAILED
+        unknown = Result.UNKNOWN if name in results.unknown else Result.FAILED
         items.append(DeletedGroup(name, unknown if failure else Result.APPLIED, failure))
     journal.enter({item.group_id: item for item in items})
     return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))

@@ -99,16 +99,16 @@ def _topic_failure(
     return error.failure(Scope.TOPIC, topic, api=delete_share_group_offsets.API.name, broker=node.id) if error else None
 
 
-async def delete_topics(cluster: Cluster, doomed: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
+async def delete_topics(cluster: Cluster, planned: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:
     """Delete internal topics of streams groups; one item for each, in the order given.
 
     A topic that no longer exists is a failure: another client may recreate it.
     """
-    if not doomed:
+    if not planned:
         return Outcome()
-    names = tuple(dict.fromkeys(entry.topic for entry in doomed))
+    names = tuple(dict.fromkeys(entry.topic for entry in planned))
     results, reason = await _send(cluster, names)
-    items = [_deleted_topic(entry, results, reason) for entry in doomed]
+    items = [_deleted_topic(entry, results, reason) for entry in planned]
     return Outcome(tuple(items), tuple(item.failure for item in items if item.failure))
 
 

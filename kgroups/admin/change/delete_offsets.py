@@ -1,4 +1,4 @@
-"""Takes commits of a group away, which it may do for topics that no member is subscribed to (KIP-496, Kafka 2.4)."""
+"""Plan the deletion of committed offsets, on topics that no member is subscribed to (KIP-496, Kafka 2.4)."""
 
 from __future__ import annotations
 
@@ -18,40 +18,43 @@ from .lookups import Committed, WireLookups, has_members
 
 
 async def plan_delete_offsets(cluster: Cluster, selection: Selection, topics: TopicScope) -> Outcome[PlannedOffset]:
-    """The commits that would go, each with an ``after`` of ``None``, sorted; ``apply_offsets`` takes them away.
+    """Return the committed offsets to delete, sorted, each with an ``after`` of ``None``.
 
-    A topic that a member is subscribed to is a failure (GROUP_SUBSCRIBED_TO_TOPIC), and so is one without a commit of
-    which the brokers do not tell.
+    Failures: a topic that a member is subscribed to (GROUP_SUBSCRIBED_TO_TOPIC), and a topic without a committed offset
+    whose partitions are unknown.
 
-    :raises UsageError: when ``topics`` names a topic or a partition that neither exists nor has a commit.
+    :raises UsageError: if ``topics`` names a topic or partition that neither exists nor has a committed offset.
     """
     lookups = WireLookups(cluster)
     groups, committed = await lookups.groups(selection)
     kinds = {group.group_id: group.type for group in groups.items}
-    busy, partial = _refused_shares(groups.items, committed, topics)
-    doomed = [
+    busy, partial = _share_group_failures(groups.items, committed, topics)
+    planned = [
         PlannedOffset(group, topic, partition, commit, None, kind=kinds.get(group))
         for group in sorted(committed)
         for (topic, partition), commit in sorted(committed[group].items())
         if in_scope(topics, topic, partition)
     ]
-    unseen = _without_commits(topics, doomed)
+    unseen = _without_commits(topics, planned)
     unknown = _check_exist(unseen, await lookups.topics(sorted(unseen)))
     held = {(group.group_id, topic) for group in groups.items for topic in _subscribed(group)}
-    refused = sorted({(entry.group_id, entry.topic) for entry in doomed if entry.group_id not in busy} & held)
-    idle = sorted(set(topics) - {entry.topic for entry in doomed} - {failure.name for failure in unknown})
-    # Where no group was found, that is said already.
+    refused = sorted({(entry.group_id, entry.topic) for entry in planned if entry.group_id not in busy} & held)
+    idle = sorted(set(topics) - {entry.topic for entry in planned} - {failure.name for failure in unknown})
+    # If no group was found, failures report that.
     notices = tuple(f"none of these groups has a committed offset on topic '{topic}'" for topic in idle if groups.items)
     spared = held | partial.keys()
-    kept = (entry for entry in doomed if entry.group_id not in busy and (entry.group_id, entry.topic) not in spared)
+    kept = (entry for entry in planned if entry.group_id not in busy and (entry.group_id, entry.topic) not in spared)
     failures = [*unknown, *busy.values(), *partial.values(), *(_refusal(group, topic) for group, topic in refused)]
     return groups.with_items(kept).with_failures(failures, notices)
 
 
-def _refused_shares(
+def _share_group_failures(
     groups: Iterable[Group], committed: Committed, topics: TopicScope
 ) -> tuple[dict[GroupId, Failure], dict[tuple[GroupId, str], Failure]]:
-    """Share groups with members, and topics of which one is to forget some partitions: it forgets whole topics only."""
+    """Return the failures of share groups with members, and of topics that are not selected as a whole.
+
+    DeleteShareGroupOffsets deletes the offsets of whole topics only (KIP-932).
+    """
     busy: dict[GroupId, Failure] = {}
     partial: dict[tuple[GroupId, str], Failure] = {}
     for group in groups:
@@ -70,10 +73,10 @@ def _refused_shares(
     return busy, partial
 
 
-def _without_commits(topics: TopicScope, doomed: Iterable[PlannedOffset]) -> dict[str, frozenset[int]]:
-    """What was named and has no commit, so that it may not exist: topic -> partitions; none: the topic as a whole."""
+def _without_commits(topics: TopicScope, planned: Iterable[PlannedOffset]) -> dict[str, frozenset[int]]:
+    """Return the named topics and partitions without committed offsets; without partitions: the whole topic."""
     seen: dict[str, set[int]] = {}
-    for entry in doomed:
+    for entry in planned:
         seen.setdefault(entry.topic, set()).add(entry.partition)
     return {
         topic: missing
@@ -82,14 +85,14 @@ def _without_commits(topics: TopicScope, doomed: Iterable[PlannedOffset]) -> dic
     }
 
 
-def _check_exist(unseen: Mapping[str, frozenset[int]], told: Mapping[str, TopicLeaders]) -> list[Failure]:
-    """The topics of which is not known whether they exist.
+def _check_exist(unseen: Mapping[str, frozenset[int]], found: Mapping[str, TopicLeaders]) -> list[Failure]:
+    """Return a failure for each topic that may or may not exist.
 
-    :raises UsageError: for the first topic or partition that does not.
+    :raises UsageError: for the first topic or partition that does not exist.
     """
     failures: list[Failure] = []
     for topic, partitions in sorted(unseen.items()):
-        entry = told.get(topic)
+        entry = found.get(topic)
         if entry is None:
             failures.append(Failure(Scope.TOPIC, topic, "left out of the broker's answer", api="Metadata"))
         elif entry.error and entry.error.code == Code.unknown_topic_or_partition:
@@ -106,10 +109,10 @@ def _check_exist(unseen: Mapping[str, frozenset[int]], told: Mapping[str, TopicL
 
 
 def _subscribed(group: Group) -> set[str]:
-    """What its members read, or mean to."""
+    """Return the topics that members are subscribed to or assigned."""
     members = group.members or ()
-    asked = {topic for member in members for topic in member.subscription.topics}
-    return asked | {entry.topic for member in members for entry in member.assignment.topics}
+    subscribed = {topic for member in members for topic in member.subscription.topics}
+    return subscribed | {entry.topic for member in members for entry in member.assignment.topics}
 
 
 def _refusal(group: str, topic: str) -> Failure:

@@ -1,7 +1,7 @@
 """Find committed offsets that brokers leave out of OffsetFetch for want of an ACL, before a group is deleted with them.
 
 OffsetFetch returns only offsets on topics that the principal may DESCRIBE; DeleteGroups wants DELETE on the group only
-and deletes them all. So whoever may not DESCRIBE every topic has to see the group's records, or has to say so.
+and deletes them all. A principal that may not DESCRIBE every topic must read the group's records, or confirm.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class WireLookups:
         ordered = sorted(names)
         try:
             for at in range(0, len(ordered), _AT_ONCE):
-                told = (await cluster.refresh(ordered[at : at + _AT_ONCE])).topics
-                hidden.update(each.topic for each in told if each.error and each.error.code in NOT_AUTHORIZED)
+                found = (await cluster.refresh(ordered[at : at + _AT_ONCE])).topics
+                hidden.update(each.topic for each in found if each.error and each.error.code in NOT_AUTHORIZED)
         except KgroupsError as error:
             return f"topics are not described: {error}"
         return frozenset(hidden)

@@ -36,13 +36,13 @@ async def offsets_that_can_be_deleted(cluster: Cluster, planned: Outcome[Planned
         if name in going
     ]
     new = sum(bool(entry.after and not entry.before and entry.group_id in too_old) for entry in ours)
-    said = f"{count(new, 'new committed offset')} cannot be undone: that needs Kafka {SINCE} (OffsetDelete)"
+    notice = f"{count(new, 'new committed offset')} cannot be undone: that needs Kafka {SINCE} (OffsetDelete)"
     kept = (entry for entry in planned.items if entry.key not in refused)
-    return planned.with_items(kept).with_failures(failures, (said,) if new else ())
+    return planned.with_items(kept).with_failures(failures, (notice,) if new else ())
 
 
 async def members_that_can_be_removed(cluster: Cluster, planned: Outcome[MemberRemoval]) -> Outcome[MemberRemoval]:
-    """Return the plan without members whose coordinator lets nobody else remove them; each group is a failure."""
+    """Return the plan without members whose coordinator is too old to remove them; each group is a failure."""
     too_old = await _too_old(cluster, {leaver.group_id for leaver in planned.items}, leave_group.API)
     failures = [
         Failure(Scope.GROUP, name, f"removing members needs Kafka {SINCE} (LeaveGroup v3)", broker=node.id)
@@ -62,7 +62,7 @@ async def _too_old(cluster: Cluster, groups: Iterable[GroupId], api: Api) -> Map
 
 
 async def _lacks(cluster: Cluster, node: Node, api: Api) -> bool:
-    """Whether it is known that a broker does not speak it; of one that does not answer, the write tells."""
+    """Return whether a broker is known not to support an API; if it does not respond, the write will fail."""
     try:
         return not await cluster.speaks(node, api)
     except KgroupsError:

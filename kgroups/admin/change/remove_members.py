@@ -1,6 +1,6 @@
-"""Removes members from groups: LeaveGroup in their name (KIP-345, Kafka 2.4).
+"""Remove members from groups by LeaveGroup requests in their name (KIP-345, Kafka 2.4).
 
-A member whose process lives joins again as soon as it notices.
+A member that is alive joins again when it notices.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ STAYING = {
     kind: f"a {kind.lower()} group: its members cannot be removed, only stopped"
     for kind in (GroupType.SHARE, GroupType.STREAMS)
 }
-"""The kinds of groups from which brokers remove nobody."""
+"""The group types from which brokers remove no members."""
 
 MemberErrors = leave_group.MemberErrors
 RemovalJournal = Journal[GroupId, tuple[RemovedMember, ...]]
 
 
 class WantedMembers(NamedTuple):
-    """Which members of the selected groups: by their ids, by instance ids, or all of them."""
+    """The members to remove from the selected groups: by member ID, by group instance ID, or all of them."""
 
     member_ids: frozenset[str] = frozenset()
     instance_ids: frozenset[str] = frozenset()
@@ -45,44 +45,44 @@ class WantedMembers(NamedTuple):
 
 
 async def plan_removal(cluster: Cluster, selection: Selection, wanted: WantedMembers) -> Outcome[MemberRemoval]:
-    """The members that are meant, sorted by group and member id; an id that no member has is a failure."""
+    """Return the members to remove, sorted by group and member ID; an ID that no member has is a failure."""
     groups = await describe(cluster, selection)
     groups = groups.with_failures(selection.unmatched(group.group_id for group in groups.items))
     staying = {group.group_id: STAYING[group.type] for group in groups.items if group.type in STAYING and group.members}
-    leavers = [
+    removals = [
         MemberRemoval(group.group_id, member)
         for group in groups.items
         for member in sorted(group.members or (), key=lambda member: member.member_id)
         if wanted.matches(member) and group.group_id not in staying
     ]
-    ids = {leaver.member.member_id for leaver in leavers}
-    static = {leaver.member.instance_id for leaver in leavers}
+    ids = {removal.member.member_id for removal in removals}
+    static = {removal.member.instance_id for removal in removals}
     unseen = [f"no member with the id '{name}'" for name in sorted(wanted.member_ids - ids)]
     unseen += [f"no member with the instance id '{name}'" for name in sorted(wanted.instance_ids - static)]
     where = ", ".join(group.group_id for group in groups.items)
     failures = [Failure(Scope.GROUP, where, message, api="DescribeGroups") for message in unseen] if where else []
     failures += [Failure(Scope.GROUP, name, message) for name, message in staying.items()]
-    return groups.with_items(leavers).with_failures(failures)
+    return groups.with_items(removals).with_failures(failures)
 
 
-def not_as_planned(leavers: Iterable[MemberRemoval], groups: Outcome[Group]) -> list[RemovedMember]:
-    """Those of an old plan who have to be left alone, each with the reason.
+def not_as_planned(removals: Iterable[MemberRemoval], groups: Outcome[Group]) -> list[RemovedMember]:
+    """Return the planned members that must be left alone, each with the reason.
 
-    They are gone, or a static member has come back with another member id: LeaveGroup by the instance id would remove
-    the new one. Or their group cannot be described now.
+    The member has left; a static member has rejoined with another member ID, and LeaveGroup by instance ID would remove
+    the new one; or the group cannot be described now.
 
-    :param groups: the leavers' groups as they are now.
+    :param groups: the groups of the members, described again.
     """
     now = {group.group_id: group.members or () for group in groups.items}
     unread = {failure.name: failure for failure in groups.failures if failure.scope is Scope.GROUP}
     refused: list[RemovedMember] = []
-    for leaver in leavers:
-        name, member = leaver
+    for removal in removals:
+        name, member = removal
         if name in unread:
-            refused.append(RemovedMember(leaver, Result.FAILED, unread[name]))
+            refused.append(RemovedMember(removal, Result.FAILED, unread[name]))
         elif not any(each.member_id == member.member_id for each in now.get(name, ())):
             failure = Failure(Scope.GROUP, name, _changed(member, now.get(name, ())), api="DescribeGroups")
-            refused.append(RemovedMember(leaver, Result.FAILED, failure))
+            refused.append(RemovedMember(removal, Result.FAILED, failure))
     return refused
 
 
@@ -97,15 +97,16 @@ def _changed(member: Member, now: Iterable[Member]) -> str:
 
 
 async def remove_members(
-    cluster: Cluster, leavers: Iterable[MemberRemoval], reason: str, journal: RemovalJournal | None = None
+    cluster: Cluster, removals: Iterable[MemberRemoval], reason: str, journal: RemovalJournal | None = None
 ) -> Outcome[RemovedMember]:
-    """Removes them; one item for each. ``reason`` reaches the brokers' log from Kafka 3.2 on (KIP-800).
+    """Remove members; one item for each.
 
-    :param journal: learns each group's results as they arrive, and can stop the removal.
+    :param reason: for the log of the brokers, since Kafka 3.2 (KIP-800).
+    :param journal: receives the results of each group as they arrive, and can stop the removal.
     """
     groups: dict[GroupId, list[MemberRemoval]] = {}
-    for leaver in leavers:
-        groups.setdefault(leaver.group_id, []).append(leaver)
+    for removal in removals:
+        groups.setdefault(removal.group_id, []).append(removal)
 
     def call(names: tuple[GroupId, ...]) -> Call[Mapping[GroupId, MemberErrors | KafkaError]]:
         (name,) = names
@@ -114,41 +115,41 @@ async def remove_members(
     witness: Witness[GroupId, tuple[RemovedMember, ...], MemberErrors] = Witness(
         journal or Journal(),
         lambda group: (group,),
-        lambda node, group, errors: {group: tuple(_told(leaver, node, errors) for leaver in groups[group])},
+        lambda node, group, errors: {group: tuple(_result(removal, node, errors) for removal in groups[group])},
     )
     question: GroupQuery[MemberErrors] = GroupQuery(
         "groups left", leave_group.API, call, chunk=1, changes=True, witness=witness
     )
     answers = await query_coordinators(cluster, question, dict.fromkeys(groups))
-    items = [_removed(leaver, answers) for name in sorted(groups) for leaver in groups[name]]
+    items = [_removed(removal, answers) for name in sorted(groups) for removal in groups[name]]
     return Outcome(tuple(items), tuple(dict.fromkeys(item.failure for item in items if item.failure)))
 
 
-def _identity(leaver: MemberRemoval) -> tuple[str, str | None]:
-    """A static member goes by its instance id alone: its member id changes when it comes back."""
-    return ("", leaver.member.instance_id) if leaver.member.instance_id else (leaver.member.member_id, None)
+def _identity(removal: MemberRemoval) -> tuple[str, str | None]:
+    """Return the member ID, or only the instance ID of a static member: its member ID changes when it rejoins."""
+    return ("", removal.member.instance_id) if removal.member.instance_id else (removal.member.member_id, None)
 
 
-def _removed(leaver: MemberRemoval, answers: GroupResults[MemberErrors]) -> RemovedMember:
-    group = leaver.group_id
+def _removed(removal: MemberRemoval, answers: GroupResults[MemberErrors]) -> RemovedMember:
+    group = removal.group_id
     if group in answers.failed:
         result = Result.UNKNOWN if group in answers.unknown else Result.FAILED
-        return RemovedMember(leaver, result, answers.failed[group])
-    return _told(leaver, *answers.found[group])
+        return RemovedMember(removal, result, answers.failed[group])
+    return _result(removal, *answers.found[group])
 
 
-def _told(leaver: MemberRemoval, node: Node, errors: MemberErrors) -> RemovedMember:
-    group = leaver.group_id
-    member_id, instance = _identity(leaver)
-    # Some brokers give the member id of a static member back, some what was asked.
+def _result(removal: MemberRemoval, node: Node, errors: MemberErrors) -> RemovedMember:
+    group = removal.group_id
+    member_id, instance = _identity(removal)
+    # Some brokers return the member ID of a static member, some what was sent.
     found = [error for (named, of), error in errors.items() if (of == instance if instance else named == member_id)]
-    name = leaver.member.instance_id or leaver.member.member_id
+    name = removal.member.instance_id or removal.member.member_id
     if not found:
         message = f"member '{name}' is left out of the broker's answer"
         failure = Failure(Scope.GROUP, group, message, api=leave_group.API.name, broker=node.id)
-        return RemovedMember(leaver, Result.UNKNOWN, failure)
+        return RemovedMember(removal, Result.UNKNOWN, failure)
     if error := found[0]:
         told = error._replace(message=f"member '{name}': {error.message}")
         failure = told.failure(Scope.GROUP, group, api=leave_group.API.name, broker=node.id)
-        return RemovedMember(leaver, Result.FAILED, failure)
-    return RemovedMember(leaver, Result.APPLIED)
+        return RemovedMember(removal, Result.FAILED, failure)
+    return RemovedMember(removal, Result.APPLIED)

@@ -1,4 +1,4 @@
-"""What keeps the offsets of a file from being written: pure checks of a file against the cluster as it is now."""
+"""Check the offsets of a file against the cluster as it is now. Pure."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class _Checks(NamedTuple):
     scenario: FromPlan
     origin: Origin
     committed: Committed
-    told: Mapping[str, TopicLeaders]
+    topics: Mapping[str, TopicLeaders]
 
     def changed(self, topic: str) -> bool | None:
         """Whether a topic was deleted and recreated; ``None`` if unknown."""
-        entry = self.told.get(topic)
+        entry = self.topics.get(topic)
         return self.origin.topic_changed(topic, entry.topic_id if entry else 0)
 
 
@@ -46,7 +46,7 @@ def for_cluster(request: ResetRequest, cluster_id: str | None) -> tuple[ResetReq
 
 
 def applicable(
-    scenario: Scenario, keys: Iterable[PlanKey], committed: Committed, told: Mapping[str, TopicLeaders]
+    scenario: Scenario, keys: Iterable[PlanKey], committed: Committed, topics: Mapping[str, TopicLeaders]
 ) -> Outcome[PlanKey]:
     """Return the offsets of a file that may be written, and what keeps the others from it.
 
@@ -56,7 +56,7 @@ def applicable(
     keys = tuple(keys)
     if not isinstance(scenario, FromPlan) or scenario.origin is None:
         return Outcome(keys)
-    checks = _Checks(scenario, scenario.origin, committed, told)
+    checks = _Checks(scenario, scenario.origin, committed, topics)
     kept: list[PlanKey] = []
     failures: list[Failure] = []
     never: dict[GroupId, int] = {}
@@ -124,7 +124,7 @@ def _notices(origin: Origin, already: int, never: Mapping[GroupId, int]) -> Iter
 
 
 def inside(
-    scenario: Scenario, planned: Outcome[PlannedOffset], logs: Logs, told: Mapping[str, TopicLeaders]
+    scenario: Scenario, planned: Outcome[PlannedOffset], logs: Logs, topics: Mapping[str, TopicLeaders]
 ) -> Outcome[PlannedOffset]:
     """Return an undo without the offsets that are beyond the log end for no known reason.
 
@@ -133,7 +133,7 @@ def inside(
     """
     if not isinstance(scenario, FromPlan) or not scenario.exact or scenario.origin is None:
         return planned
-    checks = _Checks(scenario, scenario.origin, {}, told)
+    checks = _Checks(scenario, scenario.origin, {}, topics)
     kept: list[PlannedOffset] = []
     failures: list[Failure] = []
     for entry in planned.items:

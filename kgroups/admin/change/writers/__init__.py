@@ -1,4 +1,4 @@
-"""How offsets are written: commits, or the start offsets of share groups. A module is imported when its type is met."""
+"""Writers of offsets: commits, or start offsets of share groups. Modules are imported for the first group of a type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def writer_of(kind: str | None) -> Writer:
-    """Return what writes the planned offsets of groups of a type."""
+    """Return the writer for groups of a type."""
     if kind == GroupType.SHARE:
         from .share_starts import write_starts
 

@@ -1,7 +1,7 @@
-"""Moves groups that commit: OffsetCommit, one group a request and many under way; OffsetDelete for what is to go.
+"""Write committed offsets: OffsetCommit, one group per request and many in flight; OffsetDelete to delete them.
 
-In nobody's name (generation -1, no member id), as Kafka's own AdminClient does it. The broker then refuses a group that
-has members at that moment, and writes nothing of it: so nobody is overtaken who joins between plan and execution.
+Requests have generation -1 and no member ID, as those of Kafka's AdminClient. If a member joins at the last moment, the
+broker rejects the write and nothing is changed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ...routing.partition_leaders import by_topic
 from .ledger import Ledger, Part
 
 BYTES_A_REQUEST = 400_000
-"""What the commits of one request may come to in the broker's log, whose batches are of one megabyte at most."""
+"""Bytes of the commits of one request in the broker's log, whose batches have at most one megabyte."""
 _RECORD = 100
-"""Bytes of a commit's record beside its texts, at most."""
+"""Maximum bytes of the record of a commit, without its strings."""
 
 
 async def write_commits(cluster: Cluster, ledger: Ledger, entries: Part) -> None:
-    """Once a request of a group has failed, nothing more is asked for that group."""
+    """Write the offsets of groups. After the first failed request of a group, no more are sent for it."""
     requests = {name: list(_requests(part)) for name, part in by_group(entries)}
     for turn in range(max(map(len, requests.values()), default=0)):
         parts = {name: each[turn] for name, each in requests.items() if turn < len(each)}
@@ -34,7 +34,7 @@ async def write_commits(cluster: Cluster, ledger: Ledger, entries: Part) -> None
 
 
 def _requests(entries: Part) -> Iterator[Part]:
-    """The commits of one group, in as many requests as they need."""
+    """Yield the commits of one group in parts that fit in one request."""
     part: list[PlannedOffset] = []
     size = 0
     for entry in entries:

@@ -1,4 +1,4 @@
-"""What has become of each planned offset so far: what every writer keeps, whatever it writes with."""
+"""The results of planned offsets, and the requests that write them: shared by all writers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ...routing.witness import Witness
 
 WriteJournal = Journal[PlanKey, AppliedOffset]
 Part = Sequence[PlannedOffset]
-"""Some planned partitions of one group, that go in one request."""
+"""Planned partitions of one group in one request."""
 Write = Callable[[GroupId, Part], Call[Mapping[GroupId, PartitionErrors | KafkaError]]]
 
 
 class Ledger:
-    """Each planned partition with its result, and which groups are given up."""
+    """The result of each planned partition, and the groups with a failed request."""
 
     def __init__(self, journal: WriteJournal | None = None) -> None:
         self.journal: WriteJournal = journal or Journal()
@@ -44,9 +44,9 @@ class Ledger:
         *,
         gone_is_done: bool = False,
     ) -> None:
-        """Sends one request for each group that is not given up.
+        """Send one request for each group without a failed request.
 
-        :param gone_is_done: what is to go is gone with a group that does not exist.
+        :param gone_is_done: whether a group that does not exist is a success, as for deletions.
         """
         for group, failure in self._given_up.items():
             self._results.update({entry.key: (Result.FAILED, failure) for entry in parts.get(group, ())})
@@ -57,8 +57,10 @@ class Ledger:
             return write(group, parts[group])
 
         def results(node: Node, group: GroupId, errors: PartitionErrors) -> Mapping[PlanKey, AppliedOffset]:
-            told = {entry: _refusal(entry, errors, api, node.id) for entry in parts[group]}
-            return {entry.key: AppliedOffset(entry, *(each or (Result.APPLIED, None))) for entry, each in told.items()}
+            refused = {entry: _refusal(entry, errors, api, node.id) for entry in parts[group]}
+            return {
+                entry.key: AppliedOffset(entry, *(each or (Result.APPLIED, None))) for entry, each in refused.items()
+            }
 
         witness = Witness(self.journal, lambda group: (entry.key for entry in parts[group]), results)
         question: GroupQuery[PartitionErrors] = GroupQuery(
@@ -76,18 +78,18 @@ class Ledger:
                     self._results[entry.key] = refusal
 
     def give_up(self, group: GroupId, failure: Failure, part: Part, result: Result = Result.FAILED) -> None:
-        """Nothing more is asked for this group."""
+        """Send no more requests for a group."""
         self._given_up[group] = failure
         self._results.update({entry.key: (result, failure) for entry in part})
 
     def entered(self, entry: PlannedOffset) -> AppliedOffset:
-        """A partition that nothing is known against is written, or has nothing and was to have nothing."""
+        """Return the result of a partition. Without a failure it was written, or had no offset to delete."""
         result, failure = self._results.get(entry.key, (Result.APPLIED, None))
         return AppliedOffset(entry, result, failure)
 
 
 Writer = Callable[[Cluster, Ledger, Part], Awaitable[None]]
-"""Writes the planned offsets of groups of one kind, which come sorted, and enters what became of them."""
+"""Writes the planned offsets of groups of one type, sorted, and enters the results."""
 
 
 def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: int) -> tuple[Result, Failure] | None:
@@ -99,5 +101,5 @@ def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: in
     error = errors[pair]
     if not error:
         return None
-    told = error._replace(message=f"group '{entry.group_id}': {error.message}")
-    return Result.FAILED, told.failure(Scope.PARTITION, name, api=api.name, broker=broker)
+    named = error._replace(message=f"group '{entry.group_id}': {error.message}")
+    return Result.FAILED, named.failure(Scope.PARTITION, name, api=api.name, broker=broker)

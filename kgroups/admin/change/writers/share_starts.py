@@ -1,7 +1,7 @@
-"""Lets share groups start elsewhere: AlterShareGroupOffsets; DeleteShareGroupOffsets for topics that are to go.
+"""Set start offsets of share groups: AlterShareGroupOffsets; DeleteShareGroupOffsets to delete them.
 
-The broker refuses a group that has members at that moment, and changes nothing of it. It forgets whole topics only:
-of a topic of which something is to stay, a partition that is to go is set to where it was before anybody read it.
+If the group has members at that moment, the broker rejects the request and nothing is changed. It deletes the offsets
+of whole topics only: if other partitions of a topic remain, a partition is reset to its state before the first read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .ledger import Ledger, Part
 
 
 async def write_starts(cluster: Cluster, ledger: Ledger, entries: Part) -> None:
-    """First what is to go, by whole topics; then the rest."""
+    """Delete the offsets of whole topics first, then set the others."""
     parts = dict(by_group(entries))
     removing = {name: part for name, part in parts.items() if any(entry.after is None for entry in part)}
     held, unread = await _held(cluster, removing)
@@ -46,7 +46,7 @@ async def write_starts(cluster: Cluster, ledger: Ledger, entries: Part) -> None:
 async def _held(
     cluster: Cluster, groups: Mapping[GroupId, Part]
 ) -> tuple[dict[GroupId, set[TopicPartition]], dict[GroupId, Failure]]:
-    """The partitions that groups have at this moment."""
+    """Return the partitions with start offsets now, and why those of other groups are unknown."""
     if not groups:
         return {}, {}
     answers = await query_coordinators(cluster, STARTS, dict.fromkeys(groups))
@@ -58,7 +58,7 @@ async def _held(
 
 
 def _whole_topics(part: Part, held: set[TopicPartition]) -> frozenset[str]:
-    """The topics of which nothing would be left."""
+    """Return the topics of which no partition remains."""
     going = {(entry.topic, entry.partition) for entry in part if entry.after is None}
     staying = {entry.topic for entry in part if entry.after} | {topic for topic, _ in held - going}
     return frozenset(topic for topic, _ in going) - staying
@@ -72,7 +72,7 @@ def _alter(group: GroupId, part: Part) -> AlterShareGroupOffsets:
 
 
 class _ForgetTopics(NamedTuple):
-    """What is said of a topic is said of each of its planned partitions."""
+    """A request whose result for a topic is that of each of its planned partitions."""
 
     group: GroupId
     part: Part
@@ -93,9 +93,9 @@ class _ForgetTopics(NamedTuple):
         return self._call.encode(version)
 
     def decode(self, version: int, data: bytes, offset: int) -> Mapping[GroupId, PartitionErrors | KafkaError]:
-        told = self._call.decode(version, data, offset)[self.group]
-        if isinstance(told, KafkaError):
-            return {self.group: told}
+        result = self._call.decode(version, data, offset)[self.group]
+        if isinstance(result, KafkaError):
+            return {self.group: result}
         return {
-            self.group: {(each.topic, each.partition): told[each.topic] for each in self.part if each.topic in told}
+            self.group: {(each.topic, each.partition): result[each.topic] for each in self.part if each.topic in result}
         }
