@@ -1,9 +1,9 @@
-"""History on Spark: reads ``__consumer_offsets``, decodes it, keeps it as tables, and answers from them.
+"""History on Spark: read ``__consumer_offsets``, decode it, store it as tables, and query them.
 
-:func:`register` makes two data sources known to a session, written with PySpark's own Data Source API:
+:func:`register` registers two data sources, written with PySpark's Data Source API:
 
 - ``kgroups-offsets``: the log of ``__consumer_offsets``, batch and stream; options in :mod:`.extract.options`
-- ``kgroups-live``: the cluster as it is now, asked as the commands ask it; options in :mod:`.live.source`
+- ``kgroups-live``: the current state of a cluster, queried as by the commands; options in :mod:`.live.options`
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
-    """After it, ``spark.read.format("kgroups-offsets")`` and ``spark.read.format("kgroups-live")`` work.
+    """Register the data sources ``kgroups-offsets`` and ``kgroups-live`` with a session.
 
-    :param settings: for TLS and SASL, of :func:`kgroups.config.load.load_settings`; they go for their own
-        ``bootstrap.servers`` only.
+    :param settings: TLS and SASL settings, as returned by :func:`kgroups.config.load.load_settings`; used only for
+        their own bootstrap servers.
     """
-    from .connection import carrying
+    from .connection import with_settings
     from .extract.source import OffsetsSource
     from .live import source as live
 
-    spark.dataSource.register(carrying(OffsetsSource, settings))
+    spark.dataSource.register(with_settings(OffsetsSource, settings))
     live.register(spark, settings)

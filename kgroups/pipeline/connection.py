@@ -1,9 +1,9 @@
-"""How the data sources reach a cluster that asks for TLS or SASL, without Spark showing a secret.
+"""Connection settings of the data sources for clusters with TLS or SASL, without secrets in Spark's output.
 
-Options of a source are seen: in plans, in Spark's UI, in logs. So secrets are never among them. They travel inside the
-source's own class, which Spark pickles for its Python workers and shows to nobody; or a file on the driver holds them,
-which an option names. From there they go to the executors with the reader, in the same way. Files that are read at
-each login (a keytab, a token's file) must be on the executors too.
+The options of a data source are visible in plans, in Spark's UI, and in logs, so they never contain secrets. Secrets
+are in the class of the data source, which Spark pickles for its Python workers and never shows, or in a file on the
+driver that an option names. The reader carries them to the executors in the same way. Files that are read at each
+authentication (a keytab, a token file) must be on the executors too.
 """
 
 from __future__ import annotations
@@ -23,26 +23,30 @@ _LOG = logging.getLogger("kgroups")
 Source = TypeVar("Source", bound=type[Any])
 
 
-def carrying(source: Source, settings: ClientSettings | None) -> Source:
-    """The source with settings in it; itself where there are none. The class has no name that could be looked up, so
-    that it is pickled whole."""
+def with_settings(source: Source, settings: ClientSettings | None) -> Source:
+    """Return a subclass of the source that contains the settings; the source itself if there are none.
+
+    The subclass is not importable, so it is pickled by value.
+    """
     if settings is None or settings.security is None:
         return source
-    return type(source.__name__, (source,), {"carried": settings})  # type: ignore[return-value]
+    return type(source.__name__, (source,), {"embedded": settings})  # type: ignore[return-value]
 
 
-def connection(source: str, options: Mapping[str, str], carried: ClientSettings | None) -> ClientSettings:
-    """The settings that a source's options ask for; those that it carries, where it is about their servers.
+def resolve_settings(source: str, options: Mapping[str, str], embedded: ClientSettings | None) -> ClientSettings:
+    """Return the settings that the options of a source select.
 
-    :raises UsageError: when no server is named, or one that cannot be.
-    :raises ConfigError: when the file of ``command.config`` cannot be right.
+    :param source: name of the source, for messages.
+    :param embedded: settings in the class of the source; used only for their own bootstrap servers.
+    :raises UsageError: if ``bootstrap.servers`` is missing or invalid.
+    :raises ConfigError: if the file of ``command.config`` is invalid.
     """
     servers = options.get("bootstrap.servers")
     if not servers:
         raise UsageError(f"{source}: option bootstrap.servers is needed: HOST:PORT[,…]")
     file = options.get("command.config")
-    if file is None and carried is not None and carried.bootstrap == parse_bootstrap(servers, "bootstrap.servers"):
-        return carried
+    if file is None and embedded is not None and embedded.bootstrap == parse_bootstrap(servers, "bootstrap.servers"):
+        return embedded
     loaded = load_settings(Flags(bootstrap=servers, command_config=file), os.environ, own=False)
     for remark in loaded.warnings:
         _LOG.warning(remark)

@@ -1,4 +1,4 @@
-"""A Spark session for the commands: quick to start, quiet, and told where its Python is."""
+"""A Spark session for the commands: starts quickly, logs to a file, and uses this Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 GATEWAY = "PYSPARK_GATEWAY_PORT"
-"""Set by spark-submit, which has its own word about master and settings."""
+"""Set by spark-submit, which configures master and settings itself."""
 
 JAVA = 17
 """The oldest Java that Spark 4 runs on."""
@@ -48,10 +48,15 @@ def open_session(
     short: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A session on ``master`` (by default this machine), or over Spark Connect to ``remote``, that knows our sources.
+    """Open a session with the data sources of kgroups.
 
-    :raises MissingPackage: when PySpark is not installed, or for ``remote`` what Spark Connect needs.
-    :raises HistoryError: when there is no Java, or Spark does not start.
+    :param master: Spark master; by default this machine.
+    :param remote: address of a Spark Connect server, instead of ``master``.
+    :param log: file for Spark's log; by default in the cache directory.
+    :param short: whether the command takes seconds only.
+    :param settings: additional Spark settings.
+    :raises MissingPackage: if PySpark, or for ``remote`` a package that Spark Connect needs, is not installed.
+    :raises HistoryError: if Java is not installed, or Spark does not start.
     """
     try:
         from pyspark.errors import PySparkException
@@ -76,16 +81,16 @@ def open_session(
         options = _QUIET | _LOCAL_SETTINGS | {"spark.driver.extraJavaOptions": java_options(_cache(), short=short)}
     for key, value in (options | dict(settings or {})).items():
         builder = builder.config(key, value)
-    # Java and Spark have much to say that concerns nobody until something fails.
+    # Java and Spark log much that is of interest only after a failure.
     path = Path(log) if log else _cache() / "spark.log"
     try:
-        with _words_to(path):
+        with _redirect_output(path):
             session = builder.getOrCreate()
-    except ImportError as error:  # of gRPC and what belongs to it
+    except ImportError as error:  # gRPC or one of its packages
         raise MissingPackage(f"--remote needs Spark Connect ({error}): pip install 'kgroups[connect]'") from None
     except (PySparkException, RuntimeError, OSError) as error:
-        raise HistoryError(f"Spark does not start: {reason(error)}; see {path}") from None
-    # What Spark tells its caller it also logs, as JSON, to standard error.
+        raise HistoryError(f"Spark does not start: {root_cause(error)}; see {path}") from None
+    # Spark also logs the exceptions that it raises, as JSON, to stderr.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     register(session)
     return session
@@ -98,47 +103,51 @@ def _cache() -> Path:
 
 
 @contextmanager
-def _words_to(path: Path) -> Iterator[None]:
-    """What is started meanwhile writes its standard output and error there, for good; this process has its own back
-    after. Java tells of its troubles on standard output, which is for data."""
+def _redirect_output(path: Path) -> Iterator[None]:
+    """Redirect stdout and stderr of the processes started in this context to a file, permanently.
+
+    This process gets its own streams back afterward. Java reports problems on stdout, which is for data.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
-    own = {number: os.dup(number) for number in (1, 2)}
+    saved = {number: os.dup(number) for number in (1, 2)}
     try:
         with path.open("wb") as file:
-            for number in own:
+            for number in saved:
                 os.dup2(file.fileno(), number)
         yield
     finally:
-        for number, kept in own.items():
-            os.dup2(kept, number)
-            os.close(kept)
+        for number, duplicate in saved.items():
+            os.dup2(duplicate, number)
+            os.close(duplicate)
 
 
 FEW = 200_000
-"""Records of a store that count as few."""
+"""Maximum number of records of a small store."""
 
 FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
-    "spark.sql.adaptive.enabled": "false",  # it plans anew behind each shuffle, for the sake of large ones
-    "spark.sql.codegen.wholeStage": "false",  # to compile takes longer than the rows
+    "spark.sql.adaptive.enabled": "false",  # plans again after each shuffle, which pays off for large ones only
+    "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than processing the rows
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
-"""Settings with which a query over few rows costs a fraction: what makes large ones fast has its price."""
+"""Settings that make queries over few rows much faster: optimizations for large queries have a fixed cost."""
 
 
-def suit(spark: SparkSession, records: int) -> None:
-    """Makes the session fit for questions to a store of so many records."""
+def tune_session(spark: SparkSession, records: int) -> None:
+    """Tune the session for queries to a store of this number of records."""
     if records <= FEW:
         for key, value in FEW_ROWS.items():
             spark.conf.set(key, value)
 
 
-def reason(error: Exception) -> str:
-    """What went wrong, in a line: the last of the errors that Spark wraps into one another that is one of ours, else
-    the first line of its own."""
+def root_cause(error: Exception) -> str:
+    """Return the cause of Spark's error, in one line.
+
+    Spark wraps errors in one another: the last error of kgroups among them, otherwise the first line.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    own = [line for line in lines if line.startswith("kgroups.errors.")]
-    return own[-1].partition(": ")[2] if own else lines[0] if lines else type(error).__name__
+    raised_here = [line for line in lines if line.startswith("kgroups.errors.")]
+    return raised_here[-1].partition(": ")[2] if raised_here else lines[0] if lines else type(error).__name__

@@ -1,8 +1,8 @@
-"""Makes Java start sooner for Spark: an archive of its classes, made once, halves the start of a session.
+"""Faster start of Java for Spark: an archive of its classes (CDS), made once, halves the start of a session.
 
-The first session on this machine tells its Java to write the archive when it ends, which it does by itself, after the
-command is over; later sessions map it into memory. It is as good as the Spark and the Java that it was made with, so
-that both are in its name; where it does not fit, Java goes on without it.
+The Java of the first session on this machine writes the archive when it exits, after the end of the command; later
+sessions map it into memory. An archive is valid for one Spark and one Java, so both are in its name; Java ignores an
+archive that does not match.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import time
 from pathlib import Path
 
 VARIABLE = "KGROUPS_SPARK_ARCHIVE"
-"""Set to ``off``, nothing is archived: the file takes 150 MB of the user's cache folder."""
+"""``off`` disables the archive, which takes 150 MB of the user's cache directory."""
 
 SETTLED = 30.0
-"""Seconds after which a file that nobody writes to is taken as whole."""
+"""Seconds without a write after which a file is regarded as complete."""
 
-FORGOTTEN = 86_400.0
-"""Seconds after which nobody will write it any more."""
+ABANDONED = 86_400.0
+"""Seconds after which an empty file is regarded as abandoned."""
 
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 _SHORT = "-XX:TieredStopAtLevel=1"
-"""Code of the second compiler comes too late to pay for itself in a command of seconds."""
+"""The second compiler does not pay off in a command that takes seconds."""
 
 
 def java_options(cache: Path, *, short: bool) -> str:
-    """What to give to the driver's Java, for a ``short`` command or for one that stays."""
+    """Return the options of the driver's Java, for a ``short`` or a long-running command."""
     return " ".join(filter(None, (_QUIET, _SHORT if short else "", _archive_option(cache))))
 
 
@@ -41,30 +41,33 @@ def _archive_option(cache: Path) -> str:
         _adopt(archive)
     if archive.exists():
         return f"-XX:SharedArchiveFile={archive}"
-    mine = Path(f"{archive}.new")
+    new = Path(f"{archive}.new")
     try:
-        mine.touch(exist_ok=False)  # one session makes it, the others do without meanwhile
+        new.touch(exist_ok=False)  # one session writes it, the others do without
     except OSError:
         return ""
-    return f"-XX:ArchiveClassesAtExit={mine}"
+    return f"-XX:ArchiveClassesAtExit={new}"
 
 
 def _adopt(archive: Path) -> None:
-    """A finished archive gets its name. One that was begun and never written is forgotten: its Java was killed."""
-    made = Path(f"{archive}.new")
+    """Rename a complete archive; delete one that was never written because its Java was killed."""
+    new = Path(f"{archive}.new")
     try:
-        found = made.stat()
+        found = new.stat()
         age = time.time() - found.st_mtime
         if found.st_size and age > SETTLED:
-            made.rename(archive)
-        elif age > FORGOTTEN:
-            made.unlink()
+            new.rename(archive)
+        elif age > ABANDONED:
+            new.unlink()
     except OSError:
-        return  # there is none, or another session was first
+        return  # no such file, or another session was first
 
 
 def _has_settings() -> bool:
-    """Whether Spark's folder of settings holds any: it is on the class path, and of folders Java archives nothing."""
+    """Return whether Spark's configuration directory has files.
+
+    It is then on the class path, and Java archives no classes if there is a directory on the class path.
+    """
     import pyspark
 
     home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
@@ -73,7 +76,7 @@ def _has_settings() -> bool:
 
 
 def find_java() -> Path | None:
-    """The ``java`` of JAVA_HOME, else of PATH; None where there is none."""
+    """Return the ``java`` of JAVA_HOME, otherwise of PATH; ``None`` if there is none."""
     home = os.environ.get("JAVA_HOME")
     found = (home and shutil.which("java", path=f"{home}/bin")) or shutil.which("java")
     return Path(found).resolve() if found else None
@@ -83,6 +86,8 @@ def _fingerprint(java: Path) -> str:
     import pyspark
 
     release = java.parents[1] / "release"
-    told = release.read_bytes() if release.exists() else str(java.stat().st_mtime_ns).encode()
-    where = str(Path(pyspark.__file__).parent).encode()
-    return hashlib.sha256(b"\0".join((pyspark.__version__.encode(), where, str(java).encode(), told))).hexdigest()[:16]
+    version = release.read_bytes() if release.exists() else str(java.stat().st_mtime_ns).encode()
+    home = str(Path(pyspark.__file__).parent).encode()
+    return hashlib.sha256(b"\0".join((pyspark.__version__.encode(), home, str(java).encode(), version))).hexdigest()[
+        :16
+    ]

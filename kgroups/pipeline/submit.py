@@ -1,7 +1,6 @@
-"""For spark-submit, which wants a file: ``spark-submit …/kgroups/pipeline/submit.py history collect --store …``.
+"""The file for spark-submit: ``spark-submit …/kgroups/pipeline/submit.py history collect --store …``.
 
-Master, memory and all else are spark-submit's to say; kgroups has to be installed where the driver and the executors
-run.
+spark-submit sets master, memory, and all other options; kgroups must be installed on the driver and the executors.
 """
 
 from __future__ import annotations

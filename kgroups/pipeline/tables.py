@@ -1,12 +1,13 @@
 """The tables of history, as data: each column once, with its type and its meaning.
 
-Strategy: a type is written in Spark's SQL; :func:`ddl` gives a table to Spark, :func:`arrow_schema` to everything that
-runs without Spark. Rule: a store says which :data:`SCHEMA_VERSION` it was written with; a change of a column's name,
-type or meaning is a new version.
+Strategy: types are Spark SQL types; :func:`ddl` returns a table's schema for Spark, :func:`arrow_schema` for code that
+runs without Spark. Rule: a store records the :data:`SCHEMA_VERSION` that it was written with; a change of a column's
+name, type, or meaning requires a new version.
 
-Words: ``log_partition`` and ``log_offset`` are the place of a record in ``__consumer_offsets``, and the only order of
-things (a group lives in one partition); ``partition`` is one of the topics that a group reads. ``log_time`` is the
-record's own timestamp: the broker's clock when it was written. All times are UTC; absent is null, never -1.
+Terms: ``log_partition`` and ``log_offset`` are the position of a record in ``__consumer_offsets``. They are the only
+order of events; all records of a group are in one partition. ``partition`` is a partition of a topic that a group
+reads. ``log_time`` is the record's timestamp: the broker's clock when it was written. All times are UTC; absent values
+are null, never -1.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SCHEMA_VERSION = 1
 class Column(NamedTuple):
     name: str
     type: str
-    """As Spark's SQL writes it."""
+    """A Spark SQL type."""
     doc: str
 
 
@@ -38,8 +39,8 @@ class Table(NamedTuple):
 
 _PLACE = (
     Column("log_partition", "int", "partition of __consumer_offsets"),
-    Column("log_offset", "bigint", "offset in it"),
-    Column("log_time", "timestamp", "the record's timestamp"),
+    Column("log_offset", "bigint", "offset in that partition"),
+    Column("log_time", "timestamp", "timestamp of the record"),
 )
 _GROUP = Column("group", "string", "name of the group")
 _KIND = Column("kind", "string", "classic, consumer, share or streams")
@@ -49,19 +50,19 @@ _COMMIT = (
     Column("partition", "int", "partition of that topic"),
     Column("committed_offset", "bigint", "the next record that the group would read"),
     Column("leader_epoch", "int", "leader epoch of the last record read (KIP-320, Kafka 2.1)"),
-    Column("metadata", "string", "what the client attached"),
-    Column("commit_time", "timestamp", "when the coordinator took it; of a tombstone null"),
+    Column("metadata", "string", "metadata that the client attached"),
+    Column("commit_time", "timestamp", "when the coordinator received it; null for a tombstone"),
     Column("expire_time", "timestamp", "when it expires; values of version 1 only"),
-    Column("topic_id", "string", "id of the topic, which a recreated topic changes (Kafka 4.1)"),
+    Column("topic_id", "string", "ID of the topic; a recreated topic has another (Kafka 4.1)"),
 )
 
 RECORDS = Table(
     "records",
-    "Every record as it was read, to be decoded again by a later version.",
+    "Every record as it was read, for decoding by a later version.",
     (
         *_PLACE,
-        Column("key", "binary", "its bytes"),
-        Column("value", "binary", "its bytes; null is a tombstone"),
+        Column("key", "binary", "bytes of the key"),
+        Column("value", "binary", "bytes of the value; null for a tombstone"),
     ),
 )
 
@@ -70,17 +71,17 @@ DECODED = Table(
     "The content of each record, one row each: commits in columns, all other types as JSON in `body`.",
     (
         *RECORDS.columns,
-        Column("record_type", "smallint", "its id; null where the key cannot be read"),
-        Column("record_name", "string", "name of the type, as Kafka's message definitions spell it"),
+        Column("record_type", "smallint", "ID of the record type; null if the key cannot be read"),
+        Column("record_name", "string", "name of the record type, as in Kafka's message definitions"),
         Column("value_version", "smallint", "version of the value's schema"),
         _TOMBSTONE,
         _GROUP,
         *_COMMIT,
         Column("body", "string", "JSON of key and value, {'key': {…}, 'value': {…} or null}; not for commits"),
-        Column("error", "string", "why it could not be decoded, or what else it is: a transaction marker, say"),
+        Column("error", "string", "why it could not be decoded, or what it is instead, such as a transaction marker"),
     ),
 )
-"""What the decoder makes, and what the collector takes apart. Not stored."""
+"""Output of the decoder, and input of the collector. Not stored."""
 
 COMMITS = Table(
     "commits",
@@ -90,41 +91,43 @@ COMMITS = Table(
 
 GROUP_METADATA = Table(
     "group_metadata",
-    "Every state that a classic group's coordinator wrote down (record type 2): once a rebalance, when it is complete.",
+    "Every state that the coordinator of a classic group wrote (record type 2): one at the end of each rebalance.",
     (
         *_PLACE,
         _GROUP,
         Column("protocol_type", "string", "consumer, connect, …; empty for groups that only commit"),
-        Column("generation", "int", "counts the rebalances"),
-        Column("protocol", "string", "the assignor in force"),
-        Column("leader", "string", "member id of the leader"),
-        Column("state_time", "timestamp", "since when the group is in that state (Kafka 2.1)"),
-        Column("member_count", "int", "how many members it has; 0: the group is empty"),
+        Column("generation", "int", "number of rebalances so far"),
+        Column("protocol", "string", "the selected assignor"),
+        Column("leader", "string", "member ID of the leader"),
+        Column("state_time", "timestamp", "when the group entered that state (Kafka 2.1)"),
+        Column("member_count", "int", "number of members; 0: the group is empty"),
         _TOMBSTONE,
     ),
 )
 
 MEMBERS = Table(
     "members",
-    "Members, as they were written down: for a classic group all of them at every rebalance, else one as it changes "
-    "(record types 2, 5, 10, 19).",
+    "Members, as they were written: all members of a classic group at every rebalance; otherwise a member when it "
+    "changes (record types 2, 5, 10, 19).",
     (
         *_PLACE,
         _GROUP,
         _KIND,
-        Column("generation", "int", "of a classic group"),
-        Column("member_id", "string", "its id"),
+        Column("generation", "int", "generation of a classic group"),
+        Column("member_id", "string", "member ID"),
         Column("instance_id", "string", "group.instance.id of a static member (KIP-345)"),
         Column("client_id", "string", "client.id"),
-        Column("client_host", "string", "where it connected from"),
+        Column("client_host", "string", "host that the member connected from"),
         Column("rack_id", "string", "client.rack"),
-        Column("rebalance_timeout_ms", "int", "how long it may take to rejoin"),
-        Column("session_timeout_ms", "int", "how long it may be silent; of a classic member"),
-        Column("assignor", "string", "server-side assignor that it asks for (KIP-848)"),
-        Column("topics", "array<string>", "topics that it subscribed to; null where that cannot be decoded"),
-        Column("topic_regex", "string", "pattern that it subscribed to (KIP-848)"),
+        Column("rebalance_timeout_ms", "int", "maximum time to rejoin"),
+        Column("session_timeout_ms", "int", "session.timeout.ms of a classic member"),
+        Column("assignor", "string", "server-side assignor that the member requests (KIP-848)"),
+        Column("topics", "array<string>", "subscribed topics; null if the subscription cannot be decoded"),
+        Column("topic_regex", "string", "subscribed pattern (KIP-848)"),
         Column(
-            "protocols", "array<string>", "classic protocols that a KIP-848 group knows it by; null: it speaks KIP-848"
+            "protocols",
+            "array<string>",
+            "classic protocols of a member of a KIP-848 group; null if it uses KIP-848 itself",
         ),
         _TOMBSTONE,
     ),
@@ -132,42 +135,44 @@ MEMBERS = Table(
 
 ASSIGNMENTS = Table(
     "assignments",
-    "Who was given what: one row for each member and topic (record types 2, 7, 8, 13, 14, 21, 22).",
+    "Assignments: one row for each member and topic (record types 2, 7, 8, 13, 14, 21, 22).",
     (
         *_PLACE,
         _GROUP,
         _KIND,
-        Column("member_id", "string", "its id"),
+        Column("member_id", "string", "member ID"),
         Column(
             "role",
             "string",
-            "assigned (classic, as the leader computed it), target, current, revoking; of streams groups with the kind "
-            "of task behind: target-active, current-standby, …",
+            "assigned (classic, as the leader computed it), target, current, revoking; for streams groups followed by "
+            "the task type: target-active, current-standby, …",
         ),
-        Column("topic", "string", "its name; null where the record has only the id; the subtopology of streams tasks"),
-        Column("topic_id", "string", "its id; null where the record has only the name"),
+        Column(
+            "topic", "string", "name of the topic; null if the record has only the ID; the subtopology of streams tasks"
+        ),
+        Column("topic_id", "string", "ID of the topic; null if the record has only the name"),
         Column("partitions", "array<int>", "in ascending order"),
-        Column("epoch", "int", "generation of a classic group, member epoch of a current assignment; else null"),
+        Column("epoch", "int", "generation of a classic group, member epoch of a current assignment; otherwise null"),
         _TOMBSTONE,
     ),
 )
 
 EPOCHS = Table(
     "epochs",
-    "How groups of the newer kinds move: epoch of the group, of the target assignment, of each member (record types "
-    "3, 6, 8, 11, 12, 14, 17, 20, 22).",
+    "Epochs of the newer group types: of the group, of the target assignment, and of each member (record types 3, 6, "
+    "8, 11, 12, 14, 17, 20, 22).",
     (
         *_PLACE,
         _GROUP,
         _KIND,
         Column("subject", "string", "group, target or member"),
-        Column("member_id", "string", "where the subject is a member"),
+        Column("member_id", "string", "member ID, if the subject is a member"),
         Column("epoch", "int", "the epoch"),
-        Column("previous_epoch", "int", "of a member, the one before"),
+        Column("previous_epoch", "int", "previous epoch of a member"),
         Column(
             "state",
             "string",
-            "of a member: stable, unrevoked_partitions, unreleased_partitions (of streams groups: _tasks), …",
+            "state of a member: stable, unrevoked_partitions, unreleased_partitions (streams groups: _tasks), …",
         ),
         _TOMBSTONE,
     ),
@@ -175,85 +180,85 @@ EPOCHS = Table(
 
 UNDECODED = Table(
     "undecoded",
-    "Records that are something else than the tables above hold: types of newer brokers, corrupt bytes, transaction "
-    "markers in landed records; and known types that have no table of their own, with their JSON.",
+    "Records that the tables above do not contain: types of newer brokers, corrupt bytes, transaction markers in "
+    "landed records; and known types without a table, as JSON.",
     (
         *_PLACE,
-        Column("record_type", "smallint", "its id; null where the key cannot be read"),
-        Column("record_name", "string", "name of the type, where it is known"),
+        Column("record_type", "smallint", "ID of the record type; null if the key cannot be read"),
+        Column("record_name", "string", "name of the record type, if known"),
         Column("value_version", "smallint", "version of the value's schema"),
         _GROUP,
         _TOMBSTONE,
-        Column("body", "string", "JSON, of a type that could be decoded"),
-        Column("reason", "string", "why it is here; null for a type that could be decoded"),
+        Column("body", "string", "JSON of the record, if it could be decoded"),
+        Column("reason", "string", "why it is in this table; null for a type that could be decoded"),
     ),
 )
 
 HEADS = Table(
     "heads",
-    "Log start and end of the partitions that groups have committed on, sampled beside the stream.",
+    "Log start and end offsets of the partitions that groups have committed on, sampled during collection.",
     (
-        Column("sampled_at", "timestamp", "when it was asked; the same for all of one sample"),
-        Column("topic", "string", "a topic"),
-        Column("partition", "int", "a partition of it"),
-        Column("log_start", "bigint", "offset of the first record that is still there"),
-        Column("log_end", "bigint", "offset that the next record will get"),
-        Column("error", "string", "why it is unknown"),
+        Column("sampled_at", "timestamp", "time of the request; the same for all rows of a sample"),
+        Column("topic", "string", "name of the topic"),
+        Column("partition", "int", "partition of that topic"),
+        Column("log_start", "bigint", "log start offset"),
+        Column("log_end", "bigint", "log end offset"),
+        Column("error", "string", "why the offsets are unknown"),
     ),
 )
 
 COVERAGE = Table(
     "coverage",
-    "What was read of __consumer_offsets, one row for each batch and partition. Compaction leaves a log's "
-    "start where it was; only records / (to_offset - from_offset) shows whether history is complete there.",
+    "Ranges of __consumer_offsets that were read, one row for each batch and partition. Compaction does not move the "
+    "log start offset; only records / (to_offset - from_offset) shows whether history is complete in a range.",
     (
         Column("sampled_at", "timestamp", "when the batch was written"),
         Column("log_partition", "int", "partition of __consumer_offsets"),
-        Column("from_offset", "bigint", "first offset of the range that was read"),
-        Column("to_offset", "bigint", "first offset after it"),
-        Column("records", "bigint", "how many there were; markers, aborted and compacted ones are not"),
-        Column("first_time", "timestamp", "log time of the first"),
-        Column("last_time", "timestamp", "log time of the last"),
-        Column("last_stable_offset", "bigint", "how far committed records went when the batch was cut"),
+        Column("from_offset", "bigint", "first offset of the range"),
+        Column("to_offset", "bigint", "first offset after the range"),
+        Column("records", "bigint", "number of records; without markers, and aborted and compacted records"),
+        Column("first_time", "timestamp", "log time of the first record"),
+        Column("last_time", "timestamp", "log time of the last record"),
+        Column("last_stable_offset", "bigint", "last stable offset when the batch was planned"),
         Column(
-            "high_watermark", "bigint", "end of the log then; far above the former, a hung transaction freezes history"
+            "high_watermark", "bigint", "high watermark then; if far above the former, a hung transaction stops history"
         ),
     ),
 )
 
 BASELINE = Table(
     "baseline",
-    "The state of the cluster when a collector started: one row for each commit, one with null topic for a "
-    "group without any. Tombstones may have been compacted away while no collector ran; absence here shows "
-    "them.",
+    "The state of the cluster when a collector started: one row for each commit, and one with a null topic for a "
+    "group without commits. Tombstones may have been compacted away while no collector ran; a missing row here "
+    "replaces them.",
     (
-        Column("swept_at", "timestamp", "when it was asked; the same for all of one sweep"),
-        Column("complete", "boolean", "whether every broker answered: only then absence means anything"),
+        Column("swept_at", "timestamp", "time of the request; the same for all rows of a sweep"),
+        Column("complete", "boolean", "whether every broker responded; only then a missing row means a deletion"),
         _GROUP,
         _KIND,
-        Column("state", "string", "as the broker spells it"),
+        Column("state", "string", "state, as the broker reports it"),
         Column("protocol_type", "string", "consumer, connect, …"),
         Column("topic", "string", "topic of the commit"),
         Column("partition", "int", "partition of that topic"),
         Column("committed_offset", "bigint", "the next record that the group would read"),
         Column("leader_epoch", "int", "leader epoch of the last record read"),
-        Column("metadata", "string", "what the client attached"),
+        Column("metadata", "string", "metadata that the client attached"),
     ),
 )
 
 STORED = (
     RECORDS, COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, UNDECODED, HEADS, COVERAGE, BASELINE,
 )  # fmt: skip
-"""The tables of a store, as folders of Parquet files."""
+"""The tables of a store; each is a directory of Parquet files."""
 
 
 def ddl(table: Table) -> str:
-    """The table's schema as Spark reads it."""
+    """Return the table's schema as Spark DDL."""
     return ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
 
 
 def arrow_schema(table: Table) -> pa.Schema:
-    """The table's schema for Arrow."""
+    """Return the table's schema for Arrow."""
     import pyarrow as pa
 
     types = {

@@ -90,7 +90,7 @@ def empty_store(tmp_path: Path) -> Store:
 
 
 def plan(settings: ClientSettings) -> Plan:
-    return Plan(settings, sample_every=0.5, most=BATCH)
+    return Plan(settings, sample_every=0.5, max_records=BATCH)
 
 
 def in_the_log(settings: ClientSettings) -> Places:
@@ -173,7 +173,7 @@ def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
             patch.setattr(write, "_write", dying(write._write, point, after, steps))
             patch.setattr(Store, "commit", dying(Store.commit, point, after, steps))
             try:
-                collect(spark, empty_store, plan(settings)._replace(most=BATCH // 4))
+                collect(spark, empty_store, plan(settings)._replace(max_records=BATCH // 4))
             except (HistoryError, Crash):
                 crashes += 1
         kept = in_the_store(spark, empty_store)
@@ -236,7 +236,7 @@ def test_collect_from_killed_broker_fails_in_time_and_continues(
     try:
         with pytest.raises(HistoryError, match=r"collecting stopped: .*(nothing came|no answer)"):
             # Many batches: it is told of the first a moment later, and then there must be more to read.
-            collect(spark, empty_store, plan(quick)._replace(most=BATCH // 4), kill)
+            collect(spark, empty_store, plan(quick)._replace(max_records=BATCH // 4), kill)
         assert time.monotonic() - died < 60
         kept = in_the_store(spark, empty_store)
         assert kept and len(kept) == len(set(kept))

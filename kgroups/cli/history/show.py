@@ -115,13 +115,13 @@ def _show(
     limit: int,
 ) -> int:
     need_pipeline()
-    from kgroups.pipeline.jobs.show import NAMES, Wanted, rows_of
+    from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, query_table
 
-    if table not in NAMES:
-        raise UsageError(f"there is no table {table!r}; there are {', '.join(NAMES)}")
+    if table not in TABLE_NAMES:
+        raise UsageError(f"there is no table {table!r}; there are {', '.join(TABLE_NAMES)}")
     _ = shape.format
-    request = Wanted(table, groups, topics, since, until or datetime.now(UTC), limit)
-    return _print(rows_of(engine.open(), store, request), table, shape)
+    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit)
+    return _print(query_table(engine.open(), store, request), table, shape)
 
 
 def _print(frame: Frame, name: str, shape: Shape) -> int:

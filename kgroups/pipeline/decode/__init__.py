@@ -1,8 +1,8 @@
-"""Records of ``__consumer_offsets`` into the tables of history: Arrow batches in, Arrow batches out, no Spark.
+"""Decode records of ``__consumer_offsets`` into the tables of history: Arrow batches in and out, without Spark.
 
-``decode_batch`` gives each record one row of DECODED: commits by whole columns (``commits``), all else one by one
-(``rows``). ``split`` deals such rows out to the tables that are stored: ``classic``, ``modern`` and ``streams`` say
-what a group's records are there.
+``decode_batch`` returns one row of DECODED for each record: it decodes commits by column (``commits``), and all others
+one by one (``rows``). ``split`` distributes these rows to the stored tables; ``classic``, ``modern``, and ``streams``
+map the records of a group type to rows.
 """
 
 from __future__ import annotations

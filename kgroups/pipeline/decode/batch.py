@@ -1,4 +1,4 @@
-"""One batch of records into one batch of what they say."""
+"""Decode a batch of RECORDS into a batch of DECODED."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DECODED: Final = arrow_schema(DECODED)
 
 
 def decode_batch(records: pa.RecordBatch) -> pa.RecordBatch:
-    """What each record says: a batch of DECODED, row by row in the order of ``records``, a batch of RECORDS.
+    """Decode each record of a batch of RECORDS: a batch of DECODED, in the same order.
 
-    Nothing raises for what is in the bytes: a row that cannot be decoded says so in ``error``.
+    Invalid bytes raise no error: the column ``error`` has the reason.
 
-    :raises pyarrow.ArrowInvalid: when the columns are not those of RECORDS.
+    :raises pyarrow.ArrowInvalid: if the columns are not those of RECORDS.
     """
     records = _as_records(records)
     decoded = _decoded(records["key"], records["value"]) if len(records) else decode_rows(())
@@ -29,7 +29,10 @@ def decode_batch(records: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _as_records(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """With the columns in their order and of their types: Spark names the zone of its session, and may widen."""
+    """Return the columns in the order and of the types of RECORDS.
+
+    Spark uses the time zone of its session, and may widen types.
+    """
     if batch.schema.equals(_RECORDS):
         return batch
     return batch.select(RECORDS.names).cast(_RECORDS)
@@ -39,14 +42,14 @@ def _decoded(keys: pa.BinaryArray, values: pa.BinaryArray) -> pa.RecordBatch:
     commits, odd = decode_commits(keys, values)
     if not odd.any():
         return commits
-    which = pa.array(np.flatnonzero(odd))
-    others = decode_rows(zip(keys.take(which).to_pylist(), values.take(which).to_pylist(), strict=True))
-    # Each row is taken from where it was decoded: the others stand behind the commits.
-    places = np.arange(len(keys))
-    places[odd] = len(keys) + np.arange(len(which))
-    where = pa.array(places)
+    odd_rows = pa.array(np.flatnonzero(odd))
+    others = decode_rows(zip(keys.take(odd_rows).to_pylist(), values.take(odd_rows).to_pylist(), strict=True))
+    # Take each row from its decoder: the rows of ``others`` follow those of ``commits``.
+    sources = np.arange(len(keys))
+    sources[odd] = len(keys) + np.arange(len(odd_rows))
+    indices = pa.array(sources)
     columns = [
-        pa.concat_arrays([commit, other]).take(where)
+        pa.concat_arrays([commit, other]).take(indices)
         for commit, other in zip(commits.columns, others.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=commits.schema)

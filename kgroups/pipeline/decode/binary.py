@@ -1,8 +1,7 @@
-"""Arrow's binary columns as numpy sees them: one run of bytes, and where in it each row begins and ends.
+"""Arrow's binary columns for numpy: one array of bytes, and the start and end of each row in it.
 
-Every reader here takes positions for all rows at once. Rule: it may be asked for bytes behind a row's end, even behind
-the column's (what it then gives has no meaning, and the caller has seen that the row does not fit); never before its
-beginning.
+Every method takes the positions of all rows at once. Rule: positions may be after the end of a row, or of the column
+(the value is then meaningless, and the caller has found that the row does not fit), but never before the start.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _PADDING = 32
-"""More than any reader takes at once."""
+"""More bytes than any method reads at once."""
 
 
 class Bytes:
-    """The values of a ``pa.binary()`` array; a null is a row without bytes."""
+    """The values of a ``pa.binary()`` array; a null is an empty row."""
 
     def __init__(self, column: pa.BinaryArray) -> None:
         _, offsets, data = column.buffers()
@@ -47,22 +46,22 @@ class Bytes:
         return self._numbers(">i8", at)
 
     def _numbers(self, form: str, at: Integers) -> Integers:
-        # Every position is the beginning of a number: a window that moves by one byte.
+        # A window that moves by one byte: a number can start at every position.
         width = int(form[-1])
         windows: npt.NDArray[Any] = np.ndarray(len(self._data) - width + 1, form, self._data, strides=(1,))
         return windows[self._within(at)].astype(np.int64)
 
     def uuids(self, at: Integers) -> pa.FixedSizeBinaryArray:
-        """Sixteen bytes from each position."""
+        """Return the sixteen bytes from each position."""
         windows: npt.NDArray[Any] = np.ndarray(len(self._data) - 15, "V16", self._data, strides=(1,))
         found = windows[self._within(at)]
         return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(found), [None, pa.py_buffer(found.tobytes())])
 
     def slices(self, at: Integers, sizes: Integers) -> pa.BinaryArray:
-        """So many bytes from each position; all of them must be there."""
+        """Return the bytes from each position; all of them must be in the column."""
         bounds = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=bounds[1:])
-        # Where each byte comes from: its own number, moved by as much as its row is.
+        # The source of each byte: its index in the result, plus the shift of its row.
         sources = np.arange(bounds[-1]) + np.repeat(at - bounds[:-1], sizes)
         offsets = pa.py_buffer(bounds.astype(np.int32).tobytes())
         return pa.BinaryArray.from_buffers(
@@ -73,14 +72,14 @@ class Bytes:
         return np.minimum(at, self._last)
 
 
-def texts(column: pa.BinaryArray) -> tuple[pa.StringArray, Flags]:
-    """The column as text, and which rows are UTF-8; where one is not, its text is empty."""
+def decode_utf8(column: pa.BinaryArray) -> tuple[pa.StringArray, Flags]:
+    """Return the column as text, and which rows are valid UTF-8; the text of other rows is empty."""
     try:
         return column.cast(pa.string()), np.ones(len(column), bool)
     except pa.ArrowInvalid:
         found = [_text(value) for value in column.to_pylist()]
-        good = np.array([text is not None for text in found], bool)
-        return pa.array([text or "" for text in found], pa.string()), good
+        valid = np.array([text is not None for text in found], bool)
+        return pa.array([text or "" for text in found], pa.string()), valid
 
 
 def _text(value: bytes) -> str | None:

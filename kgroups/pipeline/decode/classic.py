@@ -1,4 +1,4 @@
-"""What the record of a classic group (type 2) puts into the tables."""
+"""Rows from the record of a classic group (type 2)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from kgroups.protocol.embedded.registry import decode_member, is_known
 
-from .facts import ASSIGNMENTS, GROUP_METADATA, MEMBERS, Body, Fact, Teller, known, some
+from .facts import ASSIGNMENTS, GROUP_METADATA, MEMBERS, Body, Extractor, Fact, none_if_absent, none_if_empty
 from .times import micros
 
 KIND: Final = "classic"
 
 
-def _tell_group(body: Body) -> Iterator[Fact]:
+def _extract_group(body: Body) -> Iterator[Fact]:
     if body.value is None:
         yield GROUP_METADATA, {}
         return
@@ -31,11 +31,14 @@ def _tell_group(body: Body) -> Iterator[Fact]:
         },
     )
     for member in value["members"]:
-        yield from _tell_member(value["protocolType"], value["generation"], member)
+        yield from _extract_member(value["protocolType"], value["generation"], member)
 
 
-def _tell_member(protocol_type: str, generation: int, member: Mapping[str, Any]) -> Iterator[Fact]:
-    """Its topics are null, and it has no assignments, where its bytes are not a consumer's."""
+def _extract_member(protocol_type: str, generation: int, member: Mapping[str, Any]) -> Iterator[Fact]:
+    """Yield the rows of a member.
+
+    Topics are null, and there are no assignments, if its bytes are not those of a consumer.
+    """
     subscription, assignment = decode_member(
         protocol_type, _bytes(member["subscription"]), _bytes(member["assignment"])
     )
@@ -45,10 +48,10 @@ def _tell_member(protocol_type: str, generation: int, member: Mapping[str, Any])
             "kind": KIND,
             "generation": generation,
             "member_id": member["memberId"],
-            "instance_id": some(member.get("groupInstanceId")),
+            "instance_id": none_if_empty(member.get("groupInstanceId")),
             "client_id": member["clientId"],
             "client_host": member["clientHost"],
-            "rebalance_timeout_ms": known(member.get("rebalanceTimeout")),
+            "rebalance_timeout_ms": none_if_absent(member.get("rebalanceTimeout")),
             "session_timeout_ms": member["sessionTimeout"],
             "topics": None if subscription.raw or not is_known(protocol_type) else list(subscription.topics),
         },
@@ -71,4 +74,4 @@ def _bytes(text: str) -> bytes:
     return base64.b64decode(text)
 
 
-TELLERS: Final[Mapping[int, Teller]] = {2: _tell_group}
+EXTRACTORS: Final[Mapping[int, Extractor]] = {2: _extract_group}

@@ -1,7 +1,8 @@
-"""What the records of groups put into the tables, row by row; and how JSON becomes rows.
+"""Types and functions to extract table rows from decoded records of groups.
 
-Strategy: a *teller* takes one decoded record and yields its facts, each a table's name and those of its columns that
-have a value; place and group are added for all alike. ``classic``, ``modern`` and ``streams`` have the tellers.
+Strategy: an *extractor* takes one decoded record and yields facts: the name of a table, and the values of a row. Absent
+values are omitted; the caller adds the position in the log and the group. ``classic``, ``modern``, and ``streams`` have
+the extractors.
 """
 
 from __future__ import annotations
@@ -16,37 +17,37 @@ EPOCHS = "epochs"
 
 
 class Body(NamedTuple):
-    """A decoded record; ``value`` is as Kafka's converters write it, bytes in base64, and ``None`` for a tombstone."""
+    """A decoded record, as JSON of Kafka's converters with bytes in base64; ``value`` is ``None`` for a tombstone."""
 
     key: Mapping[str, Any]
     value: Mapping[str, Any] | None
 
 
 Fact = tuple[str, dict[str, Any]]
-"""Table, and column -> value."""
+"""Table, and its values by column."""
 
-Teller = Callable[[Body], Iterator[Fact]]
+Extractor = Callable[[Body], Iterator[Fact]]
 
 
 def ascending(partitions: Sequence[int]) -> list[int]:
     return sorted(partitions)
 
 
-def some(text: str | None) -> str | None:
-    """The text; ``None`` for the empty one too, with which brokers say the same in optional fields."""
+def none_if_empty(text: str | None) -> str | None:
+    """Return the text; ``None`` if it is empty, which brokers write for an absent optional field."""
     return text or None
 
 
-def known(number: int | None) -> int | None:
-    """The number; ``None`` for -1, with which Kafka says that there is none."""
+def none_if_absent(number: int | None) -> int | None:
+    """Return the number; ``None`` if it is -1, which Kafka writes for an absent number."""
     return None if number == -1 else number
 
 
-def epoch_teller(kind: str, subject: str, field: str) -> Teller:
-    """Tells the epoch that stands in ``field``, of a group or of its target assignment."""
+def epoch_extractor(kind: str, subject: str, field: str) -> Extractor:
+    """Make an extractor of the epoch in ``field``, of a group or of its target assignment."""
 
-    def tell(body: Body) -> Iterator[Fact]:
+    def extract(body: Body) -> Iterator[Fact]:
         epoch = body.value[field] if body.value else None
         yield EPOCHS, {"kind": kind, "subject": subject, "epoch": epoch}
 
-    return tell
+    return extract

@@ -1,6 +1,6 @@
-"""Records decoded one by one, of whatever type: the columns of DECODED behind those of the record itself.
+"""Decode records of any type one by one: the columns of DECODED after those of the record itself.
 
-This is the meaning of decoding; ``commits`` must give the same for what it takes upon itself.
+This module is the reference: for the records that ``commits`` decodes, its result must be the same.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from kgroups.protocol.offsets_topic import NO_TOPIC_ID, Record, decode, to_json
 from .times import micros
 
 SCHEMA: Final = pa.schema(list(arrow_schema(DECODED))[len(RECORDS.columns) :])
-"""What decoding adds to a record."""
+"""The columns that decoding adds to a record."""
 
 COMMIT_TYPES: Final = frozenset({0, 1})
-"""The record types that are commits: they stand in columns, not in ``body``."""
+"""Record types of commits, which are stored in columns, not in ``body``."""
 
 
 class Row(NamedTuple):
-    """The columns of :data:`SCHEMA`, in its order; times are microseconds."""
+    """The columns of :data:`SCHEMA`, in its order; times are microseconds since 1970."""
 
     record_type: int | None = None
     record_name: str | None = None
@@ -44,13 +44,13 @@ class Row(NamedTuple):
 
 
 def decode_row(key: bytes | None, value: bytes | None) -> Row:
-    """One record."""
+    """Decode one record."""
     try:
         record = decode(key, value)
     except UndecodableRecord as error:
-        # A transaction marker has no record type, and tells of nothing that is gone.
-        gone = value is None and error.record_type is not None
-        return Row(error.record_type, error.name, error.value_version, gone, error.group, error=error.cause)
+        # A transaction marker has no record type, and is not a tombstone.
+        tombstone = value is None and error.record_type is not None
+        return Row(error.record_type, error.name, error.value_version, tombstone, error.group, error=error.cause)
     if record.record_type in COMMIT_TYPES:
         return _commit(record)
     body = to_json({"key": record.key, "value": record.value})
@@ -79,12 +79,12 @@ def _commit(record: Record) -> Row:
 
 
 def decode_rows(records: Iterable[tuple[bytes | None, bytes | None]]) -> pa.RecordBatch:
-    """Keys and values in; a batch of :data:`SCHEMA`, in their order."""
+    """Decode keys and values into a batch of :data:`SCHEMA`, in their order."""
     return to_batch([decode_row(key, value) for key, value in records], SCHEMA)
 
 
 def to_batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Rows of plain values, in the order of the schema's columns."""
+    """Return a batch of rows, which have their values in the order of the schema's columns."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,4 +1,4 @@
-"""Deals decoded records out to the tables that are stored. No record is lost: each is in one of them at least."""
+"""Distribute decoded records to the stored tables. No record is lost: each is in at least one table."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kgroups.pipeline.tables import Table, arrow_schema
 
 from . import classic, modern, streams
 from .batch import decode_batch
-from .facts import Body, Teller
+from .facts import Body, Extractor
 from .rows import COMMIT_TYPES
 
-_TELLERS: Final[Mapping[int, Teller]] = {**classic.TELLERS, **modern.TELLERS, **streams.TELLERS}
+_EXTRACTORS: Final[Mapping[int, Extractor]] = {**classic.EXTRACTORS, **modern.EXTRACTORS, **streams.EXTRACTORS}
 _AS_COLUMNS: Final = {table.name: table for table in (tables.COMMITS, tables.UNDECODED)}
 _AS_FACTS: Final = {
     table.name: table for table in (tables.GROUP_METADATA, tables.MEMBERS, tables.ASSIGNMENTS, tables.EPOCHS)
@@ -32,25 +32,25 @@ FILLED_FROM: Final[Mapping[str, frozenset[int]]] = {
     tables.ASSIGNMENTS.name: frozenset({2, 7, 8, 13, 14, 21, 22}),
     tables.EPOCHS.name: frozenset({3, 6, 8, 11, 12, 14, 17, 20, 22}),
 }
-"""Table -> the record types that may have rows in it; every other record is in UNDECODED."""
+"""Table -> record types that may have rows in it; every other record is in UNDECODED."""
 
 _COMMIT_TYPES: Final = pa.array(sorted(COMMIT_TYPES), pa.int16())
-_TOLD_TYPES: Final = pa.array(sorted(_TELLERS), pa.int16())
-_TOLD_FROM: Final = ["log_partition", "log_offset", "log_time", "record_type", "group", "body"]
+_EXTRACTED_TYPES: Final = pa.array(sorted(_EXTRACTORS), pa.int16())
+_EXTRACTED_FROM: Final = ["log_partition", "log_offset", "log_time", "record_type", "group", "body"]
 
 
 def split(decoded: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
-    """Table name -> its rows, as :mod:`kgroups.pipeline.tables` has them, from a batch of DECODED.
+    """Split a batch of DECODED: table name -> batch of rows, as defined in :mod:`kgroups.pipeline.tables`.
 
-    Every name of :data:`STORED_FROM_RECORDS` is there. Rows are in the order of the records that they come from.
+    Every name of :data:`STORED_FROM_RECORDS` is a key. Rows are in the order of their records.
     """
     return {**_columns(decoded, _AS_COLUMNS), **_facts(decoded, _AS_FACTS)}
 
 
 def split_table(name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What :func:`split` gives for one table, batch after batch: as Spark's ``mapInArrow`` wants it.
+    """Make a function for Spark's ``mapInArrow`` that returns the rows of one table, as :func:`split` does.
 
-    :raises KeyError: when no table of that name is filled from records.
+    :raises KeyError: if no table of that name is filled from records.
     """
     table = (_AS_COLUMNS | _AS_FACTS)[name]
     take = _columns if name in _AS_COLUMNS else _facts
@@ -63,9 +63,9 @@ def split_table(name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
 
 
 def as_table(table: Table, records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of RECORDS as batches of a table: RECORDS itself, DECODED, or one that :func:`split` fills.
+    """Convert batches of RECORDS to batches of a table: RECORDS itself, DECODED, or one that :func:`split` fills.
 
-    Tables are compared by what they are: one that was sent to another process is no longer the constant.
+    Tables are compared by value: in another process, a table is not the same object as the constant.
     """
     if table == tables.RECORDS:
         return records
@@ -73,30 +73,30 @@ def as_table(table: Table, records: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
     return decoded if table == tables.DECODED else split_table(table.name)(decoded)
 
 
-def _columns(decoded: pa.RecordBatch, wanted: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
+def _columns(decoded: pa.RecordBatch, selected: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
     readable = pc.is_null(decoded["error"])
     rows = {
         tables.COMMITS.name: pc.and_(readable, pc.is_in(decoded["record_type"], _COMMIT_TYPES)),
-        tables.UNDECODED.name: pc.invert(pc.and_(readable, pc.is_in(decoded["record_type"], _HOMES))),
+        tables.UNDECODED.name: pc.invert(pc.and_(readable, pc.is_in(decoded["record_type"], _TYPES_WITH_TABLES))),
     }
     renamed = decoded.rename_columns({"error": "reason"})
     return {
         name: pa.RecordBatch.from_arrays(
             renamed.filter(rows[name]).select(table.names).columns, schema=arrow_schema(table)
         )
-        for name, table in wanted.items()
+        for name, table in selected.items()
     }
 
 
-_HOMES: Final = pa.concat_arrays([_COMMIT_TYPES, _TOLD_TYPES])
-"""The types that have tables."""
+_TYPES_WITH_TABLES: Final = pa.concat_arrays([_COMMIT_TYPES, _EXTRACTED_TYPES])
+"""Record types that have tables."""
 
 
-def _facts(decoded: pa.RecordBatch, wanted: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in wanted}
-    told = pc.and_(pc.is_null(decoded["error"]), pc.is_in(decoded["record_type"], _TOLD_TYPES))
-    records = decoded.select(_TOLD_FROM).filter(told)
-    # Times stay numbers: Python's own end at the year 9999, and know no nanoseconds.
+def _facts(decoded: pa.RecordBatch, selected: Mapping[str, Table]) -> dict[str, pa.RecordBatch]:
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in selected}
+    extracted = pc.and_(pc.is_null(decoded["error"]), pc.is_in(decoded["record_type"], _EXTRACTED_TYPES))
+    records = decoded.select(_EXTRACTED_FROM).filter(extracted)
+    # Times stay numbers: Python's datetime ends at the year 9999.
     times = records["log_time"].cast(pa.int64()).to_pylist()
     for record, time in zip(records.drop_columns("log_time").to_pylist(), times, strict=True):
         body = Body(**json.loads(record["body"]))
@@ -107,10 +107,10 @@ def _facts(decoded: pa.RecordBatch, wanted: Mapping[str, Table]) -> dict[str, pa
             "group": record["group"],
             "tombstone": body.value is None,
         }
-        for name, fact in _TELLERS[record["record_type"]](body):
+        for name, fact in _EXTRACTORS[record["record_type"]](body):
             if name in found:
                 found[name].append({**base, **fact})
-    return {name: _batch(found[name], table) for name, table in wanted.items()}
+    return {name: _batch(found[name], table) for name, table in selected.items()}
 
 
 def _batch(rows: list[dict[str, Any]], table: Table) -> pa.RecordBatch:

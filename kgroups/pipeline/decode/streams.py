@@ -1,6 +1,6 @@
-"""What the records of streams groups (KIP-1071) put into the tables: tasks take the place of partitions.
+"""Rows from the records of streams groups (KIP-1071): tasks instead of partitions.
 
-Rule: as in ``modern``, a member without tasks and a tombstone are one row each, of the active tasks.
+Rule: as in ``modern``, a member without tasks and a tombstone are one row each, with the role of active tasks.
 """
 
 from __future__ import annotations
@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .facts import ASSIGNMENTS, MEMBERS, Body, Fact, Teller, ascending, epoch_teller, known, some
+from .facts import (
+    ASSIGNMENTS,
+    MEMBERS,
+    Body,
+    Extractor,
+    Fact,
+    ascending,
+    epoch_extractor,
+    none_if_absent,
+    none_if_empty,
+)
 from .modern import member_epoch
 
 KIND: Final = "streams"
@@ -22,28 +32,28 @@ _CURRENT: Final = {
     "revoking-standby": "StandbyTasksPendingRevocation",
     "revoking-warmup": "WarmupTasksPendingRevocation",
 }
-"""Role -> field; the first is the one that is always told."""
+"""Role -> field; the first role always has a row."""
 
 
-def _tell_member(body: Body) -> Iterator[Fact]:
+def _extract_member(body: Body) -> Iterator[Fact]:
     value = body.value
     member = {"kind": KIND, "member_id": body.key["MemberId"]}
     if value is not None:
         member |= {
-            "instance_id": some(value["InstanceId"]),
+            "instance_id": none_if_empty(value["InstanceId"]),
             "client_id": value["ClientId"],
             "client_host": value["ClientHost"],
-            "rack_id": some(value["RackId"]),
-            "rebalance_timeout_ms": known(value["RebalanceTimeoutMs"]),
+            "rack_id": none_if_empty(value["RackId"]),
+            "rebalance_timeout_ms": none_if_absent(value["RebalanceTimeoutMs"]),
         }
     yield MEMBERS, member
 
 
-def _tell_target(body: Body) -> Iterator[Fact]:
+def _extract_target(body: Body) -> Iterator[Fact]:
     yield from _tasks({"kind": KIND, "member_id": body.key["MemberId"]}, _TARGET, body.value)
 
 
-def _tell_current(body: Body) -> Iterator[Fact]:
+def _extract_current(body: Body) -> Iterator[Fact]:
     base = {"kind": KIND, "member_id": body.key["MemberId"]}
     yield member_epoch(base, body.value, 22)
     base["epoch"] = body.value and body.value["MemberEpoch"]
@@ -60,10 +70,10 @@ def _tasks(base: Mapping[str, Any], roles: Mapping[str, str], value: Mapping[str
             yield ASSIGNMENTS, {**base, "role": role, "partitions": tasks}
 
 
-TELLERS: Final[Mapping[int, Teller]] = {
-    17: epoch_teller(KIND, "group", "Epoch"),
-    19: _tell_member,
-    20: epoch_teller(KIND, "target", "AssignmentEpoch"),
-    21: _tell_target,
-    22: _tell_current,
+EXTRACTORS: Final[Mapping[int, Extractor]] = {
+    17: epoch_extractor(KIND, "group", "Epoch"),
+    19: _extract_member,
+    20: epoch_extractor(KIND, "target", "AssignmentEpoch"),
+    21: _extract_target,
+    22: _extract_current,
 }

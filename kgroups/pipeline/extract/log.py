@@ -1,4 +1,4 @@
-"""How far the log of ``__consumer_offsets`` goes, asked once for all its partitions."""
+"""Start and end offsets of ``__consumer_offsets``, requested for all its partitions at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .ranges import Ends
 _EARLIEST: OffsetSpec = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _DENIED = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
-SILENT = frozenset(
+UNREACHABLE = frozenset(
     {
         KafkaError._TRANSPORT,
         KafkaError._ALL_BROKERS_DOWN,
@@ -28,13 +28,13 @@ SILENT = frozenset(
         KafkaError._RESOLVE,
     }
 )
-"""What librdkafka says when nobody answers."""
+"""librdkafka's errors if no broker responds."""
 _END = -1
-"""What librdkafka answers for a time behind the last record."""
+"""librdkafka's offset for a time after the last record."""
 
 
 class OffsetsLog:
-    """The topic of one cluster. Every method raises what :func:`refuse` says."""
+    """The topic of one cluster. Every method raises the errors of :func:`raise_error`."""
 
     def __init__(self, settings: ClientSettings, topic: str = OFFSETS_TOPIC) -> None:
         self._settings = settings
@@ -42,12 +42,12 @@ class OffsetsLog:
         self._client = make_client(AdminClient, librdkafka_options(settings))
 
     def partitions(self) -> list[int]:
-        """Its partitions, ascending."""
-        asked = self._client.describe_topics(TopicCollection([self._topic]), request_timeout=self._settings.timeout)
-        return sorted(partition.id for partition in self._wait(asked[self._topic]).partitions)
+        """Return the partitions, in ascending order."""
+        topics = self._client.describe_topics(TopicCollection([self._topic]), request_timeout=self._settings.timeout)
+        return sorted(partition.id for partition in self._wait(topics[self._topic]).partitions)
 
     def ends(self) -> dict[int, Ends]:
-        """Start, last stable offset and end of each partition."""
+        """Return the start offset, last stable offset, and end offset of each partition."""
         partitions = self.partitions()
         starts = self._offsets(partitions, _EARLIEST)
         stable = self._offsets(partitions, _LATEST, IsolationLevel.READ_COMMITTED)
@@ -55,8 +55,10 @@ class OffsetsLog:
         return {each: Ends(starts[each], stable[each], ends[each]) for each in partitions}
 
     def at(self, milliseconds: int, ends: Mapping[int, Ends]) -> dict[int, int]:
-        """The first offset of each partition whose record is of that time or later; its last stable offset where there
-        is none."""
+        """Return the offset of the first record at or after a time, in milliseconds since 1970, by partition.
+
+        For a partition without such a record, its last stable offset.
+        """
         found = self._offsets(ends, OffsetSpec.for_timestamp(milliseconds))
         return {each: ends[each].stable if offset == _END else offset for each, offset in found.items()}
 
@@ -66,23 +68,23 @@ class OffsetsLog:
         spec: OffsetSpec,
         isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
     ) -> dict[int, int]:
-        wanted = {TopicPartition(self._topic, partition): spec for partition in partitions}
-        asked = self._client.list_offsets(wanted, isolation_level=isolation, request_timeout=self._settings.timeout)
-        return {place.partition: self._wait(future).offset for place, future in asked.items()}
+        request = {TopicPartition(self._topic, partition): spec for partition in partitions}
+        futures = self._client.list_offsets(request, isolation_level=isolation, request_timeout=self._settings.timeout)
+        return {key.partition: self._wait(future).offset for key, future in futures.items()}
 
     def _wait(self, future: Future[Any]) -> Any:
         try:
             return future.result()
         except KafkaException as error:
-            refuse(error.args[0], self._topic, self._settings)
+            raise_error(error.args[0], self._topic, self._settings)
 
 
-def refuse(error: KafkaError, topic: str, settings: ClientSettings) -> NoReturn:
-    """What librdkafka says, as one of our errors.
+def raise_error(error: KafkaError, topic: str, settings: ClientSettings) -> NoReturn:
+    """Raise the error of kgroups for an error of librdkafka.
 
-    :raises HistoryError: when the topic is not there, or may not be read: the text names the ACL that is missing.
-    :raises ClusterUnreachable: when no broker answers.
-    :raises BrokerUnavailable: for all else.
+    :raises HistoryError: if the topic does not exist, or an ACL is missing, which the message names.
+    :raises ClusterUnreachable: if no broker responds.
+    :raises BrokerUnavailable: for any other error.
     """
     code = error.code()
     if code in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
@@ -91,11 +93,11 @@ def refuse(error: KafkaError, topic: str, settings: ClientSettings) -> NoReturn:
         raise HistoryError(
             f"not allowed to read {topic}: the principal needs the ACLs DESCRIBE and READ on TOPIC {topic}"
         )
-    if code in SILENT:
+    if code in UNREACHABLE:
         raise ClusterUnreachable(
             f"no answer from {settings.bootstrap_servers} within {settings.timeout:g} s: {error.str()}"
         )
-    if code == KafkaError._NOENT:  # also where the brokers have gone between two questions: librdkafka forgets them
+    if code == KafkaError._NOENT:  # also if brokers went down between two requests
         raise BrokerUnavailable(
             f"reading {topic}: no answer, for none of its partitions has a leader that can be asked; is a broker down?"
         )

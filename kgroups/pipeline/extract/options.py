@@ -1,19 +1,19 @@
-"""The options of the data source ``kgroups-offsets``, read and checked. Pure.
+"""The options of the data source ``kgroups-offsets``, parsed and validated. No I/O but for the settings file.
 
 ====================== =================================================================================
-bootstrap.servers      where to ask first; needed
+bootstrap.servers      bootstrap servers; required
 command.config         a properties file with TLS and SASL settings, as for ``--command-config``; on the driver.
-                       Secrets are no options: Spark shows those. See :mod:`kgroups.pipeline.connection`
-topic                  the log to read, where it is not ``__consumer_offsets`` (a mirrored copy, say)
-table                  records, decoded (default), or a table that decoding makes: commits, members, …
-startingOffsets        earliest (default), latest, or JSON: ``{"0": 17, "3": 0}``; others begin at 0
+                       Secrets are not options: Spark shows those. See :mod:`kgroups.pipeline.connection`
+topic                  the log to read, if not ``__consumer_offsets``, such as a mirrored copy
+table                  records, decoded (default), or a table of decoded records: commits, members, …
+startingOffsets        earliest (default), latest, or JSON: ``{"0": 17, "3": 0}``; others start at the log start
 endingOffsets          latest (default: the last stable offset), or JSON; batch only
-startingTimestamp      first record of that time or later: ISO 8601, or milliseconds; instead of offsets
-endingTimestamp        up to that time; batch only
-numPartitions          input partitions, about equally large; default: the cores of the driver's machine
-maxRecordsPerTrigger   bound on a micro-batch; default: none
-timeout                seconds that a broker may be silent; default 30
-ranges                 true: one more row for each range that was read, in table ``decoded``
+startingTimestamp      first record at or after that time: ISO 8601, or milliseconds; instead of offsets
+endingTimestamp        last record before that time; batch only
+numPartitions          input partitions, of about equal size; default: the cores of the driver's machine
+maxRecordsPerTrigger   maximum number of offsets in a micro-batch; default: unlimited
+timeout                maximum seconds without a response from a broker; default 30
+ranges                 true: an additional row for each range that was read, in table ``decoded``
 ====================== =================================================================================
 """
 
@@ -29,11 +29,11 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import UsageError
 from kgroups.model.placement import OFFSETS_TOPIC
 
-from ..connection import connection
+from ..connection import resolve_settings
 from ..tables import ASSIGNMENTS, COMMITS, DECODED, EPOCHS, GROUP_METADATA, MEMBERS, RECORDS, UNDECODED, Table
 
 Position = str | int | Mapping[int, int]
-"""``earliest``, ``latest``, a time in milliseconds, or an offset for each partition."""
+"""``earliest``, ``latest``, a time in milliseconds since 1970, or an offset for each partition."""
 
 EARLIEST, LATEST = "earliest", "latest"
 
@@ -43,37 +43,38 @@ TABLES: dict[str, Table] = {
 
 
 class OffsetsOptions(NamedTuple):
-    """What is to be read, and how."""
+    """The parsed options."""
 
     settings: ClientSettings
     topic: str
     table: Table
     start: Position
     stop: Position
-    lots: int
-    most: int | None
+    splits: int
+    max_records: int | None
     ranges: bool
 
 
-def parse_options(options: Mapping[str, str], carried: ClientSettings | None = None) -> OffsetsOptions:
-    """
-    :param carried: settings that came with the source itself, for its own servers only.
-    :raises UsageError: when an option cannot be right; the text names it.
-    :raises ConfigError: when the file of command.config cannot be.
+def parse_options(options: Mapping[str, str], embedded: ClientSettings | None = None) -> OffsetsOptions:
+    """Parse the options.
+
+    :param embedded: settings in the class of the source; used only for their own bootstrap servers.
+    :raises UsageError: if an option is invalid; the message names it.
+    :raises ConfigError: if the file of ``command.config`` is invalid.
     """
     table = options.get("table", DECODED.name)
     if table not in TABLES:
         raise UsageError(f"kgroups-offsets: option table: {table!r} must be one of {', '.join(TABLES)}")
     timeout = _number("timeout", options.get("timeout", "30"))
-    most = options.get("maxRecordsPerTrigger")
+    max_records = options.get("maxRecordsPerTrigger")
     return OffsetsOptions(
-        settings=connection("kgroups-offsets", options, carried)._replace(timeout=timeout),
+        settings=resolve_settings("kgroups-offsets", options, embedded)._replace(timeout=timeout),
         topic=options.get("topic", OFFSETS_TOPIC),
         table=TABLES[table],
         start=_position(options, "starting", EARLIEST),
         stop=_position(options, "ending", LATEST),
-        lots=_number("numPartitions", options.get("numPartitions") or str(os.cpu_count() or 1)),
-        most=_number("maxRecordsPerTrigger", most) if most else None,
+        splits=_number("numPartitions", options.get("numPartitions") or str(os.cpu_count() or 1)),
+        max_records=_number("maxRecordsPerTrigger", max_records) if max_records else None,
         ranges=options.get("ranges", "false").lower() == "true",
     )
 
@@ -84,13 +85,13 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _position(options: Mapping[str, str], which: str, otherwise: str) -> Position:
+def _position(options: Mapping[str, str], which: str, default: str) -> Position:
     offsets, time = options.get(f"{which}Offsets"), options.get(f"{which}Timestamp")
     if offsets and time:
         raise UsageError(f"kgroups-offsets: {which}Offsets and {which}Timestamp are mutually exclusive")
     if time:
         return milliseconds(f"{which}Timestamp", time)
-    text = offsets or otherwise
+    text = offsets or default
     return text if text in (EARLIEST, LATEST) else _offsets(f"{which}Offsets", text)
 
 
@@ -107,9 +108,10 @@ def _offsets(name: str, text: str) -> Mapping[int, int]:
 
 
 def milliseconds(name: str, text: str) -> int:
-    """A time as Kafka counts it; without a zone it is UTC.
+    """Parse a time, and return milliseconds since 1970; a time without a zone is UTC.
 
-    :raises UsageError: when it is none.
+    :param name: name of the option, for the message.
+    :raises UsageError: if the text is not a time.
     """
     if text.isascii() and text.isdigit():
         return int(text)

@@ -1,7 +1,7 @@
-"""Which offsets of which partitions are to be read, and by whom. Pure.
+"""Ranges of offsets to read, and their division among tasks. Pure.
 
-Rule: ``stop`` is the first offset that is not read. Offsets between the two need not exist: compaction, aborted
-transactions and their markers leave holes, at the end too.
+Rule: ``stop`` is exclusive. Offsets in a range need not have records: compaction, aborted transactions, and
+transaction markers leave gaps, also at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Range(NamedTuple):
-    """A piece of one partition's log."""
+    """A range of offsets of one partition."""
 
     partition: int
     start: int
@@ -19,13 +19,15 @@ class Range(NamedTuple):
 
     @property
     def span(self) -> int:
-        """Offsets in it; at most so many records."""
+        """The number of offsets, which is the maximum number of records."""
         return self.stop - self.start
 
 
 class Ends(NamedTuple):
-    """Where one partition's log starts and ends. Committed records go up to ``stable``, the last stable offset: above
-    it a transaction is open."""
+    """The offsets at which one partition's log starts and ends.
+
+    ``stable`` is the last stable offset: committed records are below it, and a transaction is open above it.
+    """
 
     start: int
     stable: int
@@ -33,39 +35,39 @@ class Ends(NamedTuple):
 
 
 def between(starts: Mapping[int, int], stops: Mapping[int, int]) -> list[Range]:
-    """The ranges from one position to another, by partition; those without an offset in them are left out."""
+    """Return the ranges between two positions, by partition, without empty ones."""
     pieces = [Range(partition, starts.get(partition, 0), stop) for partition, stop in sorted(stops.items())]
     return [piece for piece in pieces if piece.span > 0]
 
 
 def pack(ranges: Sequence[Range], bins: int) -> list[tuple[Range, ...]]:
-    """At most ``bins`` lots of about the same number of offsets; large ranges are cut, order within one is kept."""
+    """Divide ranges into at most ``bins`` splits of about the same number of offsets, in the order of the ranges."""
     total = sum(piece.span for piece in ranges)
     if not total:
         return []
     size = -(-total // max(bins, 1))
-    lots: list[list[Range]] = [[]]
+    splits: list[list[Range]] = [[]]
     room = size
     for piece in ranges:
         while piece.span > room:
             if room:
-                lots[-1].append(piece._replace(stop=piece.start + room))
+                splits[-1].append(piece._replace(stop=piece.start + room))
             piece = piece._replace(start=piece.start + room)
-            lots.append([])
+            splits.append([])
             room = size
-        lots[-1].append(piece)
+        splits[-1].append(piece)
         room -= piece.span
-    return [tuple(lot) for lot in lots if lot]
+    return [tuple(split) for split in splits if split]
 
 
-def limited(starts: Mapping[int, int], stops: Mapping[int, int], most: int) -> dict[int, int]:
-    """Positions at most ``most`` offsets behind ``starts``: every partition advances by its share, none starves."""
+def advance(starts: Mapping[int, int], stops: Mapping[int, int], max_offsets: int) -> dict[int, int]:
+    """Return the positions at most ``max_offsets`` offsets after ``starts``; every partition advances by its share."""
     spans = {piece.partition: piece.span for piece in between(starts, stops)}
     total = sum(spans.values())
-    if total <= most:
+    if total <= max_offsets:
         return dict(stops)
     reached = {partition: starts.get(partition, 0) for partition in stops}
-    left = max(most, 1)
+    left = max(max_offsets, 1)
     for partition, span in _smallest_first(spans):
         step = min(span, max(1, left * span // total)) if left else 0
         reached[partition] += step

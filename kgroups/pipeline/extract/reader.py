@@ -1,8 +1,8 @@
-"""Reads ranges of the log as Arrow batches: a plain generator, with or without Spark.
+"""Read ranges of the log as Arrow batches: a plain generator, with or without Spark.
 
-Strategy: one consumer for all ranges of a lot, assigned by hand, so that no group is made and nothing is written into
-the topic being read. Only committed records are delivered (KIP-98). A range is done when a record at or behind its
-last offset has come, or the end of the log was met: its last offsets may be holes.
+Strategy: one consumer for all ranges of a split, with manual assignment, so no group is created and nothing is written
+to the topic being read. Only committed records are delivered (KIP-98). A range is complete at the first record at or
+after its last offset, or at the end of the log, because its last offsets may have no records.
 """
 
 from __future__ import annotations
@@ -21,71 +21,76 @@ from kgroups.errors import BrokerUnavailable
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..tables import RECORDS, arrow_schema
-from .log import SILENT, refuse
+from .log import UNREACHABLE, raise_error
 from .ranges import Range
 
 BATCH = 10_000
-"""Records in an Arrow batch; a tenth of it is 40 % slower to decode, ten times as many are no faster."""
+"""Records in an Arrow batch: a tenth of it is 40 % slower to decode, ten times as many are not faster."""
 
 _POLL = 0.2
+"""Maximum seconds of one call of the consumer."""
 
 
 def read(
     settings: ClientSettings, ranges: Sequence[Range], *, topic: str = OFFSETS_TOPIC, batch: int = BATCH
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of :data:`kgroups.pipeline.tables.RECORDS`, in log order within each partition.
+    """Yield batches of :data:`kgroups.pipeline.tables.RECORDS`, in log order within each partition.
 
-    :raises BrokerUnavailable: when nothing comes for ``settings.timeout`` seconds while records are left.
-    :raises HistoryError: when the topic may not be read.
+    :param batch: maximum number of records in a batch.
+    :raises BrokerUnavailable: if no records arrive for ``settings.timeout`` seconds before the ranges are complete.
+    :raises HistoryError: if the principal is not authorized to read the topic.
     """
     consumer = make_client(Consumer, _options(settings))
     try:
-        yield from _Reading(consumer, settings, topic, ranges).batches(batch)
+        yield from _RangeReader(consumer, settings, topic, ranges).batches(batch)
     finally:
         consumer.close()
 
 
 def _options(settings: ClientSettings) -> dict[str, Any]:
     return librdkafka_options(settings) | {
-        "group.id": "kgroups-history",  # asked for by librdkafka, used by nobody: partitions are assigned by hand
+        "group.id": "kgroups-history",  # required by librdkafka, unused: partitions are assigned manually
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,
         "isolation.level": "read_committed",
-        "auto.offset.reset": "earliest",  # a start that retention or compaction took away: what is left is read
-        "fetch.wait.max.ms": 10,  # else every partition's end costs half a second
+        "auto.offset.reset": "earliest",  # if retention deleted the start offset: read the remaining records
+        "fetch.wait.max.ms": 10,  # otherwise the end of every partition takes half a second
         "fetch.message.max.bytes": 4 << 20,
         "queued.min.messages": 200_000,
         "check.crcs": False,
     }
 
 
-class _Reading:
+class _RangeReader:
+    """One pass of a consumer over ranges."""
+
     def __init__(self, consumer: Consumer, settings: ClientSettings, topic: str, ranges: Sequence[Range]) -> None:
         self._consumer, self._settings, self._topic = consumer, settings, topic
         self._schema = arrow_schema(RECORDS)
-        self._left = {piece.partition: piece for piece in _joined(ranges)}
-        highest = max(self._left, default=-1) + 1
+        self._remaining = {piece.partition: piece for piece in _merge_adjacent(ranges)}
+        highest = max(self._remaining, default=-1) + 1
         self._starts = np.zeros(highest, np.int64)
         self._stops = np.zeros(highest, np.int64)
-        for piece in self._left.values():
+        for piece in self._remaining.values():
             self._starts[piece.partition], self._stops[piece.partition] = piece.start, piece.stop
 
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         self._consumer.assign(
-            [TopicPartition(self._topic, piece.partition, piece.start) for piece in self._left.values()]
+            [TopicPartition(self._topic, piece.partition, piece.start) for piece in self._remaining.values()]
         )
-        heard = time.monotonic()
-        while self._left:
+        last_response = time.monotonic()
+        while self._remaining:
             messages = self._consumer.consume(size, _POLL)
             if messages:
-                if records := self._without_events(messages):
+                if records := self._handle_events(messages):
                     yield from self._batch(records)
-                heard = time.monotonic()  # whoever takes the records may have taken longer than a broker may
-            elif time.monotonic() - heard > self._settings.timeout:
-                raise BrokerUnavailable(self._silence())
+                last_response = time.monotonic()  # after the caller has processed the batch, which may take long
+            elif time.monotonic() - last_response > self._settings.timeout:
+                raise BrokerUnavailable(self._timeout_message())
 
-    def _without_events(self, messages: list[Message]) -> list[Message]:
+    def _handle_events(self, messages: list[Message]) -> list[Message]:
+        """Handle the events among the messages, and return the records."""
         events = [message for message in messages if message.error() is not None]
         if not events:
             return messages
@@ -93,13 +98,13 @@ class _Reading:
             error = event.error()
             assert error is not None
             if error.code() == KafkaError._PARTITION_EOF:
-                self._done(event.partition())
-            elif error.code() not in SILENT:  # which it mends when the broker comes back; the timeout bounds it
-                refuse(error, self._topic, self._settings)
+                self._complete(event.partition())
+            elif error.code() not in UNREACHABLE:  # librdkafka reconnects; the timeout bounds it
+                raise_error(error, self._topic, self._settings)
         return [message for message in messages if message.error() is None]
 
     def _batch(self, messages: list[Message]) -> Iterator[pa.RecordBatch]:
-        # One call a column: of all that is done with a record here, the calls cost most.
+        # One comprehension per column: calls are the largest cost per record.
         partitions = np.array([message.partition() for message in messages], np.int32)
         offsets = np.array([message.offset() for message in messages], np.int64)
         times = np.array([message.timestamp()[1] for message in messages], np.int64)
@@ -113,33 +118,36 @@ class _Reading:
             ],
             schema=self._schema,
         )
-        wanted = (offsets < self._stops[partitions]) & (offsets >= self._starts[partitions])
+        in_range = (offsets < self._stops[partitions]) & (offsets >= self._starts[partitions])
         for partition in np.unique(partitions[offsets >= self._stops[partitions] - 1]):
-            self._done(int(partition))
-        if wanted.all():
+            self._complete(int(partition))
+        if in_range.all():
             yield batch
-        elif wanted.any():
-            yield batch.filter(pa.array(wanted))
+        elif in_range.any():
+            yield batch.filter(pa.array(in_range))
 
-    def _done(self, partition: int | None) -> None:
-        if partition is None or partition not in self._left:
+    def _complete(self, partition: int | None) -> None:
+        if partition is None or partition not in self._remaining:
             return
-        del self._left[partition]
-        if self._left:  # its further records would be fetched for nothing
+        del self._remaining[partition]
+        if self._remaining:  # do not fetch its further records
             self._consumer.incremental_unassign([TopicPartition(self._topic, partition)])
 
-    def _silence(self) -> str:
-        left = ", ".join(str(partition) for partition in sorted(self._left))
+    def _timeout_message(self) -> str:
+        left = ", ".join(str(partition) for partition in sorted(self._remaining))
         seconds = self._settings.timeout
         return f"reading {self._topic}: nothing came for {seconds:g} s of partition {left}; is a broker down?"
 
 
-def _joined(ranges: Sequence[Range]) -> list[Range]:
-    """Pieces of one partition that touch, as one: a consumer reads a partition once."""
-    joined: dict[int, Range] = {}
+def _merge_adjacent(ranges: Sequence[Range]) -> list[Range]:
+    """Merge adjacent ranges of a partition: a consumer reads a partition once.
+
+    :raises ValueError: if ranges of one partition are not adjacent.
+    """
+    merged: dict[int, Range] = {}
     for piece in sorted(ranges):
-        before = joined.get(piece.partition)
+        before = merged.get(piece.partition)
         if before and before.stop != piece.start:
             raise ValueError(f"{before} and {piece} do not touch")
-        joined[piece.partition] = before._replace(stop=piece.stop) if before else piece
-    return list(joined.values())
+        merged[piece.partition] = before._replace(stop=piece.stop) if before else piece
+    return list(merged.values())

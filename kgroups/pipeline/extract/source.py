@@ -1,9 +1,9 @@
 """``kgroups-offsets``: the log of ``__consumer_offsets`` as a Spark data source, batch and stream, without a jar.
 
-The driver asks how far the log goes and cuts it into lots; each task reads its lot by :func:`.reader.read`, decodes it
-and hands over Arrow batches. A stream's offsets, which Spark keeps in its checkpoint, are the next offset of each
-partition. The end of a batch is the last stable offset (KIP-98): behind it a transaction is open, and to wait for what
-may never be committed would be to wait for ever.
+The driver requests the ends of the log and divides it into splits; each task reads its split by :func:`.reader.read`,
+decodes it, and returns Arrow batches. The offsets of a stream, which Spark stores in its checkpoint, are the next
+offset of each partition. A batch ends at the last stable offset (KIP-98): after it a transaction is open, which may
+never be committed.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from ..decode import as_table
 from ..tables import DECODED, arrow_schema, ddl
 from .log import OffsetsLog
 from .options import EARLIEST, OffsetsOptions, Position, parse_options
-from .ranges import Ends, Range, between, limited, pack
+from .ranges import Ends, Range, advance, between, pack
 from .reader import read
 
 NAME = "kgroups-offsets"
 
 RANGE = "Range"
-"""``record_name`` of the row that says which range was read; its ``body`` is JSON, see :func:`_range_rows`."""
+"""``record_name`` of the row that describes a range that was read; its ``body`` is JSON, see :func:`_range_rows`."""
 
 
 class OffsetsSource(DataSource):
-    """See :mod:`kgroups.pipeline.extract.options` for the options."""
+    """The data source. Its options are described in :mod:`kgroups.pipeline.extract.options`."""
 
-    carried: ClientSettings | None = None
-    """See :func:`kgroups.pipeline.connection.carrying`."""
+    embedded: ClientSettings | None = None
+    """Settings in the class, see :func:`kgroups.pipeline.connection.with_settings`."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._parsed = parse_options(options, self.carried)
+        self._parsed = parse_options(options, self.embedded)
 
     @classmethod
     def name(cls) -> str:
@@ -59,8 +59,8 @@ class OffsetsSource(DataSource):
         return OffsetsStreamReader(self._parsed)
 
 
-class Lot(InputPartition):
-    """What one task reads, and where the ends of its partitions were when it was cut."""
+class LogSplit(InputPartition):
+    """The ranges that one task reads, and the ends of their partitions when they were planned."""
 
     def __init__(self, ranges: tuple[Range, ...], ends: Mapping[int, Ends]) -> None:
         super().__init__(None)
@@ -68,11 +68,11 @@ class Lot(InputPartition):
         self.ends = {piece.partition: ends[piece.partition] for piece in ranges}
 
     def __repr__(self) -> str:
-        return f"Lot({', '.join(f'{p.partition}:{p.start}-{p.stop}' for p in self.ranges)})"
+        return f"LogSplit({', '.join(f'{p.partition}:{p.start}-{p.stop}' for p in self.ranges)})"
 
 
-class _Lots:
-    """What batch and stream share: how lots are cut and read."""
+class _SplitReader:
+    """Planning and reading of splits, common to batch and stream."""
 
     def __init__(self, options: OffsetsOptions) -> None:
         self._options = options
@@ -80,34 +80,34 @@ class _Lots:
     def _log(self) -> OffsetsLog:
         return OffsetsLog(self._options.settings, self._options.topic)
 
-    def _cut(self, starts: Mapping[int, int], stops: Mapping[int, int], ends: Mapping[int, Ends]) -> list[Lot]:
-        return [Lot(ranges, ends) for ranges in pack(between(starts, stops), self._options.lots)]
+    def _split(self, starts: Mapping[int, int], stops: Mapping[int, int], ends: Mapping[int, Ends]) -> list[LogSplit]:
+        return [LogSplit(ranges, ends) for ranges in pack(between(starts, stops), self._options.splits)]
 
-    def read(self, lot: Any) -> Iterator[pa.RecordBatch]:
-        """Arrow batches of the table that was asked for."""
-        options, counted = self._options, _Counted()
-        records = read(options.settings, lot.ranges, topic=options.topic)
-        yield from as_table(options.table, counted.passing(records))
+    def read(self, split: Any) -> Iterator[pa.RecordBatch]:
+        """Yield Arrow batches of the table in the options."""
+        options, counter = self._options, _RecordCounter()
+        records = read(options.settings, split.ranges, topic=options.topic)
+        yield from as_table(options.table, counter.count(records))
         if options.ranges and options.table == DECODED:
-            yield _range_rows(lot, counted)
+            yield _range_rows(split, counter)
 
 
-class OffsetsReader(_Lots, DataSourceReader):
+class OffsetsReader(_SplitReader, DataSourceReader):
     """A batch: from one position to another."""
 
-    def partitions(self) -> Sequence[Lot]:
+    def partitions(self) -> Sequence[LogSplit]:
         log = self._log()
         ends = log.ends()
         starts = _resolve(log, ends, self._options.start)
         stops = _resolve(log, ends, self._options.stop)
-        # What was never there or is not stable yet cannot be waited for.
+        # Do not wait for records after the last stable offset: they may never be committed, or never exist.
         stops = {partition: min(stop, ends[partition].stable) for partition, stop in stops.items()}
-        # Of no partitions Spark makes one of its own, which is no lot.
-        return self._cut(starts, stops, ends) or [Lot((), ends)]
+        # For an empty list, Spark makes a partition of its own, which is not a LogSplit.
+        return self._split(starts, stops, ends) or [LogSplit((), ends)]
 
 
-class OffsetsStreamReader(_Lots, DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """A stream: from where the checkpoint is to what is stable now, at most maxRecordsPerTrigger offsets a step."""
+class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A stream: from the checkpoint to the last stable offset, at most maxRecordsPerTrigger offsets per batch."""
 
     def __init__(self, options: OffsetsOptions) -> None:
         super().__init__(options)
@@ -115,34 +115,34 @@ class OffsetsStreamReader(_Lots, DataSourceStreamReader, SupportsTriggerAvailabl
 
     def initialOffset(self) -> dict[str, int]:
         log = self._log()
-        return _written(_resolve(log, log.ends(), self._options.start))
+        return _encode_offsets(_resolve(log, log.ends(), self._options.start))
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        return ReadMaxRows(self._options.most) if self._options.most else ReadAllAvailable()
+        return ReadMaxRows(self._options.max_records) if self._options.max_records else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
         self._target = self._stable()
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
         target = self._stable() if self._target is None else self._target
-        starts, stops = _read(start), _read(target)
+        starts, stops = _decode_offsets(start), _decode_offsets(target)
         for partition, position in starts.items():
             self._check(partition, position, stops.get(partition))
         if isinstance(limit, ReadMaxRows):
-            stops = limited(starts, stops, limit.max_rows)
-        return _written(stops)
+            stops = advance(starts, stops, limit.max_rows)
+        return _encode_offsets(stops)
 
     def reportLatestOffset(self) -> dict[str, int]:
         return self._stable()
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[Lot]:
-        starts, stops = _read(start), _read(end)
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogSplit]:
+        starts, stops = _decode_offsets(start), _decode_offsets(end)
         if starts == stops:
             return []
         ends = self._log().ends()
         for partition, stop in stops.items():
             self._check(partition, stop, ends[partition].stable if partition in ends else None)
-        return self._cut(starts, stops, ends)
+        return self._split(starts, stops, ends)
 
     def _check(self, partition: int, position: int, stable: int | None) -> None:
         if stable is None or stable < position:
@@ -152,18 +152,18 @@ class OffsetsStreamReader(_Lots, DataSourceStreamReader, SupportsTriggerAvailabl
             )
 
     def _stable(self) -> dict[str, int]:
-        return _written({partition: ends.stable for partition, ends in self._log().ends().items()})
+        return _encode_offsets({partition: ends.stable for partition, ends in self._log().ends().items()})
 
 
-class _Counted:
-    """Records of each partition, with the log times of the first and the last."""
+class _RecordCounter:
+    """Counts the records of each partition, with the log times of the first and the last."""
 
     def __init__(self) -> None:
         self.records: Counter[int] = Counter()
         self.times: dict[int, tuple[int, int]] = {}
 
-    def passing(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same batches, counted."""
+    def count(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches unchanged, and count their records."""
         for batch in batches:
             self._add(batch)
             yield batch
@@ -172,21 +172,22 @@ class _Counted:
         partitions = np.asarray(batch.column("log_partition"))
         times = np.asarray(batch.column("log_time").cast(pa.int64()).fill_null(0))
         for partition in np.unique(partitions).tolist():
-            own = times[partitions == partition]
-            first, _ = self.times.get(partition, (int(own[0]), 0))
-            self.times[partition] = (first, int(own[-1]))
-            self.records[partition] += len(own)
+            of_partition = times[partitions == partition]
+            first, _ = self.times.get(partition, (int(of_partition[0]), 0))
+            self.times[partition] = (first, int(of_partition[-1]))
+            self.records[partition] += len(of_partition)
 
 
-def _range_rows(lot: Lot, counted: _Counted) -> pa.RecordBatch:
+def _range_rows(split: LogSplit, counter: _RecordCounter) -> pa.RecordBatch:
+    """Return one row for each range of the split, with what was read of it."""
     rows = []
-    for piece in lot.ranges:
-        first, last = counted.times.get(piece.partition, (None, None))
-        ends = lot.ends[piece.partition]
+    for piece in split.ranges:
+        first, last = counter.times.get(piece.partition, (None, None))
+        ends = split.ends[piece.partition]
         body = {
             "from_offset": piece.start,
             "to_offset": piece.stop,
-            "records": counted.records[piece.partition],
+            "records": counter.records[piece.partition],
             "first_time": first,
             "last_time": last,
             "last_stable_offset": ends.stable,
@@ -212,10 +213,10 @@ def _resolve(log: OffsetsLog, ends: Mapping[int, Ends], position: Position) -> d
     return {partition: position.get(partition, end.start) for partition, end in ends.items()}
 
 
-def _written(offsets: Mapping[int, int]) -> dict[str, int]:
-    # Spark compares offsets as JSON text: the order must not change.
+def _encode_offsets(offsets: Mapping[int, int]) -> dict[str, int]:
+    # Sorted: Spark compares offsets as JSON text.
     return {str(partition): offsets[partition] for partition in sorted(offsets)}
 
 
-def _read(offsets: Mapping[str, int]) -> dict[int, int]:
+def _decode_offsets(offsets: Mapping[str, int]) -> dict[int, int]:
     return {int(partition): offset for partition, offset in offsets.items()}

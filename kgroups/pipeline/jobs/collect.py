@@ -1,8 +1,8 @@
-"""Collects history: a stream from the log into the store, exactly once, with log heads sampled beside it.
+"""Collect history: a stream from the log into the store, exactly once, and samples of the log end offsets.
 
-Exactly once is Spark's checkpoint (which offsets belong to which batch) and the store's manifest (a batch that comes
-again overwrites itself). At every start the cluster itself is asked: tombstones may have been compacted away while no
-collector ran, and what the cluster does not know any more is gone.
+Exactly once is the result of Spark's checkpoint (which offsets belong to which batch) and the store's manifest (a
+repeated batch overwrites itself). Every start also reads the state of the cluster: tombstones may have been compacted
+away while no collector ran, and what the cluster no longer contains was deleted.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from ..extract.source import NAME
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.read import committed_partitions
 from ..load.store import BATCH, Entry, Identity, Store
-from ..load.write import keep_batch
-from ..session import reason, suit
+from ..load.write import write_batch
+from ..session import root_cause, tune_session
 from ..tables import BASELINE, DECODED
 from .heads import HeadSampler
 
 
 class Plan(NamedTuple):
-    """How to collect. Times in seconds; ``interval`` None means once, up to what is stable now."""
+    """How to collect. Times are in seconds; if ``interval`` is ``None``, once up to the last stable offset."""
 
     settings: ClientSettings
     topic: str = OFFSETS_TOPIC
     interval: float | None = None
     duration: float | None = None
     sample_every: float = 10.0
-    most: int = 1_000_000
-    """Offsets in a batch: bounds memory and what a kill makes to be read again."""
+    max_records: int = 1_000_000
+    """Maximum number of offsets in a batch: bounds memory, and what is read again after a kill."""
 
 
 class Collected(NamedTuple):
-    """What a run brought; ``behind`` counts the offsets that were stable, but not read, when it ended."""
+    """The result of a run; ``behind`` is the number of stable offsets that were not read when it ended."""
 
     batches: int
     records: int
@@ -56,10 +56,11 @@ class Collected(NamedTuple):
     behind: int
 
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
+"""Prints one line for the user."""
 
-LOOK = 0.2
-"""Seconds between two looks for new batches."""
+POLL_INTERVAL = 0.2
+"""Seconds between two checks for new batches."""
 
 STARTS = 3
 """Maximum number of starts of the stream."""
@@ -69,32 +70,32 @@ WORKER_LATE = "Python worker failed to connect back"
 ``PythonWorkerFactory``), as on a busy machine."""
 
 
-def collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell = lambda line: None) -> Collected:
-    """Runs until the log is read (once), the duration is over, or Ctrl-C.
+def collect(spark: SparkSession, store: Store, plan: Plan, notify: Notify = lambda line: None) -> Collected:
+    """Run until the log is read (once), the duration is over, or Ctrl-C.
 
-    :raises HistoryError: when the store belongs to another cluster, its checkpoint is lost, or a batch fails.
-    :raises ClusterUnreachable: when nobody answers at the start.
+    :raises HistoryError: if the store belongs to another cluster, its checkpoint is lost, or a batch fails.
+    :raises ClusterUnreachable: if no bootstrap server responds at the start.
     """
     try:
-        return _collect(spark, store, plan, tell)
+        return _collect(spark, store, plan, notify)
     except PySparkException as error:
-        raise HistoryError(f"collecting stopped: {reason(error)}") from None
+        raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
 
-def _collect(spark: SparkSession, store: Store, plan: Plan, tell: Tell) -> Collected:
+def _collect(spark: SparkSession, store: Store, plan: Plan, notify: Notify) -> Collected:
     began = time.monotonic()
-    suit(spark, _prepare(store, plan))
-    _take_baseline(store, plan, tell)
-    with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, tell) as sampler:
-        follower = _Follower(spark, store, sampler, tell)
-        query = _run(partial(_start, spark, store, plan), plan.duration, follower, tell)
-        follower.look()
-    _tell_of_open_transactions(plan, tell)
-    return Collected(follower.batches, follower.records, time.monotonic() - began, _behind(query))
+    tune_session(spark, _prepare(store, plan))
+    _take_baseline(store, plan, notify)
+    with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, notify) as sampler:
+        follower = _Follower(spark, store, sampler, notify)
+        query = _run_stream(partial(_start, spark, store, plan), plan.duration, follower, notify)
+        follower.poll()
+    _notify_open_transactions(plan, notify)
+    return Collected(follower.batches, follower.records, time.monotonic() - began, _unread_offsets(query))
 
 
 def _prepare(store: Store, plan: Plan) -> int:
-    """Sees to it that all that is needed is there; gives how many offsets the log has."""
+    """Create the store, or check that it matches; return the number of offsets in the log."""
     offsets = sum(ends.stable - ends.start for ends in OffsetsLog(plan.settings, plan.topic).ends().values())
     identity = Identity(cluster_id(plan.settings), plan.topic, datetime.now(UTC).isoformat(timespec="seconds"))
     store.create(identity)
@@ -106,22 +107,22 @@ def _prepare(store: Store, plan: Plan) -> int:
     return offsets
 
 
-def _take_baseline(store: Store, plan: Plan, tell: Tell) -> None:
+def _take_baseline(store: Store, plan: Plan, notify: Notify) -> None:
     rows = sweep(plan.settings)
     entry = f"sweep-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     if rows.num_rows:
         store.put(BASELINE.name, entry, rows)
         store.commit(Entry(entry, (BASELINE.name,)))
-    tell(f"baseline: {count(rows.num_rows, 'row')} of the cluster as it is")
+    notify(f"baseline: {count(rows.num_rows, 'row')} of the cluster as it is")
 
 
-def _run(
-    start: Callable[[], StreamingQuery], duration: float | None, follower: _Follower, tell: Tell
+def _run_stream(
+    start: Callable[[], StreamingQuery], duration: float | None, follower: _Follower, notify: Notify
 ) -> StreamingQuery:
     """Run the stream to its end, and return the stopped query.
 
-    Restarts it if a Python worker of Spark connected too late, at most :data:`STARTS` starts in all: the checkpoint
-    says where to continue.
+    If a Python worker of Spark connects too late, the stream is restarted, at most :data:`STARTS` starts in all. The
+    checkpoint has the position to continue from.
 
     :raises PySparkException: for any other failure, and after the last start.
     """
@@ -139,7 +140,7 @@ def _run(
             if attempt == STARTS or WORKER_LATE not in str(error):
                 raise
         attempt += 1
-        tell(f"Spark: a Python worker did not connect within 10 s; restarting (attempt {attempt} of {STARTS})")
+        notify(f"Spark: a Python worker did not connect within 10 s; restarting (attempt {attempt} of {STARTS})")
 
 
 def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
@@ -152,11 +153,12 @@ def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
         .option("topic", plan.topic)
         .option("table", DECODED.name)
         .option("ranges", "true")
-        .option("maxRecordsPerTrigger", str(plan.most))
+        .option("maxRecordsPerTrigger", str(plan.max_records))
         .load()
     )
-    keep = partial(keep_batch, store=store)
-    writer = stream.writeStream.foreachBatch(keep).option("checkpointLocation", store.checkpoint)
+    writer = stream.writeStream.foreachBatch(partial(write_batch, store=store)).option(
+        "checkpointLocation", store.checkpoint
+    )
     if plan.interval is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{int(plan.interval * 1000)} milliseconds").start()
@@ -164,33 +166,33 @@ def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
 
 def _await(query: StreamingQuery, until: float | None, follower: _Follower) -> None:
     try:
-        while not query.awaitTermination(LOOK):  # type: ignore[arg-type]  # it takes fractions of seconds
-            follower.look()
+        while not query.awaitTermination(POLL_INTERVAL):  # type: ignore[arg-type]  # accepts fractions of seconds
+            follower.poll()
             if until is not None and time.monotonic() >= until:
                 return _let_finish(query)
     except KeyboardInterrupt:
-        pass  # the way to end it
+        pass  # how users end it
 
 
 def _let_finish(query: StreamingQuery) -> None:
-    """Waits for the batch that is under way, and for the first one in any case: stopped in its midst it comes again."""
+    """Wait for the current batch, and at least for the first one: an interrupted batch is repeated."""
     while query.isActive and (query.lastProgress is None or query.status["isTriggerActive"]):
         time.sleep(0.1)
     if failed := query.exception():
         raise failed
 
 
-def _tell_of_open_transactions(plan: Plan, tell: Tell) -> None:
+def _notify_open_transactions(plan: Plan, notify: Notify) -> None:
     for partition, ends in OffsetsLog(plan.settings, plan.topic).ends().items():
         if ends.end > ends.stable:
-            tell(
+            notify(
                 f"partition {partition}: {count(ends.end - ends.stable, 'offset waits', 'offsets wait')} behind an "
                 "open transaction; if it hangs, history of this partition stands still"
             )
 
 
-def _behind(query: StreamingQuery) -> int:
-    """Offsets that were stable, but not read, at the last batch."""
+def _unread_offsets(query: StreamingQuery) -> int:
+    """Return the number of stable offsets that were not read at the last batch."""
     last = query.lastProgress
     if not last:
         return 0
@@ -200,37 +202,38 @@ def _behind(query: StreamingQuery) -> int:
 
 
 def _offsets(text: str | None) -> dict[str, int]:
-    return (json.loads(text) if text else None) or {}  # null, when only what was planned before was done
+    return (json.loads(text) if text else None) or {}  # null if only batches planned before the start were run
 
 
 class _Follower:
-    """Sees each batch as it comes into the store: tells of it, and has its partitions sampled."""
+    """Reports each new batch in the store, and adds its partitions to the samples."""
 
-    def __init__(self, spark: SparkSession, store: Store, sampler: HeadSampler, tell: Tell) -> None:
-        self._spark, self._store, self._sampler, self._tell = spark, store, sampler, tell
-        self._seen = store.names()
-        self._last = time.monotonic()
+    def __init__(self, spark: SparkSession, store: Store, sampler: HeadSampler, notify: Notify) -> None:
+        self._spark, self._store, self._sampler, self._notify = spark, store, sampler, notify
+        self._known = store.names()
+        self._last_time = time.monotonic()
         self.batches = self.records = 0
         sampler.watch(committed_partitions(spark, store, store.entries()))
 
-    def look(self) -> None:
+    def poll(self) -> None:
+        """Report the batches since the last call."""
         names = self._store.names()
-        for name in sorted(names - self._seen):
+        for name in sorted(names - self._known):
             entry = self._store.entry(name) if name.startswith(BATCH) else None
             if entry:
                 self._add(entry)
-        self._seen = names
+        self._known = names
 
     def _add(self, entry: Entry) -> None:
-        """One line a batch: records, records a second, and all so far."""
+        """Report a batch in one line: records, records per second, and records so far."""
         now = time.monotonic()
         self.batches += 1
         self.records += entry.records
-        rate = entry.records / max(now - self._last, 0.001)
-        self._last = now
-        self._tell(f"batch {self.batches}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self.records:,} in all")
+        rate = entry.records / max(now - self._last_time, 0.001)
+        self._last_time = now
+        self._notify(f"batch {self.batches}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self.records:,} in all")
         if entry.undecoded:
-            self._tell(
+            self._notify(
                 f"batch {self.batches}: {count(entry.undecoded, 'record')} could not be decoded, see table undecoded; "
                 "is this a copy of __consumer_offsets?"
             )

@@ -1,7 +1,7 @@
-"""The log as Parquet or JSON lines, without Spark: the quicker way for one dump.
+"""Dump the log as Parquet or JSON lines, without Spark: faster for a single dump.
 
-Strategy: the log is cut into as many lots as there are processes; each reads, decodes and writes its own part, so that
-nothing but counts passes between them. JSON lines to a stream are written by one process, in the order of the log.
+Strategy: the log is divided among the processes; each reads, decodes, and writes its own part, and returns only its
+row count. JSON lines to a stream are written by one process, in log order within each partition.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..tables import Table, arrow_schema
 
 
 class Dump(NamedTuple):
-    """What to dump: a table of the log between two times (milliseconds), if given."""
+    """What to dump: a table of the log, between two times in milliseconds since 1970 if given."""
 
     settings: ClientSettings
     table: Table
@@ -41,24 +41,27 @@ class Dump(NamedTuple):
 
 
 def dump_parquet(dump: Dump, folder: Path, processes: int) -> int:
-    """Writes ``part-00000.parquet`` and on into a folder that is empty or not there; gives the number of rows.
+    """Write ``part-00000.parquet``, … into a directory that is empty or new; return the number of rows.
 
-    :raises HistoryError: when the folder holds something, or the log cannot be read.
+    :raises HistoryError: if the directory is not empty, or the log cannot be read.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise HistoryError(f"{folder} is there already; give a folder that is empty or new")
-    lots = pack(_ranges(dump), processes)
+    parts = pack(_ranges(dump), processes)
     folder.mkdir(parents=True, exist_ok=True)
     write = partial(_write_part, dump, folder)
-    if len(lots) < 2:
-        return sum(map(write, range(len(lots)), lots))
-    # Spawned, not forked: librdkafka's threads do not survive a fork.
-    with ProcessPoolExecutor(len(lots), mp_context=get_context("spawn")) as pool:
-        return sum(pool.map(write, range(len(lots)), lots))
+    if len(parts) < 2:
+        return sum(map(write, range(len(parts)), parts))
+    # Spawn: librdkafka's threads do not survive a fork.
+    with ProcessPoolExecutor(len(parts), mp_context=get_context("spawn")) as pool:
+        return sum(pool.map(write, range(len(parts)), parts))
 
 
 def dump_json(dump: Dump, stream: IO[str]) -> int:
-    """Writes a JSON object a line, keys as the table's columns, absent null, bytes as base64; gives their number."""
+    """Write one JSON object per line, with the table's columns as keys; return the number of lines.
+
+    Absent values are null, bytes are base64.
+    """
     rows = 0
     for batch in _batches(dump, _ranges(dump)):
         stream.write("".join(_json_lines(batch)))
@@ -88,16 +91,17 @@ def _write_part(dump: Dump, folder: Path, number: int, ranges: Sequence[Range]) 
 
 
 def _json_lines(batch: pa.RecordBatch) -> Iterator[str]:
-    makers = [_MAKERS.get(str(field.type), _as_it_is) for field in batch.schema]
+    converters = [_CONVERTERS.get(str(field.type), _unchanged) for field in batch.schema]
     columns = [
-        [make(value) for value in column.to_pylist()] for make, column in zip(makers, batch.columns, strict=True)
+        [convert(value) for value in column.to_pylist()]
+        for convert, column in zip(converters, batch.columns, strict=True)
     ]
     names = batch.schema.names
     for row in zip(*columns, strict=True):
         yield json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n"
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -109,4 +113,4 @@ def _base64(value: bytes | None) -> str | None:
     return None if value is None else base64.b64encode(value).decode()
 
 
-_MAKERS: dict[str, Callable[[Any], Any]] = {"timestamp[us, tz=UTC]": _time, "binary": _base64}
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {"timestamp[us, tz=UTC]": _time, "binary": _base64}

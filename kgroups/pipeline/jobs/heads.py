@@ -1,4 +1,4 @@
-"""Samples log heads beside the stream, so that lag and verdicts have a grid of times to stand on."""
+"""Sample log start and end offsets during collection, as the times at which lag and verdicts are computed."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ..load.store import Entry, Store
 from ..tables import HEADS
 
 Sample = Callable[[dict[str, set[int]]], pa.RecordBatch]
-"""Partitions by topic -> rows of :data:`HEADS`; may raise a KgroupsError."""
+"""Partitions by topic -> rows of :data:`HEADS`. May raise :class:`KgroupsError`."""
 
 FLUSH = 60.0
-"""Seconds of samples in a file: what a kill may cost, against a folder full of small files."""
+"""Seconds of samples in a file: a kill loses at most these; shorter means many small files."""
 
 
 class HeadSampler:
-    """A thread that samples every ``interval`` seconds the partitions that it has been told of.
+    """A thread that samples the watched partitions every ``interval`` seconds.
 
-    A sample that fails is told and left out: the cluster may be back at the next.
+    A failed sample is reported and omitted: the cluster may be back for the next.
     """
 
-    def __init__(self, store: Store, sample: Sample, interval: float, tell: Callable[[str], None]) -> None:
-        self._store, self._sample, self._interval, self._tell = store, sample, interval, tell
+    def __init__(self, store: Store, sample: Sample, interval: float, notify: Callable[[str], None]) -> None:
+        self._store, self._sample, self._interval, self._notify = store, sample, interval, notify
         self._partitions: dict[str, set[int]] = {}
         self._lock = threading.Lock()
-        self._over = threading.Event()
-        self._kept: list[pa.RecordBatch] = []
+        self._stopped = threading.Event()
+        self._pending: list[pa.RecordBatch] = []
         self._thread = threading.Thread(target=self._run, name="kgroups-heads", daemon=True)
 
     def watch(self, partitions: Iterable[tuple[str, int]]) -> None:
-        """Samples these too from now on."""
+        """Add partitions to the samples."""
         with self._lock:
             for topic, partition in partitions:
                 self._partitions.setdefault(topic, set()).add(partition)
@@ -46,38 +46,38 @@ class HeadSampler:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Takes a last sample, and writes down what is kept."""
-        self._over.set()
+        """Take a last sample, and write the samples that are not written yet."""
+        self._stopped.set()
         self._thread.join()
-        self._take()
+        self._take_sample()
         self._flush()
 
     def _run(self) -> None:
         flushed = time.monotonic()
-        while not self._over.wait(self._interval):
-            self._take()
+        while not self._stopped.wait(self._interval):
+            self._take_sample()
             if time.monotonic() - flushed >= FLUSH:
                 self._flush()
                 flushed = time.monotonic()
 
-    def _take(self) -> None:
+    def _take_sample(self) -> None:
         with self._lock:
-            wanted = {topic: set(partitions) for topic, partitions in self._partitions.items()}
-        if not wanted:
+            watched = {topic: set(partitions) for topic, partitions in self._partitions.items()}
+        if not watched:
             return
         try:
-            self._kept.append(self._sample(wanted))
+            self._pending.append(self._sample(watched))
         except KgroupsError as error:
-            self._tell(f"no sample of log ends: {error}")
+            self._notify(f"no sample of log ends: {error}")
 
     def _flush(self) -> None:
-        if not self._kept:
+        if not self._pending:
             return
         entry = f"heads-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
         try:
-            self._store.put(HEADS.name, entry, pa.Table.from_batches(self._kept))
+            self._store.put(HEADS.name, entry, pa.Table.from_batches(self._pending))
             self._store.commit(Entry(entry, (HEADS.name,)))
-        except (KgroupsError, OSError) as error:  # a full disk may be emptied: they are kept for the next time
-            self._tell(f"log ends are not written: {error}")
+        except (KgroupsError, OSError) as error:  # keep the samples: a full disk may have room again at the next flush
+            self._notify(f"log ends are not written: {error}")
         else:
-            self._kept = []
+            self._pending = []

@@ -1,4 +1,4 @@
-"""Takes records of ``__consumer_offsets`` that something else has landed as Parquet: the third way into a store."""
+"""Land records of ``__consumer_offsets`` from Parquet files of another program in a store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..extract.source import RANGE
 from ..load.read import read_table
 from ..load.store import Store
 from ..load.write import write_entry
-from ..session import reason
+from ..session import root_cause
 from ..tables import DECODED, RECORDS, ddl
 
 COLUMNS = {
@@ -27,16 +27,16 @@ COLUMNS = {
     "key": "key",
     "value": "value",
 }
-"""What the landed columns are called, as Kafka's connectors and Spark's own source call them; and what here."""
+"""Column in the files, as named by Kafka's connectors and Spark's Kafka source -> column in :data:`RECORDS`."""
 
 
 def land(spark: SparkSession, store: Store, path: str) -> int:
-    """Decodes the records below ``path`` into the store; gives how many were new.
+    """Decode the records under ``path`` into the store; return the number of new records.
 
-    What the store has already is left out, so that the same path a second time brings nothing. Records of such a path
-    count as read from its first offset of each partition to its last.
+    Records that the store already contains are omitted: landing a path again adds nothing. Each partition counts as
+    read from the first to the last offset in the files.
 
-    :raises HistoryError: when there is no store, or the path does not hold such records.
+    :raises HistoryError: if there is no store, or the path does not contain such records.
     """
     store.identity()
     try:
@@ -48,24 +48,22 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
             ["log_partition", "log_offset"]
         )
         place = ["log_partition", "log_offset"]
-        fresh = records.join(read_table(spark, store, RECORDS).select(*place), place, "left_anti").select(
-            *RECORDS.names
-        )
-        fresh = fresh.persist()
-        if fresh.isEmpty():
+        stored = read_table(spark, store, RECORDS).select(*place)
+        new = records.join(stored, place, "left_anti").select(*RECORDS.names).persist()
+        if new.isEmpty():
             return 0
-        decoded = fresh.mapInArrow(_decode, ddl(DECODED)).unionByName(_ranges(fresh), allowMissingColumns=True)
+        decoded = new.mapInArrow(_decode, ddl(DECODED)).unionByName(_ranges(new), allowMissingColumns=True)
         entry = f"landed-{hashlib.sha256(path.encode()).hexdigest()[:16]}-{len(store.entries()):06}"
         written = write_entry(decoded.select(*DECODED.names), entry, store)
         return written.records if written else 0
     except PySparkException as error:
-        raise HistoryError(f"{path} cannot be landed: {reason(error)}") from None
+        raise HistoryError(f"{path} cannot be landed: {root_cause(error)}") from None
 
 
 def _column(landed: DataFrame, name: str) -> Column:
     column = F.col(name)
     if name == "timestamp" and dict(landed.dtypes)[name] in ("bigint", "long"):
-        column = F.timestamp_millis(column)  # as Kafka counts
+        column = F.timestamp_millis(column)  # the unit of Kafka's timestamps
     types = {entry.name: entry.type for entry in RECORDS.columns}
     return column.cast(types[COLUMNS[name]]).alias(COLUMNS[name])
 
@@ -75,7 +73,7 @@ def _decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _ranges(records: DataFrame) -> DataFrame:
-    """The row that a reader adds for each range that it read."""
+    """Return the range rows that a reader would add: one for each partition."""
     found = records.groupBy("log_partition").agg(
         F.min("log_offset").alias("from_offset"),
         (F.max("log_offset") + 1).alias("to_offset"),

@@ -1,4 +1,4 @@
-"""A page about what a store holds of a span of time."""
+"""Write a report on a time span of a store."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..report.data import Period, ReportData
 from ..report.file import check_target, write
 from ..report.gather import gather
 from ..report.page import page
-from ..session import reason, suit
+from ..session import root_cause, tune_session
 
 
 def run_report(
     spark: SparkSession, location: str, since: datetime, until: datetime, path: Path, force: bool = False
 ) -> Path:
-    """Writes the page, and gives its path. Whatever was there is replaced when the new page is whole.
+    """Write the report, and return its path. An existing report is replaced when the new one is complete.
 
-    :raises UsageError: when ``since`` is not before ``until``, or ``path`` is a file that is no report.
-    :raises HistoryError: when there is no store, or it cannot be read.
+    :raises UsageError: if ``since`` is not before ``until``, or ``path`` is a file that is not a report.
+    :raises HistoryError: if there is no store, or it cannot be read.
     """
     if since >= until:
         raise UsageError(f"--since {since:%Y-%m-%dT%H:%M:%SZ} is not before --until {until:%Y-%m-%dT%H:%M:%SZ}")
@@ -33,17 +33,17 @@ def run_report(
     store = Store(location)
     cluster_id = store.identity().cluster_id
     try:
-        data = _gathered(spark, store, Period(since, until), cluster_id)
+        data = _gather_data(spark, store, Period(since, until), cluster_id)
     except PySparkException as error:
-        raise HistoryError(f"history cannot be read: {reason(error)}") from None
+        raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
     write(path, page(data), force)
     return path
 
 
-def _gathered(spark: SparkSession, store: Store, period: Period, cluster_id: str | None) -> ReportData:
+def _gather_data(spark: SparkSession, store: Store, period: Period, cluster_id: str | None) -> ReportData:
     from ..transform import DERIVED, Rules, Span, Tables
 
-    suit(spark, store.records)
+    tune_session(spark, store.records)
     rules, span = Rules(), Span(*period)
     tables = Tables(**read_tables(spark, store))
     frames = {name: each.job(tables, span, rules) for name, each in DERIVED.items()}

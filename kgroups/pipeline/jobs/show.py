@@ -1,4 +1,4 @@
-"""Answers from a store: one table, or SQL over all of them."""
+"""Queries to a store: the rows of one table, or SQL over all tables."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from kgroups.model.listed import ValueList
 
 from ..load.read import read_tables
 from ..load.store import Store
-from ..session import reason, suit
+from ..session import root_cause, tune_session
 from ..tables import STORED
 from ..transform import DERIVED, Rules, Span, Tables
 
-NAMES = (*(table.name for table in STORED), *DERIVED)
-"""Every table that can be asked for."""
+TABLE_NAMES = (*(table.name for table in STORED), *DERIVED)
+"""Names of the tables that can be queried."""
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 TIMES = ("log_time", "sampled_at", "swept_at", "bucket", "since")
-"""Columns that place a row in time, the first one that a table has."""
+"""Columns with the time of a row; the first of these that a table has."""
 
 
-class Wanted(NamedTuple):
-    """A table, and which of its rows: of these groups, on these topics, in this window, the latest ``limit``."""
+class TableQuery(NamedTuple):
+    """A query for the latest ``limit`` rows of a table for these groups, topics (empty: all), and time window."""
 
     table: str
     groups: tuple[str, ...]
@@ -40,69 +40,71 @@ class Wanted(NamedTuple):
     limit: int
 
 
-class Shown(NamedTuple):
-    """A column of an answer; ``right`` is how numbers are aligned."""
+class OutputColumn(NamedTuple):
+    """A column of a result; ``right``: aligned to the right, as numbers are."""
 
     name: str
     right: bool
 
 
-def rows_of(spark: SparkSession, location: str, wanted: Wanted) -> DataFrame:
+def query_table(spark: SparkSession, location: str, query: TableQuery) -> DataFrame:
+    """Return the rows of a table, by time.
+
+    :raises HistoryError: if there is no store, or it cannot be read.
     """
-    :raises HistoryError: when there is no store, or it cannot be read.
-    """
-    frame = frames(spark, location, wanted.since, wanted.until, (wanted.table,))[wanted.table]
-    if wanted.groups and "group" in frame.columns:
-        frame = frame.where(F.col("group").isin(*wanted.groups))
-    if wanted.topics and "topic" in frame.columns:
-        frame = frame.where(F.col("topic").isin(*wanted.topics))
+    frame = frames(spark, location, query.since, query.until, (query.table,))[query.table]
+    if query.groups and "group" in frame.columns:
+        frame = frame.where(F.col("group").isin(*query.groups))
+    if query.topics and "topic" in frame.columns:
+        frame = frame.where(F.col("topic").isin(*query.topics))
     when = next((name for name in TIMES if name in frame.columns), None)
     if when is None:
-        return frame.limit(wanted.limit)
-    if wanted.table not in DERIVED:  # those are of the window already; what began before it may last into it
-        since = F.col(when) >= F.lit(wanted.since) if wanted.since else F.lit(True)
-        frame = frame.where(since & (F.col(when) < F.lit(wanted.until)))
-    latest = frame.orderBy(F.desc(when)).limit(wanted.limit)
+        return frame.limit(query.limit)
+    if query.table not in DERIVED:  # derived tables are limited to the window; their intervals may start before it
+        since = F.col(when) >= F.lit(query.since) if query.since else F.lit(True)
+        frame = frame.where(since & (F.col(when) < F.lit(query.until)))
+    latest = frame.orderBy(F.desc(when)).limit(query.limit)
     return latest.orderBy(when, *[name for name in ("group", "topic", "partition") if name in frame.columns])
 
 
 def run_sql(spark: SparkSession, location: str, query: str, since: datetime | None, until: datetime) -> DataFrame:
+    """Run a SQL query over all tables.
+
+    :raises UsageError: if Spark rejects the query.
     """
-    :raises UsageError: when Spark does not understand the query.
-    """
-    named = [name for name in NAMES if name in query]  # to plan a derived table takes seconds
+    named = [name for name in TABLE_NAMES if name in query]  # planning a derived table takes seconds
     for name, frame in frames(spark, location, since, until, named).items():
         frame.createOrReplaceTempView(name)
     try:
         return spark.sql(query)
     except PySparkException as error:
-        raise UsageError(f"sql: {reason(error)}") from None
+        raise UsageError(f"sql: {root_cause(error)}") from None
 
 
-def fetch(frame: DataFrame) -> tuple[list[Shown], list[tuple[object, ...]]]:
-    """The columns and rows of an answer, in words that any output can show.
+def fetch(frame: DataFrame) -> tuple[list[OutputColumn], list[tuple[object, ...]]]:
+    """Return the columns and rows of a result, as values that any output format can show.
 
-    :raises HistoryError: when the store's files cannot be read.
+    :raises HistoryError: if the store's files cannot be read.
     """
-    columns = [Shown(field.name, isinstance(field.dataType, NumericType)) for field in frame.schema.fields]
+    columns = [OutputColumn(field.name, isinstance(field.dataType, NumericType)) for field in frame.schema.fields]
     try:
-        # By Arrow: rows that are collected come with times of this machine's zone that do not say so.
+        # By Arrow: collect() returns naive times in the time zone of this machine.
         table = frame.toArrow()
         return columns, list(zip(*(map(_plain, column.to_pylist()) for column in table.columns), strict=True))
     except PySparkException as error:
-        raise HistoryError(f"history cannot be read: {reason(error)}") from None
+        raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
 
 
 def frames(
-    spark: SparkSession, location: str, since: datetime | None, until: datetime, names: Collection[str] = NAMES
+    spark: SparkSession, location: str, since: datetime | None, until: datetime, names: Collection[str] = TABLE_NAMES
 ) -> dict[str, DataFrame]:
-    """The tables of these names, collected and derived, of a span of time.
+    """Return the stored and derived tables of these names, for a time span.
 
-    :raises HistoryError: when there is no store, or it cannot be read.
+    :raises HistoryError: if there is no store, or it cannot be read.
     """
     store = Store(location)
     store.identity()
-    suit(spark, store.records)
+    tune_session(spark, store.records)
     tables = read_tables(spark, store)
     stored, span = Tables(**tables), Span(since or BEGINNING, until)
     derived = {name: each.job(stored, span, Rules()) for name, each in DERIVED.items() if name in names}

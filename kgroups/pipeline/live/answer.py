@@ -1,4 +1,4 @@
-"""The rows of one table about some groups, and what failed; where failures are not minded, nothing is raised."""
+"""Read the rows of one live table for some groups. Failures raise an error, unless an option allows them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from .tables import ASSIGNMENTS, FAILURES, GROUPS, OFFSETS
 T = TypeVar("T")
 
 NAMED = 3
-"""Failures that an error names; the others it counts."""
+"""Maximum number of failures named in an error; the others are counted."""
 
 
 def list_groups(options: LiveOptions) -> Outcome[ListedGroup]:
-    """Every group of the cluster.
+    """List every group of the cluster.
 
-    :raises HistoryError: when a part could not be asked, and failures are neither wanted nor passed over.
+    :raises HistoryError: if the list is incomplete, unless the table is ``failures`` or ``failOnError`` is false.
     """
     outcome = _or_failure(lambda: list_all(options.settings))
     _check(options, outcome.failures)
     return outcome
 
 
-def answer(
+def read_rows(
     options: LiveOptions,
     listed: Sequence[ListedGroup],
     *,
     failures: Iterable[Failure] = (),
 ) -> list[Row]:
-    """The rows about these groups; ``failures``, met before, stand among the rows of the table of that name.
+    """Return the rows of the table in the options for these groups.
 
-    :raises HistoryError: as :func:`list_groups`.
+    :param failures: earlier failures, to include in the table ``failures``.
+    :raises HistoryError: if rows are missing, unless the table is ``failures`` or ``failOnError`` is false.
     """
     outcome = _or_failure(lambda: _rows(options, listed)) if listed else Outcome[Row]()
     if options.table == FAILURES:
@@ -53,10 +54,10 @@ def _rows(options: LiveOptions, listed: Iterable[ListedGroup]) -> Outcome[Row]:
         offsets = describe_all_offsets(options.settings, listed, isolation=options.isolation)
         return offsets.with_items(row for each in offsets.items for row in offsets_rows(each))
     groups = describe_all(options.settings, listed)
-    return groups.with_items(row for group in groups.items for row in _of_group(options, group))
+    return groups.with_items(row for group in groups.items for row in _group_rows(options, group))
 
 
-def _of_group(options: LiveOptions, group: Group) -> Iterator[Row]:
+def _group_rows(options: LiveOptions, group: Group) -> Iterator[Row]:
     if options.table == GROUPS:
         yield group_row(group)
     elif options.table == ASSIGNMENTS:
@@ -65,10 +66,10 @@ def _of_group(options: LiveOptions, group: Group) -> Iterator[Row]:
         yield from members_rows(group)
 
 
-def _or_failure(question: Callable[[], Outcome[T]]) -> Outcome[T]:
-    """Who could not ask at all says so as one who could not ask everything."""
+def _or_failure(query: Callable[[], Outcome[T]]) -> Outcome[T]:
+    """Run a query; if it raises, return the error as a failure of the cluster."""
     try:
-        return question()
+        return query()
     except KgroupsError as error:
         return Outcome(failures=(Failure.of(error, Scope.CLUSTER, ""),))
 
@@ -76,8 +77,8 @@ def _or_failure(question: Callable[[], Outcome[T]]) -> Outcome[T]:
 def _check(options: LiveOptions, failures: Sequence[Failure]) -> None:
     if not failures or options.table == FAILURES or not options.fail_on_error:
         return
-    by_width = sorted(failures, key=lambda failure: (list(Scope).index(failure.scope), failure.sort_key()))
-    named = "; ".join(map(_told, by_width[:NAMED]))
+    by_scope = sorted(failures, key=lambda failure: (list(Scope).index(failure.scope), failure.sort_key()))
+    named = "; ".join(map(_describe, by_scope[:NAMED]))
     more = f"; and {len(failures) - NAMED:,} more" if len(failures) > NAMED else ""
     raise HistoryError(
         f"kgroups-live: table {options.table.name} is not whole: {named}{more} "
@@ -85,10 +86,10 @@ def _check(options: LiveOptions, failures: Sequence[Failure]) -> None:
     )
 
 
-def _told(failure: Failure) -> str:
+def _describe(failure: Failure) -> str:
     subject = {Scope.CLUSTER: "", Scope.BROKER: f"{failure.name}: "}.get(
         failure.scope, f"{failure.scope.value} '{failure.name}': "
     )
     error = f" [{failure.error}]" if failure.error else ""
-    # One line, whatever the cluster's texts hold: errors are found again by their lines.
+    # In one line, whatever the cluster's text contains: root_cause() finds errors by line.
     return escape(f"{subject}{failure.message}{error}")

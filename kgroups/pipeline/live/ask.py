@@ -1,8 +1,8 @@
-"""Asks the cluster as the commands ask it, and waits: for callers that know no event loop of their own.
+"""Blocking queries to the cluster, by the same code as the commands, for callers without an event loop.
 
-Every function opens the cluster, asks, and closes it. Where nothing else is said it raises
-:class:`~kgroups.errors.ClusterUnreachable` when no bootstrap server answers, and other
-:class:`~kgroups.errors.KgroupsError` when the brokers are none that can be asked; all else that fails is data.
+Every function connects, sends its requests, and disconnects. It raises :class:`~kgroups.errors.ClusterUnreachable` if
+no bootstrap server responds, and other classes of :class:`~kgroups.errors.KgroupsError` if the brokers cannot be used;
+all other failures are data.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ T = TypeVar("T")
 
 
 def cluster_id(settings: ClientSettings) -> str | None:
-    """Which cluster it is; ``None`` where its brokers are too old to tell."""
+    """Return the ID of the cluster; ``None`` if its brokers are too old to report it."""
 
-    async def question(admin: WireAdmin) -> str | None:
+    async def query(admin: WireAdmin) -> str | None:
         return admin.cluster_id
 
-    return _ask(settings, question)
+    return _run_query(settings, query)
 
 
 def sweep(settings: ClientSettings) -> pa.RecordBatch:
-    """All groups with all that they have committed: one batch of :data:`kgroups.pipeline.tables.BASELINE`.
+    """Read all groups with their committed offsets: one batch of :data:`kgroups.pipeline.tables.BASELINE`.
 
-    A group whose commits could not be read is left out, and then nothing is ``complete``.
+    A group whose commits could not be read is omitted; ``complete`` is then false in all rows.
     """
     swept_at = datetime.now(UTC)
 
-    async def question(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits]]:
+    async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits]]:
         listed = await admin.list_groups(ListFilter(with_states=True))
         return listed, await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
 
-    listed, commits = _ask(settings, question)
-    whole = not listed.failures and not commits.failed
+    listed, commits = _run_query(settings, query)
+    complete = not listed.failures and not commits.failed
     rows = [
-        (swept_at, whole, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit)
+        (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit)
         for group in listed.items
         if group.group_id not in commits.failed
         for commit in _commits(commits, group)
@@ -65,20 +65,20 @@ def sweep(settings: ClientSettings) -> pa.RecordBatch:
 
 
 def sample_heads(settings: ClientSettings, partitions: Mapping[str, Iterable[int]]) -> pa.RecordBatch:
-    """Where the logs start and end: one batch of :data:`kgroups.pipeline.tables.HEADS`, a row for each partition.
+    """Sample start and end offsets: one batch of :data:`kgroups.pipeline.tables.HEADS`, a row for each partition.
 
-    The end is the high watermark. What nobody could say is null, and ``error`` says why.
+    The end is the high watermark. Unknown offsets are null, with the reason in ``error``.
     """
-    wanted = {topic: sorted(set(numbers)) for topic, numbers in sorted(partitions.items())}
+    requested = {topic: sorted(set(numbers)) for topic, numbers in sorted(partitions.items())}
     sampled_at = datetime.now(UTC)
 
-    async def question(admin: WireAdmin) -> Logs:
-        logs, _ = await fetch_logs(admin.cluster, wanted)
+    async def query(admin: WireAdmin) -> Logs:
+        logs, _ = await fetch_logs(admin.cluster, requested)
         return logs
 
-    logs = _ask(settings, question)
+    logs = _run_query(settings, query)
     rows: list[Row] = []
-    for topic, numbers in wanted.items():
+    for topic, numbers in requested.items():
         known = logs.offsets.get(topic, {})
         for number in numbers:
             hole = logs.holes.get((topic, number))
@@ -87,14 +87,14 @@ def sample_heads(settings: ClientSettings, partitions: Mapping[str, Iterable[int
 
 
 def list_all(settings: ClientSettings) -> Outcome[ListedGroup]:
-    """Every group, sorted by name; its state and kind where the brokers tell them."""
-    return _ask(settings, lambda admin: admin.list_groups(EVERY_GROUP))
+    """List every group, sorted by name, with state and type if the brokers report them."""
+    return _run_query(settings, lambda admin: admin.list_groups(EVERY_GROUP))
 
 
 def describe_all(settings: ClientSettings, listed: Iterable[ListedGroup]) -> Outcome[Group]:
-    """State and members of listed groups, sorted by name; they are not listed or looked up again."""
+    """Describe state and members of listed groups, sorted by name, without listing them again."""
     located = ResolvedSelection(tuple(listed))
-    return _ask(settings, lambda admin: describe_located(admin.cluster, located))
+    return _run_query(settings, lambda admin: describe_located(admin.cluster, located))
 
 
 def describe_all_offsets(
@@ -103,19 +103,19 @@ def describe_all_offsets(
     *,
     isolation: Isolation = Isolation.READ_UNCOMMITTED,
 ) -> Outcome[GroupOffsets]:
-    """The same, with commits and both ends of the logs."""
+    """Describe members, committed offsets, and log start and end offsets of listed groups."""
     located = ResolvedSelection(tuple(listed))
-    return _ask(
+    return _run_query(
         settings,
         lambda admin: describe_located_offsets(admin.cluster, located, isolation=isolation),
     )
 
 
-def _ask(settings: ClientSettings, question: Callable[[WireAdmin], Awaitable[T]]) -> T:
+def _run_query(settings: ClientSettings, query: Callable[[WireAdmin], Awaitable[T]]) -> T:
     async def run() -> T:
         admin = await WireAdmin.connect(settings)
         try:
-            return await question(admin)
+            return await query(admin)
         finally:
             await admin.close()
 
@@ -123,9 +123,9 @@ def _ask(settings: ClientSettings, question: Callable[[WireAdmin], Awaitable[T]]
 
 
 def _commits(commits: GroupResults[GroupCommits], group: ListedGroup) -> Iterator[Row]:
-    """The last columns of BASELINE; once null for a group that has committed nothing."""
-    answer = commits.found.get(group.group_id)
-    topics = answer[1].topics if answer else {}
+    """Yield the last columns of BASELINE; one row of nulls for a group without commits."""
+    result = commits.found.get(group.group_id)
+    topics = result[1].topics if result else {}
     if not any(topics.values()):
         yield (None,) * 5
     for topic, committed in topics.items():

@@ -1,14 +1,14 @@
-"""The options of the data source ``kgroups-live``, read and checked. Pure.
+"""The options of the data source ``kgroups-live``, parsed and validated. No I/O but for the settings file.
 
 ====================== =================================================================================
-bootstrap.servers      where to ask first; needed
+bootstrap.servers      bootstrap servers; required
 command.config         a properties file with TLS and SASL settings, as for ``--command-config``; on the driver.
-                       Secrets are no options: Spark shows those. See :mod:`kgroups.pipeline.connection`
+                       Secrets are not options: Spark shows those. See :mod:`kgroups.pipeline.connection`
 table                  offsets (default), groups, members, assignments, failures
-timeout                seconds for the list, and for what each task asks; default 30
-broker.timeout         seconds that one broker that hangs may cost of it; default 10
-isolation              read_uncommitted (default), or read_committed: whose end of the log
-failOnError            true (default): fail when anything could not be asked; false: the rows that came back
+timeout                maximum seconds for the list, and for the requests of each task; default 30
+broker.timeout         maximum seconds to wait for one unresponsive broker; default 10
+isolation              read_uncommitted (default), or read_committed: selects the log end offset
+failOnError            true (default): fail if rows are missing; false: return the available rows
 pushdown               no effect: filters are applied by Spark; see :class:`kgroups.pipeline.live.source.LiveReader`
 ====================== =================================================================================
 """
@@ -23,7 +23,7 @@ from kgroups.config.settings import ClientSettings
 from kgroups.errors import UsageError
 from kgroups.model.offsets import Isolation
 
-from ..connection import connection
+from ..connection import resolve_settings
 from ..tables import Table
 from .tables import LIVE, OFFSETS
 
@@ -34,7 +34,7 @@ _SWITCH = {"true": True, "false": False}
 
 
 class LiveOptions(NamedTuple):
-    """What is asked, and how."""
+    """The parsed options."""
 
     settings: ClientSettings
     table: Table
@@ -42,19 +42,20 @@ class LiveOptions(NamedTuple):
     fail_on_error: bool
 
     def __repr__(self) -> str:
-        return f"LiveOptions({self.table.name})"  # settings are nobody's business in a plan or a log
+        return f"LiveOptions({self.table.name})"  # no settings in plans and logs
 
 
-def parse_options(options: Mapping[str, str], carried: ClientSettings | None = None) -> LiveOptions:
-    """
-    :param carried: settings that came with the source itself, for its own servers only.
-    :raises UsageError: when an option cannot be right; the text names it.
-    :raises ConfigError: when the file of command.config cannot be.
+def parse_options(options: Mapping[str, str], embedded: ClientSettings | None = None) -> LiveOptions:
+    """Parse the options.
+
+    :param embedded: settings in the class of the source; used only for their own bootstrap servers.
+    :raises UsageError: if an option is invalid; the message names it.
+    :raises ConfigError: if the file of ``command.config`` is invalid.
     """
     defaults = ClientSettings._field_defaults
     _one_of(options, "pushdown", _SWITCH, "false")
     return LiveOptions(
-        settings=connection("kgroups-live", options, carried)._replace(
+        settings=resolve_settings("kgroups-live", options, embedded)._replace(
             timeout=_seconds(options, "timeout", defaults["timeout"]),
             broker_timeout=_seconds(options, "broker.timeout", defaults["broker_timeout"]),
         ),
@@ -64,17 +65,17 @@ def parse_options(options: Mapping[str, str], carried: ClientSettings | None = N
     )
 
 
-def _one_of(options: Mapping[str, str], name: str, known: Mapping[str, T], otherwise: str) -> T:
-    word = options.get(name, otherwise)
-    if word.lower() not in known:
-        raise UsageError(f"kgroups-live: option {name}: {word!r} must be one of {', '.join(known)}")
-    return known[word.lower()]
+def _one_of(options: Mapping[str, str], name: str, known: Mapping[str, T], default: str) -> T:
+    text = options.get(name, default)
+    if text.lower() not in known:
+        raise UsageError(f"kgroups-live: option {name}: {text!r} must be one of {', '.join(known)}")
+    return known[text.lower()]
 
 
-def _seconds(options: Mapping[str, str], name: str, otherwise: float) -> float:
+def _seconds(options: Mapping[str, str], name: str, default: float) -> float:
     text = options.get(name)
     if text is None:
-        return otherwise
+        return default
     try:
         seconds = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the cluster answered, as Arrow batches of the live tables. Pure."""
+"""Groups, offsets, and failures as Arrow batches of the live tables. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgroups.model.views.offsets import offset_rows
 from ..tables import Table, arrow_schema
 
 BATCH = 10_000
-"""Rows in an Arrow batch, at most."""
+"""Maximum number of rows in an Arrow batch."""
 
 CURRENT, TARGET = "current", "target"
 
@@ -24,13 +24,13 @@ Row = Sequence[Any]
 
 
 def batches(table: Table, rows: Sequence[Row]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of at most :data:`BATCH`; none for no rows."""
+    """Yield the rows in batches of at most :data:`BATCH`; no batch if there are no rows."""
     for at in range(0, len(rows), BATCH):
         yield record_batch(table, rows[at : at + BATCH])
 
 
 def record_batch(table: Table, rows: Sequence[Row]) -> pa.RecordBatch:
-    """All the rows as one batch, be it an empty one."""
+    """Return all rows as one batch, which may be empty."""
     schema = arrow_schema(table)
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
@@ -38,7 +38,7 @@ def record_batch(table: Table, rows: Sequence[Row]) -> pa.RecordBatch:
 
 
 def kind_of(group_type: str | None) -> str | None:
-    """A group's type as the tables spell it."""
+    """Return the group type in lowercase, as in the tables."""
     return group_type.lower() if group_type else None
 
 
@@ -56,7 +56,7 @@ def group_row(group: Group) -> Row:
 
 
 def members_rows(group: Group) -> Iterator[Row]:
-    """Of one group, by member id; none where its kind cannot be described."""
+    """Yield the members of a group by member ID; none if its type cannot be described."""
     for member in sorted(group.members or (), key=lambda member: member.member_id):
         yield (
             group.group_id,
@@ -75,7 +75,7 @@ def members_rows(group: Group) -> Iterator[Row]:
 
 
 def assignments_rows(group: Group) -> Iterator[Row]:
-    """Of one group, by member id, role and topic."""
+    """Yield the assignments of a group by member ID, role, and topic."""
     for member in sorted(group.members or (), key=lambda member: member.member_id):
         for role, assignment in ((CURRENT, member.assignment), (TARGET, member.target)):
             for entry in assignment.topics if assignment else ():
@@ -83,8 +83,8 @@ def assignments_rows(group: Group) -> Iterator[Row]:
 
 
 def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:
-    """The rows of ``describe``, each with what the client attached to its commit."""
-    attached: Mapping[tuple[str | None, int | None], str | None] = {
+    """Yield the rows of ``describe``, with the metadata of each commit."""
+    metadata: Mapping[tuple[str | None, int | None], str | None] = {
         (topic, commit.partition): commit.metadata
         for topic, commits in offsets.commits.topics.items()
         for commit in commits
@@ -96,7 +96,7 @@ def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:
             row.partition,
             row.current_offset,
             row.leader_epoch,
-            attached.get((row.topic, row.partition)),
+            metadata.get((row.topic, row.partition)),
             row.log_start_offset,
             row.log_end_offset,
             row.lag,
@@ -109,7 +109,7 @@ def offsets_rows(offsets: GroupOffsets) -> Iterator[Row]:
 
 
 def failure_rows(failures: Iterable[Failure]) -> list[Row]:
-    """Sorted, so that the same failures give the same rows. A missing ACL is named in the message."""
+    """Return the failures, sorted. The message names a missing ACL."""
     return [
         (each.scope.value, each.name or None, each.message, each.error, each.code, each.api, each.broker)
         for each in sorted(failures, key=Failure.sort_key)

@@ -1,8 +1,8 @@
-"""``kgroups-live``: the cluster as it is now, as a Spark data source, without a jar.
+"""``kgroups-live``: the current state of a cluster as a Spark data source, without a jar.
 
-The driver lists the groups once, and makes one input partition for each coordinator; each task asks its coordinator
-about its groups, and the leaders about the logs, and hands over Arrow batches. The list is made when Spark plans: a
-DataFrame that is collected again asks again, but about the same groups.
+The driver lists the groups once, and makes one input partition for each coordinator; each task queries its coordinator
+for its groups and the leaders for the logs, and returns Arrow batches. Groups are listed when Spark plans: a DataFrame
+that is collected again sends new queries for the same groups.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from kgroups.model.cluster import Node
 from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Failure
 
-from ..connection import carrying
+from ..connection import with_settings
 from ..tables import ddl
-from .answer import answer, list_groups
+from .answer import list_groups, read_rows
 from .options import LiveOptions, parse_options
 from .rows import batches
 
@@ -32,19 +32,19 @@ NAME = "kgroups-live"
 
 
 def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
-    """After it, ``spark.read.format("kgroups-live")`` works; with these settings, for their own servers."""
-    spark.dataSource.register(carrying(LiveSource, settings))
+    """Register the data source ``kgroups-live``, with settings for their own bootstrap servers."""
+    spark.dataSource.register(with_settings(LiveSource, settings))
 
 
 class LiveSource(DataSource):
-    """See :mod:`kgroups.pipeline.live.options` for the options."""
+    """The data source. Its options are described in :mod:`kgroups.pipeline.live.options`."""
 
-    carried: ClientSettings | None = None
-    """See :func:`kgroups.pipeline.connection.carrying`."""
+    embedded: ClientSettings | None = None
+    """Settings in the class, see :func:`kgroups.pipeline.connection.with_settings`."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._parsed = parse_options(options, self.carried)
+        self._parsed = parse_options(options, self.embedded)
 
     @classmethod
     def name(cls) -> str:
@@ -58,7 +58,7 @@ class LiveSource(DataSource):
 
 
 class Slice(InputPartition):
-    """What one task asks about: the groups of one coordinator. ``failures`` are the list's, told by one task."""
+    """The groups of one coordinator, for one task. ``failures`` of the list are in one slice only."""
 
     def __init__(self, coordinator: Node | None, listed: Iterable[ListedGroup], failures: Iterable[Failure]) -> None:
         super().__init__(None)
@@ -83,20 +83,23 @@ class LiveReader(DataSourceReader):
         self._options = options
 
     def partitions(self) -> list[Slice]:
-        """Lists the groups.
+        """List the groups.
 
-        :raises HistoryError: when a part could not be asked, and failures are neither wanted nor passed over.
+        :raises HistoryError: if the list is incomplete, unless the table is ``failures`` or ``failOnError`` is false.
         """
         outcome = list_groups(self._options)
         by_node: dict[Node, list[ListedGroup]] = {}
         for group in outcome.items:
             by_node.setdefault(group.coordinator, []).append(group)
-        # There is always one slice: for none Spark makes a partition of its own.
+        # At least one slice: for an empty list, Spark makes a partition of its own.
         slices = [Slice(node, by_node[node], ()) for node in sorted(by_node)] or [Slice(None, (), ())]
         slices[0].failures = outcome.failures
         return slices
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        """Arrow batches of the table that was asked for. Raises as :meth:`partitions`."""
-        rows = answer(self._options, partition.listed, failures=partition.failures)
+        """Yield Arrow batches of the table in the options.
+
+        :raises HistoryError: if rows are missing, unless the table is ``failures`` or ``failOnError`` is false.
+        """
+        rows = read_rows(self._options, partition.listed, failures=partition.failures)
         yield from batches(self._options.table, rows)

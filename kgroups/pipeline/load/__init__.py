@@ -1,1 +1,1 @@
-"""The store of history: folders of Parquet that any engine reads, and a manifest that says which of them are whole."""
+"""The store of history: directories of Parquet files that any engine can read, and a manifest of the complete ones."""

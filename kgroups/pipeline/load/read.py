@@ -1,4 +1,4 @@
-"""The store's tables as Spark sees them: only what the manifest says is whole."""
+"""The store's tables as Spark DataFrames: only the entries in the manifest."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from .store import Entry, Store
 
 
 def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
-    """All rows of a table; none, with its schema, where there are none yet."""
+    """Return all rows of a table; an empty DataFrame with its schema if there are none yet."""
     return _frame(spark, table, store.folders(table.name))
 
 
 def read_tables(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
-    """Every table of the store, by name."""
-    entries = store.entries()  # once for all: each is a file
+    """Return every table of the store, by name."""
+    entries = store.entries()  # read once: each entry is a file
     return {table.name: _frame(spark, table, _folders(store, table, entries)) for table in STORED}
 
 
 def read_entries(spark: SparkSession, store: Store, table: Table, entries: Iterable[Entry]) -> DataFrame | None:
-    """The rows that these entries have of a table; None where they have none."""
+    """Return the rows of a table in these entries; ``None`` if there are none."""
     folders = _folders(store, table, entries)
     return _frame(spark, table, folders) if folders else None
 
 
 def committed_partitions(spark: SparkSession, store: Store, entries: Iterable[Entry]) -> list[tuple[str, int]]:
-    """Every (topic, partition) that was committed on in these entries."""
+    """Return every (topic, partition) with a commit in these entries."""
     rows = _frame(spark, COMMITS, _folders(store, COMMITS, entries)).select("topic", "partition").distinct().collect()
     return [(row["topic"], row["partition"]) for row in rows if row["topic"] is not None]
 

@@ -1,16 +1,16 @@
-"""A store's layout, and the manifest that makes its batches appear and disappear as wholes. No Spark here.
+"""A store's layout, and the manifest that makes its entries appear and disappear atomically. Runs without Spark.
 
 ::
 
     STORE/
-      _kgroups.json                what the store is: format, schema version, cluster, topic
-      _manifest/batch-00000007.json   an entry: written last, so that what it names is whole
-      _checkpoint/                 Spark's: how far the log was read
-      commits/batch=00000007/…     Parquet of one table and one entry
+      _kgroups.json                format, schema version, cluster, topic
+      _manifest/batch-00000007.json   an entry: written last, when its tables are complete
+      _checkpoint/                 Spark's checkpoint: the offsets read so far
+      commits/batch=00000007/…     Parquet files of one table and one entry
 
-Rules: an entry's folders are immutable once its file is in the manifest; a batch that comes again after a crash, and
-is not in the manifest, overwrites what it had left of itself; an entry that replaces others hides them from the moment
-it is there. Folders that no entry names are remains of a crash, and nobody reads them.
+Rules: an entry's directories are immutable once its file is in the manifest; a batch that is repeated after a crash,
+and is not in the manifest, overwrites its remains; an entry that replaces others hides them as soon as it is in the
+manifest. Directories without an entry are remains of a crash, and are never read.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from kgroups.errors import HistoryError
 from ..tables import SCHEMA_VERSION, STORED
 
 FORMAT = 1
-"""Of the layout. :data:`kgroups.pipeline.tables.SCHEMA_VERSION` is that of the tables."""
+"""Version of the layout. :data:`kgroups.pipeline.tables.SCHEMA_VERSION` is the version of the tables."""
 
 IDENTITY = "_kgroups.json"
 MANIFEST = "_manifest"
 CHECKPOINT = "_checkpoint"
 COMPRESSION = "zstd"
-"""Of its Parquet: a third of what snappy, Spark's default, leaves of commits; and not slower."""
+"""Compression of the Parquet files: commits take a third of the space of snappy, Spark's default, in the same time."""
 BATCH = "batch-"
-"""How names of entries begin that a stream wrote."""
+"""Prefix of the names of entries that a stream wrote."""
 
 
 class Entry(NamedTuple):
-    """One whole piece of history: the tables that it has rows of, and the entries that it stands for."""
+    """One complete part of history: the tables that it has rows of, and the entries that it replaces."""
 
     name: str
     tables: tuple[str, ...]
     records: int = 0
-    """How many records of the log it holds."""
+    """Number of records of the log."""
     replaces: tuple[str, ...] = ()
     undecoded: int = 0
-    """How many of the records could not be decoded."""
+    """Number of records that could not be decoded."""
 
 
 class Identity(NamedTuple):
-    """What a store holds; fixed when it is made."""
+    """The origin of a store's history, and its format; fixed when the store is created."""
 
     cluster_id: str | None
     topic: str
@@ -63,27 +63,28 @@ class Identity(NamedTuple):
 
 
 class Store:
-    """A folder, on this machine or wherever Arrow reaches (``s3://``, ``hdfs://``, …)."""
+    """A directory, on this machine or on any file system of Arrow (``s3://``, ``hdfs://``, …)."""
 
     def __init__(self, location: str) -> None:
         self.location = location.rstrip("/") or "/"
-        self.shown = shown_location(self.location)
+        self.shown = redact_location(self.location)
         """The location for messages: a URI may hold the keys of an object store."""
         try:
             self._files, self._root = _filesystem(self.location)
         except (pa.ArrowInvalid, OSError) as error:
-            # Arrow's words repeat the URI, in parts and otherwise quoted.
+            # Arrow's message repeats parts of the URI, with other quoting.
             reason = type(error).__name__ if self.shown != self.location else error
             raise HistoryError(f"store {self.shown}: {reason}") from None
 
     def __repr__(self) -> str:
         return f"Store({self.shown})"
 
-    # What it is.
+    # Identity.
 
     def identity(self) -> Identity:
-        """
-        :raises HistoryError: when there is no store, or one that this version cannot read.
+        """Read the identity.
+
+        :raises HistoryError: if there is no store, or this version cannot read it.
         """
         data = self._read_json(IDENTITY)
         if data is None:
@@ -101,9 +102,9 @@ class Store:
         return found
 
     def create(self, identity: Identity) -> Identity:
-        """Makes the store, or finds it there already.
+        """Create the store, or return the identity of the existing one.
 
-        :raises HistoryError: when it holds another cluster's history, or the folder something else.
+        :raises HistoryError: if it has the history of another cluster, or the directory is not a store.
         """
         if self._read_json(IDENTITY) is None:
             if self._files.get_file_info(self._path(MANIFEST)).type != fs.FileType.NotFound:
@@ -123,31 +124,31 @@ class Store:
         return found
 
     def _make_root(self) -> None:
-        """A folder on this machine is for its owner: names of groups, clients and hosts are in it."""
+        """Create a local directory for its owner only: it will contain names of groups, clients, and hosts."""
         if isinstance(self._files, fs.LocalFileSystem):
             Path(self._root).mkdir(0o700, parents=True, exist_ok=True)
 
-    # What is in it.
+    # Contents.
 
     def entries(self) -> list[Entry]:
-        """Those that count, by name: without the ones that another one stands for.
+        """Return the current entries by name, without those that another entry replaces.
 
-        :raises HistoryError: when a file of the manifest cannot be read.
+        :raises HistoryError: if a file of the manifest cannot be read.
         """
         found = {entry.name: entry for entry in self._entries()}
         hidden = {name for entry in found.values() for name in entry.replaces}
         return [found[name] for name in sorted(found) if name not in hidden]
 
     def names(self) -> frozenset[str]:
-        """Those of all files of the manifest, none of them opened."""
+        """Return the names of all files of the manifest, without opening them."""
         found = self._files.get_file_info(fs.FileSelector(self._path(MANIFEST), allow_not_found=True))
         files = [info.base_name for info in found]
         return frozenset(name.removesuffix(".json") for name in files if name.endswith(".json"))
 
     def entry(self, name: str) -> Entry | None:
-        """That one; None when it was replaced and forgotten meanwhile.
+        """Return an entry; ``None`` if it was replaced and deleted meanwhile.
 
-        :raises HistoryError: when its file cannot be read.
+        :raises HistoryError: if its file cannot be read.
         """
         data = self._read_json(f"{MANIFEST}/{name}.json")
         if data is None:
@@ -165,61 +166,63 @@ class Store:
 
     @property
     def records(self) -> int:
-        """How many records of the log it holds."""
+        """The number of records of the log."""
         return sum(entry.records for entry in self.entries())
 
     def holds(self, name: str) -> bool:
-        """Whether that entry is there, or another one stands for it: it must not be written again. What is read a
-        second time may be less, for the log is compacted."""
+        """Return whether the store has that entry, or one that replaces it.
+
+        It must not be written again: a second read may return fewer records, because the log is compacted.
+        """
         return name in self.names() or any(name in entry.replaces for entry in self._entries())
 
     def folders(self, table: str) -> list[str]:
-        """Where the rows of a table are; none when there are none."""
+        """Return the directories with the rows of a table."""
         return [self.folder(table, entry.name) for entry in self.entries() if table in entry.tables]
 
     def folder(self, table: str, entry: str) -> str:
-        """Where one entry keeps its rows of a table. Its name makes ``batch`` a column for some engines."""
-        return f"{self.location}/{self._place(table, entry)}"
+        """Return the directory with one entry's rows of a table. Some engines read ``batch`` in it as a column."""
+        return f"{self.location}/{self._folder_name(table, entry)}"
 
     @property
     def checkpoint(self) -> str:
         return f"{self.location}/{CHECKPOINT}"
 
     def has_checkpoint(self) -> bool:
-        """Whether a stream has begun to read into this store."""
+        """Return whether a stream was started for this store."""
         return bool(self._files.get_file_info(self._path(f"{CHECKPOINT}/metadata")).type == fs.FileType.File)
 
-    # How it changes.
+    # Changes.
 
     def put(self, table: str, entry: str, rows: pa.RecordBatch | pa.Table) -> int:
-        """Writes the rows of one table of an entry that is not in the manifest yet; gives their number."""
-        whole = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
-        folder = self._path(self._place(table, entry))
+        """Write the rows of one table of an entry that is not in the manifest yet; return their number."""
+        content = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
+        folder = self._path(self._folder_name(table, entry))
         self._files.create_dir(folder, recursive=True)
         path = f"{folder}/part-00000.parquet"
-        pq.write_table(whole, path, filesystem=self._files, coerce_timestamps="us", compression=COMPRESSION)
-        return int(whole.num_rows)
+        pq.write_table(content, path, filesystem=self._files, coerce_timestamps="us", compression=COMPRESSION)
+        return int(content.num_rows)
 
     def commit(self, entry: Entry) -> None:
-        """The entry counts from now on."""
+        """Add the entry to the manifest: from now on it is read."""
         self._write_json(f"{MANIFEST}/{entry.name}.json", entry._asdict())
 
-    def forget(self, entry: Entry) -> None:
-        """Deletes what an entry stands for: first from the manifest, then from the disk."""
+    def delete_replaced(self, entry: Entry) -> None:
+        """Delete the entries that an entry replaces: first from the manifest, then their files."""
         for name in entry.replaces:
             self._delete_file(f"{MANIFEST}/{name}.json")
             for table in STORED:
-                folder = self._path(self._place(table.name, name))
+                folder = self._path(self._folder_name(table.name, name))
                 if self._files.get_file_info(folder).type == fs.FileType.Directory:
                     self._files.delete_dir(folder)
 
-    # Inside.
+    # Internal.
 
     def _entries(self) -> Iterator[Entry]:
         return filter(None, map(self.entry, self.names()))
 
     @staticmethod
-    def _place(table: str, entry: str) -> str:
+    def _folder_name(table: str, entry: str) -> str:
         return f"{table}/batch={entry.removeprefix(BATCH)}"
 
     def _path(self, name: str) -> str:
@@ -240,23 +243,23 @@ class Store:
         return data
 
     def _write_json(self, name: str, data: Mapping[str, Any]) -> None:
-        """Whole or not at all: a reader never sees half a file."""
-        fresh = self._path(f"{name}.new")
-        with self._files.open_output_stream(fresh) as stream:
+        """Write a file atomically: a reader never sees a part of it."""
+        temporary = self._path(f"{name}.new")
+        with self._files.open_output_stream(temporary) as stream:
             stream.write(json.dumps(data).encode() + b"\n")
-        self._files.move(fresh, self._path(name))
+        self._files.move(temporary, self._path(name))
 
     def _delete_file(self, name: str) -> None:
         if self._files.get_file_info(self._path(name)).type == fs.FileType.File:
             self._files.delete_file(self._path(name))
 
 
-def shown_location(location: str) -> str:
-    """A store's location without the user, the password and the options that a URI may hold."""
+def redact_location(location: str) -> str:
+    """Return a store's location without the user, password, and options that a URI may contain."""
     scheme, separator, rest = location.partition("://")
     if not separator:
         return location
-    user, _, place = rest.partition("?")[0].rpartition("@")  # a key may have slashes in it
+    user, _, place = rest.partition("?")[0].rpartition("@")  # a key may contain slashes
     return f"{scheme}://{'****@' if user else ''}{place}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from kgroups.pipeline.jobs.collect import STARTS, _run
+from kgroups.pipeline.jobs.collect import STARTS, _run_stream
 
 LATE = (
     "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: Job aborted due to stage failure: "
@@ -38,7 +38,7 @@ def starter(*queries: Query) -> Callable[[], Query]:
 def test_stream_restarts_after_late_python_worker() -> None:
     notices: list[str] = []
     first, second = Query(LATE), Query()
-    assert _run(starter(first, second), None, None, notices.append) is second
+    assert _run_stream(starter(first, second), None, None, notices.append) is second
     assert first.stopped and second.stopped
     assert notices == ["Spark: a Python worker did not connect within 10 s; restarting (attempt 2 of 3)"]
 
@@ -52,7 +52,7 @@ def test_stream_restarts_if_start_fails_with_late_python_worker() -> None:
         return query
 
     notices: list[str] = []
-    assert _run(start, None, None, notices.append) is query
+    assert _run_stream(start, None, None, notices.append) is query
     assert len(notices) == 1
 
 
@@ -60,7 +60,7 @@ def test_stream_fails_after_last_restart() -> None:
     notices: list[str] = []
     queries = [Query(LATE) for _ in range(STARTS)]
     with pytest.raises(StreamingQueryException, match="failed to connect back"):
-        _run(starter(*queries), None, None, notices.append)
+        _run_stream(starter(*queries), None, None, notices.append)
     assert all(query.stopped for query in queries)
     assert len(notices) == STARTS - 1
 
@@ -68,5 +68,5 @@ def test_stream_fails_after_last_restart() -> None:
 def test_stream_does_not_restart_after_another_failure() -> None:
     notices: list[str] = []
     with pytest.raises(StreamingQueryException, match="disk"):
-        _run(starter(Query("no space left on disk"), Query()), None, None, notices.append)
+        _run_stream(starter(Query("no space left on disk"), Query()), None, None, notices.append)
     assert notices == []

@@ -13,7 +13,7 @@ from kgroups.config.secret import Secret
 from kgroups.config.security import Password, Sasl, Security, Tls
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import ConfigError, UsageError
-from kgroups.pipeline.connection import carrying, connection
+from kgroups.pipeline.connection import resolve_settings, with_settings
 from kgroups.pipeline.extract.source import OffsetsSource
 from kgroups.pipeline.live.source import LiveSource
 
@@ -27,7 +27,7 @@ OPTIONS = {"bootstrap.servers": "h:1,i:2"}
 
 @pytest.mark.parametrize("source", [OffsetsSource, LiveSource])
 def test_settings_are_pickled_with_the_source(source: Any) -> None:
-    packed = cloudpickle.dumps(carrying(source, SECURED))
+    packed = cloudpickle.dumps(with_settings(source, SECURED))
     arrived = pickle.loads(packed)
     assert arrived is not source
     assert arrived.name() == source.name()
@@ -40,13 +40,13 @@ def test_settings_are_pickled_with_the_source(source: Any) -> None:
 
 
 def test_settings_apply_only_to_their_own_servers() -> None:
-    assert connection("s", OPTIONS, SECURED) is SECURED
-    assert connection("s", {"bootstrap.servers": "elsewhere:1"}, SECURED).security is None
+    assert resolve_settings("s", OPTIONS, SECURED) is SECURED
+    assert resolve_settings("s", {"bootstrap.servers": "elsewhere:1"}, SECURED).security is None
 
 
 def test_source_without_security_is_unchanged() -> None:
-    assert carrying(OffsetsSource, None) is OffsetsSource
-    assert carrying(OffsetsSource, ClientSettings((("h", 1),))) is OffsetsSource
+    assert with_settings(OffsetsSource, None) is OffsetsSource
+    assert with_settings(OffsetsSource, ClientSettings((("h", 1),))) is OffsetsSource
 
 
 def test_source_reads_config_file_on_the_driver(tmp_path: Path) -> None:
@@ -70,12 +70,12 @@ def test_source_without_servers_is_a_usage_error() -> None:
 
 def test_servers_are_compared_after_parsing() -> None:
     settings = ClientSettings((("a", 1), ("b", 9092)), security=Security(Tls()))
-    assert connection("x", {"bootstrap.servers": " a:1, b,"}, settings) is settings
-    assert connection("x", {"bootstrap.servers": "c:1"}, settings).security is None
+    assert resolve_settings("x", {"bootstrap.servers": " a:1, b,"}, settings) is settings
+    assert resolve_settings("x", {"bootstrap.servers": "c:1"}, settings).security is None
 
 
 def test_disabled_host_name_check_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "client.properties"
     path.write_text("security.protocol=SSL\nssl.endpoint.identification.algorithm=\n")
-    connection("x", {"bootstrap.servers": "a:1", "command.config": str(path)}, None)
+    resolve_settings("x", {"bootstrap.servers": "a:1", "command.config": str(path)}, None)
     assert "a certificate for any host is accepted" in caplog.text

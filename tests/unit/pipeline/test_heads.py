@@ -42,11 +42,11 @@ def test_samples_that_cannot_be_written_are_kept(store: Store, monkeypatch: pyte
     sampler.watch([("t", 0), ("t", 1)])
     with monkeypatch.context() as patch:
         patch.setattr(Store, "put", lambda *_: (_ for _ in ()).throw(OSError("no space left on device")))
-        sampler._take()
+        sampler._take_sample()
         sampler._flush()
     assert told == ["log ends are not written: no space left on device"]
     assert rows(store) == 0
-    sampler._take()
+    sampler._take_sample()
     sampler._flush()
     assert rows(store) == 4
 

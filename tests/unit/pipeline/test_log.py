@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError, KgroupsError
 from kgroups.model.placement import OFFSETS_TOPIC
-from kgroups.pipeline.extract.log import refuse
+from kgroups.pipeline.extract.log import raise_error
 
 SETTINGS = ClientSettings((("b", 1),), timeout=5)
 
@@ -28,4 +28,4 @@ SETTINGS = ClientSettings((("b", 1),), timeout=5)
 )
 def test_librdkafka_errors_are_translated(code: int, kind: type[KgroupsError], words: str) -> None:
     with pytest.raises(kind, match=words):
-        refuse(KafkaError(code, "as it says"), OFFSETS_TOPIC, SETTINGS)
+        raise_error(KafkaError(code, "as it says"), OFFSETS_TOPIC, SETTINGS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.pipeline.extract.ranges import Range, between, limited, pack
+from kgroups.pipeline.extract.ranges import Range, advance, between, pack
 
 POSITIONS = st.dictionaries(st.integers(0, 60), st.integers(0, 1_000), max_size=12)
 
@@ -45,7 +45,7 @@ def test_limited_step_respects_its_maximum_and_advances(
     starts: dict[int, int], more: dict[int, int], most: int
 ) -> None:
     stops = {partition: starts.get(partition, 0) + step for partition, step in more.items()}
-    reached = limited(starts, stops, most)
+    reached = advance(starts, stops, most)
     steps = {partition: reached[partition] - starts.get(partition, 0) for partition in stops}
     assert all(0 <= step <= more[partition] for partition, step in steps.items())
     total, advanced = sum(more.values()), sum(steps.values())
@@ -57,7 +57,7 @@ def test_limited_step_respects_its_maximum_and_advances(
 def test_limited_steps_reach_the_end(spans: dict[int, int], most: int) -> None:
     at = dict.fromkeys(spans, 0)
     for _ in range(sum(spans.values()) + 1):
-        at = limited(at, spans, most)
+        at = advance(at, spans, most)
         if at == spans:
             return
     raise AssertionError(f"{at} after as many steps as there are offsets")

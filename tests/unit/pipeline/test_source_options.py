@@ -13,9 +13,9 @@ SERVERS = {"bootstrap.servers": "localhost:9092"}
 
 def test_source_options_have_defaults() -> None:
     options = parse_options(SERVERS)
-    assert (options.table, options.start, options.stop, options.most) == (DECODED, "earliest", "latest", None)
+    assert (options.table, options.start, options.stop, options.max_records) == (DECODED, "earliest", "latest", None)
     assert options.topic == "__consumer_offsets"
-    assert options.lots >= 1
+    assert options.splits >= 1
     assert options.settings.timeout == 30
 
 
@@ -34,7 +34,7 @@ def test_source_options_are_all_parsed() -> None:
     )
     assert options.table is COMMITS
     assert (options.start, options.stop) == ({0: 17, 3: 0}, 1769860800000)
-    assert (options.lots, options.most, options.settings.timeout, options.ranges) == (7, 500, 5, True)
+    assert (options.splits, options.max_records, options.settings.timeout, options.ranges) == (7, 500, 5, True)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_archive_is_made_by_the_first_and_used_when_complete(tmp_path: Path) -> 
 
 def test_archive_that_was_never_completed_is_started_again(tmp_path: Path) -> None:
     made = archive_of(java_options(tmp_path, short=True))
-    age(made, startup.FORGOTTEN + 1)
+    age(made, startup.ABANDONED + 1)
     assert archive_of(java_options(tmp_path, short=True)) == made
 
 

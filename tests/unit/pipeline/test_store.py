@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.store import Entry, Identity, Store, shown_location
+from kgroups.pipeline.load.store import Entry, Identity, Store, redact_location
 from kgroups.pipeline.tables import HEADS, arrow_schema
 
 IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00")
@@ -66,7 +66,7 @@ def test_entry_hides_and_then_removes_replaced_entries(store: Store) -> None:
     store.put(HEADS.name, merged.name, heads(1, 2))
     store.commit(merged)
     assert ends_in(store) == [1, 2, 3]
-    store.forget(merged)
+    store.delete_replaced(merged)
     assert ends_in(store) == [1, 2, 3]
     assert store.holds("batch-00000000")
     assert store.holds("batch-00000002")
@@ -145,8 +145,8 @@ def test_store_at_unknown_file_system_is_an_error() -> None:
         ("s3://bucket/path?secret_key=SECRET", "s3://bucket/path"),
     ],
 )
-def test_shown_location_masks_keys(location: str, shown: str) -> None:
-    assert shown_location(location) == shown
+def test_redact_location_masks_keys(location: str, shown: str) -> None:
+    assert redact_location(location) == shown
 
 
 @pytest.mark.parametrize(
