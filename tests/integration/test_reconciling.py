@@ -83,7 +83,7 @@ def test_reconciling_group_is_explained(reconciling_group: Sandbox) -> None:
     (item,) = run_here("explain", GROUP, "-o", "json", bootstrap=reconciling_group.bootstrap).items
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert found["reconciling"]["severity"] == "warning" and len(found["reconciling"]["subjects"]) == 2
-    assert "on its way to another assignment (Reconciling)" in found["state"]["text"]
+    assert "changing to a new assignment (Reconciling)" in found["state"]["text"]
 
 
 def test_deep_matches_the_records_of_the_log(reconciling_group: Sandbox) -> None:

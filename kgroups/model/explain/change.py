@@ -49,7 +49,7 @@ def parse_change(text: str) -> Change:
         return Change(text, kind, rest)
     if kind == "assignor":
         raise InvalidChange(
-            f"there is no assignor {rest!r}; there are {', '.join(dict.fromkeys((*OF_CLIENTS, *OF_BROKERS)))}"
+            f"unknown assignor {rest!r}; use one of {', '.join(dict.fromkeys((*OF_CLIENTS, *OF_BROKERS)))}"
         )
     topic, colon, count = rest.rpartition(":")
     if kind == "partitions" and colon and topic and (amount := _number(count)):
@@ -85,7 +85,7 @@ def apply(group: SimulatedGroup, changes: Sequence[Change]) -> SimulatedGroup:
 def _members(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     count = len(group.members) + change.amount if change.relative else change.amount
     if not 1 <= count <= MOST_MEMBERS:
-        raise InvalidChange(f"{change.text}: that makes {count:,} members; 1 to {MOST_MEMBERS:,} can be worked out")
+        raise InvalidChange(f"{change.text}: results in {count:,} members; supported are 1 to {MOST_MEMBERS:,}")
     ordered = static_first(group.members)
     if count <= len(ordered):
         return group._replace(members=_in_order(group, ordered[:count]), left=(*group.left, *ordered[count:]))
@@ -107,12 +107,12 @@ def _member(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     if not leaving:
         matching = [member for member in group.members if member.member_id.startswith(change.name)]
         if len(matching) > 1:
-            raise InvalidChange(f"{change.text}: the ids of {len(matching):,} members begin so")
+            raise InvalidChange(f"{change.text}: matches the IDs of {len(matching):,} members")
         leaving = matching
     if not leaving:
         raise InvalidChange(f"{change.text}: the group has no such member")
     if len(group.members) == 1:
-        raise InvalidChange(f"{change.text}: it is the last member")
+        raise InvalidChange(f"{change.text}: the group has no other member")
     kept = [member for member in group.members if member not in leaving]
     return group._replace(members=tuple(kept), left=(*group.left, *leaving))
 
@@ -124,14 +124,14 @@ def _assignor(group: SimulatedGroup, change: Change) -> SimulatedGroup:
 def _partitions(group: SimulatedGroup, change: Change) -> SimulatedGroup:
     topic = group.topics.get(change.name)
     if topic is None or not any(change.name in member.topics for member in group.members):
-        raise InvalidChange(f"{change.text}: no member asks for a topic {change.name!r} that exists")
+        raise InvalidChange(f"{change.text}: no member subscribes to an existing topic {change.name!r}")
     count = topic.partitions + change.amount if change.relative else change.amount
     if count < topic.partitions:
-        raise InvalidChange(f"{change.text}: it has {topic.partitions:,}, and partitions cannot be taken from a topic")
+        raise InvalidChange(f"{change.text}: the topic has {topic.partitions:,} partitions; they cannot be removed")
     others = sum(each.partitions for name, each in group.topics.items() if name != change.name)
     if others + count > MOST_PARTITIONS:
         raise InvalidChange(
-            f"{change.text}: that makes {others + count:,} partitions; up to {MOST_PARTITIONS:,} are worked out"
+            f"{change.text}: results in {others + count:,} partitions; supported are at most {MOST_PARTITIONS:,}"
         )
     return group._replace(topics={**group.topics, change.name: topic._replace(partitions=count)})
 

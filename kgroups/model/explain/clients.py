@@ -13,10 +13,10 @@ from .facts import GroupFacts, subscribed_topics
 from .findings import Finding, warning
 
 VERSIONS = {
-    0: "the first",
-    1: "with the partitions that it owns (KIP-429)",
-    2: "with the generation (KIP-792)",
-    3: "with the rack (KIP-881)",
+    0: "the first version",
+    1: "with owned partitions (KIP-429)",
+    2: "with generation (KIP-792)",
+    3: "with rack (KIP-881)",
 }
 """The additions of each version of the consumer subscription."""
 
@@ -38,8 +38,8 @@ def _subscriptions(facts: GroupFacts) -> Iterator[Finding]:
         return
     yield warning(
         "subscriptions-differ",
-        f"members ask for different topics, in {count(len(by_text), 'way')}: {_shares(by_text)}; if that is not meant, "
-        "a rolling deployment is under way or two applications share the name",
+        f"members have {len(by_text):,} different subscriptions: {_shares(by_text)}; unless this is intended, a "
+        "rolling deployment is in progress or two applications use the same group name",
         _minority(by_text),
     )
 
@@ -53,8 +53,8 @@ def _versions(facts: GroupFacts) -> Iterator[Finding]:
     if len(by_text) > 1:
         yield warning(
             "clients-differ",
-            f"members write subscriptions of {len(by_text)} versions: {_shares(by_text)}: clients of different makes "
-            "or ages, maybe an upgrade under way",
+            f"members use {len(by_text)} versions of the subscription format: {_shares(by_text)}: the clients are "
+            "different libraries or versions; an upgrade may be in progress",
             _minority(by_text),
         )
 
@@ -64,8 +64,8 @@ def _user_data(facts: GroupFacts) -> Iterator[Finding]:
     if opaque:
         yield warning(
             "user-data",
-            f"the assignor's user data of {count(len(opaque), 'member')} cannot be read ({some(opaque)}): an "
-            "assignor that is not Kafka's own, or another client's",
+            f"the assignor's user data of {count(len(opaque), 'member')} cannot be decoded ({some(opaque)}): the "
+            "assignor is a custom one, or part of another client library",
             opaque,
         )
     ages: dict[str, list[str]] = defaultdict(list)
@@ -75,8 +75,8 @@ def _user_data(facts: GroupFacts) -> Iterator[Finding]:
     if len(ages) > 1:
         yield warning(
             "clients-differ",
-            f"instances of Kafka Streams know protocols of up to {len(ages)} different versions: {_shares(ages)}: an "
-            "upgrade of Streams is under way",
+            f"Kafka Streams instances support {len(ages)} different protocol versions: {_shares(ages)}: an upgrade of "
+            "Kafka Streams is in progress",
             _minority(ages),
         )
 

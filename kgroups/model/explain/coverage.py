@@ -19,7 +19,7 @@ from .participants import assignor_of, current, participants_of, run_to_fixed_po
 def find(facts: GroupFacts) -> Iterator[Finding]:
     if facts.recreated:
         names = _names(sorted(facts.recreated))
-        text = f"the commits on {count(len(names), 'partition')} are of a deleted topic: {some(names)}: {RECREATED}"
+        text = f"committed offsets of {count(len(names), 'partition')} are invalid: {some(names)}: {RECREATED}"
         yield problem("recreated-topics", text, names)
     if not facts.of_consumers or not facts.has_subscriptions:
         return
@@ -44,7 +44,7 @@ def _undecoded(facts: GroupFacts, opaque: list[Member]) -> Finding:
     return warning(
         "undecoded-assignments",
         f"the assignment of {len(names):,} of {count(len(facts.members), 'member')} cannot be decoded "
-        f"({some(names)}: {reason}): which partitions have a member is unknown",
+        f"({some(names)}: {reason}): unassigned partitions are unknown",
         names,
     )
 
@@ -56,11 +56,12 @@ def _numbers(facts: GroupFacts, topic: str) -> range:
 def _missing_topics(facts: GroupFacts, subscribed: set[str]) -> Iterator[Finding]:
     missing = sorted(subscribed & facts.missing)
     if missing:
-        text = f"members ask for {_topics(missing)} that {_do(missing)} not exist: {some(missing)}"
+        text = f"members subscribe to {_topics(missing)} that {_do(missing)} not exist: {some(missing)}"
         yield warning("missing-topics", text, missing)
     undescribed = sorted(subscribed & facts.undescribed)
     if undescribed:
-        yield warning("untold-topics", f"nothing is known of {_topics(undescribed)}: {some(undescribed)}", undescribed)
+        text = f"{_topics(undescribed)} could not be described: {some(undescribed)}"
+        yield warning("untold-topics", text, undescribed)
 
 
 def _do(names: list[str]) -> str:
@@ -80,7 +81,7 @@ def _claimed_twice(facts: GroupFacts, claims: Counter[TopicPartition]) -> Iterat
     if twice:
         yield problem(
             "claimed-twice",
-            f"two members at once hold {count(len(twice), 'partition')}: {some(twice)}: what is in it is read twice",
+            f"{count(len(twice), 'partition')} assigned to more than one member: {some(twice)}: records are read twice",
             twice,
         )
 
@@ -96,8 +97,8 @@ def _claimed_but_gone(facts: GroupFacts, claims: Counter[TopicPartition]) -> Ite
     if gone:
         yield problem(
             "held-but-gone",
-            f"members hold {count(len(gone), 'partition')} that {_do(gone)} not exist: {some(gone)}: the topic was "
-            "deleted, or created again with fewer",
+            f"{count(len(gone), 'partition')} assigned to members {_do(gone)} not exist: {some(gone)}: the topic was "
+            "deleted, or recreated with fewer partitions",
             gone,
         )
 
@@ -110,13 +111,13 @@ def _without_member(
         return
     names, text = (
         _names(unassigned),
-        f"{count(len(unassigned), 'partition')} without a member: {some(_names(unassigned))}",
+        f"{count(len(unassigned), 'partition')} not assigned to any member: {some(_names(unassigned))}",
     )
     targets = {pair for member in facts.members if member.target for pair in member.target.pairs()}
     if all(pair in targets for pair in unassigned) or facts.group.state in GroupState.REBALANCING:
-        yield warning("without-member", f"{text}: on the way to one", names)
+        yield warning("without-member", f"{text}: a rebalance is in progress", names)
     else:
-        why = "a topic that has grown, and that the members' next metadata refresh will show; or an assignor's mistake"
+        why = "partitions were added to the topic, and the members' metadata is older; or the assignor has a bug"
         yield problem("without-member", f"{text}: {why}", names)
 
 
@@ -129,14 +130,14 @@ def _idle(facts: GroupFacts, partitions: int) -> Iterator[Finding]:
     ]
     if not idle:
         return
-    verb = "holds" if len(idle) == 1 else "hold"
-    text = f"{len(idle):,} of {count(len(facts.members), 'member')} {verb} nothing ({some(idle)})"
+    verb = "has" if len(idle) == 1 else "have"
+    text = f"{len(idle):,} of {count(len(facts.members), 'member')} {verb} no partitions ({some(idle)})"
     if len(facts.members) > partitions:
-        why = f"of {count(partitions, 'partition')}, each goes to one member only"
+        why = f"there are fewer partitions than members ({partitions:,}), and each goes to one member only"
     elif facts.group.protocol == "range":
-        why = "range hands out each topic by itself, and none has as many partitions as members"
+        why = "range assigns each topic separately, and no topic has as many partitions as the group has members"
     else:
-        why = "others hold what they could"
+        why = "all partitions of their topics are assigned to other members"
     yield warning("idle-members", f"{text}: {why}", idle)
 
 
@@ -159,12 +160,12 @@ def _as_the_assignor_gives(facts: GroupFacts) -> Iterator[Finding]:
         sizes = sorted(map(len, now.values()))
         yield info(
             "as-assigned",
-            f"this is what {name} gives these members: run again offline, it moves nothing ({_spread(sizes)})",
+            f"the assignment equals the result of running {name} again locally ({_spread(sizes)})",
         )
     else:
         yield warning(
             "would-move",
-            f"{name}, run again offline, gives {count(len(moved), 'partition')} to others than have them now "
+            f"running {name} again locally assigns {count(len(moved), 'partition')} to other members than now "
             f"({some(_names(moved))}): the next rebalance may move them",
             _names(moved),
         )

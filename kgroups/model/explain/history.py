@@ -20,7 +20,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     if log.generation is not None:
         parts.append(f"its generation is {log.generation:,}")
     if log.state_since is not None:
-        parts.append(f"it is {group.state} since {moment_text(log.state_since)}")
+        parts.append(f"its state is {group.state} since {moment_text(log.state_since)}")
     if log.rebalanced is not None and facts.members:
         parts.append(f"its assignment was last written at {moment_text(log.rebalanced)}")
     if parts:
@@ -38,10 +38,10 @@ def _timeouts(facts: GroupFacts) -> Iterator[Finding]:
         (text,) = by_text
         yield info(
             "timeouts",
-            f"time-outs are {text}: a member that dies keeps its partitions for that time, and a rebalance waits that "
-            "long for members to rejoin",
+            f"timeouts are {text}: a failed member keeps its partitions until its session times out; a rebalance waits "
+            "for members to rejoin until the rebalance timeout",
         )
     elif by_text:
         ordered = sorted(by_text, key=lambda text: (-len(by_text[text]), text))
         shares = some([f"{count(len(by_text[text]), 'member')}: {text}" for text in ordered])
-        yield warning("timeouts", f"members have different time-outs; a rebalance waits for the longest: {shares}")
+        yield warning("timeouts", f"members have different timeouts; a rebalance waits for the longest: {shares}")

@@ -25,14 +25,14 @@ def _static(facts: GroupFacts) -> Iterator[Finding]:
         whole = "its only member is" if len(static) == 1 else f"all {len(static):,} members are"
         yield info(
             "static-members",
-            f"{whole} static: one that restarts within its session timeout comes back "
-            "to what it had, and moves nothing",
+            f"{whole} static: a member that restarts within its session timeout gets its partitions back without a "
+            "rebalance",
         )
     else:
         yield warning(
             "static-members",
             f"{_of(len(static), facts, 'is', 'are')} static ({some(static)}); each restart of "
-            "one of the others is a rebalance",
+            "another member causes a rebalance",
             static,
         )
 
@@ -48,8 +48,8 @@ def _upgrade(facts: GroupFacts) -> Iterator[Finding]:
     if classic:
         yield warning(
             "upgrade-under-way",
-            f"{_of(len(classic), facts, 'still speaks', 'still speak')} the classic protocol: an upgrade "
-            f"to KIP-848, or its way back, is under way ({some(classic)})",
+            f"{_of(len(classic), facts, 'still uses', 'still use')} the classic protocol: an upgrade "
+            f"to KIP-848, or a downgrade, is in progress ({some(classic)})",
             classic,
         )
 
@@ -65,8 +65,8 @@ def _reconciling(facts: GroupFacts) -> Iterator[Finding]:
     if late:
         yield warning(
             "reconciling",
-            f"{_of(len(late), facts, 'does', 'do')} not yet hold the target assignment "
-            f"({some(late)}): partitions are being given up, or waited for; the group is at epoch "
+            f"{_of(len(late), facts, 'does', 'do')} not yet have the target assignment "
+            f"({some(late)}): revocation or assignment of partitions is in progress; the group epoch is "
             f"{group.group_epoch}",
             late,
         )
@@ -77,5 +77,5 @@ def _racks(facts: GroupFacts) -> Iterator[Finding]:
     if racks:
         yield info(
             "racks",
-            f"members name {count(len(racks), 'rack')} ({some(sorted(racks))}); racks are ignored here",
+            f"members report {count(len(racks), 'rack')} ({some(sorted(racks))}); explain ignores racks",
         )

@@ -12,7 +12,7 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
     if facts.outsiders:
         yield warning(
             "not-stopped",
-            "it has no members, but a client that is not a member commits for it, such as a consumer that uses "
-            f"assign(), or Flink: {facts.outsiders}; the group is in use, and a reset of its offsets would be "
-            "overwritten",
+            "it has no members, but a client that is not a member commits offsets for it, such as a consumer that uses "
+            f"assign(), or Flink: {facts.outsiders}; the group is in use, and that client would overwrite a reset of "
+            "its offsets",
         )

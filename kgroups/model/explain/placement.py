@@ -26,11 +26,11 @@ def _coordinator(facts: GroupFacts) -> Finding:
         return info("coordinator", where)
     kept = f"partition {placement.partition} of {placement.partitions} of __consumer_offsets"
     if placement.leader is None or placement.leader == node.id:
-        return info("coordinator", f"{where}: it leads {kept}, where the hash of the group's name leads to")
+        return info("coordinator", f"{where}: the leader of {kept}, which the hash of the group's name selects")
     return warning(
         "coordinator",
-        f"{where}; but {kept}, where the hash of the group's name leads to, is led by broker {placement.leader} now: "
-        "the group is moving there",
+        f"{where}; but the leader of {kept}, which the hash of the group's name selects, is now broker "
+        f"{placement.leader}: the group is moving there",
     )
 
 
@@ -39,16 +39,18 @@ def _state(facts: GroupFacts) -> Iterator[Finding]:
     if group.members is None:
         yield info("state", f"it is a {group.type} group in state {group.state}; its members are not described")
     elif not group.members:
-        yield info("state", f"it has no members, its state is {group.state}: what it has committed is all there is")
+        yield info("state", f"it has no members, only committed offsets; its state is {group.state}")
     elif group.state in GroupState.REBALANCING and not facts.is_modern:
         yield warning(
             "state",
-            f"it is rebalancing ({group.state}): brokers report subscriptions and assignments after that",
+            f"it is rebalancing ({group.state}): brokers report subscriptions and assignments after the rebalance",
         )
     elif group.state in GroupState.REBALANCING:
-        yield warning("state", f"it is on its way to another assignment ({group.state})")
+        yield warning("state", f"it is changing to a new assignment ({group.state})")
     elif group.state == GroupState.NOT_READY:
-        yield problem("state", "it is NotReady: its topology lacks something, most often a source topic")
+        yield problem(
+            "state", "its state is NotReady: its topology is incomplete; most often a source topic is missing"
+        )
 
 
 def _protocol(facts: GroupFacts) -> Iterator[Finding]:
@@ -56,40 +58,40 @@ def _protocol(facts: GroupFacts) -> Iterator[Finding]:
     if group.type == GroupType.CONSUMER:
         yield info(
             "protocol",
-            f"the broker assigns, by '{group.protocol}': the assignor that most members ask for, or else the first of "
-            "group.consumer.assignors; no API reports the members' preferences",
+            f"the broker assigns partitions with '{group.protocol}': the assignor that most members request, otherwise "
+            "the first of group.consumer.assignors; no API reports what members request",
         )
     elif group.type == GroupType.SHARE:
         yield info(
             "protocol",
-            f"the broker assigns{_by(group.protocol)}: several members may have a partition, and share its records",
+            f"the broker assigns partitions{_by(group.protocol)}: several members can share the records of a partition",
         )
     elif group.type == GroupType.STREAMS:
         yield info(
             "protocol",
-            f"the broker assigns{_by(group.protocol)}: tasks, each a subtopology on one partition of its topics; "
-            "describe --topology has them",
+            f"the broker assigns tasks{_by(group.protocol)}: a task is a subtopology on one partition of its topics; "
+            "describe --topology shows the subtopologies",
         )
     elif group.type == GroupType.CLASSIC or group.type is None:
         if group.protocol:
             yield info(
                 "protocol",
-                f"the protocol in force is '{group.protocol}': "
-                + ("its only member offers it" if count == 1 else f"all {count:,} members offer it")
-                + ", and of those that all offer it got the most votes; no API reports the others and their "
-                "votes",
+                f"the assignor is '{group.protocol}': "
+                + ("its only member supports it" if count == 1 else f"all {count:,} members support it")
+                + ", and it got the most votes; no API reports other candidates and their votes",
             )
         elif group.state == GroupState.COMPLETING_REBALANCE:
             yield info(
                 "protocol",
-                "all have joined, and a protocol is chosen; brokers report which one after the leader has assigned",
+                "all members have joined, and an assignor is chosen; brokers report it after the leader has assigned "
+                "the partitions",
             )
         else:
-            yield info("protocol", "no protocol is chosen yet: that is done when all members have joined")
+            yield info("protocol", "no assignor is chosen yet: it is chosen when all members have joined")
 
 
 def _by(assignor: str) -> str:
-    return f", by '{assignor}'" if assignor else ""
+    return f" with '{assignor}'" if assignor else ""
 
 
 def _leader(facts: GroupFacts) -> Iterator[Finding]:
@@ -103,7 +105,7 @@ def _leader(facts: GroupFacts) -> Iterator[Finding]:
             [facts.log.leader],
         )
     elif url:
-        yield info("leader", f"its members say that {url} leads")
+        yield info("leader", f"its members report {url} as leader")
     else:
         yield info(
             "leader",

@@ -32,7 +32,9 @@ def _leader(assignment: RegistryAssignment, members: int) -> Finding:
     """Return the leader. Without an eligible member, Confluent's reports none, Karapace one that is not eligible."""
     leader = assignment.identity
     if leader is None or leader.eligible is False:
-        text = f"no registry takes new schemas: of {count(members, 'registry', 'registries')} none may lead"
+        text = (
+            f"no registry accepts new schemas: none of {count(members, 'registry', 'registries')} is eligible as leader"
+        )
         return problem("registry-leader", text)
     return info(
         "registry-leader", f"the registry that accepts new schemas, as reported to its members, is {leader.url}"
@@ -44,8 +46,8 @@ def _same_urls(assignments: list[RegistryAssignment], identities: list[RegistryI
     if same:
         yield warning(
             "registry-urls",
-            f"several registries report the address {some(same)}: a forwarded request may return to its sender; give "
-            "each its own host name",
+            f"several registries report the address {some(same)}: a forwarded request may return to its sender; "
+            "configure a different host name for each",
             same,
         )
     elif any(each.error for each in assignments):

@@ -55,13 +55,13 @@ def _notes(facts: GroupFacts, member: Member) -> Iterator[str]:
     if member.assignment.raw:
         yield f"its assignment cannot be decoded: {member.assignment.raw.reason}"
     elif facts.has_subscriptions and not member.assignment.size:
-        yield "holds nothing"
+        yield "no partitions"
     if member.upgraded is False:
-        yield "speaks the classic protocol"
+        yield "uses the classic protocol"
     if member.target is not None and member.target.topics != member.assignment.topics:
-        yield f"is to hold {str(member.target) or 'nothing'}"
+        yield f"target assignment: {str(member.target) or 'none'}"
     if facts.of_consumers and facts.has_subscriptions and not subscribed_topics(facts, member):
-        yield "asks for nothing"
+        yield "no subscription"
     if member.subscription.raw and facts.of_consumers:
-        yield "its subscription cannot be read"
+        yield "its subscription cannot be decoded"
     yield from filter(None, (member.subscription.note, member.assignment.note))

@@ -66,19 +66,20 @@ def find(facts: GroupFacts) -> Iterator[Finding]:
         return
     restart = 2 * len(members) * weight.response
     text = (
-        f"metadata is {in_bytes(weight.total // len(members))} a member, {in_bytes(weight.metadata)} at most; each "
-        f"rebalance sends the leader {in_bytes(weight.response)} of it in a JoinGroup response"
+        f"metadata per member: {in_bytes(weight.total // len(members))} on average, "
+        f"{in_bytes(weight.metadata)} at most; in each rebalance, the JoinGroup response to the leader is "
+        f"{in_bytes(weight.response)}"
     )
     if any(member.instance_id is None for member in members):  # static members restart without a rebalance
         text += (
-            f", and a restart of all members one by one {in_bytes(restart)} in all, which grows with the square of the "
-            "members"
+            f"; a rolling restart of all members sends {in_bytes(restart)}, proportional to the square of the number "
+            "of members"
         )
     yield info("weight", text)
     largest = max(weight.request, weight.metadata)
     yield from _near("request-size", largest, facts.limits.request, "the largest request of a rebalance")
     yield from _near(
-        "record-size", weight.record, facts.limits.record, "the group's record in __consumer_offsets, uncompressed,"
+        "record-size", weight.record, facts.limits.record, "the group's uncompressed record in __consumer_offsets"
     )
 
 
@@ -87,7 +88,7 @@ def _near(rule: str, value: int, limit: Limit, subject: str) -> Iterator[Finding
     if share < NEAR:
         return
     size = f" ({in_bytes(value)})" if limit.name.endswith("bytes") else ""
-    text = f"{subject}{size} comes to {share:.0%} of what the broker takes: {limit}"
+    text = f"{subject}{size}: {share:.0%} of the broker's limit ({limit})"
     yield problem(rule, text) if share >= TOO_NEAR else warning(rule, text)
 
 

@@ -76,9 +76,9 @@ def simulate(facts: GroupFacts, changes: Sequence[Change]) -> WhatIf:
 def _check(facts: GroupFacts) -> None:
     state = facts.group.state
     if facts.group.members is None or (facts.members and not facts.of_consumers):
-        raise NotEnoughData("its members are not consumers: no assignor of consumers is at work")
+        raise NotEnoughData("its members are not consumers and do not use a consumer assignor")
     if not facts.members:
-        raise NotEnoughData("it has no members: what they would ask for is not known")
+        raise NotEnoughData("it has no members, so the subscriptions are unknown")
     if not facts.has_subscriptions:
         raise NotEnoughData(
             f"its state is {state}: subscriptions and assignments are not reported; retry when it is Stable"
@@ -94,7 +94,7 @@ def _check(facts: GroupFacts) -> None:
         {topic for member in facts.members for topic in subscribed_topics(facts, member)} & facts.undescribed
     )
     if undescribed:
-        raise NotEnoughData(f"how many partitions the topic {undescribed[0]!r} has is not known")
+        raise NotEnoughData(f"the number of partitions of topic {undescribed[0]!r} is unknown")
 
 
 def _assignor(facts: GroupFacts, name: str) -> tuple[bool, Assignor]:
@@ -166,7 +166,7 @@ def _sentence(what_if: WhatIf, now: SimulatedGroup, modern: bool) -> str:
     if what_if.added:
         parts.append(f"{what_if.added:,} that are unassigned now would get a member")
     if what_if.dropped:
-        parts.append(f"{what_if.dropped:,} would have none any more")
+        parts.append(f"{what_if.dropped:,} would become unassigned")
     changes = ", ".join(what_if.changes)
     head = f"with {changes} ({count(what_if.members, 'member')}, {what_if.assignor}): {', '.join(parts)}"
     return f"{head}; {_manner(what_if, now, modern)}"
@@ -174,20 +174,21 @@ def _sentence(what_if: WhatIf, now: SimulatedGroup, modern: bool) -> str:
 
 def _manner(what_if: WhatIf, now: SimulatedGroup, modern: bool) -> str:
     """Return how the rebalance proceeds, and which members stop meanwhile."""
-    only = "members go on reading what they keep"
+    only = "members continue to read the partitions that they keep"
     if modern:
-        how = f"incrementally, the broker has each member revoke and add partitions step by step (KIP-848): {only}"
+        how = f"incrementally, each member revokes and adds partitions step by step (KIP-848): {only}"
     elif not what_if.stop_the_world:
         how = f"incrementally, in {count(what_if.rebalances, 'rebalance')} (KIP-429): {only}"
     else:
-        how = f"stop-the-world: all members give up all {count(what_if.paused, 'partition')} until it is done"
+        paused = count(what_if.paused, "partition")
+        how = f"stop-the-world: no member reads any of {paused} until the rebalance is complete"
     if now.assignor == what_if.assignor:
         return how
     if modern:
-        return f"{how}. To get there all members are restarted once with group.protocol=consumer"
+        return f"{how}. This requires a restart of all members with group.protocol=consumer"
     if what_if.assignor in INCREMENTAL:
         return (
-            "to get there all members are restarted twice: first with both assignors, then without the old one; after "
-            "that it rebalances incrementally"
+            "this requires two restarts of all members: first with both assignors, then without the old one; after "
+            "that the group rebalances incrementally"
         )
-    return f"{how}. To get there all members are restarted twice: first with both assignors, then without the old one"
+    return f"{how}. This requires two restarts of all members: first with both assignors, then without the old one"

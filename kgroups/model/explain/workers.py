@@ -45,7 +45,7 @@ def _tasks(facts: GroupFacts) -> Iterator[Finding]:
         )
     loads = active.values()
     text = f"{count(len(active), 'member')} run{'s' if len(active) == 1 else ''} {count(sum(loads), 'active task')}"
-    yield info("balance", f"{text}, {min(loads):,} to {max(loads):,} of them each" if len(active) > 1 else text)
+    yield info("balance", f"{text}, {min(loads):,} to {max(loads):,} each" if len(active) > 1 else text)
 
 
 def _balance(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
@@ -54,15 +54,13 @@ def _balance(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
     loads = [connectors[name] + tasks[name] for name in work]
     text = (
         f"{count(len(work), 'worker')} run {count(sum(connectors.values()), 'connector')} and "
-        f"{count(sum(tasks.values()), 'task')}, {min(loads):,} to {max(loads):,} of them each"
+        f"{count(sum(tasks.values()), 'task')}, {min(loads):,} to {max(loads):,} each"
     )
     waiting = max((assignment.delay_ms or 0 for assignment in work.values()), default=0)
     if waiting:
-        yield warning(
-            "balance", f"{text}; a lost worker is waited for, {waiting:,} ms, before its work is given to others"
-        )
+        yield warning("balance", f"{text}; the work of a lost worker is reassigned after a delay of {waiting:,} ms")
     elif max(loads) - min(loads) > 2:
-        yield warning("balance", f"{text}: that is uneven; a rebalance evens it out")
+        yield warning("balance", f"{text}: uneven; the next rebalance corrects this")
     else:
         yield info("balance", text)
 
@@ -73,4 +71,4 @@ def _versions(work: dict[str, WorkerAssignment]) -> Iterator[Finding]:
         workers_by_version[assignment.version].append(name)
     if len(workers_by_version) > 1:
         shares = [f"{count(len(names), 'worker')} v{version}" for version, names in sorted(workers_by_version.items())]
-        yield warning("clients-differ", f"workers write assignments of different versions: {some(shares)}")
+        yield warning("clients-differ", f"workers use different versions of the assignment format: {some(shares)}")

@@ -87,9 +87,9 @@ def test_explain_undecodable_assignment_is_reported(explain: Run) -> None:
         (("--what-if", "members=+1", "--all-groups"), "--what-if requires exactly one group"),
         (("well", "modern", "--what-if", "members=+1"), "--what-if requires exactly one group"),
         (("well", "--what-if", "members=many"), "--what-if: invalid change 'members=many'"),
-        (("well", "--what-if", "assignor=fair"), "--what-if: there is no assignor 'fair'"),
+        (("well", "--what-if", "assignor=fair"), "--what-if: unknown assignor 'fair'"),
         (("well", "--what-if", "member=-x"), "--what-if: member=-x: the group has no such member"),
-        (("well", "--what-if", "partitions=x:+1"), "--what-if: partitions=x:+1: no member asks"),
+        (("well", "--what-if", "partitions=x:+1"), "--what-if: partitions=x:+1: no member subscribes"),
         (("modern", "--what-if", "assignor=roundrobin"), "--what-if: 'roundrobin' is not available in KIP-848 groups"),
         (("well", "--transport", "librdkafka"), "is not supported with --transport librdkafka"),
     ],
@@ -115,8 +115,8 @@ def test_explain_what_if_without_partition_counts_is_a_failure(run_cli: Run, ser
     served = serve(world=shop)
     served.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)
     code, out, err = run_cli("explain", "-b", served.bootstrap, "well", "--what-if", "members=+1")
-    assert code == 1 and "nothing is known of 1 topic: orders" in out
-    assert "TOPIC_AUTHORIZATION_FAILED" in err and "how many partitions the topic 'orders' has is not known" in err
+    assert code == 1 and "1 topic could not be described: orders" in out
+    assert "TOPIC_AUTHORIZATION_FAILED" in err and "the number of partitions of topic 'orders' is unknown" in err
 
 
 def test_explain_what_if_as_text_and_as_json(explain: Run, golden: Callable[[str, str], None]) -> None:

@@ -34,8 +34,8 @@ def test_healthy_group_has_only_informational_findings() -> None:
     assert found(WELL).keys() == QUIET
     assert notable(WELL) == {}
     assert "2 partitions each" in found(WELL)["as-assigned"].text
-    assert "FindCoordinator v6: it leads partition 7 of 50" in found(WELL)["coordinator"].text
-    assert "'range': all 2 members offer it" in found(WELL)["protocol"].text
+    assert "FindCoordinator v6: the leader of partition 7 of 50" in found(WELL)["coordinator"].text
+    assert "'range': all 2 members support it" in found(WELL)["protocol"].text
 
 
 def test_group_without_members_but_with_commits_is_a_warning() -> None:
@@ -50,7 +50,7 @@ def test_group_without_members_but_with_commits_is_a_warning() -> None:
 def test_coordinator_that_does_not_lead_its_partition_is_a_warning() -> None:
     moving = WELL._replace(placement=Placement("ListGroups v5", 7, 50, 2))
     assert notable(moving) == {"coordinator": Severity.WARNING}
-    assert "led by broker 2 now" in found(moving)["coordinator"].text
+    assert "is now broker 2" in found(moving)["coordinator"].text
     assert found(WELL._replace(placement=Placement("ListGroups v5")))["coordinator"].text.endswith("by ListGroups v5")
 
 
@@ -60,21 +60,21 @@ def test_idle_members_are_a_warning_with_reason() -> None:
     assert found(few)["idle-members"].subjects == ("b",)
     assert (
         found(few)["idle-members"].text
-        == "1 of 2 members holds nothing (b): of 1 partition, each goes to one member only"
+        == "1 of 2 members has no partitions (b): there are fewer partitions than members (1), and each goes to one "
+        "member only"
     )
     both = ("t", "u")
     ranged = facts(member("a", {"t": (0,), "u": (0,)}, both), member("b", topics=both), partitions={"t": 1, "u": 1})
-    assert "range hands out each topic by itself" in found(ranged)["idle-members"].text
+    assert "range assigns each topic separately" in found(ranged)["idle-members"].text
 
 
 def test_undecodable_assignments_are_a_warning_and_hide_other_findings() -> None:
-    """The partitions of their members are unknown: neither none, nor without a member."""
+    """The assignment is unknown: neither idle members nor unassigned partitions are reported."""
     raw = Raw(b"?", "it ends too soon")
     odd = facts(member("a")._replace(assignment=Assignment(raw=raw)), partitions=6)
     assert notable(odd) == {"undecoded-assignments": Severity.WARNING}
     assert found(odd)["undecoded-assignments"].text == (
-        "the assignment of 1 of 1 member cannot be decoded (a: it ends too soon): which partitions have a member is "
-        "unknown"
+        "the assignment of 1 of 1 member cannot be decoded (a: it ends too soon): unassigned partitions are unknown"
     )
     (row,) = explained_members(odd)
     assert (row.note, row.partitions) == ("its assignment cannot be decoded: it ends too soon", None)
@@ -96,7 +96,7 @@ def test_findings_of_one_member_are_singular() -> None:
     assert found(alone)["static-members"].text.startswith("its only member is static: ")
     twice = facts(member("a", {"t": (0,)}, instance_id="one"), member("b"), partitions=1)
     assert found(twice)["static-members"].text.startswith("1 of 2 members is static (one); ")
-    assert found(twice)["idle-members"].text.startswith("1 of 2 members holds nothing (b): ")
+    assert found(twice)["idle-members"].text.startswith("1 of 2 members has no partitions (b): ")
 
 
 def test_partitions_without_a_member_are_a_problem() -> None:
@@ -149,7 +149,7 @@ def test_different_subscriptions_are_reported() -> None:
 def test_different_clients_are_a_warning() -> None:
     old = facts(member("a", {"t": (0, 1)}), member("b", {"t": (2, 3)}, subscription=Subscription(("t",), version=1)))
     assert notable(old) == {"clients-differ": Severity.WARNING}
-    assert "v1, with the partitions that it owns (KIP-429)" in found(old)["clients-differ"].text
+    assert "v1, with owned partitions (KIP-429)" in found(old)["clients-differ"].text
     raw = Subscription(("t",), version=3, user_data=Raw(b"?", "no"))
     assert notable(facts(member("a", {"t": (0, 1, 2, 3)}, subscription=raw))) == {"user-data": Severity.WARNING}
 
@@ -161,7 +161,7 @@ def test_group_with_mixed_protocols_is_being_upgraded() -> None:
     mixed = facts(new, old, type="Consumer", protocol="uniform", group_epoch=3)
     assert notable(mixed) == {"upgrade-under-way": Severity.WARNING}
     assert found(mixed)["upgrade-under-way"].subjects == ("b",)
-    assert [row.note for row in explained_members(mixed)] == [None, "speaks the classic protocol"]
+    assert [row.note for row in explained_members(mixed)] == [None, "uses the classic protocol"]
     assert "leader" not in found(mixed)
 
 
@@ -197,7 +197,7 @@ def test_groups_without_members_and_share_groups_have_their_state() -> None:
 
 def test_share_and_streams_members_are_explained() -> None:
     shared = facts(member("a", {"t": (0,)}), type="Share", protocol_type="share", protocol="simple")
-    assert found(shared)["protocol"].text.startswith("the broker assigns, by 'simple': several members may have")
+    assert found(shared)["protocol"].text.startswith("the broker assigns partitions with 'simple': several members")
     assert found(shared).keys() == {"coordinator", "protocol"}
 
     def threads(*counts: int) -> GroupFacts:
@@ -210,17 +210,17 @@ def test_share_and_streams_members_are_explained() -> None:
         return facts(*members, type="Streams", protocol_type="streams", protocol="")
 
     told = found(threads(2, 1))
-    assert told["protocol"].text.startswith("the broker assigns: tasks, each a subtopology")
-    assert told["balance"].text == "2 members run 3 active tasks, 1 to 2 of them each"
+    assert told["protocol"].text.startswith("the broker assigns tasks: a task is a subtopology")
+    assert told["balance"].text == "2 members run 3 active tasks, 1 to 2 each"
     assert found(threads(2))["balance"].text == "1 member runs 2 active tasks"
     assert found(threads(2, 0))["idle-members"].subjects == ("1",) and "idle-members" not in told
 
 
 def test_completing_rebalance_without_protocol_is_explained() -> None:
     told = found(facts(member("a", topics=(), metadata_bytes=None), state="CompletingRebalance", protocol=""))
-    assert told["protocol"].text.startswith("all have joined, and a protocol is chosen")
+    assert told["protocol"].text.startswith("all members have joined, and an assignor is chosen")
     told = found(facts(member("a", topics=(), metadata_bytes=None), state="PreparingRebalance", protocol=""))
-    assert told["protocol"].text.startswith("no protocol is chosen yet") and "weight" not in told
+    assert told["protocol"].text.startswith("no assignor is chosen yet") and "weight" not in told
 
 
 def test_connect_workers_are_balanced_by_connectors_and_tasks() -> None:
@@ -233,8 +233,8 @@ def test_connect_workers_are_balanced_by_connectors_and_tasks() -> None:
         return found(facts(*workers, protocol_type="connect", protocol="sessioned", partitions={}))  # type: ignore[arg-type]
 
     told = connect(worker("a", (0,)), worker("b", (1, 2)))
-    assert told["leader"].text == "its members say that http://a:8083/ leads"
-    assert told["balance"].text == "2 workers run 1 connector and 3 tasks, 2 to 2 of them each"
+    assert told["leader"].text == "its members report http://a:8083/ as leader"
+    assert told["balance"].text == "2 workers run 1 connector and 3 tasks, 2 to 2 each"
     assert "as-assigned" not in told and "idle-members" not in told
     assert connect(worker("a", (0,)), worker("b", (1, 2), 300))["balance"].severity is Severity.WARNING
     assert "uneven" in connect(worker("a", (0, 1, 2)), worker("b", ()))["balance"].text
@@ -244,13 +244,13 @@ def test_group_near_size_limits_is_reported() -> None:
     heavy = facts(*(member(f"m{number}", {"t": (number,)}, metadata_bytes=1_000_000) for number in range(4)))
     assert notable(heavy) == {"record-size": Severity.PROBLEM}
     assert "max.message.bytes is 1,048,588 by default" in found(heavy)["record-size"].text
-    assert "7.6 MiB of it" not in found(heavy)["weight"].text and "3.8 MiB of it" in found(heavy)["weight"].text
+    assert "the JoinGroup response to the leader is 3.8 MiB" in found(heavy)["weight"].text
     limits = BrokerLimits(
         members=Limit("group.max.size", 3, True), request=Limit("socket.request.max.bytes", 100, True)
     )
     small = WELL._replace(limits=limits)
     assert notable(small) == {"group-size": Severity.WARNING, "request-size": Severity.WARNING}
-    assert "2 members comes to 67% of what the broker takes: group.max.size is 3" in found(small)["group-size"].text
+    assert "2 members: 67% of the broker's limit (group.max.size is 3)" in found(small)["group-size"].text
     roomy = WELL._replace(limits=limits._replace(members=Limit("group.max.size", 2**31 - 1, True)))
     assert notable(roomy) == {"request-size": Severity.WARNING}
 
@@ -260,7 +260,10 @@ def test_thousand_members_are_summarized() -> None:
     assert notable(many) == {}
     assert "1 partition each" in found(many)["as-assigned"].text
     idle = facts(*(member(f"m{n:04}", {"t": (n,)} if n < 10 else None) for n in range(1000)), partitions=10)
-    assert "990 of 1,000 members hold nothing (m0010, m0011, m0012, … and 987 more)" in found(idle)["idle-members"].text
+    assert (
+        "990 of 1,000 members have no partitions (m0010, m0011, m0012, … and 987 more)"
+        in found(idle)["idle-members"].text
+    )
 
 
 def test_coordinator_is_named_with_its_address() -> None:
@@ -275,4 +278,4 @@ def test_restart_of_static_members_is_not_weighed() -> None:
         ]
         return found(facts(*each, partitions=2))["weight"].text
 
-    assert "a restart of all members" in told("one", None) and "a restart" not in told("one", "two")
+    assert "a rolling restart of all members" in told("one", None) and "restart" not in told("one", "two")

@@ -40,7 +40,7 @@ def test_what_if_range_pauses_all_partitions() -> None:
         "~new-1": ("new", "t:3", ""),
     }
     assert (what_if.moved, what_if.paused, what_if.stop_the_world, what_if.rebalances) == (1, 4, True, 1)
-    assert "1 partition of 4 would move from members that stay; stop-the-world: all members give up" in what_if.text
+    assert "1 partition of 4 would move from members that stay; stop-the-world: no member reads" in what_if.text
 
 
 def test_what_if_cooperative_pauses_only_moved_partitions() -> None:
@@ -65,7 +65,7 @@ def test_what_if_combines_changes() -> None:
     what_if = told(RANGE, "members=+1", "partitions=t:6", "assignor=cooperative-sticky")
     assert what_if.changes == ("members=+1", "partitions=t:6", "assignor=cooperative-sticky")
     assert (what_if.moved, what_if.added, what_if.members) == (0, 2, 3)
-    assert "restarted twice" in what_if.text
+    assert "two restarts of all members" in what_if.text
 
 
 def test_what_if_consumer_protocol_moves_incrementally() -> None:
@@ -77,7 +77,7 @@ def test_what_if_consumer_protocol_moves_incrementally() -> None:
 
 def test_what_if_classic_group_can_be_upgraded() -> None:
     what_if = told(RANGE, "assignor=uniform")
-    assert what_if.moved == 0 and "restarted once with group.protocol=consumer" in what_if.text
+    assert what_if.moved == 0 and "a restart of all members with group.protocol=consumer" in what_if.text
 
 
 def test_what_if_regex_subscription_matches_held_topics() -> None:
@@ -117,7 +117,7 @@ def test_what_if_rejects_unavailable_assignors(given: GroupFacts, text: str, why
         ),
         (
             facts(member("a"), partitions={}, undescribed=frozenset({"t"})),
-            "how many partitions the topic 't' has is not known",
+            "the number of partitions of topic 't' is unknown",
         ),
     ],
 )

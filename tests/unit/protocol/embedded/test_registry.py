@@ -117,8 +117,16 @@ def test_real_schema_registry_identities_are_decoded(elected: Elected, rows: lis
             "registry-leader",
             "the registry that accepts new schemas, as reported to its members, is https://kara",
         ),
-        (CONFLUENT_NONE_MAY_LEAD, "registry-leader", "no registry takes new schemas: of 2 registries none may lead"),
-        (KARAPACE_NONE_MAY_LEAD, "registry-leader", "no registry takes new schemas: of 2 registries none may lead"),
+        (
+            CONFLUENT_NONE_MAY_LEAD,
+            "registry-leader",
+            "no registry accepts new schemas: none of 2 registries is eligible",
+        ),
+        (
+            KARAPACE_NONE_MAY_LEAD,
+            "registry-leader",
+            "no registry accepts new schemas: none of 2 registries is eligible",
+        ),
         (
             CONFLUENT_AT_ONE_URL,
             "registry-urls",
