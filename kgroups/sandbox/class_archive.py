@@ -1,7 +1,7 @@
 """Start Kafka sooner: an archive of the classes that a broker loads (class data sharing), once per Java and jars.
 
 A sandbox that starts without an archive records which classes its programs load. When it is ready, a process in the
-background makes the archive, which later programs of the same jars map into memory. That saves a quarter of the CPU
+background makes the archive, which later programs of the same jars map into memory. That saves a third of the CPU
 time of a broker's start. Java ignores an archive that does not fit, and kgroups starts without one that cannot be made.
 """
 

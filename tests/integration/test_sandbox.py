@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,14 +96,15 @@ def test_kill_and_restart_keep_port_and_data(private_sandbox: Sandbox) -> None:
     assert private_sandbox.status().brokers == {1: "running"}
 
 
-def test_restarted_broker_uses_the_class_archive(private_sandbox: Sandbox) -> None:
+def test_programs_use_the_class_archive(private_sandbox: Sandbox) -> None:
     archive = ClassArchive(find_java(), ensure_jars(private_sandbox.version))
     with archive.file.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until the process that makes it has ended
-    assert archive.use()
-    private_sandbox.kill(1)
-    private_sandbox.restart(1)
-    assert str(archive.file) in Path("/proc", str(private_sandbox.brokers[0].pid), "maps").read_text()
+    java, *words = private_sandbox.java_command(private_sandbox.version.group_command, "--version")
+    assert f"-XX:SharedArchiveFile={archive.file}" in words
+    # Java fails if it cannot use the archive.
+    shown = subprocess.run([java, "-Xshare:on", *words], capture_output=True, text=True, timeout=300, check=True)
+    assert shown.stdout.split() == [private_sandbox.version.name]
 
 
 def test_helper_must_name_the_sandbox_folder(private_sandbox: Sandbox) -> None:
