@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 _DOTTED = re.compile(r"[a-z][a-z0-9]*(?:\.[a-z0-9]+)+")
+_MOST_ADDED = 4
 _LONGEST = 60
 
 HIDDEN_KEY = "a key"
@@ -43,5 +44,6 @@ def is_similar(word: str, known: Iterable[str]) -> bool:
     """Return whether a word equals a known one, or is probably a misspelling of it."""
     from difflib import get_close_matches
 
-    folded = [each.casefold() for each in known]
+    # A misspelling adds few characters; a word with a secret in front of it adds many.
+    folded = [each.casefold() for each in known if len(word) - len(each) <= _MOST_ADDED]
     return len(word) < _LONGEST and bool(get_close_matches(word.casefold(), folded, n=1, cutoff=0.65))

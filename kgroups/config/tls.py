@@ -182,6 +182,9 @@ def _ciphers(
     words = [word for word in re.split(r"[\s,]+", found.value) if word] if found else []
     if found is None or not words:
         return versions, ()
+    suites = [word for word in words if is_tls13(word) or openssl_name(word)]
+    if len(suites) < len(words):  # the others may be misplaced secrets
+        settings.understood[-1] = settings.understood[-1]._replace(value=", ".join(suites))
     older = [word for word in words if not is_tls13(word)]
     if not older:
         return ("TLSv1.3",), ()

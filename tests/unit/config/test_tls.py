@@ -276,3 +276,12 @@ def test_directory_of_authorities_is_read(keys: Keys, load: Load, tmp_path: Path
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="a directory without a PEM certificate"):
         load(f"security.protocol=SSL\nssl.ca.location={tmp_path}/empty\n")
+
+
+def test_openssl_names_and_keywords_are_kept_and_other_words_rejected() -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_ciphers("ALL:COMPLEMENTOFALL:@SECLEVEL=0")
+    names = [cipher["name"] for cipher in context.get_ciphers() if not cipher["name"].startswith("TLS_")]
+    words = [*names, "HIGH:!aNULL:!MD5", "ECDHE+AESGCM:ECDHE+CHACHA20", "kEECDH+AESGCM:-RC4", "DEFAULT@SECLEVEL=2"]
+    assert [word for word in words if openssl_name(word) != word] == []
+    assert [openssl_name(word) for word in ("hunter2", "ECDHE-RSA-hunter2", "HIGH:hunter2", "HIGH:")] == [None] * 4
