@@ -1,8 +1,8 @@
-"""The derived tables: a job for each, a pure function of the stored tables and a span of time.
+"""The derived tables: one job each, a pure function of the stored tables and a time span.
 
-Rules of the house: records are in the order of the log, never of their times, which tie and go back; what a window
-needs of order is in its window, so that a result does not depend on how rows lie; nothing is collected, and no Python
-runs on a row, so that a job is the same on one core and on a cluster.
+Rules: records are ordered by log offset, never by time, because times tie and go back; every window defines its order,
+so results do not depend on the order of rows; nothing is collected, and no Python runs per row, so a job is the same on
+one core and on a cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["DERIVED", "Derived", "Job", "Rules", "Span", "Tables"]
 
 
 class Derived(NamedTuple):
-    """A derived table, and the job that makes it."""
+    """A derived table, and the job that computes it."""
 
     table: Table
     job: Job
@@ -52,4 +52,4 @@ _ALL = (
 )
 
 DERIVED: Final[Mapping[str, Derived]] = MappingProxyType({each.table.name: each for each in _ALL})
-"""By the table's name."""
+"""Derived tables by name."""

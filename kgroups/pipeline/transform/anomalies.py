@@ -1,4 +1,4 @@
-"""What should not be, of all kinds."""
+"""All anomalies."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ _PARTS: Final[tuple[Job, ...]] = (rewinds, misplaced, storms, flapping, gaps)
 
 
 def anomalies(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`ANOMALIES`: those in the span."""
+    """Compute :data:`ANOMALIES` in the span."""
     parts = [part(tables, span, rules) for part in _PARTS]
     return shaped(reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts), ANOMALIES)

@@ -1,7 +1,7 @@
-"""Classic groups, from the states that their coordinator wrote down: each is a snapshot of the group with its members.
+"""Classic groups, from the records of their coordinators: each is a snapshot of the group with its members.
 
-A coordinator writes when a rebalance is complete, when the last member has left, and, in the same generation, when a
-static member came back under a new id without a rebalance.
+A coordinator writes a record when a rebalance is complete, when the last member has left, and, in the same generation,
+when a static member returns with a new member ID without a rebalance.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from .inputs import Span, Tables
 
 
 def snapshots(tables: Tables, span: Span) -> DataFrame:
-    """The records of type 2 up to the end of the span, tombstones too; besides their columns
+    """Return the records of type 2 up to the end of the span, with tombstones, and these additional columns.
 
     kind, state
-        classic; Empty, Stable or Dead
+        classic; Empty, Stable, or Dead
     snapshot
         number in the group, from 1
     next_time
-        log time of the next one; null for the last
+        log time of the next snapshot; null for the last
     previous_generation
-        null where none is known, and behind a tombstone
+        null if unknown, and after a tombstone
     begins
-        whether nothing was before it: the group is new, its generation the first
+        whether it is the first of a new group
     """
     window = in_order("group")
     written = tables.group_metadata.where(span.reached("log_time"))
@@ -42,7 +42,7 @@ def snapshots(tables: Tables, span: Span) -> DataFrame:
 
 
 def snapshot_members(tables: Tables, snapshots: DataFrame) -> DataFrame:
-    """Each member of each of ``snapshots``: columns of both. One without members is there once, with nulls."""
+    """Join snapshots with their members: columns of both; one row with nulls for a snapshot without members."""
     members = tables.members.where(F.col("kind") == CLASSIC).select(
         *PLACE, "member_id", "instance_id", "client_id", "client_host", "topics"
     )
@@ -50,58 +50,67 @@ def snapshot_members(tables: Tables, snapshots: DataFrame) -> DataFrame:
 
 
 def rounds(tables: Tables, span: Span) -> DataFrame:
-    """Every rebalance up to the end of the span: what :data:`ROUND` names, protocol, leader; and as arrays of member
-    ids joined, left, restarted, resubscribed, against the round before.
+    """Return every rebalance up to the end of the span.
 
-    Strategy: a member's rows are put in a line, whoever it was called by: one that is not in the round before joined,
-    one that is not in the next left with that, which there need not be.
+    Columns: :data:`ROUND`, protocol, leader; and arrays of member IDs (joined, left, restarted, resubscribed), compared
+    with the previous round.
+
+    Strategy: the rows of a member are ordered by round. A member that is not in the previous round joined in this one;
+    a member that is not in the next round left in that one, which may not exist.
     """
-    window = Window.partitionBy("group", "who").orderBy("round")
-    # A static member is known by its instance id, others by their member id.
-    who = F.coalesce(F.concat(F.lit("i"), "instance_id"), F.concat(F.lit("m"), "member_id"))
-    lines = snapshot_members(tables, _changes(snapshots(tables, span))).withColumns(
-        {"who": who, "topics": F.sort_array("topics")}
+    window = Window.partitionBy("group", "identity").orderBy("round")
+    # Static members are identified by their instance ID, others by their member ID.
+    identity = F.coalesce(F.concat(F.lit("i"), "instance_id"), F.concat(F.lit("m"), "member_id"))
+    rows = snapshot_members(tables, _changes(snapshots(tables, span))).withColumns(
+        {"identity": identity, "topics": F.sort_array("topics")}
     )
-    there = F.coalesce(F.lag("round").over(window) == F.col("round") - 1, F.lit(False))
-    stays = F.coalesce(F.lead("round").over(window) == F.col("round") + 1, F.lit(False))
+    was_member = F.coalesce(F.lag("round").over(window) == F.col("round") - 1, F.lit(False))
+    remains = F.coalesce(F.lead("round").over(window) == F.col("round") + 1, F.lit(False))
     renamed = F.lag("member_id").over(window) != F.col("member_id")
     resubscribed = F.lag("topics").over(window) != F.col("topics")
     events = F.array(
         _event("round", 0),
-        F.when(~there, _event("joined", 0)),
-        F.when(there & renamed, _event("restarted", 0)),
-        F.when(there & resubscribed, _event("resubscribed", 0)),
-        F.when(~stays, _event("left", 1)),
+        F.when(~was_member, _event("joined", 0)),
+        F.when(was_member & renamed, _event("restarted", 0)),
+        F.when(was_member & resubscribed, _event("resubscribed", 0)),
+        F.when(~remains, _event("left", 1)),
     )
-    said = ("rebalanced", *ROUND, "protocol", "leader")
-    told = (
-        lines.withColumn("events", F.array_compact(events))
+    round_columns = ("rebalanced", *ROUND, "protocol", "leader")
+    exploded = (
+        rows.withColumn("events", F.array_compact(events))
         .withColumn("event", F.explode("events"))
-        .select("group", "kind", "event.*", "member_id", F.struct(*said).alias("begun"))
+        .select("group", "kind", "event.*", "member_id", F.struct(*round_columns).alias("begun"))
     )
-    found = told.groupBy("group", "kind", "round").agg(
-        F.max(F.when(F.col("what") == "round", F.col("begun"))).alias("begun"),
-        *(F.collect_list(F.when(F.col("what") == each, F.col("member_id"))).alias(each) for each in LISTS),
+    found = exploded.groupBy("group", "kind", "round").agg(
+        F.max(F.when(F.col("event_type") == "round", F.col("begun"))).alias("begun"),
+        *(F.collect_list(F.when(F.col("event_type") == each, F.col("member_id"))).alias(each) for each in LISTS),
     )
     return found.where("begun.rebalanced").select("begun.*", *LISTS).drop("rebalanced")
 
 
 def _changes(snapshots: DataFrame) -> DataFrame:
-    """The snapshots at which the generation changed, and the tombstones; with ``round``, their number in the group, and
-    ``rebalanced``, whether it is no tombstone."""
+    """Return the snapshots at which the generation changed, and the tombstones.
+
+    Additional columns: ``round``, the number in the group; ``rebalanced``, false for tombstones.
+    """
     changed = F.col("previous_generation").isNull() | (F.col("generation") != F.col("previous_generation"))
-    # Generation 0 is a group that nobody has joined yet.
+    # Generation 0: no member has joined the group yet.
     rebalanced = ~F.col("tombstone") & (F.col("generation") > 0) & changed
-    kept = snapshots.withColumn("rebalanced", rebalanced).where("rebalanced or tombstone")
-    return kept.withColumnRenamed("member_count", "members").withColumn("round", F.row_number().over(in_order("group")))
+    changes = snapshots.withColumn("rebalanced", rebalanced).where("rebalanced or tombstone")
+    return changes.withColumnRenamed("member_count", "members").withColumn(
+        "round", F.row_number().over(in_order("group"))
+    )
 
 
-def _event(what: str, rounds_on: int) -> Column:
-    return F.struct((F.col("round") + rounds_on).alias("round"), F.lit(what).alias("what"))
+def _event(event_type: str, round_offset: int) -> Column:
+    return F.struct((F.col("round") + round_offset).alias("round"), F.lit(event_type).alias("event_type"))
 
 
 def stays(tables: Tables, snapshots: DataFrame) -> DataFrame:
-    """Members' stays: group, kind, member_id, what is known of the member, log_partition, since, until, begins."""
+    """Return the intervals of membership, from one continuous run of snapshots each.
+
+    Columns: group, kind, member_id, instance_id, client_id, client_host, log_partition, since, until, begins.
+    """
     window = Window.partitionBy("group", "member_id").orderBy("snapshot")
     rows = snapshot_members(tables, snapshots).where("member_id is not null")
     rows = rows.withColumn("stay", F.col("snapshot") - F.row_number().over(window))

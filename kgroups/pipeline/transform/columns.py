@@ -1,4 +1,4 @@
-"""Words for columns that the jobs share, and the form that each result has."""
+"""Column expressions that the jobs share, and the schema of their results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 from kgroups.pipeline.tables import Table
 
 PLACE: Final = ("log_partition", "log_offset")
-"""The only order of records: a group lives in one partition of the log. Times tie, and clocks go back."""
+"""The only order of records: all records of a group are in one partition of the log. Times tie, and go back."""
 
 KEY: Final = ("group", "topic", "partition")
-"""What a commit is of."""
+"""The key of a commit."""
 
 ROUND: Final = (
     "group",
@@ -27,46 +27,49 @@ ROUND: Final = (
     "begins",
     "members",
 )
-"""What is known of a rebalance of any kind: ``round`` is its number in the group, ``begins`` whether the group is new,
-``previous_generation`` null where none is known."""
+"""Columns of a rebalance of any group type: ``round`` is its number in the group, ``begins`` whether the group is new;
+``previous_generation`` is null if unknown."""
 
 LISTS: Final = ("joined", "left", "restarted", "resubscribed")
-"""What can become of a member in a rebalance."""
+"""Columns with the members that changed in a rebalance."""
 
 DEAD, EMPTY, STABLE, RECONCILING = "Dead", "Empty", "Stable", "Reconciling"
-"""States of groups, as brokers spell them."""
+"""States of groups, as brokers report them."""
 
 CLASSIC: Final = "classic"
 MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def shaped(frame: DataFrame, table: Table) -> DataFrame:
-    """With the table's columns, in their order and of their types."""
+    """Return the table's columns, in its order and of its types."""
     return frame.select(*(F.col(column.name).cast(column.type).alias(column.name) for column in table.columns))
 
 
 def place() -> Column:
-    """The place of a record, to compare."""
+    """Return the position of a record in the log, as a value that can be compared."""
     return F.struct(*PLACE)
 
 
 def in_order(*by: str) -> WindowSpec:
-    """The records of each of ``by``, as they are in the log."""
+    """Return a window over the records of each value of ``by``, in log order."""
     return Window.partitionBy(*by).orderBy(*PLACE)
 
 
 def before(window: WindowSpec) -> WindowSpec:
-    """All rows before this one; not this one."""
+    """Return the frame of all rows before the current one."""
     return window.rowsBetween(Window.unboundedPreceding, -1)
 
 
 def so_far(window: WindowSpec) -> WindowSpec:
-    """All rows up to this one. A frame that ends behind its row would be computed anew for each: sort backwards."""
+    """Return the frame of all rows up to the current one.
+
+    Spark computes a frame that ends after the current row again for each row: sort in reverse instead.
+    """
     return window.rowsBetween(Window.unboundedPreceding, Window.currentRow)
 
 
 def millis(since: Column, until: Column) -> Column:
-    """From one time to another, in milliseconds."""
+    """Return the milliseconds between two times."""
     return F.unix_millis(until) - F.unix_millis(since)
 
 
@@ -79,5 +82,5 @@ def later(time: Column, by: timedelta) -> Column:
 
 
 def count(condition: Column) -> Column:
-    """1 where it holds, else 0: to be summed up."""
+    """Return 1 if the condition is true, otherwise 0, for sums."""
     return F.when(condition, 1).otherwise(0)

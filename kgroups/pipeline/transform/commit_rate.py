@@ -1,4 +1,4 @@
-"""How often groups commit, and how far that takes them."""
+"""How often groups commit, and by how many records."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .inputs import Rules, Span, Tables
 
 
 def commit_rate(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`COMMIT_RATE`, of the commits in the span."""
+    """Compute :data:`COMMIT_RATE` from the commits in the span."""
     window = in_order(*KEY)
     commits = tables.commits.where(span.reached("log_time")).join(known(tables, span, rules), "log_partition", "left")
-    # A tombstone has no offset: what follows it went forward from nowhere.
+    # A tombstone has no offset, so the commit after it has no step.
     steps = commits.select(
         "group",
         "topic",
@@ -28,7 +28,7 @@ def commit_rate(tables: Tables, span: Span, rules: Rules) -> DataFrame:
         (F.col("committed_offset") - F.lag("committed_offset").over(window)).alias("step"),
         (F.lag("log_time").over(window) < F.col("known_since")).alias("was_unknown"),
     ).where(span.contains("log_time") & ~F.col("tombstone"))
-    # From before history is whole one commit may be left of many: the step from it belongs to no bucket that is known.
+    # Before history is complete, one commit may remain of many: the step from it does not belong to a known bucket.
     step = F.when(F.col("was_unknown") & (F.col("log_time") >= F.col("known_since")), None).otherwise(F.col("step"))
     size = micros(rules.bucket)
     time = F.unix_micros("log_time")
@@ -44,14 +44,14 @@ def commit_rate(tables: Tables, span: Span, rules: Rules) -> DataFrame:
             F.max("known_since").alias("known_since"),
         )
     )
-    whole = (
+    complete = (
         (F.col("bucket") >= F.col("known_since"))
         & (F.col("bucket") >= span.start)
         & (later(F.col("bucket"), rules.bucket) <= span.end)
     )
-    return shaped(buckets.withColumn("complete", F.coalesce(whole, F.lit(False))), COMMIT_RATE)
+    return shaped(buckets.withColumn("complete", F.coalesce(complete, F.lit(False))), COMMIT_RATE)
 
 
 def _positive(number: Column) -> Column:
-    """0 for what is below; null for null, which ``greatest`` would take for absent."""
+    """Replace negative numbers by 0; keep null, which ``greatest`` would ignore."""
     return F.when(number.isNotNull(), F.greatest(number, F.lit(0)))

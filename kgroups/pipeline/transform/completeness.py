@@ -1,8 +1,8 @@
-"""How whole history is.
+"""How complete history is.
 
-Strategy: a range that was read is dense where about as many records came as it has offsets. Compaction takes records
-and leaves offsets, and nothing else tells of it: the log's start stays where it was. Of each partition's ranges, in the
-order of the log, those that are dense and join on without a gap up to the last are what is known.
+Strategy: a range that was read is dense if it has about as many records as offsets. Compaction deletes records but not
+offsets, and is not visible otherwise: the log start offset does not move. The known history of a partition is the last
+run of its ranges, in the order of the log, that are dense and contiguous.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .inputs import Rules, Span, Tables
 
 
 def ranges(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """The ranges that were read, as in ``coverage``; with
+    """Return the ranges that were read: the columns of ``coverage``, and these.
 
     reach
-        first offset behind all ranges before it, null for the first
+        first offset after all previous ranges; null for the first range
     dense
-        whether it is whole
+        whether the range is complete
     run
-        number of the contiguous dense ranges that it belongs to; a range that is not dense begins a new one
+        number of the run of contiguous dense ranges; a range that is not dense starts a new run
     """
     window = Window.partitionBy("log_partition").orderBy("from_offset", "to_offset", "sampled_at")
     offsets = F.col("to_offset") - F.col("from_offset")
@@ -40,12 +40,12 @@ def ranges(tables: Tables, span: Span, rules: Rules) -> DataFrame:
 
 
 def known(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """log_partition and known_since, null where history is not whole; small enough to be sent to everybody."""
+    """Return log_partition and known_since (null if history is not complete), for a broadcast join."""
     return F.broadcast(completeness(tables, span, rules).select("log_partition", "known_since"))
 
 
 def completeness(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`COMPLETENESS`: of all ranges with a record before the end of the span."""
+    """Compute :data:`COMPLETENESS` from all ranges with a record before the end of the span."""
     runs = (
         ranges(tables, span, rules)
         .groupBy("log_partition", "run")
@@ -62,7 +62,7 @@ def completeness(tables: Tables, span: Span, rules: Rules) -> DataFrame:
             ),
         )
     )
-    whole = runs.groupBy("log_partition").agg(
+    partitions = runs.groupBy("log_partition").agg(
         F.min("from_offset").alias("from_offset"),
         F.max("to_offset").alias("to_offset"),
         F.sum("records").alias("records"),
@@ -72,4 +72,4 @@ def completeness(tables: Tables, span: Span, rules: Rules) -> DataFrame:
         F.max("last_time").alias("last_time"),
         F.max_by("hung", "run").alias("hung"),
     )
-    return shaped(whole, COMPLETENESS)
+    return shaped(partitions, COMPLETENESS)

@@ -1,8 +1,9 @@
-"""Offsets that will be lost.
+"""Offsets that will expire.
 
-Rule (KIP-211, and the coordinators of the newer kinds): offsets of a group that has members stay. Without members,
-those of a classic group expire together, counted from when it became empty; those of other kinds, and of groups that
-never had members, one by one, counted from the commit. A commit that says itself when it expires is taken by its word.
+Rule (KIP-211, and the coordinators of the newer group types): the offsets of a group with members do not expire.
+Without members, the offsets of a classic group expire together, counted from when it became empty; those of other
+types, and of groups that never had members, expire one by one, counted from the commit. The expiry time in a commit,
+if any, takes precedence.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from . import classic
 from .columns import DEAD, EMPTY, later, millis, shaped
 from .group_states import timeline
 from .inputs import Rules, Span, Tables
-from .positions import positions
+from .positions import last_offsets
 from .stale import last_swept
 
 
 def expiring(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`EXPIRING`, as of the end of the span; its begin does not matter."""
-    offsets = positions(tables, span).where("not tombstone and gone_at is null and source = 'log'")
-    told = offsets.join(_without_members(tables, span), "group", "left").join(last_swept(tables, span), "group", "left")
-    # Of a group without any state in the log only commits are known: its last sweep may know of members.
+    """Compute :data:`EXPIRING` at the end of the span; its start has no effect."""
+    offsets = last_offsets(tables, span).where("not tombstone and gone_at is null and source = 'log'")
+    joined = offsets.join(_without_members(tables, span), "group", "left").join(
+        last_swept(tables, span), "group", "left"
+    )
+    # Without a state in the log, only commits of the group are known: the last sweep may have its state.
     idle = F.coalesce("state", "swept_state", F.lit(EMPTY)).isin(EMPTY, DEAD)
     counted_from = (
         F.when(F.col("expire_time").isNotNull(), "expire_time")
@@ -33,7 +36,7 @@ def expiring(tables: Tables, span: Span, rules: Rules) -> DataFrame:
     )
     expires_at = F.coalesce("expire_time", later(F.coalesce("counted", "commit_time"), rules.retention))
     found = (
-        told.where(idle)
+        joined.where(idle)
         .withColumns({"counted_from": counted_from, "expires_at": expires_at})
         .where(F.col("expires_at") < later(span.end, rules.expiring_within))
         .withColumn("left_ms", millis(span.end, F.col("expires_at")))
@@ -42,12 +45,12 @@ def expiring(tables: Tables, span: Span, rules: Rules) -> DataFrame:
 
 
 def _without_members(tables: Tables, span: Span) -> DataFrame:
-    """group, state, empty_since, and ``counted``: from when the retention of a classic group is counted."""
+    """Return group, state, empty_since, and ``counted``: the start of the retention time of a classic group."""
     now = timeline(tables, span).where("until is null")
-    # Brokers count from the time that stands in the record (Kafka 2.1), not from the record's own.
-    written = classic.snapshots(tables, span).where("next_time is null and state = 'Empty'")
-    written = written.select("group", "kind", "state", F.col("state_time").alias("counted"))
-    return now.join(written, ["group", "kind", "state"], "left").select(
+    # Brokers count from the time in the value of the record (Kafka 2.1), not from its timestamp.
+    empty = classic.snapshots(tables, span).where("next_time is null and state = 'Empty'")
+    empty = empty.select("group", "kind", "state", F.col("state_time").alias("counted"))
+    return now.join(empty, ["group", "kind", "state"], "left").select(
         "group",
         "state",
         "counted",

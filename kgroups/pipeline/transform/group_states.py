@@ -1,4 +1,4 @@
-"""In which state groups were, and for how long."""
+"""The states of groups, and how long they lasted."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ _EVENT = ("group", "kind", *PLACE, "log_time", "state")
 
 
 def events(tables: Tables, span: Span) -> DataFrame:
-    """What groups' own records leave behind, one row for each act of a coordinator: group, kind, PLACE, log_time,
-    state.
+    """Return the state after each operation of a coordinator: group, kind, PLACE, log_time, state.
 
-    One timeline for each group, whatever its kind: a group that changes its kind (KIP-848) does so in one act.
+    A group has one timeline for all group types: a conversion to another type (KIP-848) is one operation.
     """
-    told = modern.states(modern.line(tables, span)).where("state is not null").select(*_EVENT)
-    both = classic.snapshots(tables, span).select(*_EVENT).unionByName(told)
+    of_modern = modern.states(modern.merged_records(tables, span)).where("state is not null").select(*_EVENT)
+    both = classic.snapshots(tables, span).select(*_EVENT).unionByName(of_modern)
     following = F.lead("log_time").over(in_order("group"))
     return both.withColumn("following", following).where("following is null or following <> log_time").drop("following")
 
 
 def timeline(tables: Tables, span: Span) -> DataFrame:
-    """All states of all groups up to the end of the span: the columns of GROUP_STATES."""
+    """Return all states of all groups up to the end of the span: the columns of GROUP_STATES."""
     order = in_order("group")
     state = F.struct("kind", "state")
     was = F.lag(state).over(order)
@@ -36,7 +35,7 @@ def timeline(tables: Tables, span: Span) -> DataFrame:
     intervals = changes.withColumn("next", F.lead("log_time").over(order)).join(
         gone_groups(tables, span), "group", "left"
     )
-    # A group that nobody finds any more is dead, whatever it was when it was last heard of.
+    # A group that a complete sweep does not find is dead, whatever its last known state.
     vanished = F.col("next").isNull() & (F.col("state") != DEAD) & F.col("gone_at").isNotNull()
     rows = F.array(
         _interval(
@@ -54,5 +53,5 @@ def _interval(state: Column, since: Column, until: Column, source: str) -> Colum
 
 
 def group_states(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`GROUP_STATES`: those that overlap the span."""
+    """Compute :data:`GROUP_STATES`: the states that overlap the span."""
     return shaped(timeline(tables, span).where(span.overlaps("since", "until")), GROUP_STATES)

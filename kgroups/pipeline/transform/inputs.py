@@ -1,4 +1,4 @@
-"""What every job is given: the stored tables, the span of time that is asked for, and the bounds that it judges by."""
+"""The inputs of every job: the stored tables, the time span, and the thresholds."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyspark.sql import functions as F
 
 
 class Tables(NamedTuple):
-    """The stored tables (``kgroups.pipeline.tables.STORED``), each with the columns that are declared there.
+    """The stored tables (``kgroups.pipeline.tables.STORED``), with the columns that are declared there.
 
-    A place in the log (log_partition, log_offset) stands for one record: whoever reads a store sees to it that nothing
-    which was read twice is here twice. Order of rows and partitioning do not matter.
+    A position in the log (log_partition, log_offset) identifies one record: the caller removes duplicates. The order of
+    rows and their partitioning have no effect.
     """
 
     records: DataFrame
@@ -30,8 +30,10 @@ class Tables(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From ``since`` (in it) to ``until`` (not in it), both with their zone. Until ``until`` is all that a job knows
-    of: a second run gives the same, whatever has come since."""
+    """From ``since`` (inclusive) to ``until`` (exclusive), both with a time zone.
+
+    A job ignores everything after ``until``: a later run returns the same.
+    """
 
     since: datetime
     until: datetime
@@ -45,14 +47,14 @@ class Span(NamedTuple):
         return _literal(self.until)
 
     def reached(self, time: str) -> Column:
-        """Whether the column ``time`` is before the end."""
+        """Return whether the column ``time`` is before the end."""
         return F.col(time) < self.end
 
     def contains(self, time: str) -> Column:
         return (F.col(time) >= self.start) & self.reached(time)
 
     def overlaps(self, since: str, until: str) -> Column:
-        """Whether an interval, open where ``until`` is null, has a part in the span."""
+        """Return whether an interval, without end if ``until`` is null, overlaps the span."""
         return self.reached(since) & (F.col(until).isNull() | (F.col(until) > self.start))
 
 
@@ -63,28 +65,28 @@ def _literal(moment: datetime) -> Column:
 
 
 class Rules(NamedTuple):
-    """Bounds that are a matter of taste, or of how a cluster is set up."""
+    """Thresholds that depend on preference, or on the configuration of a cluster."""
 
     bucket: timedelta = timedelta(minutes=1)
-    """Of commit_rate; buckets begin at its multiples since 1970."""
+    """Bucket of commit_rate; buckets start at its multiples since 1970."""
     dense: float = 0.5
-    """Records for each offset that a range must have to count as whole. One commit for each transaction gives 0.5, for
-    the marker behind it is an offset too; what compaction leaves of a busy partition is a few per cent."""
+    """Minimum records per offset of a range that counts as complete. One commit per transaction is 0.5, because its
+    marker takes an offset too; compaction leaves a few percent of a busy partition."""
     judged: int = 100
-    """Offsets in a range that can be judged by its density: in smaller ones a few markers weigh too much."""
+    """Minimum offsets in a range to apply ``dense``: in smaller ones, a few markers have too much effect."""
     samples: int = 10
-    """Head samples in Burrow's window."""
+    """Number of samples of log end offsets in Burrow's window."""
     stale_after: timedelta = timedelta(hours=1)
     retention: timedelta = timedelta(days=7)
-    """The brokers' offsets.retention.minutes."""
+    """``offsets.retention.minutes`` of the brokers."""
     expiring_within: timedelta = timedelta(days=1)
     storm: int = 5
-    """Rebalances of one group within ``storm_window`` that are a storm."""
+    """Number of rebalances of a group within ``storm_window`` that are a storm."""
     storm_window: timedelta = timedelta(minutes=10)
     flaps: int = 3
-    """Times that a member joins within ``flap_window``, and flaps."""
+    """Number of joins of a member within ``flap_window`` that are flapping."""
     flap_window: timedelta = timedelta(minutes=10)
 
 
 Job = Callable[[Tables, Span, Rules], DataFrame]
-"""Makes one derived table. Pure: nothing is read, collected or written, and no clock is asked."""
+"""Computes one derived table. Pure: does not read, collect, or write, and does not use a clock."""

@@ -1,4 +1,4 @@
-"""Where each group stands."""
+"""The latest committed offsets of each group."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from kgroups.pipeline.derived import LATEST_OFFSETS
 
 from .columns import shaped
 from .inputs import Rules, Span, Tables
-from .positions import positions
+from .positions import last_offsets
 
 
 def latest_offsets(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`LATEST_OFFSETS`, as of the end of the span; its begin does not matter."""
-    return shaped(positions(tables, span).where("not tombstone and gone_at is null"), LATEST_OFFSETS)
+    """Compute :data:`LATEST_OFFSETS` at the end of the span; its start has no effect."""
+    return shaped(last_offsets(tables, span).where("not tombstone and gone_at is null"), LATEST_OFFSETS)

@@ -1,4 +1,4 @@
-"""Who was in which group, from when to when."""
+"""The members of each group, and from when to when."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .positions import gone_groups
 
 
 def stays(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """All memberships up to the end of the span: the columns of MEMBERSHIPS."""
+    """Return all memberships up to the end of the span: the columns of MEMBERSHIPS."""
     snapshots = classic.snapshots(tables, span)
     both = classic.stays(tables, snapshots).unionByName(modern.stays(tables, span))
-    told = both.join(gone_groups(tables, span), "group", "left").join(
+    joined = both.join(gone_groups(tables, span), "group", "left").join(
         known(tables, span, rules), "log_partition", "left"
     )
-    whole = F.coalesce(F.col("begins") & (F.col("since") >= F.col("known_since")), F.lit(False))
-    return told.withColumns({"until": F.coalesce("until", "gone_at"), "complete": whole})
+    complete = F.coalesce(F.col("begins") & (F.col("since") >= F.col("known_since")), F.lit(False))
+    return joined.withColumns({"until": F.coalesce("until", "gone_at"), "complete": complete})
 
 
 def memberships(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`MEMBERSHIPS`: those that overlap the span."""
+    """Compute :data:`MEMBERSHIPS`: the memberships that overlap the span."""
     return shaped(stays(tables, span, rules).where(span.overlaps("since", "until")), MEMBERSHIPS)

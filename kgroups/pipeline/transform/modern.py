@@ -1,9 +1,10 @@
-"""Groups of the newer kinds, from their epochs (KIP-848, KIP-932, KIP-1071): each record tells of one member, or of the
-epoch of the group or of its target assignment.
+"""Groups of the newer types, from their epochs (KIP-848, KIP-932, KIP-1071).
 
-Strategy: members and epochs are put in one line for each group, in the order of the log, and counted: how many members
-there are, and how many of them have the group's epoch and are stable. One act of the coordinator is several records
-with one time: what the counts say between them never was, only what the last one of a time leaves behind.
+Each record has one member, or the epoch of the group or of its target assignment.
+
+Strategy: the records of members and epochs of a group are merged in log order, with running counts of the members, and
+of the members that are stable at the group's epoch. An operation of the coordinator is several records with the same
+time: the counts are valid only after the last of them.
 """
 
 from __future__ import annotations
@@ -31,39 +32,38 @@ from .inputs import Span, Tables
 
 GROUP: Final = ("group", "kind")
 _GONE: Final = -1
-"""Epoch of a group after its tombstone."""
+"""Stands for the epoch of a group after its tombstone."""
 _FIRST: Final = 2
-"""Epoch with which a group's first member joins: 1, and of newer brokers (seen with 4.3) 2."""
+"""Maximum epoch at which a group's first member joins: 1, or 2 with newer brokers (observed with 4.3)."""
 
 
 def member_records(tables: Tables, span: Span) -> DataFrame:
-    """The records of members up to the end of the span: GROUP, PLACE, log_time, member_id; and
+    """Return the records of members up to the end of the span: GROUP, PLACE, log_time, member_id, and these columns.
 
-    more
-        by how many the members became more with it
-    what
-        joined, left or resubscribed; null: nothing of these
+    member_change
+        change of the number of members: 1, 0, or -1
+    event_type
+        joined, left, or resubscribed; null: none of these
     instance_id
-        also of one that left
+        also for a member that left
     """
     records = tables.members.where(span.reached("log_time") & (F.col("kind") != CLASSIC))
-    said = records.withColumn("says", F.when(~F.col("tombstone"), F.struct("instance_id", _subscription())))
-    before = F.lag("says").over(in_order(*GROUP, "member_id"))
-    said = said.withColumn("said", before)
-    is_there, was = F.col("says").isNotNull(), F.col("said").isNotNull()
-    what = (
-        F.when(is_there & ~was, "joined")
-        .when(~is_there & was, "left")
-        .when(F.col("says.subscription") != F.col("said.subscription"), "resubscribed")
+    members = records.withColumn("current", F.when(~F.col("tombstone"), F.struct("instance_id", _subscription())))
+    members = members.withColumn("previous", F.lag("current").over(in_order(*GROUP, "member_id")))
+    is_member, was_member = F.col("current").isNotNull(), F.col("previous").isNotNull()
+    event_type = (
+        F.when(is_member & ~was_member, "joined")
+        .when(~is_member & was_member, "left")
+        .when(F.col("current.subscription") != F.col("previous.subscription"), "resubscribed")
     )
-    return said.select(
+    return members.select(
         *GROUP,
         *PLACE,
         "log_time",
         "member_id",
-        (count(is_there) - count(was)).alias("more"),
-        what.alias("what"),
-        F.coalesce("says.instance_id", "said.instance_id").alias("instance_id"),
+        (count(is_member) - count(was_member)).alias("member_change"),
+        event_type.alias("event_type"),
+        F.coalesce("current.instance_id", "previous.instance_id").alias("instance_id"),
     )
 
 
@@ -71,19 +71,20 @@ def _subscription() -> Column:
     return F.struct(F.sort_array("topics").alias("topics"), "topic_regex").alias("subscription")
 
 
-def line(tables: Tables, span: Span) -> DataFrame:
-    """Members and epochs in one line for each group: GROUP, PLACE, log_time; and as of each record
+def merged_records(tables: Tables, span: Span) -> DataFrame:
+    """Merge the records of members and epochs: GROUP, PLACE, log_time, and these columns at each record.
 
     subject, epoch
-        of what it tells: present, group, target, member; of present the columns of :func:`member_records`
+        subject of the record and its epoch: present, group, target, member; present has the columns of
+        :func:`member_records`
     group_epoch
-        of the group, -1 after its end; null: not known yet
+        epoch of the group, -1 after its tombstone; null: not known yet
     previous_epoch, bumped
-        of the group before this record; whether this record makes a new one
+        epoch of the group before this record; whether this record starts a new epoch
     round
-        how many epochs of the group have begun; 0 before the first
+        number of epochs of the group so far; 0 before the first
     members, converged
-        how many members there are, and how many of them have the group's epoch and are stable
+        number of members, and of the members that are stable at the group's epoch
     """
     presence = member_records(tables, span).withColumn("subject", F.lit("present"))
     epochs = tables.epochs.where(span.reached("log_time")).select(
@@ -91,36 +92,41 @@ def line(tables: Tables, span: Span) -> DataFrame:
     )
     both = presence.unionByName(epochs, allowMissingColumns=True)
     group = in_order(*GROUP)
-    its_epoch = F.when(F.col("subject") == "group", F.when(F.col("tombstone"), _GONE).otherwise(F.col("epoch")))
-    counted = both.withColumn("its_epoch", its_epoch).withColumns(
+    new_epoch = F.when(F.col("subject") == "group", F.when(F.col("tombstone"), _GONE).otherwise(F.col("epoch")))
+    counted = both.withColumn("new_epoch", new_epoch).withColumns(
         {
-            "group_epoch": F.last("its_epoch", ignorenulls=True).over(so_far(group)),
-            "previous_epoch": F.last("its_epoch", ignorenulls=True).over(before(group)),
+            "group_epoch": F.last("new_epoch", ignorenulls=True).over(so_far(group)),
+            "previous_epoch": F.last("new_epoch", ignorenulls=True).over(before(group)),
         }
     )
-    new = F.col("previous_epoch").isNull() | (F.col("its_epoch") != F.col("previous_epoch"))
-    counted = counted.withColumn("bumped", F.coalesce((F.col("its_epoch") != _GONE) & new, F.lit(False))).withColumns(
+    differs = F.col("previous_epoch").isNull() | (F.col("new_epoch") != F.col("previous_epoch"))
+    counted = counted.withColumn(
+        "bumped", F.coalesce((F.col("new_epoch") != _GONE) & differs, F.lit(False))
+    ).withColumns(
         {
             "round": F.sum(count(F.col("bumped"))).over(so_far(group)),
-            "members": F.sum(F.coalesce("more", F.lit(0))).over(so_far(group)),
+            "members": F.sum(F.coalesce("member_change", F.lit(0))).over(so_far(group)),
         }
     )
-    # An epoch's convergence is its own: nobody has it before it is there.
+    # Count per epoch: no member has an epoch before the group has it.
     member = in_order(*GROUP, "round", "subject", "member_id")
-    has = F.coalesce(
+    has_epoch = F.coalesce(
         (F.col("subject") == "member") & (F.col("epoch") == F.col("group_epoch")) & (F.col("state") == "stable"),
         F.lit(False),
     )
-    had = F.coalesce(F.lag("has").over(member), F.lit(False))
+    had_epoch = F.coalesce(F.lag("has_epoch").over(member), F.lit(False))
     return (
-        counted.withColumn("has", has)
-        .withColumn("more_converged", count(F.col("has")) - count(had))
-        .withColumn("converged", F.sum("more_converged").over(so_far(in_order(*GROUP, "round"))))
+        counted.withColumn("has_epoch", has_epoch)
+        .withColumn("converged_change", count(F.col("has_epoch")) - count(had_epoch))
+        .withColumn("converged", F.sum("converged_change").over(so_far(in_order(*GROUP, "round"))))
     )
 
 
-def states(line: DataFrame) -> DataFrame:
-    """``line`` with ``state``: what each act left behind; null where others with its time follow, or none is known."""
+def states(records: DataFrame) -> DataFrame:
+    """Add ``state`` to merged records: the state of the group after each operation of the coordinator.
+
+    Null if a record with the same time follows, or the state is unknown.
+    """
     last = F.coalesce(F.lead("log_time").over(in_order(*GROUP)) != F.col("log_time"), F.lit(True))
     state = (
         F.when(F.col("group_epoch") == _GONE, DEAD)
@@ -128,12 +134,15 @@ def states(line: DataFrame) -> DataFrame:
         .when(F.col("members") == F.col("converged"), STABLE)
         .otherwise(RECONCILING)
     )
-    return line.withColumn("state", F.when(last & F.col("group_epoch").isNotNull(), state))
+    return records.withColumn("state", F.when(last & F.col("group_epoch").isNotNull(), state))
 
 
 def rounds(states: DataFrame) -> DataFrame:
-    """Every rebalance in ``states`` (of :func:`states`): what :data:`ROUND` names, target_ms, converge_ms; and as
-    arrays of member ids joined, left, restarted, resubscribed, against the round before."""
+    """Return every rebalance in the result of :func:`states`.
+
+    Columns: :data:`ROUND`, target_ms, converge_ms; and arrays of member IDs (joined, left, restarted, resubscribed),
+    compared with the previous round.
+    """
     begun = F.struct(
         *(each for each in ROUND if each not in (*GROUP, "round", "generation", "previous_generation", "begins")),
         F.col("group_epoch").alias("generation"),
@@ -141,8 +150,8 @@ def rounds(states: DataFrame) -> DataFrame:
         ((F.col("group_epoch") <= _FIRST) | F.coalesce(F.col("previous_epoch") == _GONE, F.lit(False))).alias("begins"),
     )
     is_target = (F.col("subject") == "target") & (F.col("epoch") >= F.col("group_epoch"))
-    # A coordinator first writes who came or went, then the epoch that follows from it.
-    events = states.withColumn("round", F.col("round") + count(F.col("what").isNotNull()))
+    # A coordinator first writes the changed member, then the resulting epoch.
+    events = states.withColumn("round", F.col("round") + count(F.col("event_type").isNotNull()))
     found = events.groupBy(*GROUP, "round").agg(
         F.max(F.when(F.col("bumped"), begun)).alias("begun"),
         _first(is_target).alias("targeted_at"),
@@ -165,8 +174,8 @@ def rounds(states: DataFrame) -> DataFrame:
     )
 
 
-def _members(what: str) -> Column:
-    return F.collect_list(F.when(F.col("what") == what, F.struct("instance_id", "member_id")))
+def _members(event_type: str) -> Column:
+    return F.collect_list(F.when(F.col("event_type") == event_type, F.struct("instance_id", "member_id")))
 
 
 def _first(condition: Column) -> Column:
@@ -174,7 +183,7 @@ def _first(condition: Column) -> Column:
 
 
 def _replaced(member: Column, others: str) -> Column:
-    """Whether one of ``others`` is the same instance under another id; without instance id nobody is."""
+    """Return whether one of ``others`` is the same instance with another member ID; false without an instance ID."""
 
     def same(other: Column) -> Column:
         return (other.instance_id == member.instance_id) & (other.member_id != member.member_id)
@@ -183,7 +192,10 @@ def _replaced(member: Column, others: str) -> Column:
 
 
 def stays(tables: Tables, span: Span) -> DataFrame:
-    """Members' stays: group, kind, member_id, what is known of the member, log_partition, since, until, begins."""
+    """Return the intervals of membership.
+
+    Columns: group, kind, member_id, instance_id, client_id, client_host, log_partition, since, until, begins.
+    """
     window = in_order(*GROUP, "member_id")
     ended = F.coalesce(F.sum(count(F.col("tombstone"))).over(before(window)), F.lit(0))
     records = tables.members.where(span.reached("log_time") & (F.col("kind") != CLASSIC)).withColumn("stay", ended)
@@ -194,7 +206,7 @@ def stays(tables: Tables, span: Span) -> DataFrame:
         F.min_by("log_time", F.when(~F.col("tombstone"), F.struct(*PLACE))).alias("since"),
         F.max(F.when(F.col("tombstone"), F.col("log_time"))).alias("until"),
     )
-    # A tombstone alone: of a member that is not known otherwise.
+    # A tombstone without a previous record: nothing is known about the member.
     return found.where("known is not null").select(
         *GROUP, "member_id", "known.*", "log_partition", "since", "until", F.lit(True).alias("begins")
     )

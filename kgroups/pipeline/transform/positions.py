@@ -1,8 +1,8 @@
-"""Where groups stand: the log's last commits, set right by what sweeps of the cluster found.
+"""The last committed offsets of groups: the last commits in the log, corrected by sweeps of the cluster.
 
-Rule: the log says it, where it has the key. Only a sweep that every broker answered tells by absence; what the last
-such sweep did not find, and no later one, and what is older than that in the log, was deleted, and compaction has taken
-the tombstone away. Legacy commits (record type 0) are the same keys as others.
+Rule: the log takes precedence if it has the key. Only a complete sweep, to which every broker responded, shows
+deletions: a key that the last complete sweep and all later ones did not find, and that is older than the sweep in the
+log, was deleted, and compaction removed the tombstone. Legacy commits (record type 0) have the same keys as others.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _SWEPT = ("committed_offset", "leader_epoch", "metadata")
 
 
 def last_commits(commits: DataFrame) -> DataFrame:
-    """The last record of each key by its place in the log, tombstones too: KEY, PLACE, log_time, and what it says."""
-    # Numbers alone are aggregated without sorting all commits; then only the last ones are looked at.
+    """Return the last record of each key in the log, with tombstones: KEY, PLACE, log_time, and its values."""
+    # Aggregate only numbers first, which does not sort all commits; then read the last ones.
     last = commits.groupBy(*KEY, "log_partition").agg(F.max("log_offset").alias("log_offset"))
     rows = commits.join(last.select(*PLACE), list(PLACE), "left_semi")
-    # One for each key, for its group lives in one partition; were that ever to change, the higher one has it.
+    # One row for each key, because a group is in one partition; otherwise the highest partition.
     newest = F.max_by(F.struct(*PLACE, "log_time", *_COMMIT), place())
     return rows.groupBy(*KEY).agg(newest.alias("newest")).select(*KEY, "newest.*")
 
 
-def positions(tables: Tables, span: Span) -> DataFrame:
-    """The last that is known of each key up to the end of the span: the columns of :func:`last_commits`, and
+def last_offsets(tables: Tables, span: Span) -> DataFrame:
+    """Return the last known offset of each key up to the end of the span: :func:`last_commits`, and these columns.
 
     source
-        log; or baseline, of a key that the log does not have: its log_time is when it was swept, its place is null
+        log; or baseline, if the log does not have the key: log_time is then the time of the sweep, PLACE is null
     gone_at
-        when a complete sweep did not find what the log has; else null
+        time of the complete sweep that did not find a key of the log; otherwise null
     """
     found = swept(tables, span).where("topic is not null and committed_offset is not null")
     newest = F.max_by(F.struct("swept_at", *_SWEPT), "swept_at")
@@ -59,23 +59,23 @@ def positions(tables: Tables, span: Span) -> DataFrame:
 
 
 def last_sweep(tables: Tables, span: Span) -> DataFrame:
-    """One row: ``last_sweep``, time of the last complete sweep; null without one."""
+    """Return one row: ``last_sweep``, the time of the last complete sweep; null if there was none."""
     complete = tables.baseline.where(span.reached("swept_at") & F.col("complete"))
     return F.broadcast(complete.agg(F.max("swept_at").alias("last_sweep")))
 
 
 def swept(tables: Tables, span: Span) -> DataFrame:
-    """What the last complete sweep found, and later ones that were not: the columns of baseline."""
+    """Return the rows of the last complete sweep, and of later incomplete ones: the columns of baseline."""
     rows = tables.baseline.where(span.reached("swept_at")).crossJoin(last_sweep(tables, span))
     return rows.where("last_sweep is null or swept_at >= last_sweep").drop("last_sweep")
 
 
 def gone_groups(tables: Tables, span: Span) -> DataFrame:
-    """group and gone_at, of the groups that the last complete sweep did not find, and of which nothing came since."""
-    told = (tables.commits, tables.group_metadata, tables.members, tables.epochs)
+    """Return group and gone_at of the groups that the last complete sweep did not find, without later records."""
+    sources = (tables.commits, tables.group_metadata, tables.members, tables.epochs)
     parts = [
         table.where(span.reached("log_time")).groupBy("group").agg(F.max("log_time").alias("log_time"))
-        for table in told
+        for table in sources
     ]
     last = reduce(DataFrame.union, parts).groupBy("group").agg(F.max("log_time").alias("log_time"))
     missed = last.join(swept(tables, span).select("group"), "group", "left_anti").crossJoin(last_sweep(tables, span))

@@ -1,4 +1,4 @@
-"""Rebalances, of groups of every kind."""
+"""Rebalances of groups of every type."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .inputs import Rules, Span, Tables
 
 
 def rounds(tables: Tables, span: Span) -> DataFrame:
-    """Every rebalance up to the end of the span: the columns of REBALANCES but pause_ms and complete."""
+    """Return every rebalance up to the end of the span: REBALANCES without pause_ms and complete."""
     both = classic.rounds(tables, span).unionByName(
-        modern.rounds(modern.states(modern.line(tables, span))), allowMissingColumns=True
+        modern.rounds(modern.states(modern.merged_records(tables, span))), allowMissingColumns=True
     )
-    # Who joined is known of a group's first round, and where the round before is known.
+    # Members that joined are known in a group's first round, and if the previous round is known.
     compared = F.col("begins") | F.col("previous_generation").isNotNull()
     return both.withColumns({each: F.when(compared, F.sort_array(each)) for each in LISTS})
 
 
 def with_pauses(tables: Tables, span: Span, rounds: DataFrame) -> DataFrame:
-    """``rounds`` with ``pause_ms``: from the group's last commit before each to its first one after."""
+    """Add ``pause_ms`` to rounds: the time from the group's last commit before to its first commit after."""
     groups = F.broadcast(rounds.select("group").distinct())
     commits = tables.commits.where(span.reached("log_time") & ~F.col("tombstone")).join(groups, "group", "left_semi")
     both = commits.select("group", *PLACE, F.col("log_time").alias("committed")).unionByName(
@@ -41,8 +41,8 @@ def _nearest(column: str) -> Column:
 
 
 def rebalances(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`REBALANCES`: those in the span."""
+    """Compute :data:`REBALANCES` in the span."""
     found = rounds(tables, span).where(span.contains("log_time"))
     found = with_pauses(tables, span, found).join(known(tables, span, rules), "log_partition", "left")
-    whole = F.coalesce(F.col("log_time") >= F.col("known_since"), F.lit(False))
-    return shaped(found.withColumn("complete", whole), REBALANCES)
+    complete = F.coalesce(F.col("log_time") >= F.col("known_since"), F.lit(False))
+    return shaped(found.withColumn("complete", complete), REBALANCES)

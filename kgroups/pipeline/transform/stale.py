@@ -1,4 +1,4 @@
-"""Which groups nobody uses any more."""
+"""Whether groups are in use."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kgroups.pipeline.derived import STALE
 from .columns import DEAD, EMPTY, STABLE, micros, millis, place, shaped
 from .group_states import timeline
 from .inputs import Rules, Span, Tables
-from .positions import positions, swept
+from .positions import last_offsets, swept
 
 
 def stale(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`STALE`, as of the end of the span; its begin does not matter."""
+    """Compute :data:`STALE` at the end of the span; its start has no effect."""
     parts = (_commits(tables, span), _offsets(tables, span), _states(tables, span), _events(tables, span))
     both = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), (*parts, last_swept(tables, span)))
     columns = [each for each in both.columns if each != "group"]
@@ -37,10 +37,10 @@ def stale(tables: Tables, span: Span, rules: Rules) -> DataFrame:
 def _status(span: Span, rules: Rules) -> Column:
     age = millis(F.coalesce("last_commit", "last_event"), span.end)
     fresh = F.coalesce(age * 1000 <= micros(rules.stale_after), F.lit(False))
-    # Consumers that are nobody's members commit into a group that is empty, or of which only commits are known.
+    # Consumers that use assign() commit to a group that is empty, or of which only commits are known.
     since = F.col("state_since")
     committing = fresh & F.col("last_commit").isNotNull() & (since.isNull() | (F.col("last_commit") > since))
-    # Share groups keep their offsets elsewhere: members are all that tells that they live.
+    # Share groups store their offsets elsewhere: only their members show that they are in use.
     sharing = (F.col("kind") == "share") & (F.col("state") == STABLE)
     return (
         F.when((F.col("partitions") == 0) & (F.coalesce("state", F.lit(DEAD)) == DEAD), "DELETED")
@@ -65,7 +65,7 @@ def _commits(tables: Tables, span: Span) -> DataFrame:
 def _offsets(tables: Tables, span: Span) -> DataFrame:
     alive = ~F.col("tombstone") & F.col("gone_at").isNull()
     return (
-        positions(tables, span)
+        last_offsets(tables, span)
         .groupBy("group")
         .agg(F.count(F.when(alive, 1)).alias("partitions"), F.max("gone_at").alias("gone_at"))
     )
@@ -77,12 +77,12 @@ def _states(tables: Tables, span: Span) -> DataFrame:
 
 
 def _events(tables: Tables, span: Span) -> DataFrame:
-    told = (tables.group_metadata, tables.members, tables.epochs)
-    parts = [table.where(span.reached("log_time")).select("group", "log_time") for table in told]
+    sources = (tables.group_metadata, tables.members, tables.epochs)
+    parts = [table.where(span.reached("log_time")).select("group", "log_time") for table in sources]
     return reduce(DataFrame.union, parts).groupBy("group").agg(F.max("log_time").alias("last_event"))
 
 
 def last_swept(tables: Tables, span: Span) -> DataFrame:
-    """Of the last sweeps: group, swept_kind, swept_state."""
+    """Return the last sweep of each group: group, swept_kind, swept_state."""
     last = F.max_by(F.struct(F.col("kind").alias("swept_kind"), F.col("state").alias("swept_state")), "swept_at")
     return swept(tables, span).groupBy("group").agg(last.alias("last")).select("group", "last.*")

@@ -1,4 +1,4 @@
-"""When the end of a log stood at an offset, from samples of that end: no record is read."""
+"""When the log end offset passed an offset, from samples of the log end offset: no record is read."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from .heads import LOG
 _LIFE = (*LOG, "life")
 
 
-def with_passed(heads: DataFrame, rows: DataFrame) -> DataFrame:
-    """``rows`` with ``passed_at``: when the end of the log left their ``committed_offset`` behind.
+def with_passed_at(heads: DataFrame, rows: DataFrame) -> DataFrame:
+    """Add ``passed_at`` to rows: when the log end offset passed their ``committed_offset``.
 
-    Between two samples the log is taken to grow evenly; an end that stood still left when it was last seen there. Null
-    before the first sample, and where no later end is known.
+    Assumes steady growth between two samples; if the log end offset was unchanged for several samples, growth starts
+    at the last of them. Null before the first sample, and if no later log end offset is known.
 
-    :param heads: of :func:`~.heads.marked_heads`.
-    :param rows: with topic, partition, life and committed_offset, besides others.
+    :param heads: result of :func:`~.heads.marked_heads`.
+    :param rows: rows with topic, partition, life, committed_offset, and other columns.
     """
     offset = F.col("committed_offset")
     ends = (
         heads.where("log_end is not null")
         .groupBy(*_LIFE, F.col("log_end").alias("committed_offset"))
-        .agg(F.min("sampled_at").alias("came"), F.max("sampled_at").alias("left"))
-        .withColumn("asked", F.lit(0))
+        .agg(F.min("sampled_at").alias("first_at"), F.max("sampled_at").alias("last_at"))
+        .withColumn("is_row", F.lit(0))
     )
-    line = ends.unionByName(rows.withColumn("asked", F.lit(1)), allowMissingColumns=True)
-    # The end at or below the offset, and the next one above it: upwards an equal end counts, downwards it does not.
-    upwards = so_far(Window.partitionBy(*_LIFE).orderBy(offset, "asked"))
-    downwards = so_far(Window.partitionBy(*_LIFE).orderBy(offset.desc(), F.desc("asked")))
-    ended = line.withColumns({"below": _last_end("left").over(upwards), "above": _last_end("came").over(downwards)})
-    return ended.where("asked = 1").withColumn("passed_at", _passed()).select(*rows.columns, "passed_at")
+    merged = ends.unionByName(rows.withColumn("is_row", F.lit(1)), allowMissingColumns=True)
+    # The last end at or below the offset, and the next one above it: equal ends count upwards, but not downwards.
+    upwards = so_far(Window.partitionBy(*_LIFE).orderBy(offset, "is_row"))
+    downwards = so_far(Window.partitionBy(*_LIFE).orderBy(offset.desc(), F.desc("is_row")))
+    ended = merged.withColumns(
+        {"below": _last_end("last_at").over(upwards), "above": _last_end("first_at").over(downwards)}
+    )
+    return ended.where("is_row = 1").withColumn("passed_at", _passed()).select(*rows.columns, "passed_at")
 
 
 def _last_end(time: str) -> Column:
     end = F.struct(F.col("committed_offset").alias("offset"), F.unix_micros(time).alias("at"))
-    return F.last(F.when(F.col("asked") == 0, end), ignorenulls=True)
+    return F.last(F.when(F.col("is_row") == 0, end), ignorenulls=True)
 
 
 def _passed() -> Column:

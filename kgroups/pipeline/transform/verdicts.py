@@ -1,7 +1,7 @@
-"""How groups fare, by Burrow's rules: https://github.com/linkedin/Burrow/wiki/Consumer-Lag-Evaluation-Rules
+"""The status of groups by Burrow's rules: https://github.com/linkedin/Burrow/wiki/Consumer-Lag-Evaluation-Rules.
 
-They are applied to head samples, not to commits: between two samples the end of a log seems to stand, and lag to
-shrink with every commit.
+They are applied to samples of the log end offset, not to commits: between two samples, the log end offset appears
+unchanged, so lag appears to shrink with every commit.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from kgroups.pipeline.derived import VERDICTS
 from .columns import KEY, shaped
 from .heads import last_heads, marked_heads
 from .inputs import Rules, Span, Tables
-from .standing import standing
+from .standing import offsets_at_samples
 
 STATUSES: Final = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
-"""Worse ones behind; between each other as in Burrow."""
+"""From best to worst, as in Burrow."""
 
 
 def verdicts(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Makes :data:`VERDICTS`: of the partitions that have a commit at the last sample of the span."""
+    """Compute :data:`VERDICTS` of the partitions that have a commit at the last sample of the span."""
     heads = last_heads(marked_heads(tables, span).where(span.contains("sampled_at")), rules.samples)
-    rows = standing(tables, span, heads)
+    rows = offsets_at_samples(tables, span, heads)
     window = Window.partitionBy(*KEY).orderBy("sampled_at")
-    there = (
+    has_offset = (
         F.last("committed_offset")
         .over(window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing))
         .isNotNull()
     )
     steps = (
-        rows.withColumn("there", there)
-        .where("there and lag is not null")
+        rows.withColumn("has_offset", has_offset)
+        .where("has_offset and lag is not null")
         .withColumns(
             {
                 "went_back": F.col("committed_offset") < F.lag("committed_offset").over(window),

@@ -1,1 +1,1 @@
-"""What should not be: one file for each kind of it. Each function gives a part of the table ``anomalies``."""
+"""Anomalies: one file for each type. Each function returns rows of the table ``anomalies``."""

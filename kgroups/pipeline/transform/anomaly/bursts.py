@@ -1,4 +1,4 @@
-"""Things that happen too often: rebalances of a group, joins of a member."""
+"""Events that are too frequent: rebalances of a group, joins of a member."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ _NEVER: Final = "timestamp '9999-12-31 00:00:00Z'"
 
 
 def storms(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Rebalances of one group that follow each other too closely."""
+    """Return the storms: too many rebalances of a group in a short time."""
     found = _bursts(rounds(tables, span), ("group",), "log_time", rules.storm, rules.storm_window, span)
     return found.withColumns({"anomaly": F.lit("rebalance_storm"), "note": _note("rebalances", rules.storm_window)})
 
 
 def flapping(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Members that come, go, and come again. A static member is known by its instance id, others by client id and
-    host; where several are called the same, one of them joins when none of the others is there."""
-    called = F.coalesce("instance_id", F.concat("client_id", F.lit("@"), "client_host"))
+    """Return the members that join repeatedly.
+
+    A static member is identified by its instance ID, others by client ID and host. If several members have the same
+    name, a join counts only if no other one is a member.
+    """
+    name = F.coalesce("instance_id", F.concat("client_id", F.lit("@"), "client_host"))
     window = Window.partitionBy("group", "member").orderBy("since", F.asc_nulls_last("until"), "member_id")
     reach = F.max(F.coalesce("until", F.expr(_NEVER))).over(before(window))
     joins = (
         stays(tables, span, rules)
-        .withColumn("member", called)
+        .withColumn("member", name)
         .withColumn("joined", F.coalesce(F.col("since") >= reach, F.lit(True)))
         .where("joined")
         .withColumnRenamed("since", "joined_at")
@@ -40,8 +43,10 @@ def flapping(tables: Tables, span: Span, rules: Rules) -> DataFrame:
 
 
 def _bursts(rows: DataFrame, by: tuple[str, ...], time: str, bound: int, within: timedelta, span: Span) -> DataFrame:
-    """Where at least ``bound`` rows lie ``within`` a time: ``by``, since, until, expected (the bound) and found (the
-    most in any such time); one row for as long as it lasts."""
+    """Return the bursts of at least ``bound`` rows ``within`` a time; one row for as long as it lasts.
+
+    Columns: ``by``, since, until, expected (the bound), and found (the maximum in any such time).
+    """
     window = Window.partitionBy(*by).orderBy(F.unix_millis(time))
     recent = window.rangeBetween(-(within // MILLISECOND), Window.currentRow)
     crowded = rows.select(*by, time).withColumns(
@@ -62,5 +67,5 @@ def _bursts(rows: DataFrame, by: tuple[str, ...], time: str, bound: int, within:
     )
 
 
-def _note(what: str, within: timedelta) -> Column:
-    return F.concat("found", F.lit(f" {what} within {within.total_seconds():g} s"))
+def _note(events: str, within: timedelta) -> Column:
+    return F.concat("found", F.lit(f" {events} within {within.total_seconds():g} s"))

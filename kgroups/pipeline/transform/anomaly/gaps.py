@@ -1,4 +1,4 @@
-"""What of the log nobody has read, or only what compaction left of it."""
+"""Ranges of the log that were not read, or were compacted before."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ..inputs import Rules, Span, Tables
 
 
 def gaps(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Offsets that were never read between ranges that were, and ranges that are not dense, where they overlap the
-    span."""
+    """Return the offsets between ranges that were never read, and the ranges that are not dense, in the span."""
     window = Window.partitionBy("log_partition").orderBy("from_offset", "to_offset", "sampled_at")
     read = ranges(tables, span, rules).withColumn("time_before", F.lag("last_time").over(window))
     gap = F.struct(

@@ -1,4 +1,4 @@
-"""Commits outside their log."""
+"""Commits outside the offsets of their log."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from ..columns import KEY
 from ..heads import marked_heads
 from ..inputs import Rules, Span, Tables
 from ..lag import remark
-from ..standing import standing
+from ..standing import offsets_at_samples
 
 
 def misplaced(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Commits that a head sample of the span found outside the log: one row for each, however often it was found.
+    """Return the commits that are outside the log at a sample in the span: one row for each commit.
 
-    The sample is the first after the commit, and later ones: the end of a log only grows, so one that was sampled
-    before the commit could not tell.
+    Only samples after the commit count: the log end offset grows, so an earlier sample proves nothing.
     """
     heads = marked_heads(tables, span).where(span.contains("sampled_at"))
-    rows = standing(tables, span, heads)
+    rows = offsets_at_samples(tables, span, heads)
     outside = F.coalesce(
         F.when(F.col("committed_offset") < F.col("log_start"), _finding("data_lost", "log_start")),
         F.when(F.col("lag") < 0, _finding("beyond_end", "log_end")),

@@ -10,8 +10,10 @@ from ..inputs import Rules, Span, Tables
 
 
 def rewinds(tables: Tables, span: Span, rules: Rules) -> DataFrame:
-    """Commits in the span that are lower than the one before. A tombstone between the two has no offset: after it there
-    is nothing to go back from."""
+    """Return the commits in the span that are lower than the previous one.
+
+    A tombstone has no offset, so the commit after it is not a rewind.
+    """
     commits = tables.commits.where(span.reached("log_time"))
     steps = commits.withColumn("expected", F.lag("committed_offset").over(in_order(*KEY)))
     found, expected = F.col("committed_offset"), F.col("expected")
