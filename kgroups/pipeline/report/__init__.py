@@ -1,5 +1,5 @@
-"""A page about a span of history: gathered in Spark, drawn by plotly, one HTML file that needs no network.
+"""The report on a time span of history: one HTML file with plotly charts, which needs no network.
 
-:mod:`.data` is what the page is made from, :mod:`.gather` makes that of the derived tables, :mod:`.page` makes the page
-of it, and :mod:`.file` puts it where it was asked for. Only :mod:`.gather` needs Spark.
+:mod:`.gather` aggregates the derived tables in Spark into :mod:`.data`, :mod:`.page` renders the data as HTML, and
+:mod:`.file` writes the file. Only :mod:`.gather` needs Spark.
 """

@@ -1,7 +1,7 @@
-"""The charts, as plotly's figures: in colours of the light theme, which the page's script translates for the dark one.
+"""The charts as plotly figures, in colors of the light theme; the script of the page replaces them in the dark theme.
 
-Rules: what the cluster wrote reaches plotly in ``meta`` or ``customdata`` only, through :func:`label`, for plotly reads
-markup in every text; names never become categories of an axis, which would read numbers and times in them.
+Rules: text of the cluster is passed to plotly in ``meta`` or ``customdata`` only, by :func:`label`, because plotly
+interprets markup in every text; names are never categories of an axis, which would parse numbers and times in them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .data import Lag, LagPoint, LagSeries, Period, RatePoint, RateSeries, Rebal
 INK, SOFT, MUTED = "#0b0b0b", "#52514e", "#75736d"
 GRID, AXIS, SURFACE, UNKNOWN = "#e8e7e1", "#c3c2b7", "#ffffff", "#f1f0ea"
 LINES: Final = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4", "#008300", "#4a3aa7", "#e34948")
-"""Told apart in this order by those who do not see all colours; what comes behind them is grey."""
+"""Colors of lines, distinguishable in this order with color blindness; further lines are gray."""
 REST: Final = "#b9b8b0"
 OTHER: Final = "#898781"
-"""Of marks that are neither this nor that."""
+"""Color of marks of no other category."""
 
 DARK: Final = {
     **dict(
@@ -37,23 +37,23 @@ DARK: Final = {
     REST: "#5d5c57", OTHER: "#8f8d86", INK: "#ffffff", SOFT: "#c3c2b7", MUTED: "#96948c",
     GRID: "#2c2c2a", AXIS: "#4a4945", SURFACE: "#1f1f1e", UNKNOWN: "#292927",
 }  # fmt: skip
-"""Each colour of the light theme, and what it is in the dark one."""
+"""Color in the light theme -> color in the dark theme."""
 
 MARKS: Final = (*LINES, REST, OTHER)
-"""Those that a legend shows."""
+"""Colors in legends."""
 
 FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif'
 LANE: Final = 44
-"""Pixels."""
+"""Height of a lane of the timeline in pixels."""
 
 
 class Entry(NamedTuple):
-    """A line of a legend: the traces that it shows and hides, by number."""
+    """An entry of a legend, and the numbers of the traces that it shows and hides."""
 
     name: str
-    colour: str
+    color: str
     mark: str
-    """line, bar, or a plotly symbol."""
+    """``line``, ``bar``, or a plotly symbol."""
     traces: tuple[int, ...]
 
 
@@ -65,27 +65,27 @@ class Chart(NamedTuple):
 
 
 def label(text: str, longest: int = 60) -> str:
-    """The cluster's text, so that plotly shows it and takes nothing in it for markup."""
+    """Escape text of the cluster for plotly, which interprets markup."""
     return escape(words.visible(text, longest), quote=False)
 
 
 def charts(data: ReportData) -> list[Chart]:
-    """Those that there is something to show on."""
+    """Return the charts that have data."""
     made: list[Chart] = []
-    colours = palette(data)
+    colors = palette(data)
     if data.lag.series.rows:
-        made.append(lag_chart(data, colours))
+        made.append(lag_chart(data, colors))
         if any(point.behind_ms for series in data.lag.series.rows for point in series.points):
-            made.append(time_chart(data, colours))
+            made.append(time_chart(data, colors))
     if data.rebalances.marks.rows:
         made.append(rebalance_chart(data))
     if data.rate.series.rows:
-        made.append(rate_chart(data, colours))
+        made.append(rate_chart(data, colors))
     return made
 
 
 def palette(data: ReportData) -> dict[str, str]:
-    """A colour for each group that gets one: the same on every chart."""
+    """Assign colors to groups, the same on every chart; the groups that get none are gray."""
     lagging = [series.group for series in data.lag.series.rows]
     busy = [series.group for series in data.rate.series.rows if series.group is not None]
     groups = dict.fromkeys([*lagging[:6], *busy, *lagging])
@@ -93,7 +93,7 @@ def palette(data: ReportData) -> dict[str, str]:
 
 
 def to_json(made: Iterable[Chart]) -> str:
-    """All figures and the colours of the dark theme, as JSON that may stand in a script element: without <, > and &."""
+    """Encode all figures and the dark colors as JSON for a script element: without <, >, and &."""
     content = {
         "dark": DARK,
         "charts": {each.name: each.figure for each in made},
@@ -105,34 +105,34 @@ def to_json(made: Iterable[Chart]) -> str:
 # Lag.
 
 
-def lag_chart(data: ReportData, colours: Mapping[str, str]) -> Chart:
+def lag_chart(data: ReportData, colors: Mapping[str, str]) -> Chart:
     rows = data.lag.series.rows
     traces = [
         _line(series, points, [point.lag for point in points], [words.exact(point.lag) for point in points],
-              "%{customdata} records", colours)
+              "%{customdata} records", colors)
         for series, points in _lines(data.lag)
     ]  # fmt: skip
     alt = (
         f"Lines: lag in records of {words.count(len(rows), 'group')}, {_from_to(data.shown)}. "
         f"The highest is {words.visible(rows[0].group)} with {words.exact(rows[0].peak)} records."
     )
-    return Chart("lag", _figure(traces, data, 340, unit="records"), _entries(rows, colours), alt)
+    return Chart("lag", _figure(traces, data, 340, unit="records"), _entries(rows, colors), alt)
 
 
-def time_chart(data: ReportData, colours: Mapping[str, str]) -> Chart:
+def time_chart(data: ReportData, colors: Mapping[str, str]) -> Chart:
     rows = data.lag.series.rows
     most = max(point.behind_ms or 0 for series in rows for point in series.points)
     unit, size = next((name, ms) for name, ms in _TIME_UNITS if most >= 2 * ms or ms == 1)
     traces = [
         _line(series, points, [None if point.behind_ms is None else point.behind_ms / size for point in points],
-              [words.duration(point.behind_ms) for point in points], "%{customdata} behind", colours)
+              [words.duration(point.behind_ms) for point in points], "%{customdata} behind", colors)
         for series, points in _lines(data.lag)
     ]  # fmt: skip
     alt = (
         f"Lines: how long {words.count(len(rows), 'group')} lag behind, {_from_to(data.shown)}. "
         f"The most is {words.duration(most)}."
     )
-    return Chart("behind", _figure(traces, data, 300, unit=unit), _entries(rows, colours), alt)
+    return Chart("behind", _figure(traces, data, 300, unit=unit), _entries(rows, colors), alt)
 
 
 _TIME_UNITS = (("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000), ("seconds", 1_000), ("ms", 1))
@@ -143,7 +143,7 @@ def _lines(lag: Lag) -> list[tuple[LagSeries, list[LagPoint]]]:
 
 
 def _with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint]:
-    """The points, and one without values wherever samples stopped for a while, so that no line bridges it."""
+    """Return the points, with a point without values in each gap between samples, which interrupts the line."""
     steps = sorted(after.time - before.time for before, after in pairwise(points))
     usual = steps[len(steps) // 2] if steps else bucket
     found: list[LagPoint] = []
@@ -156,7 +156,7 @@ def _with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint
 
 def _line(
     series: LagSeries, points: list[LagPoint], values: Sequence[float | None], shown: list[str], hover: str,
-    colours: Mapping[str, str],
+    colors: Mapping[str, str],
 ) -> go.Scatter:  # fmt: skip
     return go.Scatter(
         x=[_time(point.time) for point in points],
@@ -166,20 +166,20 @@ def _line(
         name="%{meta.group}",
         mode="lines" if len(points) > 2 else "lines+markers",
         connectgaps=False,
-        zorder=int(series.group in colours),
-        line={"color": colours.get(series.group, REST), "width": 2 if series.group in colours else 1.25},
+        zorder=int(series.group in colors),
+        line={"color": colors.get(series.group, REST), "width": 2 if series.group in colors else 1.25},
         marker={"size": 6},
         hovertemplate=f"<b>%{{meta.group}}</b><br>{hover}<br>%{{x|%Y-%m-%dT%H:%M:%SZ}}<extra></extra>",
     )
 
 
-def _entries(rows: Sequence[LagSeries], colours: Mapping[str, str]) -> tuple[Entry, ...]:
-    return tuple(Entry(row.group, colours.get(row.group, REST), "line", (number,)) for number, row in enumerate(rows))
+def _entries(rows: Sequence[LagSeries], colors: Mapping[str, str]) -> tuple[Entry, ...]:
+    return tuple(Entry(row.group, colors.get(row.group, REST), "line", (number,)) for number, row in enumerate(rows))
 
 
 # Rebalances.
 
-_WHAT: Final = (
+_EVENTS: Final = (
     ("joined", "Members joined", LINES[0], "triangle-up"),
     ("left", "Members left", LINES[1], "triangle-down"),
     ("both", "Joined and left", LINES[6], "diamond"),
@@ -192,11 +192,11 @@ def rebalance_chart(data: ReportData) -> Chart:
     lanes = {lane.group: number for number, lane in enumerate(rebalances.lanes.rows)}
     traces: list[go.Scatter] = []
     legend: list[Entry] = []
-    for kind, title, colour, symbol in _WHAT:
-        marks = [mark for mark in rebalances.marks.rows if mark.group in lanes and _what(mark) == kind]
+    for kind, title, color, symbol in _EVENTS:
+        marks = [mark for mark in rebalances.marks.rows if mark.group in lanes and _event(mark) == kind]
         if marks:
-            legend.append(Entry(title, colour, symbol, (len(traces),)))
-            traces.append(_marks(marks, lanes, title, colour, symbol))
+            legend.append(Entry(title, color, symbol, (len(traces),)))
+            traces.append(_marks(marks, lanes, title, color, symbol))
     across = {"x0": 0, "x1": 1, "xref": "paper"}
     lines = [
         _shape("line", {**across, "y0": number, "y1": number}, line={"color": GRID, "width": 1})
@@ -219,8 +219,8 @@ def rebalance_chart(data: ReportData) -> Chart:
 
 
 def _lane_names(rebalances: Rebalances) -> list[dict[str, Any]]:
-    """Above each lane's line, where they take no width from it."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -_ASIDE, "yshift": 15, "showarrow": False}
+    """Return annotations above each lane's line, where they do not reduce its width."""
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -_TITLE_OFFSET, "yshift": 15, "showarrow": False}
     return [
         {
             **place,
@@ -232,37 +232,37 @@ def _lane_names(rebalances: Rebalances) -> list[dict[str, Any]]:
     ]
 
 
-def _what(mark: Rebalance) -> str:
+def _event(mark: Rebalance) -> str:
     return {(True, True): "both", (True, False): "joined", (False, True): "left"}.get(
         (bool(mark.joined), bool(mark.left)), "other"
     )
 
 
-def _marks(marks: list[Rebalance], lanes: dict[str, int], title: str, colour: str, symbol: str) -> go.Scatter:
+def _marks(marks: list[Rebalance], lanes: dict[str, int], title: str, color: str, symbol: str) -> go.Scatter:
     return go.Scatter(
         x=[_time(mark.time) for mark in marks],
         y=[lanes[mark.group] for mark in marks],
-        customdata=[_told(mark) for mark in marks],
+        customdata=[_describe(mark) for mark in marks],
         name=title,
         mode="markers",
         cliponaxis=False,
         marker={
             "symbol": symbol,
             "size": 9 if symbol == "circle" else 12,
-            "color": colour,
+            "color": color,
             "line": {"color": SURFACE, "width": 1.5},
         },
         hovertemplate="%{customdata}<extra></extra>",
     )
 
 
-def _told(mark: Rebalance) -> str:
-    """A rebalance in a few lines, in plotly's markup."""
+def _describe(mark: Rebalance) -> str:
+    """Describe a rebalance in a few lines of plotly's markup."""
     word = "generation" if mark.kind in (None, "classic") else "epoch"
     lines = [f"<b>{label(mark.group)}</b>", words.exact_moment(mark.time)]
     members = "" if mark.members is None else f", {words.count(mark.members, 'member')}"
     lines.append(f"{word} {words.ABSENT if mark.generation is None else mark.generation}{members}")
-    lines += _who("joined", mark.joined, mark.joined_names) + _who("left", mark.left, mark.left_names)
+    lines += _changes("joined", mark.joined, mark.joined_names) + _changes("left", mark.left, mark.left_names)
     lines += [
         f"{number} {word}"
         for number, word in ((mark.restarted, "restarted"), (mark.resubscribed, "resubscribed"))
@@ -277,7 +277,7 @@ def _told(mark: Rebalance) -> str:
     return "<br>".join(lines)
 
 
-def _who(verb: str, number: int | None, names: Sequence[str]) -> list[str]:
+def _changes(verb: str, number: int | None, names: Sequence[str]) -> list[str]:
     if not number:
         return []
     more = [f"  and {number - len(names)} more"] if number > len(names) else []
@@ -287,16 +287,16 @@ def _who(verb: str, number: int | None, names: Sequence[str]) -> list[str]:
 # Commits.
 
 
-def rate_chart(data: ReportData, colours: Mapping[str, str]) -> Chart:
+def rate_chart(data: ReportData, colors: Mapping[str, str]) -> Chart:
     rate = data.rate
     rows = rate.series.rows
-    traces = [_bars(series, rate.bucket, _colour(series, colours)) for series in rows]
+    traces = [_bars(series, rate.bucket, _color(series, colors)) for series in rows]
     alt = (
         f"Stacked bars: commits a second, {_from_to(data.shown)}, in steps of {words.span(rate.bucket)}; "
         f"{words.exact(sum(series.commits for series in rows))} commits of {words.count(rate.series.total, 'group')}."
     )
     legend = tuple(
-        Entry(_OTHERS if series.group is None else series.group, _colour(series, colours), "bar", (number,))
+        Entry(_OTHERS if series.group is None else series.group, _color(series, colors), "bar", (number,))
         for number, series in enumerate(rows)
     )
     figure = _figure(traces, data, 300, unit="commits a second", barmode="stack")
@@ -306,7 +306,7 @@ def rate_chart(data: ReportData, colours: Mapping[str, str]) -> Chart:
 _OTHERS = "all others"
 
 
-def _bars(series: RateSeries, bucket: timedelta, colour: str) -> go.Bar:
+def _bars(series: RateSeries, bucket: timedelta, color: str) -> go.Bar:
     seconds = bucket.total_seconds()
     return go.Bar(
         x=[_time(point.time + bucket / 2) for point in series.points],
@@ -315,7 +315,7 @@ def _bars(series: RateSeries, bucket: timedelta, colour: str) -> go.Bar:
         customdata=[[_progress(point, seconds), words.moment(point.time)] for point in series.points],
         meta={"group": _OTHERS if series.group is None else label(series.group)},
         name="%{meta.group}",
-        marker={"color": colour, "line": {"width": 0.75, "color": SURFACE}},
+        marker={"color": color, "line": {"width": 0.75, "color": SURFACE}},
         hovertemplate="<b>%{meta.group}</b><br>%{y:.3~g} commits a second<br>%{customdata[0]}<br>"
         f"{words.span(bucket)} from %{{customdata[1]}}<extra></extra>",
     )
@@ -326,19 +326,19 @@ def _progress(point: RatePoint, seconds: float) -> str:
     return f"{words.exact(point.commits)} commits<br>progress: {read}"
 
 
-def _colour(series: RateSeries, colours: Mapping[str, str]) -> str:
-    return REST if series.group is None else colours.get(series.group, REST)
+def _color(series: RateSeries, colors: Mapping[str, str]) -> str:
+    return REST if series.group is None else colors.get(series.group, REST)
 
 
-# What they share.
+# Common parts.
 
 
 def _figure(
     traces: Sequence[Any], data: ReportData, height: int, *, unit: str | None = None, shapes: Sequence[Any] = (),
     annotations: Sequence[Any] = (), **layout: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    """As plain values. With ``unit``, on an axis of numbers, which names it."""
-    counted = {} if unit is None else {"yaxis": _NUMBERS}
+    """Return a figure as plain values; with ``unit``, the y axis has numbers of this unit."""
+    numeric = {} if unit is None else {"yaxis": _NUMBERS}
     made = go.Figure(data=list(traces), layout={
         "height": height,
         "margin": {"l": 46, "r": 10, "t": 8 if unit is None else 28, "b": 40},
@@ -356,11 +356,11 @@ def _figure(
         },
         "shapes": [*_unknown(data), *shapes],
         "annotations": [*([] if unit is None else [_unit(unit)]), *annotations],
-        **counted,
+        **numeric,
         **layout,
     })  # fmt: skip
     found: dict[str, Any] = json.loads(json.dumps(made.to_plotly_json()))
-    # plotly's own look, which it adds where none is given, is not ours.
+    # Remove plotly's default template.
     found["layout"]["template"] = {}
     return found
 
@@ -378,23 +378,23 @@ _TICKS: Final = (
     {"dtickrange": [43_200_000, "M1"], "value": "%m-%d\n%Y"},
     {"dtickrange": ["M1", None], "value": "%Y-%m"},
 )
-"""ISO, by how far ticks are apart."""
+"""ISO 8601, by the distance of ticks."""
 
 
-_ASIDE: Final = 38
-"""Pixels left of the axis where titles begin, in the margin."""
+_TITLE_OFFSET: Final = 38
+"""Pixels between the start of titles, in the left margin, and the axis."""
 
 
 def _unit(text: str) -> dict[str, Any]:
-    """Above the axis, where it can be read without turning one's head."""
+    """Return an annotation above the axis, which is horizontal, unlike an axis title."""
     return {
-        "text": text, "x": 0, "xref": "paper", "xanchor": "left", "xshift": -_ASIDE, "y": 1, "yref": "paper",
+        "text": text, "x": 0, "xref": "paper", "xanchor": "left", "xshift": -_TITLE_OFFSET, "y": 1, "yref": "paper",
         "yanchor": "bottom", "yshift": 8, "showarrow": False, "font": {"size": 11, "color": MUTED},
     }  # fmt: skip
 
 
 def _unknown(data: ReportData) -> list[dict[str, Any]]:
-    """The time of which history is not whole, as a field behind all else."""
+    """Return the period without complete history, as a rectangle below all traces."""
     since = data.completeness.known_since
     if data.completeness.unknown:
         since = data.shown.until
@@ -404,12 +404,12 @@ def _unknown(data: ReportData) -> list[dict[str, Any]]:
     return [_shape("rect", {**place, "yref": "paper"}, fillcolor=UNKNOWN, line={"width": 0})]
 
 
-def _shape(kind: str, place: dict[str, Any], **look: Any) -> dict[str, Any]:
-    return {"type": kind, "layer": "below", **place, **look}
+def _shape(kind: str, place: dict[str, Any], **style: Any) -> dict[str, Any]:
+    return {"type": kind, "layer": "below", **place, **style}
 
 
 def _time(time: datetime) -> str:
-    """As plotly reads it: UTC, without saying so."""
+    """Format a time for plotly: UTC, without a time zone."""
     return time.astimezone(UTC).replace(tzinfo=None).isoformat(" ", timespec="milliseconds")
 
 

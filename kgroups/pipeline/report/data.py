@@ -1,7 +1,7 @@
-"""What the page needs, and no more: plain values, each list of them bounded, with the number that there were.
+"""The data of the page: plain values, in lists of limited length with their total number.
 
-Times are UTC and know it; lags are records, never below 0; absent is ``None``. All text is the cluster's, exactly as it
-was written: whoever shows it escapes it.
+Times are aware datetimes in UTC; lags are numbers of records, never negative; absent values are ``None``. Text from the
+cluster is unescaped: the code that renders it must escape it.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ T = TypeVar("T")
 
 
 class Period(NamedTuple):
-    """From ``since`` (in it) to ``until`` (not in it), both with their zone."""
+    """From ``since`` (inclusive) to ``until`` (exclusive), both with a time zone."""
 
     since: datetime
     until: datetime
 
 
 class Bounds(NamedTuple):
-    """How much a page may hold, that a browser can bear and a person can read."""
+    """Maximum content of a page that browsers can display and people can read."""
 
     groups: int = 20
     """Lines of a chart, lanes of the timeline."""
     points: int = 2000
-    """Points of a chart, all its lines together."""
+    """Points of a chart, over all its lines."""
     rates: int = 5
-    """Groups of the commit chart; the others are one more."""
+    """Groups of the commit chart; all others are one additional series."""
     rebalances: int = 500
     """Marks on the timeline."""
     rows: int = 200
     """Rows of a table."""
     names: int = 5
-    """Names in a cell: members that joined, say."""
+    """Names in a cell, such as the members that joined."""
 
 
 class Kept(NamedTuple, Generic[T]):
-    """The first ``rows`` of ``total``."""
+    """The first ``rows`` of a list of length ``total``."""
 
     rows: tuple[T, ...]
     total: int
@@ -48,23 +48,23 @@ class Kept(NamedTuple, Generic[T]):
 
 
 class LagPoint(NamedTuple):
-    """The worst of a bucket of time."""
+    """The highest values in a time bucket."""
 
     time: datetime
-    """Begin of the bucket."""
+    """Start of the bucket."""
     lag: int | None
     behind_ms: int | None
-    """The same as time: since when the end of the log stood where the group stands; of its worst partition."""
+    """Lag in time of the worst partition: how long ago the log end offset was the committed offset."""
 
 
 class LagSeries(NamedTuple):
     group: str
     peak: int
-    """The most in the span."""
+    """Highest lag in the span."""
     last: int | None
-    """At the last sample."""
+    """Lag at the last sample."""
     points: tuple[LagPoint, ...]
-    """In order of time; a bucket without a sample has none."""
+    """Ordered by time; a bucket without a sample has no point."""
 
 
 class Lag(NamedTuple):
@@ -81,17 +81,17 @@ class Rebalance(NamedTuple):
     generation: int | None
     members: int | None
     joined: int | None
-    """How many; ``None`` where the rebalance before is not known. So for the other three."""
+    """Number of members that joined; this and the next three are ``None`` if the previous rebalance is unknown."""
     left: int | None
     restarted: int | None
     resubscribed: int | None
     joined_names: tuple[str, ...]
-    """The first few of them."""
+    """The first members that joined."""
     left_names: tuple[str, ...]
     pause_ms: int | None
-    """Between the group's commits before and after; of groups of any kind."""
+    """Time between the group's last commit before and first commit after; for all group types."""
     converge_ms: int | None
-    """Until all members had it; not of classic groups."""
+    """Time until all members had the epoch; not for classic groups."""
 
 
 class Lane(NamedTuple):
@@ -105,9 +105,9 @@ class Lane(NamedTuple):
 
 class Rebalances(NamedTuple):
     lanes: Kept[Lane]
-    """The groups that rebalance most, those first."""
+    """The groups with the most rebalances, those first."""
     marks: Kept[Rebalance]
-    """The latest of them, in order of time. ``total`` counts those of all groups."""
+    """The latest rebalances of these groups, ordered by time. ``total`` counts those of all groups."""
 
 
 class GroupRow(NamedTuple):
@@ -118,7 +118,7 @@ class GroupRow(NamedTuple):
     use: str
     """LIVE, STALE or EMPTY."""
     verdict: str | None
-    """Of its worst partition: OK, UNKNOWN, WARN, STOP, STALL, REWIND; ``None``: not judged."""
+    """Verdict of its worst partition: OK, UNKNOWN, WARN, STOP, STALL, REWIND; ``None``: not judged."""
     lag: int | None
     behind_ms: int | None
     partitions: int
@@ -127,7 +127,7 @@ class GroupRow(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many groups are alike in these three; deleted ones among them."""
+    """The number of groups with the same use, state, and verdict; includes deleted groups."""
 
     use: str
     state: str | None
@@ -137,11 +137,11 @@ class Tally(NamedTuple):
 
 class Groups(NamedTuple):
     rows: Kept[GroupRow]
-    """Those that are there, worst first."""
+    """Existing groups, worst first."""
     tallies: tuple[Tally, ...]
 
     def number(self, *, use: str | None = None, verdict: str | None = None) -> int:
-        """How many groups are so, in all of the cluster; deleted ones only where they are asked for."""
+        """Count the groups of the cluster with this use and verdict; deleted ones only if ``use`` is DELETED."""
         return sum(
             each.groups
             for each in self.tallies
@@ -150,15 +150,15 @@ class Groups(NamedTuple):
 
 
 class Consumer(NamedTuple):
-    """A topic, and a group that has offsets of it."""
+    """A topic, and a group with committed offsets on it."""
 
     topic: str
     group: str
     partitions: int
     members: int
-    """Of the group, at the end of the span, whatever they read of it."""
+    """Members of the group at the end of the span, also those that do not read the topic."""
     clients: tuple[str, ...]
-    """The first few of their clients, as instance id, or client id@host."""
+    """The first clients of these members, as instance ID or client ID@host."""
     last_commit: datetime | None
 
 
@@ -183,14 +183,14 @@ class AnomalyCount(NamedTuple):
     anomaly: str
     found: int
     groups: int
-    """How many groups it happened to."""
+    """Number of groups with this anomaly."""
     names: tuple[str, ...]
-    """The first few of them, those that it happened to most."""
+    """The first of these groups, those with the most first."""
 
 
 class Anomalies(NamedTuple):
     rows: Kept[Anomaly]
-    """The latest first."""
+    """Latest first."""
     counts: tuple[AnomalyCount, ...]
     offenders: Kept[Offender]
 
@@ -199,7 +199,7 @@ class RatePoint(NamedTuple):
     time: datetime
     commits: int
     progress: int | None
-    """Records that these commits went forward; ``None``: unknown."""
+    """Number of records by which these commits advanced; ``None``: unknown."""
 
 
 class RateSeries(NamedTuple):
@@ -207,11 +207,11 @@ class RateSeries(NamedTuple):
     """``None``: all other groups together."""
     commits: int
     points: tuple[RatePoint, ...]
-    """In order of time; a bucket without a commit has none."""
+    """Ordered by time; a bucket without a commit has no point."""
 
 
 class Rate(NamedTuple):
-    """The groups that commit most, those first, and behind them the others as one."""
+    """The groups that commit most, those first, then all others as one series."""
 
     series: Kept[RateSeries]
     """``total`` counts groups."""
@@ -228,7 +228,7 @@ class Stale(NamedTuple):
     last_commit: datetime | None
     commit_age_ms: int | None
     gone: datetime | None
-    """When it was deleted, at the latest."""
+    """Latest possible time of the deletion."""
 
 
 class Expiring(NamedTuple):
@@ -239,13 +239,13 @@ class Expiring(NamedTuple):
     partitions: int
     empty_since: datetime | None
     expires: datetime | None
-    """The first of them."""
+    """Earliest expiry."""
     left_ms: int | None
-    """From the end of the span; negative: due."""
+    """Time left at the end of the span; negative: due."""
 
 
 class LogPart(NamedTuple):
-    """A partition of __consumer_offsets, and how whole its history is."""
+    """A partition of __consumer_offsets, and how complete its history is."""
 
     log_partition: int
     records: int
@@ -255,19 +255,19 @@ class LogPart(NamedTuple):
     last_time: datetime | None
     hung: int
     from_birth: bool
-    """Whether it was read from its first record on, and nothing was missing."""
+    """Whether it was read since its first record, without gaps."""
 
 
 class Completeness(NamedTuple):
     parts: Kept[LogPart]
-    """Those that are least whole first."""
+    """Least complete first."""
     records: int
     known_since: datetime | None
-    """From then on, history is whole in all partitions; ``None``: in some it is not, or in all it always was."""
+    """Since when history is complete in all partitions; ``None``: not complete in some, or always complete in all."""
     unknown: int
-    """Partitions whose history is not whole at all."""
+    """Number of partitions without complete history."""
     missing: int
-    """Offsets that nobody read, between others that were."""
+    """Offsets that were not read, between others that were."""
     hung: int
     """Offsets that wait for an open transaction."""
     last_time: datetime | None
@@ -277,9 +277,9 @@ class Completeness(NamedTuple):
 class ReportData(NamedTuple):
     cluster_id: str | None
     period: Period
-    """What was asked for."""
+    """The requested period."""
     shown: Period
-    """The part of it of which anything is known: what charts show."""
+    """The part of the period with known data, which charts show."""
     lag: Lag
     rebalances: Rebalances
     groups: Groups
@@ -287,12 +287,12 @@ class ReportData(NamedTuple):
     anomalies: Anomalies
     rate: Rate
     stale: Kept[Stale]
-    """Those with members first, the deleted ones last; of each the quietest first."""
+    """Groups with members first, deleted groups last; each ordered by time since the last commit, longest first."""
     expiring: Kept[Expiring]
-    """The first to expire first."""
+    """Earliest expiry first."""
     completeness: Completeness
 
     @property
     def empty(self) -> bool:
-        """Whether nothing at all is known."""
+        """Whether there are no data."""
         return not (self.completeness.parts.total or self.groups.tallies or self.lag.series.total)

@@ -1,4 +1,4 @@
-"""The sections that are charts, and the three rankings: where plotly's figures stand, and what is said beside them."""
+"""The sections with charts, and the three rankings: containers of plotly's figures, captions, and legends."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .html import Html, join, tag
 from .table import left_out, name, number
 
 RANKED = 10
+"""Maximum number of groups in a ranking."""
 
 _SIGNS: Final = {"line": "━", "bar": "■", "triangle-up": "▲", "triangle-down": "▼", "diamond": "◆", "circle": "●"}
 
@@ -24,8 +25,8 @@ def lag(data: ReportData, charts: Mapping[str, Chart]) -> Html:
     of_records = f"The highest total of every {step}, over all partitions of a group. Names hide and show lines."
     of_time = "How long ago the end of the log stood where the group now stands; the worst partition."
     return join(
-        drawn(charts["lag"], "Lag in records", of_records),
-        drawn(charts["behind"], "Lag in time", of_time) if "behind" in charts else None,
+        figure(charts["lag"], "Lag in records", of_records),
+        figure(charts["behind"], "Lag in time", of_time) if "behind" in charts else None,
         left_out(data.lag.series, "groups, those with less lag,"),
         by="\n",
     )
@@ -36,7 +37,7 @@ def rebalances(data: ReportData, charts: Mapping[str, Chart]) -> Html:
     if "rebalances" not in charts:
         return tag("p", "No group rebalanced.", class_="none")
     return join(
-        drawn(charts["rebalances"], "A lane for each group, with how often it rebalanced",
+        figure(charts["rebalances"], "A lane for each group, with how often it rebalanced",
               "The log does not contain why a member left: a timeout and a LeaveGroup are the same there."),
         left_out(kept.lanes, "groups, those with fewer,"),
         left_out(kept.marks, "rebalances, those of such groups and the oldest,"),
@@ -47,18 +48,18 @@ def rebalances(data: ReportData, charts: Mapping[str, Chart]) -> Html:
 def rate(data: ReportData, charts: Mapping[str, Chart]) -> Html:
     if "rate" not in charts:
         return tag("p", "No group committed.", class_="none")
-    return drawn(
+    return figure(
         charts["rate"],
         "How often groups commit",
         f"Each bar is {words.span(data.rate.bucket)}; a commit is of one partition.",
     )
 
 
-def drawn(chart: Chart, title: str, says: str) -> Html:
-    """A chart with its title, its buttons, its legend, and the same in words for those who do not see it."""
+def figure(chart: Chart, title: str, caption: str) -> Html:
+    """Render a chart with title, buttons, legend, caption, and alternative text."""
     buttons = [
-        tag("button", shown, type="button", data_act=act, aria_label=f"{told}: {title}")
-        for act, shown, told in (
+        tag("button", shown, type="button", data_act=act, aria_label=f"{action}: {title}")
+        for act, shown, action in (
             ("reset", "Whole span", "Show the whole span"),
             ("png", "PNG", "Save as PNG"),
             ("svg", "SVG", "Save as SVG"),
@@ -69,12 +70,12 @@ def drawn(chart: Chart, title: str, says: str) -> Html:
     plot = tag("div", class_="plot", role="img", aria_label=chart.alt, style=f"height:{height}px")
     legend = tag("ul", *map(_entry, chart.legend), class_="legend")
     return tag(
-        "figure", head, "\n", plot, "\n", legend, "\n", tag("figcaption", says), class_="card", data_chart=chart.name
+        "figure", head, "\n", plot, "\n", legend, "\n", tag("figcaption", caption), class_="card", data_chart=chart.name
     )
 
 
 def _entry(entry: Entry) -> Html:
-    sign = tag("span", _SIGNS[entry.mark], class_=f"c{MARKS.index(entry.colour)}", aria_hidden="true")
+    sign = tag("span", _SIGNS[entry.mark], class_=f"c{MARKS.index(entry.color)}", aria_hidden="true")
     traces = " ".join(map(str, entry.traces))
     return tag(
         "li", tag("button", sign, " ", name(entry.name).shown, type="button", aria_pressed="true", data_traces=traces)
@@ -112,8 +113,8 @@ def _ranking(title: str, unit: str, rows: Iterable[tuple[str, int, str | None]])
             "li",
             tag("span", name(group).shown, number(value, unit).shown, class_="row"),
             tag("span", class_="bar", style=f"width:{max(1, round(100 * value / most))}%"),
-            tag("small", said) if said else None,
+            tag("small", remark) if remark else None,
         )
-        for group, value, said in first
+        for group, value, remark in first
     ]
     return tag("div", tag("h3", title), "\n", tag("ol", join(*items, by="\n"), class_="ranking"), class_="card")

@@ -1,4 +1,4 @@
-"""Where a page is put: never over a file that is something else."""
+"""Write a report; never replace a file that is not a report."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from pathlib import Path
 from kgroups.errors import UsageError
 
 MARK = "<!-- kgroups history report -->"
-"""Second line of every page, by which one of ours is known."""
+"""Second line of every report, which identifies it."""
 
 _FIRST_LINES = 200
 
 
 def check_target(path: Path, force: bool) -> None:
-    """
-    :raises UsageError: when there is a file that is no report, and ``force`` is not given; or no folder to write in.
+    """Check that a report can be written to this path.
+
+    :raises UsageError: if the directory does not exist, or, without ``force``, the file is not a report.
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give a file")
@@ -29,9 +30,9 @@ def check_target(path: Path, force: bool) -> None:
 
 
 def write(path: Path, page: str, force: bool = False) -> None:
-    """Whole or not at all.
+    """Write the report atomically.
 
-    :raises UsageError: as :func:`check_target`, or when the file cannot be written.
+    :raises UsageError: if the path is not allowed, see :func:`check_target`, or the file cannot be written.
     """
     check_target(path, force)
     try:
@@ -51,14 +52,17 @@ def _is_report(path: Path) -> bool:
 
 
 def _replace(path: Path, page: str) -> None:
-    """A page has names of groups, clients and hosts: it is for its owner, unless it has been for others before."""
-    handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    """Replace the file, and keep its permissions.
+
+    A new report is readable by its owner only, because it contains names of groups, clients, and hosts.
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as out:  # noqa: PTH123
             out.write(page)
             with contextlib.suppress(FileNotFoundError):
                 os.fchmod(out.fileno(), stat.S_IMODE(path.stat().st_mode))
-        Path(fresh).replace(path)
+        Path(temporary).replace(path)
     except BaseException:
-        Path(fresh).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""What is wrong, in words, worst first."""
+"""The findings of a report as sentences, worst first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Finding(NamedTuple):
     level: str
     text: Html
     section: str
-    """Id of the section that tells more."""
+    """ID of the section with the details."""
 
 
 VERDICTS: Final = {
@@ -28,7 +28,7 @@ VERDICTS: Final = {
     "REWIND": (CRITICAL, "went back", "went back", "committed offsets went back, and have not caught up"),
     "WARN": (WARNING, "falls behind", "fall behind", "lag never shrank"),
 }
-"""A verdict's level, what one group and what several do, and why it is said."""
+"""Verdict -> level, predicate for one group, predicate for several, explanation."""
 
 ANOMALIES: Final = {
     "data_lost": (CRITICAL, "lost records", "lost records", "deleted before they were read"),
@@ -37,13 +37,13 @@ ANOMALIES: Final = {
     "rebalance_storm": (WARNING, "rebalanced in storms", "rebalanced in storms", None),
     "flapping_member": (WARNING, "had members that came and went", "had members that came and went", None),
 }
-"""The same of what happened to groups."""
+"""Anomaly -> level, predicate for one group, predicate for several, explanation."""
 
 _ORDER = {CRITICAL: 0, WARNING: 1, NOTE: 2}
 
 
 def findings(data: ReportData) -> list[Finding]:
-    """Empty where nothing is wrong."""
+    """Return the findings; empty if nothing is wrong."""
     found = [*_verdicts(data), *_growing(data), *_anomalies(data), *_expiring(data), *_unused(data), *_history(data)]
     return sorted(found, key=lambda each: _ORDER[each.level])
 
@@ -57,26 +57,30 @@ def _verdicts(data: ReportData) -> Iterator[Finding]:
 
 
 def in_trouble(data: ReportData) -> int:
-    """How many groups are judged to be in trouble, or lag more and more."""
+    """Count the groups with a bad verdict or a growing lag."""
     return sum(data.groups.number(verdict=each) for each in VERDICTS) + len(growing(data))
 
 
 def growing(data: ReportData) -> list[LagSeries]:
-    """Groups that no verdict blames, for their lag shrinks now and then, but whose lag is more in each quarter of the
-    span than in the one before, in all at least twice as much, and by now older than a minute."""
-    blamed = {row.group for row in data.groups.rows.rows if row.verdict in VERDICTS}
-    return [series for series in data.lag.series.rows if series.group not in blamed and _grows(series.points)]
+    """Return the groups with a growing lag but without a bad verdict, because their lag shrinks at times.
+
+    Their median lag is higher in each quarter of the span than in the previous one, at least doubles in all, and their
+    lag in time is at least a minute at the end.
+    """
+    judged_bad = {row.group for row in data.groups.rows.rows if row.verdict in VERDICTS}
+    return [series for series in data.lag.series.rows if series.group not in judged_bad and _grows(series.points)]
 
 
 def _grows(points: Sequence[LagPoint]) -> bool:
     quarter = len(points) // 4
     if quarter < 2 or (points[-1].behind_ms or _MINUTE) < _MINUTE:
         return False
-    usual = [median(point.lag or 0 for point in points[part * quarter : (part + 1) * quarter]) for part in range(4)]
-    return all(before < after for before, after in pairwise(usual)) and usual[3] >= 2 * usual[0]
+    medians = [median(point.lag or 0 for point in points[part * quarter : (part + 1) * quarter]) for part in range(4)]
+    return all(before < after for before, after in pairwise(medians)) and medians[3] >= 2 * medians[0]
 
 
 _MINUTE = 60_000
+"""Milliseconds."""
 
 
 def _growing(data: ReportData) -> Iterator[Finding]:
@@ -84,8 +88,8 @@ def _growing(data: ReportData) -> Iterator[Finding]:
     some = (join(names([each.group], 1), _lag(each.last, each.points[-1].behind_ms)) for each in found[:3])
     why = "more in each quarter of this time than before"
     if found:
-        told = _sentence(len(found), "lags more and more", "lag more and more", why, some, len(found[:3]))
-        yield Finding(WARNING, told, "lag")
+        text = _sentence(len(found), "lags more and more", "lag more and more", why, some, len(found[:3]))
+        yield Finding(WARNING, text, "lag")
 
 
 def _with_lag(row: GroupRow) -> Html:
@@ -106,7 +110,7 @@ def _anomalies(data: ReportData) -> Iterator[Finding]:
 
 
 def _sentence(total: int, one: str, many: str, why: str | None, some: Iterable[Html], shown: int) -> Html:
-    """``3 groups fall behind: a (12 M records), b and 1 more; lag never shrank.``"""
+    """Render ``3 groups fall behind: a (12 M records), b and 1 more``, with the reason and a period."""
     subject = join(words.count(total, "group"), " ", one if total == 1 else many)
     more = f" and {words.exact(total - shown)} more" if total > shown else None
     listed = join(": ", join(*some, by=", "), more) if shown else None
@@ -134,18 +138,18 @@ def _unused(data: ReportData) -> Iterator[Finding]:
 
 
 def _history(data: ReportData) -> Iterator[Finding]:
-    whole = data.completeness
-    if whole.missing:
-        subject = tag("b", f"History has gaps: {words.count(whole.missing, 'record')} missed at most")
+    history = data.completeness
+    if history.missing:
+        subject = tag("b", f"History has gaps: {words.count(history.missing, 'record')} missed at most")
         yield Finding(WARNING, join(subject, f" {words.DASH} deleted before they were read."), "completeness")
-    if whole.hung:
-        subject = tag("b", f"History waits: {words.count(whole.hung, 'offset')} behind an open transaction")
+    if history.hung:
+        subject = tag("b", f"History waits: {words.count(history.hung, 'offset')} behind an open transaction")
         yield Finding(WARNING, join(subject, "."), "completeness")
-    if whole.unknown:
-        subject = tag("b", f"History is not whole in {words.count(whole.unknown, 'partition')} of the log")
+    if history.unknown:
+        subject = tag("b", f"History is not whole in {words.count(history.unknown, 'partition')} of the log")
         yield Finding(NOTE, join(subject, f" {words.DASH} compaction took what was there before."), "completeness")
-    elif whole.known_since and whole.known_since > data.period.since:
+    elif history.known_since and history.known_since > data.period.since:
         yield Finding(
-            NOTE, join(tag("b", join("History is whole since ", when(whole.known_since))), "; before that unknown."),
+            NOTE, join(tag("b", join("History is whole since ", when(history.known_since))), "; before that unknown."),
             "completeness",
         )  # fmt: skip

@@ -1,6 +1,7 @@
-"""HTML that cannot be broken out of: what is not made here is text, and text is escaped.
+"""HTML without injection: text is always escaped.
 
-Strategy: :class:`Html` is markup, every other string is not; :func:`tag`, :func:`join` and :func:`raw` alone make it.
+Strategy: :class:`Html` is markup, every other string is text; only :func:`tag`, :func:`join`, and :func:`raw` create
+markup.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ _VOID = {"meta", "br"}
 
 
 class Html(str):
-    """Markup, to be put into a page as it is."""
+    """Markup, which is not escaped."""
 
     __slots__ = ()
 
 
 def raw(text: str) -> Html:
-    """Text that is markup: of this package, never of the cluster."""
+    """Declare text as markup: only text of this package, never of the cluster."""
     return Html(text)
 
 
 def join(*parts: str | None, by: str = "") -> Html:
-    """One behind the other; what is None is not there."""
+    """Concatenate the parts, without those that are ``None``."""
     return Html(by.join(part if isinstance(part, Html) else escape(part) for part in parts if part is not None))
 
 
 def tag(name: str, /, *children: str | None, **attributes: object) -> Html:
-    """An element. ``class_`` is ``class``, ``data_key`` ``data-key``; None and False leave one out, True is bare."""
+    """Render an element.
+
+    ``class_`` is ``class``, ``data_key`` is ``data-key``. ``None`` and ``False`` omit an attribute, ``True`` omits its
+    value.
+    """
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
         return Html(f"<{name}{written}>")
@@ -36,7 +41,7 @@ def tag(name: str, /, *children: str | None, **attributes: object) -> Html:
 
 
 def each(name: str, items: Iterable[str], /, **attributes: object) -> Html:
-    """An element for every item, a line each."""
+    """Render an element for each item, one per line."""
     return join(*(tag(name, item, **attributes) for item in items), by="\n")
 
 

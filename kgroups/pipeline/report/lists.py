@@ -1,4 +1,4 @@
-"""The sections that are tables."""
+"""The sections with tables."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def verdict(text: str | None) -> Cell:
 
 
 def _tallies(data: ReportData) -> Html | None:
-    """How many groups have each verdict, worst first."""
+    """Render the number of groups by verdict, worst first."""
     if not data.groups.tallies:
         return None
     judged = [(rank, data.groups.number(verdict=rank)) for rank in reversed(_RANKS)]
     items = [tag("li", verdict(text).shown, " ", tag("b", words.exact(found))) for text, found in judged if found]
-    alone = data.groups.number() - sum(found for _, found in judged)
-    if alone:
-        items.append(tag("li", verdict(None).shown, " ", tag("b", words.exact(alone))))
+    unjudged = data.groups.number() - sum(found for _, found in judged)
+    if unjudged:
+        items.append(tag("li", verdict(None).shown, " ", tag("b", words.exact(unjudged))))
     return tag("ul", *items, class_="tallies") if items else None
 
 
@@ -124,7 +124,7 @@ def _left(ms: int | None) -> Cell:
 
 
 def completeness(data: ReportData) -> Html:
-    whole = data.completeness
+    history = data.completeness
     columns = (
         Column[LogPart]("Partition", lambda row: number(row.log_partition), right=True),
         Column[LogPart]("Whole since", lambda row: _since(row)),
@@ -135,33 +135,35 @@ def completeness(data: ReportData) -> Html:
         Column[LogPart]("Waiting", lambda row: number(row.hung, "offsets"), right=True),
     )
     inner = table(
-        "completeness-table", "Partitions of __consumer_offsets, least whole first.", columns, whole.parts,
+        "completeness-table", "Partitions of __consumer_offsets, least whole first.", columns, history.parts,
         none="Nothing of __consumer_offsets was read.",
     )  # fmt: skip
-    if not whole.parts.rows:
+    if not history.parts.rows:
         return inner
-    summary = f"All {words.count(whole.parts.total, 'partition')} of __consumer_offsets"
-    return join(_in_words(data), tag("details", tag("summary", summary), "\n", inner), by="\n")
+    summary = f"All {words.count(history.parts.total, 'partition')} of __consumer_offsets"
+    return join(_summary(data), tag("details", tag("summary", summary), "\n", inner), by="\n")
 
 
-def _in_words(data: ReportData) -> Html:
-    whole = data.completeness
-    said: list[Html] = []
-    if whole.unknown:
-        parts = f"{words.exact(whole.unknown)} of {words.exact(whole.parts.total)} partitions"
+def _summary(data: ReportData) -> Html:
+    history = data.completeness
+    sentences: list[Html] = []
+    if history.unknown:
+        parts = f"{words.exact(history.unknown)} of {words.exact(history.parts.total)} partitions"
         why = ": compaction took records before they were read. What is missing is unknown, not zero."
-        said.append(join(tag("b", f"History is not whole in {parts}"), why))
-    elif whole.known_since and whole.known_since > data.period.since:
-        said.append(join(tag("b", join("History is whole since ", when(whole.known_since))), "; before that unknown."))
+        sentences.append(join(tag("b", f"History is not whole in {parts}"), why))
+    elif history.known_since and history.known_since > data.period.since:
+        sentences.append(
+            join(tag("b", join("History is whole since ", when(history.known_since))), "; before that unknown.")
+        )
     else:
-        said.append(tag("b", "History is whole for all of this time."))
-    gaps = f"{words.count(whole.missing, 'offset')} missed" if whole.missing else "no gaps"
-    said.append(join(f"{words.count(whole.records, 'record')} read, {gaps}."))
-    if whole.hung:
-        said.append(join(f"{words.count(whole.hung, 'offset')} wait for an open transaction."))
-    if whole.last_time:
-        said.append(join("The last record is of ", when(whole.last_time), "."))
-    return tag("p", join(*said, by=" "))
+        sentences.append(tag("b", "History is whole for all of this time."))
+    gaps = f"{words.count(history.missing, 'offset')} missed" if history.missing else "no gaps"
+    sentences.append(join(f"{words.count(history.records, 'record')} read, {gaps}."))
+    if history.hung:
+        sentences.append(join(f"{words.count(history.hung, 'offset')} wait for an open transaction."))
+    if history.last_time:
+        sentences.append(join("The last record is of ", when(history.last_time), "."))
+    return tag("p", join(*sentences, by=" "))
 
 
 def _since(row: LogPart) -> Cell:

@@ -1,7 +1,7 @@
-"""The page: one HTML file, with its style, its script, plotly and the figures in it, that asks no network for anything.
+"""The page: one HTML file with style, scripts, plotly, and figures, which needs no network.
 
-Its security policy allows no script but those that are named here by their hash, and no address at all: were there ever
-a hole in the escaping, a name from the cluster still could not run, load or send anything.
+Its Content-Security-Policy allows only the scripts with the given hashes, and no address: if escaping ever failed, a
+name from the cluster still could not run, load, or send anything.
 """
 
 from __future__ import annotations
@@ -40,11 +40,14 @@ _THEME: Final = """\
 try { document.documentElement.dataset.theme = localStorage.getItem("kgroups-theme") || ""; }
 catch (error) { /* private */ }
 """
-"""Before anything is drawn: a page that was made dark comes back dark."""
+"""Runs before the page is drawn, to restore the selected theme."""
 
 
 def page(data: ReportData, bundle: str | None = None) -> str:
-    """The whole page. ``bundle`` is plotly.js; by default plotly's own, and none where there is no chart."""
+    """Render the page.
+
+    :param bundle: plotly.js; by default that of the package plotly. Omitted if there are no charts.
+    """
     made = charts(data)
     scripts = [asset("page.js")]
     if made:
@@ -61,7 +64,7 @@ def page(data: ReportData, bundle: str | None = None) -> str:
             tag("meta", name="referrer", content="no-referrer"),
             tag("title", f"Consumer groups, {_title(data)}"),
             tag("script", raw(_THEME)),
-            tag("style", raw(colours() + asset("style.css"))),
+            tag("style", raw(colors() + asset("style.css"))),
             by="\n",
         ),
         "\n",
@@ -73,7 +76,7 @@ def page(data: ReportData, bundle: str | None = None) -> str:
 
 
 def body(data: ReportData, made: Sequence[Chart]) -> Html:
-    """What people read, without scripts and style."""
+    """Render the visible content, without scripts and style."""
     if data.empty:
         return join(_header(data, "No history found"), tag("main", _nothing(data)), by="\n")
     by_name = {chart.name: chart for chart in made}
@@ -114,11 +117,11 @@ def _listed(data: ReportData) -> dict[str, Html]:
     }
 
 
-# The first lines.
+# Header and summary.
 
 
 def headline(data: ReportData, found: Sequence[Finding]) -> str:
-    """What there is to say in one line."""
+    """Summarize the findings in one line."""
     total = data.groups.number()
     trouble = in_trouble(data)
     judged = data.groups.number(verdict="OK")
@@ -128,8 +131,8 @@ def headline(data: ReportData, found: Sequence[Finding]) -> str:
         return f"{words.count(total, 'group')}, of which none can be judged yet"
     if judged < total:
         return f"{words.exact(judged)} of {words.count(total, 'group')} keep up, the others cannot be judged"
-    kept = "The one group keeps up" if total == 1 else f"All {words.exact(total)} groups keep up"
-    return f"{kept}, but not all is well" if any(each.level != NOTE for each in found) else kept
+    status = "The one group keeps up" if total == 1 else f"All {words.exact(total)} groups keep up"
+    return f"{status}, but not all is well" if any(each.level != NOTE for each in found) else status
 
 
 def _header(data: ReportData, title: str) -> Html:
@@ -163,7 +166,7 @@ def _findings(found: Sequence[Finding]) -> Html:
 
 def _tiles(data: ReportData) -> Html:
     worst = data.lag.series.rows[0] if data.lag.series.rows else None
-    of = {
+    totals = {
         "Rebalances": (data.rebalances.marks.total, data.rebalances.lanes.total),
         "Anomalies": (data.anomalies.rows.total, data.anomalies.offenders.total),
     }
@@ -171,7 +174,7 @@ def _tiles(data: ReportData) -> Html:
         "dl",
         _tile("Groups", data.groups.number(), join(f"{words.exact(data.groups.number(use='LIVE'))} in use")),
         _tile("Highest lag", worst.peak if worst else None, name(worst.group).shown if worst else Html(words.ABSENT)),
-        *(_tile(title, found, join(f"of {words.count(groups, 'group')}")) for title, (found, groups) in of.items()),
+        *(_tile(title, found, join(f"of {words.count(groups, 'group')}")) for title, (found, groups) in totals.items()),
         class_="tiles",
     )
 
@@ -181,11 +184,11 @@ def _tile(title: str, value: int | None, more: Html) -> Html:
 
 
 def _nothing(data: ReportData) -> Html:
-    said = join("Between ", when(data.period.since), " and ", when(data.period.until),
+    period = join("Between ", when(data.period.since), " and ", when(data.period.until),
                 " nothing is known of any group. ")  # fmt: skip
     how = join("History begins with the first run of ", tag("code", "kgroups history collect"),
                "; to include older history, use an older ", tag("code", "--since"), ".")  # fmt: skip
-    return tag("p", said, how, class_="none")
+    return tag("p", period, how, class_="none")
 
 
 def _without_script(made: Sequence[Chart]) -> Html | None:
@@ -199,7 +202,7 @@ def _footer(data: ReportData) -> Html:
         ("OK", "keeps up, or has caught up at least once"),
         ("UNKNOWN", "too few samples to judge"),
     ]
-    glossary = tag("dl", *(join(tag("dt", term), tag("dd", told)) for term, told in terms))
+    glossary = tag("dl", *(join(tag("dt", term), tag("dd", meaning)) for term, meaning in terms))
     about = (
         f"All times are UTC. What was committed is from __consumer_offsets, ends of logs are samples. Made by kgroups "
         f"{__version__} of history up to {words.moment(data.period.until)}; point at a number to see all its digits."
@@ -211,7 +214,7 @@ def _title(data: ReportData) -> str:
     return f"{words.moment(data.period.since)} to {words.moment(data.period.until)}"
 
 
-# What the page brings along.
+# Assets.
 
 
 def asset(file: str) -> str:
@@ -219,17 +222,17 @@ def asset(file: str) -> str:
 
 
 def plotly() -> str:
-    """plotly.js, all of it, from plotly's package."""
+    """Return plotly.js from the package plotly."""
     from plotly.offline import get_plotlyjs
 
     bundle: str = get_plotlyjs()
     return bundle
 
 
-def colours() -> str:
-    """The charts' colours for the legends, in both themes."""
-    light = {f"c{number}": colour for number, colour in enumerate(MARKS)}
-    dark = {key: DARK[colour] for key, colour in light.items()}
+def colors() -> str:
+    """Return CSS with the colors of legends in both themes."""
+    light = {f"c{number}": color for number, color in enumerate(MARKS)}
+    dark = {key: DARK[color] for key, color in light.items()}
     classes = "".join(f".{key}{{color:var(--{key})}}" for key in light)
     night = _variables(dark)
     return (
@@ -244,7 +247,7 @@ def _variables(values: Mapping[str, str]) -> str:
 
 
 def policy(scripts: Sequence[str]) -> str:
-    """The page's Content-Security-Policy: these scripts run, and no others."""
+    """Return the Content-Security-Policy, which allows only these scripts."""
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "

@@ -1,4 +1,4 @@
-"""Tables: a caption, columns that know how to show and to sort a row, and a word for when there is none."""
+"""Tables: a caption, columns with a value and a sort key for each row, and a text for an empty table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Cell(NamedTuple):
-    """``key`` is what the row is sorted by: a number, or text; None sorts behind all."""
+    """``key`` is the sort key: a number or text; ``None`` sorts last."""
 
     shown: Html
     key: float | str | None
@@ -24,15 +24,16 @@ class Column(NamedTuple, Generic[T]):
     title: str
     cell: Callable[[T], Cell]
     right: bool = False
-    """Of numbers."""
+    """Aligned to the right, for numbers."""
     wide: bool = False
-    """Of lists and sentences, that may have several lines."""
+    """Wraps, for lists and sentences."""
 
 
 def table(name: str, caption: str, columns: Sequence[Column[T]], kept: Kept[T], *, none: str) -> Html:
-    """The rows as a table that can be sorted, in the order in which they are, and a line that says what is left out.
+    """Render the rows as a sortable table, in their order, and a line with the number of omitted rows.
 
-    ``name`` is its id; ``none`` is said where there are no rows.
+    :param name: ID of the table.
+    :param none: text if there are no rows.
     """
     if not kept.rows:
         return tag("p", none, class_="none")
@@ -47,13 +48,13 @@ def table(name: str, caption: str, columns: Sequence[Column[T]], kept: Kept[T], 
         tag("tbody", join(*rows, by="\n")),
         id=name,
     )
-    # A region that scrolls can be reached, and scrolled, by keyboard.
+    # tabindex: the scrolling region must be accessible by keyboard.
     scrolls = tag("div", written, class_="scroll", role="region", tabindex=0, aria_labelledby=f"{name}-caption")
     return join(scrolls, left_out(kept, "rows"), by="\n")
 
 
 def left_out(kept: Kept[T], what: str) -> Html | None:
-    """``25 of 38 rows are left out.``"""
+    """Render ``25 of 38 rows are left out.``; ``None`` if no rows are left out."""
     if not kept.left_out:
         return None
     verb = "is" if kept.left_out == 1 else "are"
@@ -67,12 +68,12 @@ def _head(column: Column[T]) -> Html:
 
 def _body(column: Column[T], row: T) -> Html:
     cell = column.cell(row)
-    look = "right" if column.right else "wide" if column.wide else None
-    return tag("td", cell.shown, class_=look, data_key=cell.key)
+    class_ = "right" if column.right else "wide" if column.wide else None
+    return tag("td", cell.shown, class_=class_, data_key=cell.key)
 
 
 def name(text: str | None) -> Cell:
-    """Text of the cluster, apart from its surroundings whatever its direction; whole in the title where it is cut."""
+    """Render text of the cluster, isolated from its surroundings (bidi); truncated text is in full in the title."""
     if text is None:
         return Cell(Html(words.ABSENT), None)
     shown = words.visible(text)
@@ -81,7 +82,7 @@ def name(text: str | None) -> Cell:
 
 
 def names(several: Sequence[str], total: int) -> Html:
-    """The names that there are, and how many more."""
+    """Render the names, and the number of further ones."""
     more = f" and {words.exact(total - len(several))} more" if total > len(several) else None
     return join(join(*(name(each).shown for each in several), by=", "), more)
 

@@ -1,4 +1,4 @@
-"""Values in words that people read: numbers, durations, times, and the cluster's text made visible."""
+"""Format values for people: numbers, durations, times, and text of the cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 ABSENT = DASH
 LONGEST = 120
-"""Characters of a name that are shown; a group's may have 32,767."""
+"""Maximum characters of a name that are shown; names of groups may have 32,767."""
 
 _SCALES = ((1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k"))
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
@@ -19,7 +19,7 @@ _DAY = 86_400
 
 
 def visible(text: str, longest: int = LONGEST) -> str:
-    """The text with every unprintable character as ``\\x1b``, ``\\u202e``, …, never empty, and cut where it is long."""
+    """Escape unprintable characters as ``\\x1b``, ``\\u202e``, …; truncate long text; never return an empty string."""
     shown = escape(text[:longest])
     if len(text) > longest:
         shown += "…"
@@ -29,7 +29,7 @@ def visible(text: str, longest: int = LONGEST) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three digits and a scale: ``12.4 M``."""
+    """Format a number with three digits and a scale: ``12.4 M``."""
     if value is None:
         return ABSENT
     size = abs(value)
@@ -40,12 +40,12 @@ def number(value: float | None) -> str:
 
 
 def exact(value: int | None) -> str:
-    """All digits: ``12,412,345``."""
+    """Format a number with all digits: ``12,412,345``."""
     return ABSENT if value is None else f"{value:,}"
 
 
 def duration(ms: int | None) -> str:
-    """The two largest units: ``3 h 12 min``."""
+    """Format milliseconds in the two largest units: ``3 h 12 min``."""
     if ms is None:
         return ABSENT
     size = abs(ms)
@@ -68,24 +68,24 @@ def span(time: timedelta) -> str:
 
 
 def moment(time: datetime | None) -> str:
-    """ISO 8601, to the second: ``2026-03-01T12:00:00Z``."""
+    """Format a time as ISO 8601, in seconds: ``2026-03-01T12:00:00Z``."""
     return ABSENT if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def exact_moment(time: datetime | None) -> str:
-    """ISO 8601, to the millisecond."""
+    """Format a time as ISO 8601, in milliseconds."""
     return (
         ABSENT if time is None else time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
     )
 
 
 def count(value: int, one: str, many: str | None = None) -> str:
-    """``1 group``, ``3 groups``, ``12.4 k groups``."""
+    """Format a count: ``1 group``, ``3 groups``, ``12.4 k groups``."""
     return f"{number(value)} {one if value == 1 else many or one + 's'}"
 
 
 def bucket(length: timedelta, most: int, *, of: timedelta = timedelta(seconds=1)) -> timedelta:
-    """The shortest round length of which ``most`` cover ``length``, and that is a multiple of ``of``.
+    """Return the shortest round length of which at most ``most`` cover ``length``, and that is a multiple of ``of``.
 
     >>> bucket(timedelta(days=1), 100)
     datetime.timedelta(seconds=900)
@@ -103,6 +103,6 @@ def _sign(value: float) -> str:
 
 
 def _digits(size: float) -> str:
-    """Three of them, without zeros behind the point."""
+    """Format with three digits, without trailing zeros after the decimal point."""
     text = f"{size:.0f}" if size >= 99.95 else f"{size:.1f}" if size >= 9.995 else f"{size:.2f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

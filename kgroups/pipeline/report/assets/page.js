@@ -6,11 +6,11 @@
   const figures = [...document.querySelectorAll("figure[data-chart]")];
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : night.matches);
 
-  // Figures come in colours of the light theme; only what is a colour is translated, never a name.
-  const coloured = (value, key, theme) => {
-    if (Array.isArray(value)) return value.map((each) => coloured(each, key, theme));
+  // Figures have colors of the light theme; replace values of color properties only, never names.
+  const colored = (value, key, theme) => {
+    if (Array.isArray(value)) return value.map((each) => colored(each, key, theme));
     if (value && typeof value === "object")
-      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, coloured(each, name, theme)]));
+      return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, colored(each, name, theme)]));
     return theme && typeof value === "string" && /color$/.test(key) ? (dark[value] ?? value) : value;
   };
 
@@ -23,22 +23,22 @@
 
   const draw = (figure, theme = isDark()) => {
     const plot = figure.querySelector(".plot");
-    const { data, layout } = coloured(charts[figure.dataset.chart], "", theme);
+    const { data, layout } = colored(charts[figure.dataset.chart], "", theme);
     const off = shown(figure);
     data.forEach((trace, number) => (trace.visible = !off.has(number)));
     layout.datarevision = Math.random();
     if (plot.layout?.xaxis) layout.xaxis.range = [...plot.layout.xaxis.range];
     if (plot.clientWidth < 480) layout.xaxis.nticks = 4;
-    // Where a finger draws, it scrolls the page.
+    // On touch screens, dragging scrolls the page.
     layout.dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
     return Plotly.react(plot, data, layout, { displayModeBar: false, doubleClick: "reset" });
   };
 
-  // What is saved has the legend in it, which the page has beside it.
+  // The saved image includes the legend, which is outside the plot on the page.
   const save = (figure, format) => {
     const plot = figure.querySelector(".plot");
     const title = figure.querySelector("h3").textContent;
-    const { data, layout } = coloured(charts[figure.dataset.chart], "", isDark());
+    const { data, layout } = colored(charts[figure.dataset.chart], "", isDark());
     const off = shown(figure);
     const kept = data.filter((_, number) => !off.has(number));
     layout.xaxis.range = [...plot.layout.xaxis.range];
@@ -63,7 +63,7 @@
     }),
   };
 
-  // The card's width, not only the window's: a scroll bar or a sheet of paper changes it too.
+  // Observe the card, not only the window: a scroll bar or printing changes its width too.
   const sized = new ResizeObserver((entries) => {
     for (const { target } of entries) if (target.clientWidth) Plotly.Plots.resize(target);
   });
@@ -98,7 +98,7 @@
   });
   addEventListener("afterprint", themed);
 
-  // Tables. Keys are numbers wherever all of a column are; absent ones stay behind, whichever way it is sorted.
+  // Tables. Keys are compared as numbers if all of a column are numbers; rows without a key are last in both directions.
   const sort = (head) => {
     const table = head.closest("table");
     const at = head.cellIndex;

@@ -1,4 +1,4 @@
-"""What the page needs, aggregated in Spark: nothing is fetched but the rows that the page shows, and their numbers."""
+"""Aggregate the data of the page in Spark: only the rows that the page shows, and their numbers, are fetched."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from ..data import Bounds, Period, ReportData
 from .events import anomalies, rebalances
-from .rows import bucket_of, held
+from .rows import bucket_of, cached
 from .series import fine_lag, fine_rate, lag_series, rate_series
 from .standing import consumers, expiring, groups, present, stale
 from .wholeness import completeness
@@ -28,40 +28,41 @@ def gather(
     *,
     every: timedelta = MINUTE,
 ) -> ReportData:
+    """Gather the data of the page.
+
+    :param frames: all tables of :mod:`kgroups.pipeline.derived` for ``period``, by name.
+    :param every: the length of the buckets of ``commit_rate``.
     """
-    :param frames: the derived tables of ``period``, by name: all of :mod:`kgroups.pipeline.derived`.
-    :param every: the bucket of ``commit_rate``, as its rules had it.
-    """
-    most = bounds or Bounds()
-    with held(frames["stale"]) as uses, held(present(frames["memberships"], most)) as members:
-        with fine_lag(frames["lag"], period, most) as fine:
-            lag = lag_series(fine, period, most)
+    limits = bounds or Bounds()
+    with cached(frames["stale"]) as uses, cached(present(frames["memberships"], limits)) as members:
+        with fine_lag(frames["lag"], period, limits) as fine:
+            lag = lag_series(fine, period, limits)
             behind = fine.frame.groupBy("group").agg(F.max_by("behind", "bucket").alias("behind"))
-            standing = groups(frames, uses, members, behind, most)
+            current = groups(frames, uses, members, behind, limits)
             lag_since = fine.since
-        readers = consumers(frames["latest_offsets"], members, most)
-        unused = stale(uses, most)
-    with fine_rate(frames["commit_rate"], period, most, every) as fine:
-        rate = rate_series(fine, period, most)
+        readers = consumers(frames["latest_offsets"], members, limits)
+        unused = stale(uses, limits)
+    with fine_rate(frames["commit_rate"], period, limits, every) as fine:
+        rate = rate_series(fine, period, limits)
         rate_since = fine.since
-    rounds, first_round = rebalances(frames["rebalances"], most)
+    rounds, first_round = rebalances(frames["rebalances"], limits)
     return ReportData(
         cluster_id=cluster_id,
         period=period,
         shown=_shown(period, lag_since, rate_since, first_round and bucket_of(first_round, MINUTE)),
         lag=lag,
         rebalances=rounds,
-        groups=standing,
+        groups=current,
         consumers=readers,
-        anomalies=anomalies(frames["anomalies"], most),
+        anomalies=anomalies(frames["anomalies"], limits),
         rate=rate,
         stale=unused,
-        expiring=expiring(frames["expiring"], most),
-        completeness=completeness(frames["completeness"], most),
+        expiring=expiring(frames["expiring"], limits),
+        completeness=completeness(frames["completeness"], limits),
     )
 
 
-def _shown(period: Period, *begins: datetime | None) -> Period:
-    """From when on anything is known: charts of a store that began an hour ago are not empty for a day."""
-    known = [begin for begin in begins if begin]
+def _shown(period: Period, *starts: datetime | None) -> Period:
+    """Return the part of the period with known data, so charts of a new store are not mostly empty."""
+    known = [start for start in starts if start]
     return period._replace(since=max(period.since, min(known))) if known else period

@@ -1,4 +1,4 @@
-"""What happened: rebalances, and anomalies."""
+"""Rebalances and anomalies."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ..data import Anomalies, Anomaly, AnomalyCount, Bounds, Kept, Lane, Offender, Rebalance, Rebalances
-from .rows import Row, fetch, held, only, some
+from .rows import Row, cached, fetch, only, truncate
 
-_HEAPS = ("joined", "left", "restarted", "resubscribed")
+_MEMBER_LISTS = ("joined", "left", "restarted", "resubscribed")
 
 
 def rebalances(frame: DataFrame, bounds: Bounds) -> tuple[Rebalances, datetime | None]:
-    """And when the first of all was."""
+    """Return the rebalances, and the time of the first one."""
     slim = frame.select(
         "group", "kind", "log_time", "log_partition", "log_offset", "generation", "members", "pause_ms", "converge_ms",
-        *(F.array_size(each).alias(each) for each in _HEAPS),
-        some(F.col("joined"), bounds.names).alias("joined_names"),
-        some(F.col("left"), bounds.names).alias("left_names"),
+        *(F.array_size(each).alias(each) for each in _MEMBER_LISTS),
+        truncate(F.col("joined"), bounds.names).alias("joined_names"),
+        truncate(F.col("left"), bounds.names).alias("left_names"),
     )  # fmt: skip
-    with held(slim) as rows:
+    with cached(slim) as rows:
         seen = only(
             rows.agg(
                 F.count("*").alias("all"),
@@ -57,7 +57,7 @@ def _mark(row: Row) -> Rebalance:
 
 
 def anomalies(frame: DataFrame, bounds: Bounds) -> Anomalies:
-    with held(frame.select(*Anomaly._fields)) as rows:
+    with cached(frame.select(*Anomaly._fields)) as rows:
         latest = rows.orderBy(F.desc_nulls_last("since"), "anomaly", "group", "topic", "partition", "member", "note")
         shown = tuple(Anomaly(**row) for row in fetch(latest.limit(bounds.rows)))
         counts = tuple(map(_count, fetch(_counts(rows, bounds))))
@@ -75,14 +75,14 @@ def anomalies(frame: DataFrame, bounds: Bounds) -> Anomalies:
 
 def _counts(rows: DataFrame, bounds: Bounds) -> DataFrame:
     by_group = rows.groupBy("anomaly", "group").agg(F.count("*").alias("found"))
-    # Most first: of structs, the first field is compared first.
+    # Highest count first: structs are compared by their first field.
     ranked = F.when(F.col("group").isNotNull(), F.struct((-F.col("found")).alias("rank"), "group"))
     return (
         by_group.groupBy("anomaly")
         .agg(
             F.sum("found").alias("found"),
             F.count("group").alias("groups"),
-            some(F.array_sort(F.collect_list(ranked)), bounds.names).getField("group").alias("names"),
+            truncate(F.array_sort(F.collect_list(ranked)), bounds.names).getField("group").alias("names"),
         )
         .orderBy("anomaly")
     )

@@ -1,4 +1,4 @@
-"""How the gatherers ask: by Arrow, the first rows of a table with their number, and tables that are kept meanwhile."""
+"""Functions to fetch rows by Arrow, to limit and count them, and to cache DataFrames."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Frames = Mapping[str, DataFrame]
 
 
 def fetch(frame: DataFrame) -> list[Row]:
-    """All rows. By Arrow: rows that Spark collects itself have times of the machine's own zone."""
+    """Fetch all rows. By Arrow: collect() returns naive times in the time zone of this machine."""
     rows: list[Row] = frame.toArrow().to_pylist()
     return rows
 
 
 def only(frame: DataFrame) -> Row:
-    """Of a frame that has one row."""
+    """Fetch the row of a DataFrame that has one row."""
     return fetch(frame)[0]
 
 
 @contextmanager
-def held(frame: DataFrame) -> Iterator[DataFrame]:
-    """Computed once, however often it is asked meanwhile."""
+def cached(frame: DataFrame) -> Iterator[DataFrame]:
+    """Cache a DataFrame in this context, so it is computed once."""
     frame.persist()
     try:
         yield frame
@@ -40,25 +40,25 @@ def held(frame: DataFrame) -> Iterator[DataFrame]:
 
 
 def first(frame: DataFrame, order: Sequence[Column], most: int, make: Callable[[Row], T]) -> Kept[T]:
-    """The first rows in that order, and how many there are."""
-    with held(frame) as rows:
+    """Fetch the first rows in that order, and their total number."""
+    with cached(frame) as rows:
         top = fetch(rows.orderBy(*order).limit(most))
         total = len(top) if len(top) < most else rows.count()
     return Kept(tuple(map(make, top)), total)
 
 
-def begin(time: str, length: timedelta) -> Column:
-    """The begin of the bucket that a time is in; buckets begin at multiples of ``length`` since 1970."""
+def bucket_start(time: str, length: timedelta) -> Column:
+    """Return the start of the bucket of a time; buckets start at multiples of ``length`` since 1970."""
     micros = F.unix_micros(time)
     return F.timestamp_micros(micros - F.pmod(micros, F.lit(length // timedelta(microseconds=1))))
 
 
 def bucket_of(time: datetime, length: timedelta) -> datetime:
-    """As :func:`begin`."""
+    """Return the start of the bucket of a time, as :func:`bucket_start` does for a column."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     return time - (time - epoch) % length
 
 
-def some(names: Column, most: int) -> Column:
-    """The first few of a list."""
+def truncate(names: Column, most: int) -> Column:
+    """Return the first elements of a list."""
     return F.slice(names, 1, most)

@@ -1,4 +1,4 @@
-"""How things stand at the end: each group, who reads which topic, what nobody uses, and what expires."""
+"""The state at the end of the period: groups, consumers of topics, unused groups, and expiring offsets."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ..data import Bounds, Consumer, Expiring, GroupRow, Groups, Kept, Stale, Tally
-from .rows import Frames, Row, fetch, first, held, some
+from .rows import Frames, Row, cached, fetch, first, truncate
 
 _RANKS = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
 _USES = ("STALE", "EMPTY", "DELETED")
 
 
 def groups(frames: Frames, uses: DataFrame, members: DataFrame, behind: DataFrame, bounds: Bounds) -> Groups:
-    """
+    """Gather the groups, worst first.
+
     :param uses: the table ``stale``.
-    :param members: as :func:`present` makes it.
+    :param members: result of :func:`present`.
     :param behind: the last lag in time of each group (``group``, ``behind``).
     """
-    fares = (
+    verdicts = (
         frames["verdicts"]
         .groupBy("group")
         .agg(F.max("group_status").alias("verdict"), F.sum(F.greatest("last_lag", F.lit(0))).alias("lag"))
     )
     lasting = frames["group_states"].where("until is null").groupBy("group").agg(F.max("since").alias("state_since"))
     counted = members.select("group", "members")
-    stands = uses.withColumnsRenamed({"status": "use"})
-    for part in (fares, lasting, counted, behind):
-        stands = stands.join(part, "group", "left")
-    rank = F.coalesce(_place(_RANKS, "verdict"), F.lit(0))
+    joined = uses.withColumnsRenamed({"status": "use"})
+    for part in (verdicts, lasting, counted, behind):
+        joined = joined.join(part, "group", "left")
+    rank = F.coalesce(_rank(_RANKS, "verdict"), F.lit(0))
     worst = (F.desc(rank), F.desc_nulls_last("lag"), F.asc("group"))
-    with held(stands) as rows:
+    with cached(joined) as rows:
         tallies = fetch(rows.groupBy("use", "state", "verdict").agg(F.count("*").alias("groups")))
-        there = fetch(rows.where("use != 'DELETED'").orderBy(*worst).limit(bounds.rows))
+        existing = fetch(rows.where("use != 'DELETED'").orderBy(*worst).limit(bounds.rows))
     found = Groups(Kept((), 0), tuple(sorted((Tally(**row) for row in tallies), key=repr)))
-    return found._replace(rows=Kept(tuple(map(_group, there)), found.number()))
+    return found._replace(rows=Kept(tuple(map(_group, existing)), found.number()))
 
 
 def _group(row: Row) -> GroupRow:
@@ -54,20 +55,20 @@ def _group(row: Row) -> GroupRow:
 
 
 def present(memberships: DataFrame, bounds: Bounds) -> DataFrame:
-    """group, members (how many are in it at the end) and clients (the first few, in words)."""
+    """Return group, members (their number at the end), and clients (the first, as text)."""
     client = F.coalesce("instance_id", F.concat_ws("@", "client_id", "client_host"))
     return (
         memberships.where("until is null")
         .groupBy("group")
         .agg(
             F.count("*").alias("members"),
-            some(F.array_sort(F.collect_list(client)), bounds.names).alias("clients"),
+            truncate(F.array_sort(F.collect_list(client)), bounds.names).alias("clients"),
         )
     )
 
 
 def consumers(latest_offsets: DataFrame, members: DataFrame, bounds: Bounds) -> Kept[Consumer]:
-    """Those with members first, and of these those that committed last; but in order of topics."""
+    """Gather the consumers, by topic; groups with members and recent commits if there are too many."""
     reads = (
         latest_offsets.groupBy("topic", "group")
         .agg(F.count("*").alias("partitions"), F.max("commit_time").alias("last_commit"))
@@ -90,7 +91,7 @@ def _consumer(row: Row) -> Consumer:
 
 def stale(frame: DataFrame, bounds: Bounds) -> Kept[Stale]:
     quiet = frame.where(F.col("status").isin(*_USES))
-    order = (F.asc(_place(_USES, "status")), F.desc_nulls_last("commit_age_ms"), F.asc("group"))
+    order = (F.asc(_rank(_USES, "status")), F.desc_nulls_last("commit_age_ms"), F.asc("group"))
     return first(quiet, order, bounds.rows, _stale)
 
 
@@ -113,6 +114,6 @@ def expiring(frame: DataFrame, bounds: Bounds) -> Kept[Expiring]:
     return first(soon, order, bounds.rows, lambda row: Expiring(**row))
 
 
-def _place(words: tuple[str, ...], column: str) -> Column:
-    """Which of the words it is, from 1; 0 for another, null for null."""
+def _rank(words: tuple[str, ...], column: str) -> Column:
+    """Return the position of the value in ``words``, from 1; 0 for another value, null for null."""
     return F.array_position(F.array(*map(F.lit, words)), F.col(column))

@@ -1,4 +1,4 @@
-"""How whole history is, over all partitions of the log."""
+"""How complete history is, over all partitions of the log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..data import Bounds, Completeness, Kept, LogPart
 from .rows import Row, fetch
 
 _ALL = 0.999
-"""Of the offsets that were read, so many were records: nothing was compacted."""
+"""Minimum records per offset read without compaction."""
 
 
 def completeness(frame: DataFrame, bounds: Bounds) -> Completeness:
@@ -29,7 +29,7 @@ def completeness(frame: DataFrame, bounds: Bounds) -> Completeness:
 
 def _part(row: Row) -> LogPart:
     density, known_since, missing = row["density"], row["known_since"], row["missing"] or 0
-    # A partition without a past has nothing unknown in it, however late its first record came.
+    # Read since offset 0: nothing before the first record is unknown, however late it is.
     from_birth = row["from_offset"] == 0 and not missing and known_since is not None and (density or 0) >= _ALL
     return LogPart(
         log_partition=row["log_partition"],

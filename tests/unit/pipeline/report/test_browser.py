@@ -99,8 +99,8 @@ FACTS = """
 """
 
 
-def rgb(colour: str) -> str:
-    return "rgb({}, {}, {})".format(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
+def rgb(color: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(color[at : at + 2], 16) for at in (1, 3, 5)))
 
 
 @pytest.mark.parametrize(("flags", "paper"), [((), "#ffffff"), ((DARK,), "#1f1f1e")], ids=["light", "dark"])

@@ -28,10 +28,10 @@ def test_lines_break_at_missing_samples(busy_charts: dict[str, Chart]) -> None:
 
 
 def test_group_has_the_same_color_on_all_charts(busy_charts: dict[str, Chart]) -> None:
-    colours = palette(busy_day())
-    assert list(colours.values()) == list(LINES)
-    lag = {entry.name: entry.colour for entry in busy_charts["lag"].legend}
-    rate = {entry.name: entry.colour for entry in busy_charts["rate"].legend}
+    colors = palette(busy_day())
+    assert list(colors.values()) == list(LINES)
+    lag = {entry.name: entry.color for entry in busy_charts["lag"].legend}
+    rate = {entry.name: entry.color for entry in busy_charts["rate"].legend}
     assert lag["billing"] == rate["billing"] == LINES[0]
     assert lag["audit"] == rate["all others"] == REST
 
@@ -39,19 +39,19 @@ def test_group_has_the_same_color_on_all_charts(busy_charts: dict[str, Chart]) -
 def test_busy_groups_without_lag_get_remaining_colors() -> None:
     day = busy_day()
     busy = tuple(series._replace(group=f"busy-{number}") for number, series in enumerate(day.rate.series.rows[:3]))
-    colours = palette(day._replace(rate=day.rate._replace(series=Kept(busy, 3))))
-    assert [name for name in colours if name.startswith("busy")] == ["busy-0", "busy-1"]
+    colors = palette(day._replace(rate=day.rate._replace(series=Kept(busy, 3))))
+    assert [name for name in colors if name.startswith("busy")] == ["busy-0", "busy-1"]
 
 
 def test_every_color_has_a_dark_variant(busy_charts: dict[str, Chart]) -> None:
-    def colours(value: Any, key: str = "") -> set[str]:
+    def colors(value: Any, key: str = "") -> set[str]:
         if isinstance(value, dict):
-            return set().union(*(colours(each, name) for name, each in value.items()))
+            return set().union(*(colors(each, name) for name, each in value.items()))
         if isinstance(value, list):
-            return set().union(*(colours(each, key) for each in value))
+            return set().union(*(colors(each, key) for each in value))
         return {value} if key.endswith("color") else set()
 
-    assert set().union(*(colours(chart.figure) for chart in busy_charts.values())) <= set(DARK)
+    assert set().union(*(colors(chart.figure) for chart in busy_charts.values())) <= set(DARK)
 
 
 def test_time_lag_axis_uses_readable_units(busy_charts: dict[str, Chart]) -> None:
