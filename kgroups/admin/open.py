@@ -12,7 +12,7 @@ from kgroups.net.connection import Observer
 if TYPE_CHECKING:  # its imports take longer than a list
     from .port import GroupAdmin
 
-OVER_LIBRDKAFKA = "asking over librdkafka"
+OVER_LIBRDKAFKA = "waiting for librdkafka"
 
 
 async def open_admin(
@@ -31,7 +31,7 @@ async def open_admin(
             admin = await WireAdmin.connect(settings, observer)
             return admin, admin.cluster.progress
         except (UnsupportedVersion, UnsupportedMechanism) as error:
-            tell(f"{error}; going on over librdkafka, one group a request")
+            tell(f"{error}; using librdkafka instead, with one group per request")
     from .rdkafka.client import RdkafkaAdmin
 
     return await RdkafkaAdmin.connect(settings), OVER_LIBRDKAFKA

@@ -172,7 +172,7 @@ def _unread_notices(recent: RecentCommits, wait: float | None) -> list[str]:
     reason = next(iter(recent.unread.values()))
     groups = count(len(recent.unread), "group")
     if wait is None:
-        return [f"{groups}: not checked whether clients that are not members still commit: {reason}"]
+        return [f"{groups}: could not check whether clients that are not members still commit: {reason}"]
     return [
         f"{groups}: committed offsets were only compared twice, {wait:g} s apart: {reason}; clients that are not "
         "members and commit less often, or the same offset again, are not detected"
@@ -185,8 +185,8 @@ def _cut_notices(recent: RecentCommits, now: int, window: float) -> list[str]:
     seconds = max(0.0, (now - max(recent.since.values())) / 1000)
     groups = count(len(recent.since), "group")
     return [
-        f"{groups}: only the last {seconds:.0f} s of {window:g} s of commits were read, the log is too busy; "
-        f"clients that are not members and commit less often than every {seconds / 2:.0f} s are not detected"
+        f"{groups}: only the last {seconds:.0f} s of {window:g} s of commits were read, because the log has too many "
+        f"records; clients that are not members and commit less often than every {seconds / 2:.0f} s are not detected"
     ]
 
 

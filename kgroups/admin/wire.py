@@ -89,7 +89,7 @@ class WireAdmin:
             node, versions = await _first_versions(cluster)
             for api in NEEDED:
                 if not versions.speaks(api):
-                    raise UnsupportedVersion(f"{node} shares no version of {api} with kgroups")
+                    raise UnsupportedVersion(f"{node} and kgroups have no common version of {api}")
         except BaseException:
             await cluster.close()
             raise

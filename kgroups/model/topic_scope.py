@@ -27,7 +27,7 @@ def parse_topic_scope(texts: Iterable[str]) -> TopicScope:
     for text in texts:
         topic, colon, ids = text.partition(":")
         if not topic.strip():
-            raise UsageError(f"--topic: {text!r} names no topic; say TOPIC or TOPIC:0,2-5")
+            raise UsageError(f"--topic: {text!r} has no topic name; use TOPIC or TOPIC:0,2-5")
         check_sendable(topic, "--topic")
         partitions = _partitions(text, ids) if colon else None
         known = scope.get(topic, frozenset())
@@ -40,10 +40,10 @@ def _partitions(text: str, ids: str) -> frozenset[int]:
     for part in ids.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match:
-            raise UsageError(f"--topic: {part!r} in {text!r} is neither a partition nor a range such as 2-5")
+            raise UsageError(f"--topic: {part!r} in {text!r} is not a partition number or a range such as 2-5")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            raise UsageError(f"--topic: the range {part!r} in {text!r} ends before it begins")
+            raise UsageError(f"--topic: the range {part!r} in {text!r} is in descending order")
         if last - first >= WIDEST or last >= 2**31:
             raise UsageError(f"--topic: {part!r} in {text!r}: the number is too large")
         found.update(range(first, last + 1))

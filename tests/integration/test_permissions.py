@@ -93,7 +93,7 @@ def test_explain_without_describe_on_the_offsets_topic_is_noted(restricted_users
     (item,) = answer.items
     assert (answer.code, item["group"], item["placement"]["partition"]) == (0, FIRST, None)
     assert missing(answer) == [("DESCRIBE", "TOPIC", "__consumer_offsets")]
-    assert "kgroups: note: in which partition of __consumer_offsets a group is kept is not known" in answer.err
+    assert "kgroups: note: the partition of __consumer_offsets for each group is unknown" in answer.err
 
 
 def test_commits_hidden_by_acls_are_noted(restricted_users: Secure) -> None:
@@ -276,7 +276,7 @@ def test_config_check_has_a_fix_for_each_failure(
     (row,) = (row for row in rows if row["result"] == "failed")
     assert (code, row["step"]) == (1, step)
     assert detail in row["detail"] and fix in row["fix"]
-    assert ("; it showed CN=" in row["detail"]) == (listener in ("EXPIRED", "WRONG_NAME", "SELF_SIGNED"))
+    assert ("; certificate chain: CN=" in row["detail"]) == (listener in ("EXPIRED", "WRONG_NAME", "SELF_SIGNED"))
     behind = rows[rows.index(row) + 1 :]
     assert behind and {each["result"] for each in behind} == {"not tried"}
 

@@ -192,7 +192,7 @@ def test_reset_of_active_group_is_refused_and_others_are_moved(
     words = ("reset-offsets", group, READER, "--all-topics", "--to-earliest", "--execute", "--yes")
     told = committed_groups.ask(*words, "--undo-file", str(tmp_path / "undo"))
     assert told.code == 1
-    assert f"group '{group}': the group has members, its state is Stable" in told.err
+    assert f"group '{group}': the group has active members (state Stable)" in told.err
     assert committed_groups.committed(group, READER) == {group: {(LOG, 0): 9}, READER: {(LOG, 0): 5, (LOG, 1): 0}}
     if committed_groups.since("2.4"):
         committed_groups.leave(group)
@@ -238,7 +238,7 @@ def test_reset_is_rejected_if_a_member_joins_during_confirmation(
         typist.type("y\n")
         shown = typist.end()
     assert shown.code == 1
-    assert "the group has members, its state is Stable" in shown.text
+    assert "the group has active members (state Stable)" in shown.text
     assert committed_groups.committed(group) == {group: {(LOG, 0): 9}}
     assert not undo.exists(), "nothing was to be written"
     if committed_groups.since("2.4"):
@@ -288,8 +288,8 @@ def test_reset_of_many_groups_needs_few_requests(scratch_cluster: ScratchCluster
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--topic", "acts-nope", "--to-latest"), "there is no topic 'acts-nope'"),
-        (("--topic", f"{LOG}:3", "--to-latest"), f"topic '{LOG}' has no partition 3; it has 3, from 0 on"),
+        (("--topic", "acts-nope", "--to-latest"), "topic 'acts-nope' does not exist"),
+        (("--topic", f"{LOG}:3", "--to-latest"), f"topic '{LOG}' has no partition 3; the number of partitions is 3"),
     ],
 )
 def test_reset_of_missing_topic_or_partition_is_an_error(

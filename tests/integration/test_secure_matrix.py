@@ -16,7 +16,7 @@ from kgroups.sandbox.security.users import OPERATOR
 from tests.integration.asking import run_here
 from tests.integration.auth_methods import GROUPS, NOT_BY_JAVA, WAYS, JavaLists
 
-LESS = "kgroups: note: librdkafka lists groups of consumers only: Connect, share and streams groups are left out\n"
+LESS = "kgroups: note: librdkafka lists only consumer groups; Connect, share, and streams groups are missing\n"
 
 
 def test_auth_methods_cover_the_kafka_version(secure: Secure) -> None:

@@ -96,7 +96,7 @@ def test_undo_of_deleted_groups_restores_their_types(movable_share_group: ShareG
     undo = tmp_path / "undo.json"
     deleted = movable_share_group.ask("delete", MOVED, CLASSIC, LIVE, "--execute", "--yes", "--undo-file", str(undo))
     assert deleted.code == 1
-    assert f"group '{LIVE}': the group has members" in deleted.err
+    assert f"group '{LIVE}': the group has active members" in deleted.err
     gone = {
         failure["name"]: failure["error"]
         for failure in movable_share_group.ask("describe", MOVED, CLASSIC, "-o", "json").failures
@@ -120,7 +120,7 @@ def test_delete_share_offsets_and_undo(movable_share_group: ShareGroups, tmp_pat
         "delete-offsets", MOVED, LIVE, "--topic", LOG, "--execute", "--yes", "--undo-file", str(undo)
     )
     assert whole.code == 1
-    assert f"group '{LIVE}': the group has members" in whole.err
+    assert f"group '{LIVE}': the group has active members" in whole.err
     assert movable_share_group.starts(MOVED) == {(MORE, 0): 3}
     assert parse_plan(undo.read_text(), "undo").groups == (MOVED,)
     movable_share_group.ask(
@@ -156,7 +156,7 @@ def test_active_share_group_is_not_changed(share_groups: ShareGroups) -> None:
     before = share_groups.starts(LIVE)
     told = share_groups.ask("reset-offsets", LIVE, "--all-topics", "--to-earliest", "--execute", "--yes")
     assert (told.code, share_groups.starts(LIVE)) == (1, before)
-    assert "the group has members, its state is Stable: stop them first" in told.err
+    assert "the group has active members (state Stable); stop them first" in told.err
     removed = share_groups.ask("remove-members", LIVE, "--all-members", "--execute", "--yes")
     assert removed.code == 1
-    assert "a share group: its members cannot be removed, only stopped" in removed.err
+    assert "members of share groups cannot be removed; stop them" in removed.err

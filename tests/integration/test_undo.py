@@ -67,6 +67,6 @@ def test_undo_of_recreated_topic_is_reported_and_not_written(scratch_cluster: Sc
     assert "offset 30 is not restored: the topic was deleted and recreated" in told.err
     assert scratch_cluster.committed(GROUP) == {GROUP: {(TOPIC, 0): 0}}
     told = scratch_cluster.ask(*restore, "--accept-mismatch", "topic", "--undo-file", str(tmp_path / "again.json"))
-    assert told.code == 0 and [row["note"] for row in told.items] == ["beyond the end, and left there"]
+    assert told.code == 0 and [row["note"] for row in told.items] == ["beyond log end, not adjusted"]
     assert scratch_cluster.committed(GROUP) == {GROUP: {(TOPIC, 0): 30}}
     delete(scratch_cluster)

@@ -71,5 +71,5 @@ def not_together(changed: Iterable[Failure], groups: Iterable[GroupId]) -> dict[
 
 def unchecked(group: GroupId, error: KgroupsError) -> Failure:
     """Return the failure of a group that could not be checked again, and so is left alone."""
-    message = f"not changed: it could not be checked again: {error}"
+    message = f"not changed: the check before the change failed: {error}"
     return Failure.of(error, Scope.GROUP, group)._replace(message=message)

@@ -20,7 +20,7 @@ from ..routing.query_coordinators import GroupQuery, query_coordinators
 from ..routing.witness import Witness
 from .lookups import Lookups, without_members
 
-GONE = "it is not known whether this deleted it: the first answer was in doubt, and asked again, the group was gone"
+GONE = "unknown whether kgroups deleted it: the first response was lost, and on retry the group did not exist"
 DeleteJournal = Journal[GroupId, DeletedGroup]
 
 _DELETE: GroupQuery[Any] = GroupQuery("groups deleted", api.API, api.DeleteGroups, changes=True)

@@ -55,7 +55,7 @@ async def delete_offsets_now(cluster: Cluster, group: GroupId, topics: TopicScop
 def _partitions(entry: TopicLeaders | None, topic: str) -> Iterable[int] | Failure:
     """Return the partitions of a topic, or why they are unknown."""
     if entry is None:
-        return Failure(Scope.TOPIC, topic, "left out of the broker's answer", api="Metadata")
+        return Failure(Scope.TOPIC, topic, "missing in the broker's response", api="Metadata")
     return entry.error.failure(Scope.TOPIC, topic, api="Metadata") if entry.error else entry.leaders
 
 
@@ -67,7 +67,7 @@ def _offset_failure(
     node, errors = results.found[group]
     name = partition_name((topic, partition))
     if (topic, partition) not in errors:
-        return Failure(Scope.PARTITION, name, "left out of the broker's answer", api=offset_delete.API.name)
+        return Failure(Scope.PARTITION, name, "missing in the broker's response", api=offset_delete.API.name)
     error = errors[topic, partition]
     return error.failure(Scope.PARTITION, name, api=offset_delete.API.name, broker=node.id) if error else None
 
@@ -94,7 +94,7 @@ def _topic_failure(
         return results.failed[group]
     node, errors = results.found[group]
     if topic not in errors:
-        return Failure(Scope.TOPIC, topic, "left out of the broker's answer", api=delete_share_group_offsets.API.name)
+        return Failure(Scope.TOPIC, topic, "missing in the broker's response", api=delete_share_group_offsets.API.name)
     error = errors[topic]
     return error.failure(Scope.TOPIC, topic, api=delete_share_group_offsets.API.name, broker=node.id) if error else None
 
@@ -139,7 +139,7 @@ def _deleted_topic(
         result = Result.UNKNOWN if answer.code in _DOUBTFUL else Result.FAILED
         return DeletedTopic(group, name, result, answer.failure(Scope.TOPIC, name, api=delete_topics_api.API.name))
     unknown = reason is None or isinstance(reason, OutcomeUnknown)
-    failure = Failure(Scope.TOPIC, name, "left out of the broker's answer", api=delete_topics_api.API.name)
+    failure = Failure(Scope.TOPIC, name, "missing in the broker's response", api=delete_topics_api.API.name)
     if reason:
         failure = Failure.of(reason, Scope.TOPIC, name, api=delete_topics_api.API.name)
     return DeletedTopic(group, name, Result.UNKNOWN if unknown else Result.FAILED, failure)

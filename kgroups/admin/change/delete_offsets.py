@@ -94,16 +94,16 @@ def _check_exist(unseen: Mapping[str, frozenset[int]], found: Mapping[str, Topic
     for topic, partitions in sorted(unseen.items()):
         entry = found.get(topic)
         if entry is None:
-            failures.append(Failure(Scope.TOPIC, topic, "left out of the broker's answer", api="Metadata"))
+            failures.append(Failure(Scope.TOPIC, topic, "missing in the broker's response", api="Metadata"))
         elif entry.error and entry.error.code == Code.unknown_topic_or_partition:
-            on = f"on its partition {min(partitions)}" if partitions else "on it"
-            raise UsageError(f"--topic: there is no topic '{topic}', nor a commit {on}")
+            place = f"its partition {min(partitions)}" if partitions else "it"
+            raise UsageError(f"--topic: topic '{topic}' does not exist, and there is no committed offset for {place}")
         elif entry.error:
             failures.append(entry.error.failure(Scope.TOPIC, topic, api="Metadata"))
         elif strange := partitions - entry.leaders.keys():
             raise UsageError(
-                f"--topic: topic '{topic}' has no partition {min(strange)}, nor is there a commit on it; "
-                f"it has {len(entry.leaders)}, from 0 on"
+                f"--topic: topic '{topic}' has no partition {min(strange)}, and there is no committed offset for it; "
+                f"the number of partitions is {len(entry.leaders)}"
             )
     return failures
 

@@ -99,7 +99,7 @@ def consumer_groups(listed: Iterable[ListedGroup], selection: Selection) -> tupl
         else:
             others += 1
     return kept, (
-        f"{count(others, 'group')} of other kinds (Connect, share, streams) left out: name them",
+        f"{count(others, 'group')} of other types (Connect, share, streams) skipped; select them by name",
     ) if others else ()
 
 
@@ -130,6 +130,6 @@ def without_members(groups: Iterable[Group]) -> tuple[list[Group], list[Failure]
 
 def has_members(group: Group) -> Failure:
     """Return the failure of a group that cannot be changed because it has members."""
-    error = kafka_error(Code.non_empty_group, f"the group has members, its state is {group.state}: stop them first")
+    error = kafka_error(Code.non_empty_group, f"the group has active members (state {group.state}); stop them first")
     api = describer_for(group.type).query.api.name  # the API that reported the state
     return error.failure(Scope.GROUP, group.group_id, api=api, broker=group.coordinator.id)

@@ -130,7 +130,9 @@ def _still_there(
             kept.append(key)
         elif committed[group].get((topic, partition)) != scenario.moves[key]:
             what = "topic" if entry is None or is_gone(entry) else "partition"
-            error = KafkaError(Code.unknown_topic_or_partition, f"group '{group}': the {what} is gone: not put back")
+            error = KafkaError(
+                Code.unknown_topic_or_partition, f"group '{group}': the {what} does not exist any more; not restored"
+            )
             failures.append(error.failure(Scope.PARTITION, partition_name((topic, partition)), api="Metadata"))
     return Outcome(tuple(kept), tuple(failures))
 
@@ -188,10 +190,10 @@ def _nothing_to_do(
     """
     idle = frozenset(request.selection.names) - {group for group, _, _ in keys}
     if source is not None and idle:
-        return [f"--to-group: group '{source}' has no commits on the selected partitions"]
+        return [f"--to-group: group '{source}' has no committed offsets on the selected partitions"]
     if isinstance(request.scenario, FromPlan):
         idle &= {group for group, _, _ in request.scenario.moves}
-    return [f"group '{name}' has no such commits" for name in groups if name in idle]
+    return [f"group '{name}' has no committed offsets on the selected partitions" for name in groups if name in idle]
 
 
 async def _logs(

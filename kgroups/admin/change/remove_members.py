@@ -24,7 +24,7 @@ from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordin
 from ..routing.witness import Witness
 
 STAYING = {
-    kind: f"a {kind.lower()} group: its members cannot be removed, only stopped"
+    kind: f"members of {kind.lower()} groups cannot be removed; stop them"
     for kind in (GroupType.SHARE, GroupType.STREAMS)
 }
 """The group types from which brokers remove no members."""
@@ -91,7 +91,7 @@ def _changed(member: Member, now: Iterable[Member]) -> str:
         if member.instance_id and each.instance_id == member.instance_id:
             return (
                 f"member '{member.instance_id}' rejoined after the plan was made, as '{each.member_id}': "
-                "it is not removed; plan it again"
+                "not removed; run the command again"
             )
     return f"member '{member.instance_id or member.member_id}' left the group after the plan was made"
 
@@ -145,7 +145,7 @@ def _result(removal: MemberRemoval, node: Node, errors: MemberErrors) -> Removed
     found = [error for (named, of), error in errors.items() if (of == instance if instance else named == member_id)]
     name = removal.member.instance_id or removal.member.member_id
     if not found:
-        message = f"member '{name}' is left out of the broker's answer"
+        message = f"member '{name}' is missing in the broker's response"
         failure = Failure(Scope.GROUP, group, message, api=leave_group.API.name, broker=node.id)
         return RemovedMember(removal, Result.UNKNOWN, failure)
     if error := found[0]:

@@ -59,13 +59,13 @@ def check_topics(request: ResetRequest, topics: Mapping[str, TopicLeaders]) -> N
             continue
         entry = topics.get(topic)
         if entry is None or is_gone(entry):
-            raise UsageError(f"{_origin(request, topic, None)}: there is no topic '{topic}'")
+            raise UsageError(f"{_origin(request, topic, None)}: topic '{topic}' does not exist")
         if entry.error:
             continue  # it cannot be read: a failure, not a mistake
         named = request.topics.get(topic) if request.topics is not None else None
         for partition in sorted(named or planned.get(topic, set())):
             if partition not in entry.leaders:
-                there = f"it has {len(entry.leaders)}, from 0 on"
+                there = f"the number of partitions is {len(entry.leaders)}"
                 raise UsageError(
                     f"{_origin(request, topic, partition)}: topic '{topic}' has no partition {partition}; {there}"
                 )
@@ -138,7 +138,7 @@ def of_another_type(scenario: Scenario, groups: Iterable[Group]) -> dict[GroupId
     planned = types_of(scenario)
     return {
         group.group_id: Failure(
-            Scope.GROUP, group.group_id, f"it is a {group.type} group by now, and a {was} group in the plan"
+            Scope.GROUP, group.group_id, f"it is now a {group.type} group, but a {was} group in the plan"
         )
         for group in groups
         if (was := planned.get(group.group_id))

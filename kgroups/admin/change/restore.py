@@ -94,7 +94,7 @@ def _refusal(checks: _Checks, key: PlanKey, before: Move) -> str | None:
     if checks.changed(key[1]) and Mismatch.TOPIC not in origin.accepted:
         return (
             f"{what} is {done}: the topic was deleted and recreated after {origin.name} was written; "
-            f"{ACCEPT} {Mismatch.TOPIC} writes it all the same"
+            f"to write it anyway, add {ACCEPT} {Mismatch.TOPIC}"
         )
     if not scenario.exact or key not in origin.written or Mismatch.OFFSET in origin.accepted:
         return None
@@ -102,8 +102,8 @@ def _refusal(checks: _Checks, key: PlanKey, before: Move) -> str | None:
     if (before.offset if before else None) == (wrote.offset if wrote else None):
         return None
     return (
-        f"{what} is {done}: the group has moved on from {_offset(wrote)}, which was written, to {_offset(before)}; "
-        f"{ACCEPT} {Mismatch.OFFSET} writes it all the same"
+        f"{what} is {done}: the committed offset has changed since: {_offset(wrote)} was written, "
+        f"now {_offset(before)}; to write it anyway, add {ACCEPT} {Mismatch.OFFSET}"
     )
 
 
@@ -148,7 +148,7 @@ def inside(
         else:
             reason = (
                 f"{_offset(entry.after)} is not restored: it is beyond the log end offset {end}, so the topic may have "
-                f"been recreated; {ACCEPT} {Mismatch.TOPIC} writes it all the same"
+                f"been recreated; to write it anyway, add {ACCEPT} {Mismatch.TOPIC}"
             )
             failures.append(_failure(entry.key, reason))
     return planned.with_items(kept).with_failures(failures)

@@ -52,7 +52,7 @@ def _as_planned(
         elif force:
             kept += [entry._replace(before=committed[name].get((entry.topic, entry.partition))) for entry in entries]
         elif any(committed[name].get((entry.topic, entry.partition)) != entry.before for entry in entries):
-            message = "its offsets have changed since the plan was made: nothing was written; plan it again"
+            message = "its offsets have changed since the plan was made; nothing was written; run the command again"
             failures.append(Failure(Scope.GROUP, name, message))
         else:
             kept += entries
@@ -75,6 +75,6 @@ def revalidate_deletions(
         if force or each.commits == before.get(name):
             kept.append(each)
         else:
-            message = "its offsets have changed since the plan was made: not deleted; plan it again"
+            message = "its offsets have changed since the plan was made; not deleted; run the command again"
             failures.append(Failure(Scope.GROUP, name, message))
     return now.with_items(kept).with_failures(failures)

@@ -158,7 +158,7 @@ def _grant(settings: ClientSettings, acls: list[Acl]) -> str:
         else f"--{acl.resource.lower()} {quote(acl.name) if acl.name else '<name>'}"
     )
     command = f"kafka-acls.sh --add --allow-principal {principal} --operation {acl.operation.title()} {on}"
-    return f"if it shall be seen: {command}" + (", and so on" if len(acls) > 1 else "")
+    return f"to grant access: {command}" + (", and so on" if len(acls) > 1 else "")
 
 
 def _outcome(rows: Iterable[CheckRow]) -> Outcome[CheckRow]:

@@ -49,7 +49,7 @@ def describe_step(settings: ClientSettings, step: Step, found: Any) -> tuple[str
             return _versions(found), None
         case Step.SASL:
             assert settings.security and settings.security.sasl
-            ends = "" if found is None else f"; the session ends in {found:.0f} s, and is renewed before"
+            ends = "" if found is None else f"; the session expires in {found:.0f} s and is renewed before that"
             return f"authenticated with {_principal(settings.security.sasl)}{ends}", None
         case Step.METADATA:
             return _cluster(found)
@@ -63,19 +63,21 @@ def _session(settings: ClientSettings, session: Any) -> tuple[str, str | None]:
     if tls and not tls.verify:
         return "; ".join(
             parts
-        ), "the certificate is not verified: anybody could be at the other end; turn that on again"
+        ), "the certificate is not verified, so an attacker could impersonate the broker; turn verification on again"
     if tls and not tls.check_name:
-        fix = "set ssl.endpoint.identification.algorithm=https when the certificate has the broker's name"
-        return "; ".join(parts), f"the name in the certificate is not compared with the host's; {fix}"
+        fix = (
+            "set ssl.endpoint.identification.algorithm=https as soon as the certificate contains the broker's host name"
+        )
+        return "; ".join(parts), f"the host name in the certificate is not verified; {fix}"
     next_expiry = min(chain, key=lambda each: each.days, default=None)
     if next_expiry and next_expiry.days < SOON:
-        return "; ".join(parts), f"{next_expiry.subject} expires in {next_expiry.days} days: have it renewed"
+        return "; ".join(parts), f"{next_expiry.subject} expires in {next_expiry.days} days; renew it"
     return "; ".join(parts), None
 
 
 def describe_chain(chain: Sequence[Certificate]) -> str:
     """Return a description of a rejected certificate chain, to append to the reason; empty if it is unknown."""
-    return "; it showed " + "; ".join(_chain(chain)) if chain else ""
+    return "; certificate chain: " + "; ".join(_chain(chain)) if chain else ""
 
 
 def _chain(chain: Sequence[Certificate]) -> Iterator[str]:
@@ -100,9 +102,9 @@ def _versions(versions: BrokerVersions) -> str:
 
     parts = (
         release_of(versions),
-        use(find_coordinator.API, find_coordinator.BATCHED, "many groups a request", "one group a request"),
-        use(list_groups.API, list_groups.STATES, "filters by state", "states are asked for besides"),
-        use(offset_fetch.API, offset_fetch.BATCHED, "many groups a request", "one group a request"),
+        use(find_coordinator.API, find_coordinator.BATCHED, "several groups per request", "one group per request"),
+        use(list_groups.API, list_groups.STATES, "filters by state", "states are requested separately"),
+        use(offset_fetch.API, offset_fetch.BATCHED, "several groups per request", "one group per request"),
     )
     return "; ".join(parts)
 
@@ -112,8 +114,8 @@ def _cluster(metadata: ClusterMetadata) -> tuple[str, str | None]:
     more = f", and {len(metadata.nodes) - SHOWN} more" if len(metadata.nodes) > SHOWN else ""
     controller = f"controller {metadata.controller}; " if metadata.controller >= 0 else ""
     if not metadata.nodes:
-        return "it knows of no brokers yet", "wait until the cluster is up, or check the broker's log"
-    return f"cluster {metadata.cluster_id or 'without an id'}; {controller}advertises {nodes}{more}", None
+        return "its metadata has no brokers yet", "wait until the cluster is up, or check the broker's log"
+    return f"cluster {metadata.cluster_id or 'without an ID'}; {controller}advertises {nodes}{more}", None
 
 
 def _principal(sasl: Sasl) -> str:
@@ -137,10 +139,10 @@ def _unreachable_as_advertised(server: Server, error: KgroupsError) -> tuple[str
     assert server.advertised
     number, host = server.advertised.id, server.host
     detail = (
-        f"{error.text}: {server.via} was reached, and sends its clients to {server.advertised.address}, "
-        f"the address that broker {number} advertises, which cannot be reached from here"
+        f"{error.text}: {server.via} is reachable, but broker {number} advertises the address "
+        f"{server.advertised.address}, which is not reachable from here"
     )
-    own = " ('localhost' is every machine's own name)" if host in ("localhost", "127.0.0.1", "::1") else ""
+    own = " ('localhost' is the client's own machine)" if host in ("localhost", "127.0.0.1", "::1") else ""
     return detail, (
         f"set advertised.listeners on broker {number} to an address that its clients can reach{own}; "
         f"or make {host} resolvable and reachable from here (DNS, /etc/hosts, VPN, port forwarding)"

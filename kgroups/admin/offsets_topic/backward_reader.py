@@ -80,7 +80,7 @@ class PartitionReader:
         """Read the log; return how far it was read, or the reason why it was not. Errors are not raised."""
         start, end = log
         if start is None or end is None:
-            return f"{OFFSETS_TOPIC}-{self.number}: where it begins and ends is not known"
+            return f"{OFFSETS_TOPIC}-{self.number}: its start and end offsets are unknown"
         deadline = Deadline(min(self.limits.seconds, self.cluster.deadline.remaining() * SHARE_OF_TIME_LEFT))
         stretch, low, stopped = FIRST_STRETCH, end, None
         while low > start and self._missing() and stopped is None:
@@ -134,7 +134,7 @@ class PartitionReader:
             if isinstance(fetched, KafkaError):
                 return str(fetched), at
             if not isinstance(fetched, Fetched):
-                return "an answer that left it out", at
+                return "a response without this partition", at
             budget = Budget(self.cluster.deadline)
             entries, until = read_entries(fetched.records, at, fetched.aborted, budget)
         except (KgroupsError, RemoteProtocolError) as error:
@@ -142,7 +142,7 @@ class PartitionReader:
         self._fetched += len(fetched.records)
         self._bytes += max(len(fetched.records), budget.spent)
         if until == at:
-            return (None, high) if not fetched.records else ("a batch larger than a request", at)
+            return (None, high) if not fetched.records else ("a batch larger than the maximum response size", at)
         for entry in entries:
             if entry.offset < high:
                 self._collect(entry, records)

@@ -33,7 +33,7 @@ async def read_group_logs(
     except (KgroupsError, IndexError) as error:
         return nothing_read(wanted, str(error))
     if not count:
-        return nothing_read(wanted, f"{OFFSETS_TOPIC} cannot be seen: it needs the ACL READ on it")
+        return nothing_read(wanted, f"{OFFSETS_TOPIC} is not visible; this requires the ACL READ on it")
     readers: dict[int, PartitionReader] = {}
     for group, keys in wanted.items():
         if not keys:
@@ -59,7 +59,9 @@ async def read_group_logs(
         if not isinstance(result, Reach):
             reasons[reader.number] = text
         elif result.stopped:
-            reasons[reader.number] = f"searched in {OFFSETS_TOPIC}-{reader.number}, and stopped at {result.stopped}"
+            reasons[reader.number] = (
+                f"not found in {OFFSETS_TOPIC}-{reader.number}; the search stopped at {result.stopped}"
+            )
     unread = {group: reason for number, reason in reasons.items() for group in readers[number].groups}
     before = {
         group: result.older
@@ -70,7 +72,7 @@ async def read_group_logs(
     found = {group: log for reader in readers.values() for group, log in _logs(reader)}
     kept = await offsets_retention(cluster) if retention else None
     if isinstance(kept, str):
-        notices.append(f"--deep: when offsets expire is not known: {kept}")
+        notices.append(f"--deep: the expiration time of offsets is unknown: {kept}")
     return GroupLogs(found, tuple(notices), kept if isinstance(kept, int) else None, unread, before)
 
 

@@ -92,7 +92,7 @@ async def _read(
         start = starts.get((OFFSETS_TOPIC, number), -1)
         node = leaders.get(number)
         if start == -1 or end is None or node is None:
-            reason = reasons.get(number, "its leader could not be asked")
+            reason = reasons.get(number, "no response from its leader")
             unread.update(dict.fromkeys(groups, f"{OFFSETS_TOPIC}-{number}: {reason}"))
         elif start is not None and start < end:
             part = _Range(number, max(start, end - most), end, end - most > start)
@@ -129,21 +129,21 @@ class _Reader:
         at = part.start
         while at < part.end:
             if time.monotonic() >= until:
-                return f"{name}: reading it took too long"
+                return f"{name}: reading timed out"
             call = Fetch({OFFSETS_TOPIC: {part.number: at}}, PORTION)
             try:
                 fetched = (await cluster.call(node, call)).get((OFFSETS_TOPIC, part.number))
                 if isinstance(fetched, KafkaError):
                     return NEEDS_READ if fetched.code in NOT_AUTHORIZED else f"{name}: {fetched.message}"
                 if not isinstance(fetched, Fetched):
-                    return f"{name}: an answer that left it out"
+                    return f"{name}: the broker's response does not contain it"
                 entries, after = read_entries(fetched.records, at)
             except (KgroupsError, RemoteProtocolError) as error:
                 return f"{name}: {error}"
             if after == at:
                 if not fetched.records:
                     return None  # the rest was compacted
-                return f"{name}: a batch larger than a request"
+                return f"{name}: a batch is larger than the maximum response size"
             for entry in entries:
                 self._collect(entry)
             at = after

@@ -26,4 +26,4 @@ async def offsets_retention(cluster: Cluster) -> int | str:
             return configs.message
         value = configs.get(SETTING)
         return int(value) * _MINUTE if value and value.isascii() and value.isdigit() else f"no {SETTING}"
-    return "no broker is known"
+    return "no brokers are known"

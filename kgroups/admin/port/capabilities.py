@@ -84,12 +84,12 @@ class Capability(Generic[C]):
         raise UsageError(f"--transport librdkafka: {self.without}")
 
 
-OFFSET_DELETION: Capability[OffsetDeleter] = Capability(OffsetDeleter, "librdkafka cannot take a commit away")
+OFFSET_DELETION: Capability[OffsetDeleter] = Capability(OffsetDeleter, "librdkafka cannot remove a committed offset")
 SHARE_OFFSET_DELETION: Capability[ShareOffsetDeleter] = Capability(
-    ShareOffsetDeleter, "librdkafka does not know share groups"
+    ShareOffsetDeleter, "librdkafka does not support share groups"
 )
 TOPIC_DELETION: Capability[InternalTopicDeleter] = Capability(
-    InternalTopicDeleter, "librdkafka knows no streams groups, nor their internal topics"
+    InternalTopicDeleter, "librdkafka does not support streams groups and their internal topics"
 )
 MEMBER_REMOVAL: Capability[MemberRemover] = Capability(MemberRemover, "librdkafka cannot remove members")
 FACTS: Capability[FactGatherer] = Capability(FactGatherer, "explain requires the wire client")

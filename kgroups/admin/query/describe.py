@@ -138,7 +138,10 @@ async def _described(cluster: Cluster, resolved: ResolvedSelection) -> Outcome[G
 def _with_notices(groups: Outcome[Group]) -> Outcome[Group]:
     """Add a notice for each group type that this version can only list."""
     types = sorted({group.type or "" for group in groups.items if group.members is None and group.state})
-    notices = [f"{group_type} groups: members and offsets are not described yet, only listed" for group_type in types]
+    notices = [
+        f"{group_type} groups are listed, but not described: members and offsets are not supported yet"
+        for group_type in types
+    ]
     return groups.with_failures((), notices)
 
 

@@ -116,7 +116,7 @@ async def _recreated(cluster: Cluster, groups: Iterable[Group]) -> Mapping[Group
 
 
 def _without_placement(outcome: Outcome[GroupFacts], missing: Acl | None) -> Outcome[GroupFacts]:
-    notice = f"in which partition of {OFFSETS_TOPIC} a group is kept is not known: it needs {missing}"
+    notice = f"the partition of {OFFSETS_TOPIC} for each group is unknown; this requires {missing}"
     return outcome.with_failures((), (notice,))._replace(hidden_by=(*outcome.hidden_by, *filter(None, (missing,))))
 
 

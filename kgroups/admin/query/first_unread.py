@@ -55,9 +55,9 @@ ROUNDS = 32
 NEAR = 256
 """Maximum number of positions in one partition that are searched in one response."""
 
-OUT_OF_RANGE = "its records were deleted while they were asked for, or the log was cut back: ask again"
+OUT_OF_RANGE = "its records were deleted during the request, or the log was truncated; run the command again"
 TOO_FAR = "no record was found among the first records after the committed offset"
-NOTHING_WHOLE = "its leader gives no whole batch"
+NOTHING_WHOLE = "its leader does not return a complete batch"
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ class _Leader:
         elif result:  # the log now starts after this offset, or ends before it
             self._results.fail(log.searches.pop(0), _failure(result, log.pair, self._node))
         else:
-            self._fail_next(log, "left out of the leader's answer")
+            self._fail_next(log, "missing in the leader's response")
 
     def _decode(self, log: _Log, fetched: Fetched, budget: Budget) -> None:
         try:

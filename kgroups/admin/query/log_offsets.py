@@ -149,7 +149,7 @@ def _record(
         return
     found = response.get(pair)
     if found is None:
-        collector.failures[pair] = unreachable(pair, "left out of the leader's answer", "ListOffsets", leader)
+        collector.failures[pair] = unreachable(pair, "missing in the leader's response", "ListOffsets", leader)
     elif isinstance(found, KafkaError):
         collector.failures[pair] = found.failure(
             Scope.PARTITION, partition_name(pair), api="ListOffsets", broker=leader

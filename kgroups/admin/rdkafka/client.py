@@ -304,7 +304,7 @@ class RdkafkaAdmin(Operations):
             response = await self._reply(Scope.CLUSTER, self._name, api, start, grace=GRACE)
             errors = [getattr(error, "args", (error,))[0] for error in response.errors or ()]
             failures = [
-                Failure(Scope.CLUSTER, self._name, "a broker did not answer in time: its groups are left out", api=api)
+                Failure(Scope.CLUSTER, self._name, "a broker did not respond in time; its groups are missing", api=api)
                 if error.code() in _NO_RESPONSE
                 else conversions.failure_of(Scope.CLUSTER, self._name, api, error)
                 for error in errors
@@ -508,7 +508,7 @@ class RdkafkaAdmin(Operations):
         :param grace: seconds to wait in addition.
         :raises RequestFailed: for an error, or without a response in time.
         """
-        silence = f"no answer in time (--broker-timeout is {self._settings.broker_timeout:g} s)"
+        silence = f"no response in time (--broker-timeout is {self._settings.broker_timeout:g} s)"
         try:
             async with asyncio.timeout(self._bound() + grace):
                 return await asyncio.wrap_future(start())

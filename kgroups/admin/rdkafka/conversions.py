@@ -40,9 +40,9 @@ def why_not_sendable(name: GroupId) -> str | None:
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        return "the group's name is not UTF-8"
+        return "the group name is not valid UTF-8"
     if not name or "\0" in name or size > _LONGEST_NAME:
-        return f"librdkafka cannot carry this name (empty, with a NUL in it, or longer than {_LONGEST_NAME:,} bytes)"
+        return f"librdkafka does not support this name (empty, contains a NUL, or longer than {_LONGEST_NAME:,} bytes)"
     return None
 
 

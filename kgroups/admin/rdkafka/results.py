@@ -17,19 +17,17 @@ from .conversions import UNKNOWN_STATE, is_missing, state_of
 
 Pair = tuple[Group, GroupCommits]
 
-UNLISTED = "librdkafka lists groups of consumers only: Connect, share and streams groups are left out"
+UNLISTED = "librdkafka lists only consumer groups; Connect, share, and streams groups are missing"
 MISTAKEN = "librdkafka does not support share and streams groups and reports them as missing"
 UNTOLD = "librdkafka does not report epochs, subscriptions, racks, or which members still use the classic protocol"
-UNREAD = "librdkafka is not asked for records: time lag is unknown; the wire client reads them (--transport wire)"
-UNREAD_LOG = (
-    "librdkafka is not asked for records: the groups' log is unknown; the wire client reads it (--transport wire)"
-)
+UNREAD = "librdkafka does not read records, so the time lag is unknown; --transport wire reads them"
+UNREAD_LOG = "librdkafka does not read records, so those of __consumer_offsets are unknown; --transport wire reads them"
 UNSEEN = "librdkafka does not list hidden topics"
 UNSAVED = (
-    "librdkafka does not report where the metadata of a commit ends: it is neither saved nor copied; the wire client "
-    "does both (--transport wire)"
+    "librdkafka does not report the length of commit metadata, so the metadata is neither saved nor copied; "
+    "--transport wire saves and copies it"
 )
-STATELESS = "librdkafka has no name for the states Assigning, Reconciling and NotReady: a state is unknown"
+STATELESS = "librdkafka does not support the states Assigning, Reconciling, and NotReady: a state is unknown"
 TYPELESS = "the brokers do not report group types (ListGroups v5, Kafka 3.8)"
 
 _LISTED_TYPES = (GroupType.CLASSIC, GroupType.CONSUMER)

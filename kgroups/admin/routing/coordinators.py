@@ -62,7 +62,7 @@ async def _request(cluster: Cluster, groups: Sequence[GroupId]) -> Mapping[Group
         if isinstance(response, KgroupsError):
             results.update(dict.fromkeys(chunk, response))
         else:
-            omitted = RemoteProtocolError(f"{find_coordinator.API} left this group out of its answer")
+            omitted = RemoteProtocolError(f"{find_coordinator.API} did not include this group in its response")
             results.update({group: response.get(group, omitted) for group in chunk})
     return results
 

@@ -48,7 +48,7 @@ async def find_leaders(
             others = entry.leaders if whole_topics else ()
             _place(cluster, entry, sorted({*partitions, *others}), by_leader)
             continue
-        reason = failed.get(topic, "its topic was left out of the answer")
+        reason = failed.get(topic, "its topic is missing in the response")
         for partition in partitions:
             by_leader.failures[topic, partition] = unreachable((topic, partition), reason, "Metadata", None)
     return by_leader

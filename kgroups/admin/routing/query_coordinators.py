@@ -247,5 +247,5 @@ async def _send(
 
 
 def _omitted(query: GroupQuery[T], node: Node) -> KgroupsError:
-    message = f"{node}: {query.api} left this group out of its answer"
+    message = f"{node}: {query.api} did not include this group in its response"
     return OutcomeUnknown(message) if query.changes else RemoteProtocolError(message)

@@ -59,7 +59,7 @@ class UnknownLag(NamedTuple):
         named = [why if len(counted) == 1 else f"{why} ({times:,})" for why, times in counted.items()]
         parts = [f"unknown on {amount}" + (f": {', '.join(named)}" if named else "")] if count else []
         if self.undecoded:
-            parts.append(f"the assignment of {counts.count(self.undecoded, 'member')} is not decoded")
+            parts.append(f"the assignment of {counts.count(self.undecoded, 'member')} cannot be decoded")
         return "; ".join(parts)
 
 
@@ -111,7 +111,7 @@ def without_any(word: str, gap: str, unknown_lag: UnknownLag) -> tuple[Severity,
     if unknown_lag.attended:
         empty = unknown_lag.partitions > 0
         return (Severity.OK, "the logs are empty") if empty else (Severity.UNKNOWN, f"{word} unknown: {NO_COMMIT}")
-    return Severity.OK, "nothing is committed"
+    return Severity.OK, "no committed offsets"
 
 
 def largest(

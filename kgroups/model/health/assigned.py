@@ -25,11 +25,11 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     name = offsets.group.group_id
     protocol_type = offsets.group.protocol_type
     if offsets.group.members is None:
-        message = f"the members of a {offsets.group.type} group are not reported"
+        message = f"the members of {offsets.group.type} groups are not reported"
         yield Finding(name, "assigned", Severity.UNKNOWN, message)
         return
     if offsets.group.members and protocol_type not in _WITH_PARTITIONS:
-        message = f"does not apply: a group of protocol type {protocol_type!r} holds no partitions of topics"
+        message = f"does not apply: members of protocol type {protocol_type!r} have no partitions"
         yield Finding(name, "assigned", Severity.UNKNOWN, message)
         return
     is_share_group = offsets.group.type == GroupType.SHARE
@@ -47,11 +47,11 @@ def _assigned(offsets: GroupOffsets, rows: Sequence[OffsetRow]) -> Iterator[Find
     unassigned = [] if opaque else sorted(place_name(*place) for place in places - claims.keys())
     twice = sorted(place_name(*each) for each, claimed in claims.items() if claimed > 1 and not is_share_group)
     faults = [
-        *([f"{count(len(unassigned), 'partition')} without a member: {some(unassigned)}"] if unassigned else ()),
-        *([f"{count(len(twice), 'partition')} claimed twice: {some(twice)}"] if twice else ()),
+        *([f"{count(len(unassigned), 'partition')} not assigned: {some(unassigned)}"] if unassigned else ()),
+        *([f"{count(len(twice), 'partition')} assigned twice: {some(twice)}"] if twice else ()),
     ]
     if opaque:
-        faults.append(f"the assignment of {count(opaque, 'member')} is not decoded")
+        faults.append(f"the assignment of {count(opaque, 'member')} cannot be decoded")
     elif not places:
         faults.append("the group has no partitions: no committed offset, and no assignment")
     owner = "a member" if is_share_group else "one member"

@@ -23,13 +23,13 @@ def commit_ages(seen: Seen, rows: Iterable[OffsetRow], limit: Threshold, unknown
     group = seen.offsets.group
     name = group.group_id
     if group.type == GroupType.SHARE:
-        yield Finding(name, "commit-age", Severity.UNKNOWN, "a share group commits nothing", limit=limit)
+        yield Finding(name, "commit-age", Severity.UNKNOWN, "share groups do not commit offsets", limit=limit)
         return
     at = seen.committed_at or {}
     # The times are those of brokers, whose clocks may be ahead.
     ages = {place: max(0, seen.now - at[place]) if place in at else None for place in committed(rows)}
     unknown = sorted(place for place, age in ages.items() if age is None)
-    why = seen.commits_unread or "their records are not in the groups' log"
+    why = seen.commits_unread or "their records are not in __consumer_offsets"
     uncommitted = unknown_lag._replace(
         places={place: why for place, why in unknown_lag.places.items() if why == NO_COMMIT}
     )

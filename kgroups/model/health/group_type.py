@@ -16,7 +16,7 @@ def parse_type(value: object) -> str:
     """
     found = canonical_word(value, GroupType.ALL) if isinstance(value, str) else None
     if found is None:
-        raise ValueError(f"{value!r} is not a type; there are {', '.join(GroupType.ALL)}")
+        raise ValueError(f"{value!r} is not a group type; use one of {', '.join(GroupType.ALL)}")
     return found
 
 

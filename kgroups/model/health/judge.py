@@ -29,7 +29,7 @@ from .values import parse_flag
 ALLOW_UNCOMMITTED = Check(
     "allow-uncommitted",
     "allow_uncommitted",
-    Flag("Partitions without a committed offset do not make a lag unknown."),
+    Flag("Ignore partitions without a committed offset: they do not make a lag unknown."),
     "true or false",
     parse_flag,
 )

@@ -26,7 +26,7 @@ def _judged(evidence: Evidence, is_well: Callable[[int], bool], expected: str) -
     group = evidence.last.offsets.group
     if group.members is None:
         return Finding(
-            evidence.name, "members", Severity.UNKNOWN, f"the members of a {group.type} group are not reported"
+            evidence.name, "members", Severity.UNKNOWN, f"the members of {group.type} groups are not reported"
         )
     found = len(group.members)
     return either(evidence, "members", is_well(found), count(found, "member"), expected)._replace(value=found)

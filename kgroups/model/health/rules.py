@@ -70,18 +70,18 @@ def parse_rules(text: str, where: str) -> tuple[Rule, ...]:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: {error}") from None
     except RecursionError:
-        raise ConfigError(f"{where}: it is nested too deeply") from None
+        raise ConfigError(f"{where}: nested too deeply") from None
     except ValueError:  # Python does not convert numbers of thousands of digits
-        raise ConfigError(f"{where}: it holds a number that is too long") from None
+        raise ConfigError(f"{where}: contains a number that is too long") from None
 
 
 def _rules(text: str, where: str) -> tuple[Rule, ...]:
     document = tomllib.loads(text)
     tables = document.pop("rule", None)
     if document:
-        raise ConfigError(f"{where}: '{next(iter(document))}' is not known: a file of rules has [[rule]] tables")
+        raise ConfigError(f"{where}: unknown key '{next(iter(document))}'; a rules file contains [[rule]] tables")
     if not isinstance(tables, list) or not tables:
-        raise ConfigError(f"{where}: there is no [[rule]] in it")
+        raise ConfigError(f"{where}: no [[rule]] table found")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
     places = [f"{where}, line {line}" for line in lines] if len(lines) == len(tables) else [where] * len(tables)
     return tuple(_rule(table, place) for table, place in zip(tables, places, strict=True))
@@ -89,7 +89,7 @@ def _rules(text: str, where: str) -> tuple[Rule, ...]:
 
 def _rule(table: object, place: str) -> Rule:
     if not isinstance(table, dict):
-        raise ConfigError(f"{place}: a rule is a table: [[rule]]")
+        raise ConfigError(f"{place}: rule must be a table: [[rule]]")
     entries = dict(table)
     try:
         groups = parse_words(entries.pop("groups", []))
@@ -98,7 +98,7 @@ def _rule(table: object, place: str) -> Rule:
     limits: dict[str, Any] = {}
     for key, value in entries.items():
         if key not in KEYS:
-            raise ConfigError(f"{place}: '{key}' is not known; a rule may have groups, {', '.join(KEYS)}")
+            raise ConfigError(f"{place}: unknown key '{key}'; use groups, {', '.join(KEYS)}")
         check = KEYS[key]
         _check_size(value)
         try:

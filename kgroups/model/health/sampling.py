@@ -51,7 +51,7 @@ class Sampling:
         self._failures: tuple[Failure, ...] = ()
         self._findings: list[Finding] = []
         if self._trend and samples < 2:
-            raise UsageError(f"a trend takes two samples or more, not {samples}")
+            raise UsageError(f"a trend requires at least two samples, not {samples}")
         self._count = samples if self._trend else 1
 
     def planned(self) -> Iterator[Sample]:

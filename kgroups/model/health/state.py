@@ -18,7 +18,7 @@ def parse_states(value: object) -> frozenset[str]:
     states = {word: canonical_word(word, GroupState.ALL) for word in parse_words(value)}
     for word, state in states.items():
         if state is None:
-            raise ValueError(f"{word!r} is not a state; there are {', '.join(GroupState.ALL)}")
+            raise ValueError(f"{word!r} is not a group state; use one of {', '.join(GroupState.ALL)}")
     return frozenset(filter(None, states.values()))
 
 

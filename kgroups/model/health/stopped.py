@@ -24,7 +24,7 @@ def _stopped(seen: Seen) -> Finding:
     if seen.outsiders:
         return Finding(name, "stopped", Severity.CRITICAL, f"no members, but {seen.outsiders}")
     if seen.outsiders_unread:
-        message = f"no members; whether other clients commit is unknown: {seen.outsiders_unread}"
+        message = f"no members; commits by other clients are unknown: {seen.outsiders_unread}"
         return Finding(name, "stopped", Severity.UNKNOWN, message)
     return Finding(name, "stopped", Severity.OK, "no members, and no other client commits")
 

@@ -40,7 +40,9 @@ def _judge(evidence: Evidence) -> Iterator[Finding]:
                 topic=topic
             )
         if not topics:
-            yield Finding(name, "topic-lag", Severity.UNKNOWN, f"the group has no topic like {glob!r}", limit=limit)
+            yield Finding(
+                name, "topic-lag", Severity.UNKNOWN, f"the group has no topic that matches {glob!r}", limit=limit
+            )
 
 
 CHECK = Check(

@@ -101,7 +101,7 @@ def _message(seen: Sequence[Seen], judged: Mapping[Place, _Judged]) -> str:
     message = f"{bad.value} in {seconds}: {some(faults)}"
     why = seen[-1].commits_unread
     if why and not _whole_window_read(seen) and bad in (Verdict.STALL, Verdict.STOP):
-        message += f"; whether it commits is guessed from whether it has members: {why}"
+        message += f"; commits are unknown, and are assumed if the group has members: {why}"
     return message
 
 

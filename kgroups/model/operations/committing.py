@@ -98,7 +98,7 @@ def moved_words(pair: Pair, before: int | None, after: int | None, seconds: floa
     if before == after:
         return f"{WHO}: {name} was committed again at offset {after} {within}"
     old, new = ("-" if offset is None else str(offset) for offset in (before, after))
-    return f"{WHO}: {name} went from offset {old} to {new} {within}"
+    return f"{WHO}: the offset of {name} changed from {old} to {new} {within}"
 
 
 def rhythm_words(rhythm: Rhythm, now: int) -> str:

@@ -13,8 +13,8 @@ from ..outcome import Failure, Outcome, Scope
 from ..streams_groups import internal_topics, is_internal_name, is_ready
 from .results import TopicDeletion
 
-UNTOLD = "its topology is not reported: a source topic may be missing; its internal topics are unknown and are kept"
-NO_WAY_BACK = "internal topics are deleted with all that is in them: no undo file puts that back"
+UNTOLD = "its topology is not reported, a source topic may be missing; its internal topics are unknown and are kept"
+NO_WAY_BACK = "internal topics are deleted with all their records; an undo file cannot restore them"
 
 
 def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None) -> Outcome[TopicDeletion]:
@@ -35,7 +35,7 @@ def doomed_topics(groups: Iterable[Group], named: Collection[str] | None = None)
         if group.state in GroupState.WITHOUT_MEMBERS:
             deletions += [TopicDeletion(group, topic) for topic in topics if named is None or topic in named]
     unknown = sorted(set(named or ()) - seen)
-    message = "not an internal topic of these groups: it is not deleted"
+    message = "not an internal topic of these groups; not deleted"
     failures += (Failure(Scope.TOPIC, topic, message) for topic in unknown)
     return Outcome(tuple(deletions), tuple(failures))
 
@@ -54,7 +54,7 @@ def without_others(deletions: Outcome[TopicDeletion], groups: Iterable[str]) -> 
         own = each.group.group_id
         others = [name for name in names if name.startswith(f"{own}-") and is_internal_name(each.topic, name)]
         if others:
-            message = f"not deleted: by its name it may belong to group '{others[-1]}', not to '{own}'"
+            message = f"not deleted: its name also matches group '{others[-1]}', not only '{own}'"
             failures.append(Failure(Scope.TOPIC, each.topic, message))
         else:
             kept.append(each)
@@ -66,8 +66,8 @@ def kept_remarks(groups: Iterable[Group]) -> list[str]:
     remarks = []
     for group in groups:
         if topics := internal_topics(group):
-            flag = "--delete-all-internal-topics deletes them too"
-            remarks.append(f"group '{group.group_id}' leaves its internal topics behind: {', '.join(topics)}; {flag}")
+            flag = "to delete them, add --delete-all-internal-topics"
+            remarks.append(f"internal topics of group '{group.group_id}' are kept: {', '.join(topics)}; {flag}")
     return remarks
 
 
@@ -88,7 +88,7 @@ def of_inputs(keys: Iterable[PlanKey], groups: Iterable[Group], named: Collectio
         elif named is not None and topic in named:
             rejected[group, topic] = None
     failures = (
-        Failure(Scope.TOPIC, topic, f"not an input topic of streams group '{group}': it is not reset")
+        Failure(Scope.TOPIC, topic, f"not an input topic of streams group '{group}'; not reset")
         for group, topic in rejected
     )
     return Outcome(tuple(kept), tuple(failures))

@@ -63,13 +63,13 @@ class Origin:
         """
         made = self.source.cluster_id
         if made is None:
-            return self, (f"{self.name} does not name its cluster: it may belong to another one",)
+            return self, (f"{self.name} has no cluster ID: it may belong to another cluster",)
         if cluster_id is None:
             return self, (f"{self.name} belongs to cluster {made}; the ID of this cluster is unknown",)
         if made == cluster_id:
             return self, ()
         where = f" ({self.source.bootstrap})" if self.source.bootstrap else ""
-        message = f"{self.name} belongs to cluster {made}{where}, and this is cluster {cluster_id}"
+        message = f"{self.name} belongs to cluster {made}{where}, but this is cluster {cluster_id}"
         if Mismatch.CLUSTER in self.accepted:
             elsewhere = replace(self, source=replace(self.source, topic_ids={}))
             return elsewhere, (f"{message}: applied because of {ACCEPT} {Mismatch.CLUSTER}",)

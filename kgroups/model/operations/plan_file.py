@@ -52,7 +52,7 @@ def parse_plan(text: str, name: str) -> PlanFile:
     """
     plan = _parse(text, name)
     if not plan.rows:
-        raise UsageError(f"{name}: there is no offset in it")
+        raise UsageError(f"{name}: the file contains no offsets")
     return plan
 
 
@@ -80,10 +80,10 @@ def _from_csv(text: str, name: str) -> Iterator[PlanRow]:
             continue
         if len(cells) not in (3, 4):
             raise UsageError(
-                f"{where}: {count(len(cells), 'column')}; topic,partition,offset or group,topic,partition,offset"
+                f"{where}: {count(len(cells), 'column')}; use topic,partition,offset or group,topic,partition,offset"
             )
         if len(cells) != (width := width or len(cells)):
-            raise UsageError(f"{where}: {count(len(cells), 'column')}, and {width} before")
+            raise UsageError(f"{where}: {count(len(cells), 'column')}; previous lines have {width}")
         *group, topic, partition, offset = cells
         place = _number(where, "partition", partition, LARGEST_PARTITION)
         move = Commit(place, _number(where, "offset", offset, LARGEST_OFFSET))
@@ -104,11 +104,13 @@ def _from_json(text: str, name: str) -> PlanFile:
     except json.JSONDecodeError as error:
         raise UsageError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{name}: not a plan: its JSON has numbers too long or is nested too deep") from None
+        raise UsageError(
+            f"{name}: not a plan: its JSON contains a number that is too long, or is nested too deeply"
+        ) from None
     schema = found.get("schema") if isinstance(found, dict) else None
     items = found.get("items") if isinstance(found, dict) else None
     if schema not in (PLAN, UNDO) or not isinstance(items, list):
-        raise UsageError(f"{name}: JSON, but not a plan: its schema has to be {PLAN} or {UNDO}, with items")
+        raise UsageError(f"{name}: JSON, but not a plan: schema must be {PLAN} or {UNDO}, with items")
     rows = tuple(_item(f"{name}, item {number}", item) for number, item in enumerate(items, 1))
     source = source_of(found, name) if found.keys() & SOURCE_KEYS else None
     return PlanFile(rows, schema == UNDO, source, name)

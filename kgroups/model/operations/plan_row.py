@@ -64,10 +64,10 @@ class PlanFile(NamedTuple):
         for row in self.rows:
             group = only if row.group is None else row.group
             if group is None:
-                raise UsageError(f"{row.where}: no group in it: three columns go with exactly one --group")
+                raise UsageError(f"{row.where}: three columns have no group; use exactly one --group")
             key = (group, row.topic, row.partition)
             if key in moves and moves[key] != row.move:
-                raise UsageError(f"{row.where}: {row.topic}-{row.partition} of group '{group}' is there twice")
+                raise UsageError(f"{row.where}: {row.topic}-{row.partition} of group '{group}' occurs twice")
             moves[key], where[key] = row.move, row.where
             if row.kind:
                 kinds[group] = row.kind
@@ -116,11 +116,11 @@ def source_of(found: Mapping[str, Any], name: str) -> Source:
             raise UsageError(f"{name}: its {key} is not a string")
     ids = found.get("topic_ids") or {}
     if not isinstance(ids, dict) or not all(isinstance(value, str) for value in ids.values()):
-        raise UsageError(f"{name}: its topic_ids are not an object of strings")
+        raise UsageError(f"{name}: its topic_ids is not an object with string values")
     try:
         topic_ids = {topic: topic_id_of(value) for topic, value in ids.items()}
     except ValueError as error:
-        raise UsageError(f"{name}: its topic_ids hold a value that is not a topic ID ({error})") from None
+        raise UsageError(f"{name}: its topic_ids has a value that is not a topic ID ({error})") from None
     return Source(topic_ids=topic_ids, **texts)
 
 
@@ -133,7 +133,7 @@ def key_of(where: str, item: Any) -> PlanKey:
         raise UsageError(f"{where}: not an object")
     for key, kind in (("group", str), ("topic", str), ("partition", int)):
         if type(item.get(key)) is not kind:
-            raise UsageError(f"{where}: its {key} is missing, or of the wrong kind")
+            raise UsageError(f"{where}: its {key} is missing, or has the wrong type")
     return item["group"], item["topic"], bounded(where, "partition", item["partition"], LARGEST_PARTITION)
 
 
@@ -146,7 +146,7 @@ def move_of(where: str, item: Mapping[str, Any], partition: int, prefix: str = "
     offset, epoch, metadata = (item.get(prefix + key) for key in ("offset", "leader_epoch", "metadata"))
     wrong = any(number is not None and type(number) is not int for number in (offset, epoch))
     if wrong or type(item.get(prefix + "metadata", "")) is not str:
-        raise UsageError(f"{where}: its {prefix}offset, {prefix}leader_epoch or {prefix}metadata is of the wrong kind")
+        raise UsageError(f"{where}: its {prefix}offset, {prefix}leader_epoch, or {prefix}metadata has the wrong type")
     if offset is None:
         return None
     check_sendable(metadata or "", where, "metadata")

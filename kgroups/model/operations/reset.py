@@ -23,7 +23,7 @@ class Clamp(StrEnum):
     """Why a planned offset differs from the requested one."""
 
     BELOW_START = "below log start"
-    BEYOND_END = "beyond the end"
+    BEYOND_END = "beyond log end"
     NO_RECORD = "no record after that time"
 
 
@@ -166,9 +166,9 @@ def plan_partition(scenario: Scenario, key: PlanKey, facts: Facts) -> PlannedOff
     if isinstance(scenario, ToCurrent) and before:
         return PlannedOffset(*key, before, before, note=_outside(before, facts.log))
     if isinstance(scenario, ShiftBy) and not before:
-        return _unplanned(key, "cannot shift: there is no offset to begin from")
+        return _unplanned(key, "cannot shift: the partition has no committed offset")
     if start is None or end is None:
-        return _unplanned(key, "where the log starts and ends is not known")
+        return _unplanned(key, "log start and log end offsets are unknown")
     return _clamped(key, before, *_requested_commit(scenario, key, facts, start, end), start, end)
 
 
@@ -200,10 +200,10 @@ def _clamped(
     note: str | None = clamp
     if requested.offset < start:
         clamp, after = Clamp.BELOW_START, Commit(requested.partition, start)
-        note = f"{clamp}: {requested.offset} was asked for"
+        note = f"requested offset {requested.offset} is {clamp}"
     elif requested.offset > end:
         clamp, after = Clamp.BEYOND_END, Commit(requested.partition, end)
-        note = f"{clamp}: {requested.offset} was asked for"
+        note = f"requested offset {requested.offset} is {clamp}"
     else:
         after = requested
     if before and before.offset == after.offset and after.leader_epoch is None and not after.metadata:
@@ -214,9 +214,9 @@ def _clamped(
 def _outside(commit: Commit, log: LogOffsets) -> str | None:
     """Return what is unusual about a commit that is kept as it is, or ``None``."""
     if log.start is not None and commit.offset < log.start:
-        return f"{Clamp.BELOW_START}, and left there"
+        return f"{Clamp.BELOW_START}, not adjusted"
     if log.end is not None and commit.offset > log.end:
-        return f"{Clamp.BEYOND_END}, and left there"
+        return f"{Clamp.BEYOND_END}, not adjusted"
     return None
 
 

@@ -86,8 +86,8 @@ def parse_undo(text: str, name: str) -> PlanFile:
         found = _object(lines[number]) if number < len(lines) else None
         if found is None:
             raise UsageError(
-                f"{where}: cut off: {number:,} of {count(total, 'offset')} can be read; "
-                "the run that wrote the file changes nothing before it is complete"
+                f"{where}: truncated: {number:,} of {count(total, 'offset')} can be read; "
+                "kgroups changes nothing before an undo file is complete"
             )
         rows.append(_row(where, found))
     _enter_results(rows, lines[total:], name)
@@ -119,7 +119,7 @@ def _enter_results(rows: list[PlanRow], lines: Sequence[str], name: str) -> None
             raise UsageError(f"{where}: not a result: {', '.join(Result)}, with the numbers of its offsets")
         for at in numbers:
             if type(at) is not int or not 1 <= at <= len(rows):
-                raise UsageError(f"{where}: {at!r} is not the number of an offset, from 1 to {len(rows):,}")
+                raise UsageError(f"{where}: {at!r} is not a number of an offset, from 1 to {len(rows):,}")
             rows[at - 1] = rows[at - 1]._replace(result=Result(result))
 
 

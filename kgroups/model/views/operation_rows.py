@@ -66,7 +66,7 @@ class RemoveMemberRow(NamedTuple):
     error: str | None = None
 
 
-DELETED_TOPIC = "internal topic: deleted, with all that is in it"
+DELETED_TOPIC = "internal topic: deleted with all its records"
 
 ResultAndError = tuple[str | None, str | None]
 """The columns ``result`` and ``error`` of an executed operation."""

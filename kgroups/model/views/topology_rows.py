@@ -45,7 +45,7 @@ def nodes_remark(group: Group) -> str | None:
     if nodes is None or nodes.status == TopologyStatus.AVAILABLE:
         return None
     reasons = {
-        TopologyStatus.NOT_REQUESTED: "they were not requested",
+        TopologyStatus.NOT_REQUESTED: "not requested",
         TopologyStatus.NOT_STORED: "the broker stores no description of its topology",
         TopologyStatus.ERROR: "the broker failed to read the description of its topology; see the broker's log",
     }

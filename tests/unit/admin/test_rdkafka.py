@@ -296,7 +296,7 @@ class TestListGroups:
         wanted = ListFilter(types=("Share", "Classic"), protocol_types=("connect",))
         outcome = asyncio.run(connect_admin(FakeClient(topics=PLACES)).list_groups(wanted))
         assert outcome.notices == (
-            "librdkafka lists groups of consumers only: Connect, share and streams groups are left out",
+            "librdkafka lists only consumer groups; Connect, share, and streams groups are missing",
         )
         assert [failure.message for failure in outcome.failures] == [
             "librdkafka does not list Share groups",
@@ -431,7 +431,7 @@ class TestDescribe:
         assert time.monotonic() - began < 10.0, "one after the other they would cost a minute"
         assert [group.group_id for group in outcome.items] == ["b"]
         assert {failure.message for failure in outcome.failures} == {
-            "no answer in time (--broker-timeout is 0.2 s)",
+            "no response in time (--broker-timeout is 0.2 s)",
         }
         assert len(outcome.failures) == len(names) > 128
 
@@ -662,7 +662,7 @@ class TestActs:
         assert [(entry.new, entry.clamp) for entry in planned.items] == [(66, None), (100, Clamp.NO_RECORD)]
 
     def test_plan_reset_of_unknown_topic_is_a_usage_error(self, connect_admin: Opened) -> None:
-        with pytest.raises(UsageError, match="there is no topic 'u'"):
+        with pytest.raises(UsageError, match="topic 'u' does not exist"):
             self.plan(connect_admin(self.shop()), ToOffset(7), {"u": None})
 
     def test_apply_offsets_reports_each_partition(self, connect_admin: Opened) -> None:
@@ -697,7 +697,7 @@ class TestActs:
         planned = self.plan(admin, FromPlan({("a", "t", 0): None, ("a", "t", 1): Commit(1, 7)}, exact=True)).items
         applied = asyncio.run(admin.apply_offsets(planned))
         assert [each.result for each in applied.items] == [Result.FAILED, Result.APPLIED]
-        assert "librdkafka cannot take a commit away" in applied.failures[0].message
+        assert "librdkafka cannot remove a committed offset" in applied.failures[0].message
 
     def test_apply_offsets_cannot_create_share_groups(self, connect_admin: Opened) -> None:
         client = self.shop()
@@ -706,7 +706,7 @@ class TestActs:
         planned = self.plan(admin, FromPlan(moves, exact=True, kinds={"c": "Share"})).items
         applied = asyncio.run(admin.apply_offsets(planned))
         assert [each.result for each in applied.items] == [Result.FAILED]
-        assert "librdkafka does not know share groups" in applied.failures[0].message
+        assert "librdkafka does not support share groups" in applied.failures[0].message
 
     def test_delete_groups_reports_each_group(self, connect_admin: Opened) -> None:
         client = self.shop(changed={"b": refusal(68), "c": refusal(69), "d": SILENCE})
@@ -724,7 +724,7 @@ class TestActs:
 
     def test_unsupported_operations_are_usage_errors(self, connect_admin: Opened) -> None:
         admin = connect_admin(self.shop())
-        with pytest.raises(UsageError, match="librdkafka cannot take a commit away"):
+        with pytest.raises(UsageError, match="librdkafka cannot remove a committed offset"):
             asyncio.run(OFFSET_DELETION.of(admin).plan_delete_offsets(EVERYTHING, {"t": None}))
         with pytest.raises(UsageError, match="librdkafka cannot remove members"):
             asyncio.run(MEMBER_REMOVAL.of(admin).plan_removal(EVERYTHING, WantedMembers(everyone=True)))

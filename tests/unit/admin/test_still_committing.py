@@ -80,7 +80,7 @@ def test_check_waits_for_next_commit_and_names_the_group() -> None:
     found = check(log, later=[(0.2, 9)])
     assert list(found.found) == ["g"] and not found.notices
     assert found.found["g"].startswith(
-        "a client that is not a member still commits: t-0 went from offset 3 to 9 within"
+        "a client that is not a member still commits: the offset of t-0 changed from 3 to 9 within"
     )
 
 
@@ -166,7 +166,7 @@ def test_unreadable_log_is_replaced_by_two_samples(monkeypatch: pytest.MonkeyPat
         log.cluster.world.fail(api, name, ErrorCode.topic_authorization_failed)
         found = check(log, later=later)
         assert list(found.found) == named
-        assert all("t-0 went from offset 42 to 43 within" in words for words in found.found.values())
+        assert all("the offset of t-0 changed from 42 to 43 within" in words for words in found.found.values())
         assert found.notices == (
             f"1 group: committed offsets were only compared twice, 0.5 s apart: reading {LOG} needs the ACL READ on "
             "it; clients that are not members and commit less often, or the same offset again, are not detected",
@@ -174,7 +174,7 @@ def test_unreadable_log_is_replaced_by_two_samples(monkeypatch: pytest.MonkeyPat
     log = Log()
     log.cluster.world.fail("Metadata", LOG, ErrorCode.topic_authorization_failed)
     (said,) = check(log, watch=False).notices
-    assert said.startswith("1 group: not checked whether clients that are not members still commit")
+    assert said.startswith("1 group: could not check whether clients that are not members still commit")
 
 
 def test_busy_log_is_read_partly_with_a_notice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,9 @@ def test_busy_log_is_read_partly_with_a_notice(monkeypatch: pytest.MonkeyPatch) 
     found = check(log, watch=False)
     assert list(found.perhaps) == ["g"]
     (said,) = found.notices
-    assert said.startswith("1 group: only the last 40 s of 90 s of commits were read, the log is too busy; ")
+    assert said.startswith(
+        "1 group: only the last 40 s of 90 s of commits were read, because the log has too many records; "
+    )
 
 
 def test_missing_offsets_topic_means_no_commits() -> None:

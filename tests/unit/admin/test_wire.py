@@ -15,7 +15,7 @@ def test_cluster_without_a_shared_version_is_unsupported(ranges: tuple[int, int]
     fake = FakeCluster(1)
     spoken = {key: found for key, found in fake.brokers[0].ranges.items() if key != OFFSET_FETCH}
     fake.brokers[0].ranges = {**spoken, OFFSET_FETCH: ranges} if ranges else spoken
-    with pytest.raises(UnsupportedVersion, match=r"broker 0 .* shares no version of OffsetFetch with kgroups"):
+    with pytest.raises(UnsupportedVersion, match=r"broker 0 .* and kgroups have no common version of OffsetFetch"):
         list_groups(fake)
 
 

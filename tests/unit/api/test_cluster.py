@@ -152,7 +152,7 @@ def test_groups_that_are_committed_for_are_not_changed(monkeypatch: pytest.Monke
             done = cluster.apply(cluster.plan_reset("busy", "idle", to=ToEarliest()).items)
             assert {each.planned.group_id: each.result.value for each in done.items} == {"idle": "applied"}
             assert [failure.name for failure in done.failures] == ["busy"]
-            assert "orders-0 went from offset" in done.failures[0].message
+            assert "the offset of orders-0 changed from" in done.failures[0].message
             assert done.failures[0].message.endswith("stop it first, or add force=True")
             assert "committed offsets were only compared twice" in done.notices[0]
             fake.world.fail("Metadata", "orders", ErrorCode.topic_authorization_failed)

@@ -64,7 +64,7 @@ def test_reset_dry_run_shows_the_plan_and_writes_nothing(ask: Run, served: Any, 
     code, out, err = ask("reset-offsets", "a", "b", "--topic", "t:0", "--to-offset", "7")
     assert rows(out)[:2] == [
         ["GROUP", "TOPIC", "PARTITION", "OLD-OFFSET", "NEW-OFFSET", "DISTANCE", "NOTE"],
-        ["a", "t", "0", "50", "10", "-40", "below", "log", "start:", "7", "was", "asked", "for"],
+        ["a", "t", "0", "50", "10", "-40", "requested", "offset", "7", "is", "below", "log", "start"],
     ]
     where = f"cluster fake-cluster ({served.bootstrap})"
     assert (code, err) == (0, f"kgroups: note: dry run on {where}: nothing was changed; add --execute to apply\n")
@@ -98,7 +98,7 @@ def test_reset_group_with_members_is_refused_and_exits_1(ask: Run, served: Any) 
     code, out, err = ask("reset-offsets", "--regex", "b.*", "--all-topics", "--to-earliest", "--execute", "--yes")
     assert code == 1
     assert [row[0] for row in rows(out)[1:]] == ["b"]
-    assert "group 'busy': the group has members, its state is Stable: stop them first [NON_EMPTY_GROUP" in err
+    assert "group 'busy': the group has active members (state Stable); stop them first [NON_EMPTY_GROUP" in err
     assert commits(served, "b") == {("t", 0): Commit(0, 10)}
     assert commits(served, "busy") == {("t", 0): 50}
 
@@ -137,7 +137,7 @@ def test_mistyped_group_is_a_failure_and_others_are_processed(
 def test_pattern_that_matches_no_group_is_a_failure(ask: Run, served: Any, words: tuple[str, ...]) -> None:
     code, out, err = ask(words[0], "--regex", "zz.*", *words[1:], "--execute", "--yes", "-o", "json")
     assert code == 1 and not written(served)
-    assert "no group matches --regex 'zz.*'" in err and "has no such commits" not in err
+    assert "no group matches --regex 'zz.*'" in err and "has no committed offsets on" not in err
     assert [each["message"] for each in json.loads(out)["failures"]] == [
         "no group matches --regex 'zz.*' (the whole name must)"
     ]
@@ -195,8 +195,8 @@ def test_execute_on_terminal_asks_for_confirmation(
         (["a", "--to-latest"], "no partitions selected: use --topic"),
         (["--all-topics", "--to-latest"], "no groups selected"),
         (["a", "--all-topics", "--topic", "t", "--to-latest"], "--topic and --all-topics are mutually exclusive"),
-        (["a", "--topic", "t:x", "--to-latest"], "'x' in 't:x' is neither a partition"),
-        (["a", "--topic", "nope", "--to-latest"], "there is no topic 'nope'"),
+        (["a", "--topic", "t:x", "--to-latest"], "'x' in 't:x' is not a partition number"),
+        (["a", "--topic", "nope", "--to-latest"], "topic 'nope' does not exist"),
         (["a", "--topic", "t:0-9", "--to-latest"], "topic 't' has no partition 2"),
         (["a", "--all-topics", "--to-offset", "-1"], "-1 is not in the range"),
         (["a", "--all-topics", "--to-datetime", "2999-01-01T00:00"], "2999-01-01T00:00 is in the future"),
@@ -319,7 +319,7 @@ def test_csv_export_notes_removed_offsets(ask: Run, tmp_path: Path) -> None:
 def test_delete_refuses_active_group_and_can_be_undone(ask: Run, served: Any, tmp_path: Path) -> None:
     code, out, err = ask("delete", "a", "busy")
     assert rows(out) == [["GROUP", "STATE", "#COMMITS"], ["a", "Empty", "2"]]
-    assert code == 1 and "group 'busy': the group has members" in err and not written(served)
+    assert code == 1 and "group 'busy': the group has active members" in err and not written(served)
     code, out, err = ask("delete", "a", "--execute", "--yes")
     assert rows(out) == [["GROUP", "STATE", "#COMMITS", "RESULT"], ["a", "Empty", "2", "applied"]]
     assert code == 0 and "a" not in served.world.groups
@@ -361,7 +361,9 @@ def test_remove_members_by_id_and_option_conflicts(ask: Run, served: Any) -> Non
 def test_reset_without_matching_commits_has_nothing_to_do(ask: Run, served: Any) -> None:
     served.world.groups["a"].commits.clear()
     code, _, err = ask("reset-offsets", "a", "--all-topics", "--to-latest", "--execute", "--yes")
-    assert code == 0 and "nothing to do" in err and "group 'a' has no such commits" in err
+    assert (
+        code == 0 and "nothing to do" in err and "group 'a' has no committed offsets on the selected partitions" in err
+    )
 
 
 def test_killed_reset_leaves_a_complete_undo_file(served: Any, tmp_path: Path) -> None:
@@ -403,10 +405,10 @@ def test_group_changed_during_confirmation_is_not_written(
     monkeypatch.setattr("click.termui.visible_prompt_func", joins_and_says_yes)
     before = commits(served, kept)
     code, out, err = ask(*words, "--execute", "-o", "json")
-    assert code == 1 and f"group '{kept}': the group has members, its state is Stable" in err
+    assert code == 1 and f"group '{kept}': the group has active members (state Stable)" in err
     results = {row["group"]: (row["result"], row["error"]) for row in json.loads(out)["items"]}
     assert results["a"] == ("applied", None)
-    assert results[kept][0] == "failed" and "its state is Stable" in results[kept][1]
+    assert results[kept][0] == "failed" and "(state Stable)" in results[kept][1]
     assert commits(served, kept) == before
 
 
@@ -431,7 +433,7 @@ def test_member_that_rejoined_or_left_during_confirmation_is_kept(
         (
             "m-dead",
             "failed",
-            "member 'i-1' rejoined after the plan was made, as 'm-back': it is not removed; plan it again",
+            "member 'i-1' rejoined after the plan was made, as 'm-back': not removed; run the command again",
         ),
         ("m-stays", "applied", None),
         ("m-went", "failed", "member 'm-went' left the group after the plan was made"),
@@ -563,7 +565,7 @@ def test_group_that_cannot_be_rechecked_is_not_written(
     monkeypatch.setattr(WireAdmin, "revalidate", fails)
     code, out, err = ask("reset-offsets", "a", "b", "--all-topics", "--to-latest", "--execute", "--yes")
     assert code == 1 and not written(served) and not list(tmp_path.glob("*.json"))
-    assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: it could not be checked again" in err
+    assert [row[-1] for row in rows(out)[1:]] and "2 groups: not changed: the check before the change failed" in err
 
 
 def _of_group(served: Any, *pairs: tuple[str, int]) -> None:
@@ -665,7 +667,7 @@ def test_when_empty_writes_nothing_if_members_stay_or_return(
     code, out, err = ask(*words, "--when-empty", "300ms")
     assert code == 1 and not json.loads(out)["items"] and not written(served) and not list(tmp_path.iterdir())
     assert "the members did not leave within 0.3 s; no group was changed" in err
-    assert "group 'busy': the group has members, its state is Stable" in err and "nothing to do" not in err
+    assert "group 'busy': the group has active members (state Stable)" in err and "nothing to do" not in err
     revalidate = WireAdmin.revalidate
 
     async def returns(*asked: Any, **rest: Any) -> Any:
@@ -675,7 +677,7 @@ def test_when_empty_writes_nothing_if_members_stay_or_return(
     monkeypatch.setattr(WireAdmin, "revalidate", returns)
     _leaves(served, monkeypatch, "plan_reset", [(MEMBER,), ()])
     code, out, err = ask(*words, "--when-empty", "30s", "--undo-file", "undo")
-    assert code == 1 and "group 'busy': the group has members" in err
+    assert code == 1 and "group 'busy': the group has active members" in err
     assert {row["group"]: row["result"] for row in json.loads(out)["items"]} == {"busy": "failed", "a": "failed"}
     assert not written(served) and not list(tmp_path.iterdir())
     assert "group 'a': not changed: the members of another group have returned" in err
@@ -739,7 +741,9 @@ def test_check_stopped_reports_groups_that_are_still_committed_for(ask: Run, ser
     assert found["b"] == ("OK", "no members, and no other client commits")
     assert found["busy"] == ("CRITICAL", "Stable; no members are expected")
     assert found["a"][0] == "CRITICAL"
-    assert found["a"][1].startswith("no members, but a client that is not a member still commits: t-0 went from offset")
+    assert found["a"][1].startswith(
+        "no members, but a client that is not a member still commits: the offset of t-0 changed from"
+    )
     served.world.fail("Metadata", "__consumer_offsets", ErrorCode.topic_authorization_failed)
     code, found = checked("b")
     assert (code, found["b"][0]) == (3, "UNKNOWN") and "needs the ACL READ" in found["b"][1]

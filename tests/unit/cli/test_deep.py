@@ -51,7 +51,7 @@ def items(answer: tuple[int, str, str]) -> list[dict[str, Any]]:
 def test_deep_offsets_have_commit_and_expiry_times(deep: Run) -> None:
     code, _, err = answer = deep("g", "-o", "json")
     (row,) = items(answer)
-    assert code == 0 and "when offsets expire" not in err
+    assert code == 0 and "expiration time" not in err
     # Seven days after the group became empty, not after the commit (KIP-211).
     assert (row["committed_at"], row["expires_at"]) == ("2025-09-27T19:06:40.000Z", "2025-10-16T08:53:20.000Z")
 
@@ -87,7 +87,10 @@ def test_deep_without_retention_setting_has_no_expiry(run_cli: Run, serve: Calla
     code, out, err = run_cli("describe", "-b", served.bootstrap, "g", "--deep", "-o", "json")
     (row,) = json.loads(out)["items"]
     assert (code, row["expires_at"]) == (0, None) and row["committed_at"]
-    assert "when offsets expire is not known: not authorized: needs the ACL DESCRIBE_CONFIGS on the cluster" in err
+    assert (
+        "the expiration time of offsets is unknown: not authorized: needs the ACL DESCRIBE_CONFIGS on the cluster"
+        in err
+    )
 
 
 @pytest.mark.parametrize("words", [("--deep-mib", "3"), ("--deep-time", "3s")])

@@ -151,7 +151,7 @@ def test_librdkafka_is_the_fallback_for_unsupported_clusters(
     mocker.patch("kgroups.admin.rdkafka.client.RdkafkaAdmin.connect", return_value=admin)
     code, out, err = run_cli("list", "-b", "h:1")
     assert (code, out) == (0, "g\n")
-    assert err == "kgroups: note: too new a broker; going on over librdkafka, one group a request\n"
+    assert err == "kgroups: note: too new a broker; using librdkafka instead, with one group per request\n"
     admin.close.assert_awaited_once()
 
 

@@ -15,7 +15,7 @@ Render = Callable[..., str]
 Golden = Callable[[str, str], None]
 
 PLAN = (
-    ResetRow("orders", "t0", 10, 7, 40, 33, "below log start: 9 was asked for"),
+    ResetRow("orders", "t0", 10, 7, 40, 33, "requested offset 9 is below log start"),
     ResetRow("orders", "t0", 2, 70, 40, -30, None),
     ResetRow("billing", "t1", 0, None, 40, None, "no record after that time"),
     ResetRow("billing", "t1", 1, 12, None, None, None),

@@ -96,7 +96,7 @@ def _refusal(entry: PlannedOffset, errors: PartitionErrors, api: Api, broker: in
     pair = (entry.topic, entry.partition)
     name = partition_name(pair)
     if pair not in errors:
-        message = f"group '{entry.group_id}': left out of the broker's answer"
+        message = f"group '{entry.group_id}': missing in the broker's response"
         return Result.UNKNOWN, Failure(Scope.PARTITION, name, message, api=api.name, broker=broker)
     error = errors[pair]
     if not error:

@@ -91,7 +91,7 @@ def test_delete_group_missing_after_timeout_is_unknown() -> None:
     fake.world.fail("DeleteGroups", "a", ErrorCode.group_id_not_found, times=1)
     (item,) = deleted(fake, "a").items
     assert item.result is Result.UNKNOWN and item.failure
-    assert item.failure.message.startswith("it is not known whether this deleted it")
+    assert item.failure.message.startswith("unknown whether kgroups deleted it")
 
 
 def test_delete_after_broker_failure_waits_for_the_new_coordinator() -> None:
@@ -126,7 +126,9 @@ def test_plan_delete_offsets_of_subscribed_topic_is_refused() -> None:
 
 
 def test_plan_delete_offsets_of_unknown_topic_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="--topic: there is no topic 'nope', nor a commit on it"):
+    with pytest.raises(
+        UsageError, match="--topic: topic 'nope' does not exist, and there is no committed offset for it"
+    ):
         ask(shop(), lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["nope"])))
     fake = shop()
     fake.world.topic("unread", [0])
@@ -137,9 +139,13 @@ def test_plan_delete_offsets_of_unknown_topic_is_a_usage_error() -> None:
 @pytest.mark.parametrize(
     ("scope", "reason"),
     [
-        ("t:0,7", "--topic: topic 't' has no partition 7, nor is there a commit on it; it has 2, from 0 on"),
-        ("nope:3,4", "--topic: there is no topic 'nope', nor a commit on its partition 3"),
-        ("gone:0,1", "--topic: there is no topic 'gone', nor a commit on its partition 1"),
+        (
+            "t:0,7",
+            "--topic: topic 't' has no partition 7, and there is no committed offset for it; "
+            "the number of partitions is 2",
+        ),
+        ("nope:3,4", "--topic: topic 'nope' does not exist, and there is no committed offset for its partition 3"),
+        ("gone:0,1", "--topic: topic 'gone' does not exist, and there is no committed offset for its partition 1"),
     ],
 )
 def test_plan_delete_offsets_of_unknown_partition_is_a_usage_error(scope: str, reason: str) -> None:
@@ -173,7 +179,7 @@ def test_plan_delete_offsets_of_topic_missing_in_response_is_a_failure() -> None
     fake = shop()
     fake.world.omitted = {"dark"}
     planned = ask(fake, lambda admin: admin.plan_delete_offsets(NAMED, parse_topic_scope(["dark"])))
-    assert [failure.message for failure in planned.failures] == ["left out of the broker's answer"]
+    assert [failure.message for failure in planned.failures] == ["missing in the broker's response"]
 
 
 def left(fake: FakeCluster, wanted: WantedMembers) -> tuple[Outcome[MemberRemoval], Outcome[RemovedMember]]:

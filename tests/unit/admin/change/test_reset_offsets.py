@@ -103,7 +103,7 @@ def test_plan_reset_refuses_group_with_members_and_plans_the_others() -> None:
     found = plan(fake, ToEarliest(), "busy", "b")
     assert moved(found) == {("b", "t", 0): 10}
     assert errors(found) == {"busy": "NON_EMPTY_GROUP"}
-    assert "its state is Stable" in found.failures[0].message
+    assert "(state Stable)" in found.failures[0].message
 
 
 def test_plan_reset_creates_missing_group_only_with_create() -> None:
@@ -151,16 +151,20 @@ def test_plan_reset_skips_other_group_types_unless_named() -> None:
     fake.world.group("share", 1, type="Share", protocol_type="share")
     found = plan(fake, ToLatest(), everything=True)
     assert {entry.group_id for entry in found.items} == {"a", "b"}
-    assert found.notices == ("2 groups of other kinds (Connect, share, streams) left out: name them",)
+    assert found.notices == ("2 groups of other types (Connect, share, streams) skipped; select them by name",)
     assert moved(plan(fake, ToLatest(), "connect")) == {("connect", "t", 0): 100}
 
 
 @pytest.mark.parametrize(
     ("scenario", "topics", "reason"),
     [
-        (ToLatest(), {"nope": None}, "--topic: there is no topic 'nope'"),
-        (ToLatest(), {"t": frozenset({0, 7})}, "--topic: topic 't' has no partition 7; it has 2, from 0 on"),
-        (FromPlan({("a", "u", 0): None}, where={("a", "u", 0): "f, line 3"}), None, "f, line 3: there is no topic 'u'"),
+        (ToLatest(), {"nope": None}, "--topic: topic 'nope' does not exist"),
+        (ToLatest(), {"t": frozenset({0, 7})}, "--topic: topic 't' has no partition 7; the number of partitions is 2"),
+        (
+            FromPlan({("a", "u", 0): None}, where={("a", "u", 0): "f, line 3"}),
+            None,
+            "f, line 3: topic 'u' does not exist",
+        ),
         (
             FromPlan({("a", "t", 9): None}, where={("a", "t", 9): "f, line 4"}),
             None,
@@ -193,13 +197,13 @@ def test_undo_plan_restores_the_rest_if_topics_or_partitions_are_gone() -> None:
     found = plan(fake, FromPlan(undo, exact=True), "a", "b")
     assert moved(found) == {("a", "t", 0): 40, ("b", "t", 0): None} and found.exit_code == 1
     assert [(failure.name, failure.message, failure.error) for failure in found.failures] == [
-        ("gone-0", "group 'a': the topic is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
-        ("t-9", "group 'a': the partition is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
-        ("gone-0", "group 'b': the topic is gone: not put back", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("gone-0", "group 'a': the topic does not exist any more; not restored", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("t-9", "group 'a': the partition does not exist any more; not restored", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("gone-0", "group 'b': the topic does not exist any more; not restored", "UNKNOWN_TOPIC_OR_PARTITION"),
     ], "what is as it was needs nothing"
     scoped = plan(fake, FromPlan(undo, exact=True), "a", topics={"gone": frozenset({0})})
     assert not scoped.items and [failure.name for failure in scoped.failures] == ["gone-0"]
-    with pytest.raises(UsageError, match="--topic: there is no topic 'nope'"):
+    with pytest.raises(UsageError, match="--topic: topic 'nope' does not exist"):
         plan(fake, FromPlan(undo, exact=True), "a", topics={"nope": None})
 
 

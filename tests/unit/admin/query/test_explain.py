@@ -83,7 +83,7 @@ def test_explain_data_unauthorized_offsets_topic_is_a_notice() -> None:
     assert (facts.placement.partition, facts.topics["t"].partitions, outcome.exit_code) == (None, 2, 0)
     needed = "DESCRIBE on TOPIC __consumer_offsets"
     assert outcome.notices == (
-        f"in which partition of __consumer_offsets a group is kept is not known: it needs {needed}",
+        f"the partition of __consumer_offsets for each group is unknown; this requires {needed}",
     )
     assert [str(acl) for acl in outcome.missing_acls()] == [needed]
 

@@ -79,7 +79,7 @@ def test_check_group_without_committed_offset_is_unknown(
         (["--regex", "x"], 3, "KGROUPS UNKNOWN - no group matches"),
         (["busy", "--max-lag", "x"], 3, "KGROUPS UNKNOWN - --max-lag: 'x' is not a number of records"),
         (["busy", "--max-topic-lag", "5"], 3, "KGROUPS UNKNOWN - --max-topic-lag: '5' is not GLOB=[WARN,]CRIT"),
-        (["--all-groups", "--state", "odd"], 3, "KGROUPS UNKNOWN - --state: 'odd' is not a state"),
+        (["--all-groups", "--state", "odd"], 3, "KGROUPS UNKNOWN - --state: 'odd' is not a group state"),
         ([], 3, "KGROUPS UNKNOWN - no groups selected"),
         (["busy", "--rules", "/none"], 3, "KGROUPS UNKNOWN - --rules: cannot read /none"),
     ],

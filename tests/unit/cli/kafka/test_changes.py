@@ -116,7 +116,7 @@ def test_reset_export_of_several_groups_has_group_column(ask: Ask) -> None:
         ("--all-topics --to-datetime yesterday", "'yesterday' is not a time"),
         ("--all-topics --by-duration soon", "'soon' is not a duration"),
         ("--topic orders:x --to-latest", "Invalid partition 'x' specified in topic arg 'orders:x''"),
-        ("--topic nowhere --to-latest", "there is no topic 'nowhere'"),
+        ("--topic nowhere --to-latest", "topic 'nowhere' does not exist"),
         ("--topic orders:7 --to-latest", "topic 'orders' has no partition 7"),
         ("--from-file /no/such/file", "--from-file: cannot read /no/such/file: No such file"),
     ],
@@ -130,7 +130,7 @@ def test_reset_invalid_arguments_change_nothing(ask: Ask, served: Served, words:
 
 def test_reset_from_invalid_file_is_an_error(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "plan"
-    for content, said in ((b"\xff\xfe", "is not UTF-8"), (b"", "there is no offset in it"), (b"a,b\n", "line 1")):
+    for content, said in ((b"\xff\xfe", "is not UTF-8"), (b"", "the file contains no offsets"), (b"a,b\n", "line 1")):
         path.write_bytes(content)
         code, out, err = ask("--reset-offsets", "--group", "idle", "--from-file", str(path), "--dry-run")
         assert (code, out) == (1, "")

@@ -97,7 +97,7 @@ def test_share_reset_writes_start_offsets(run_tool: Run, serve: Callable) -> Non
     assert served.world.groups["made"].type == "Share"
     refused = ask("--group", "live", "--topic", "orders", "--to-latest", "--execute")
     assert (refused.code, refused.out) == (1, "")
-    assert "group 'live': the group has members" in refused.err
+    assert "group 'live': the group has active members" in refused.err
     wrong = ask("--group", "classic", "--topic", "orders", "--to-latest", "--execute")
     assert (wrong.code, wrong.out, served.world.groups["classic"].commits) == (1, "", {("orders", 0): 1})
     served.world.fail("AlterShareGroupOffsets", "orders-1", ErrorCode.topic_authorization_failed)

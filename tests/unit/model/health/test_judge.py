@@ -23,7 +23,7 @@ from kgroups.model.views.offset_row import GroupOffsets
 
 NOW = 1_000_000
 OK, WARNING, CRITICAL, UNKNOWN = Severity
-NO_RECORDS = "their records are not in the groups' log"
+NO_RECORDS = "their records are not in __consumer_offsets"
 ALONE = {"a": (0,)}
 """Who holds the only partition that is committed."""
 
@@ -78,7 +78,7 @@ def one(limits: Limits, *looks: Seen) -> Finding:
         (Limits(lag=Threshold(critical=10)), OK, "lag 10"),
         (Limits(partition_lag=Threshold(critical=9)), CRITICAL, "t-0: partition lag 10 is above 9"),
         (Limits(topic_lag=(("t*", Threshold(1, 9)),)), CRITICAL, "lag 10 is above 9"),
-        (Limits(topic_lag=(("x*", Threshold(1, 9)),)), UNKNOWN, "the group has no topic like 'x*'"),
+        (Limits(topic_lag=(("x*", Threshold(1, 9)),)), UNKNOWN, "the group has no topic that matches 'x*'"),
         (Limits(commit_age=Threshold(1)), UNKNOWN, f"commit age unknown on 2 partitions: {NO_RECORDS}"),
         (Limits(time_lag=Threshold(1)), UNKNOWN, "t-1: time lag 0, unknown on 1 partition"),
     ],
@@ -91,7 +91,7 @@ def test_judge_one_limit_has_severity_and_message(limits: Limits, severity: Seve
 def test_judge_assigned_reports_missing_and_duplicate_members() -> None:
     finding = one(Limits(assigned=True), seen(ends={0: 100, 1: 100, 2: 7}, held={"a": (0, 1), "b": (1,)}))
     assert finding.severity is CRITICAL
-    assert finding.message == "1 partition without a member: t-2; 1 partition claimed twice: t-1"
+    assert finding.message == "1 partition not assigned: t-2; 1 partition assigned twice: t-1"
 
 
 def test_judge_lag_with_unknown_partition_is_unknown_unless_exceeded() -> None:
@@ -145,7 +145,7 @@ def test_judge_unread_commit_times_are_explained() -> None:
     first = seen({0: 90}, {0: 110}, ALONE)
     again = seen({0: 90}, {0: 110}, ALONE, now=NOW + 2000)._replace(commits_unread="no ACL")
     trend = one(Limits(trend=True), first, again)
-    assert trend.message == "STALL in 2s: t-0; whether it commits is guessed from whether it has members: no ACL"
+    assert trend.message == "STALL in 2s: t-0; commits are unknown, and are assumed if the group has members: no ACL"
     age = one(Limits(commit_age=Threshold(1)), again)
     assert (age.severity, age.message) == (UNKNOWN, "commit age unknown on 1 partition: no ACL")
 
@@ -161,7 +161,7 @@ def test_judge_commit_not_found_is_at_least_as_old_as_the_records_read() -> None
     assert (kept.severity, kept.message) == (UNKNOWN, "commit age unknown on 1 partition: stopped at 9 bytes")
     assert one(Limits(trend=True), first, again).message == "STOP in 2s: t-0"
     within = again._replace(commits_before=NOW + 1)
-    assert one(Limits(trend=True), first, within).message.startswith("STALL in 2s: t-0; whether it commits is guessed")
+    assert one(Limits(trend=True), first, within).message.startswith("STALL in 2s: t-0; commits are unknown")
 
 
 def test_judge_known_age_takes_precedence_over_lower_bound() -> None:
@@ -192,7 +192,7 @@ def test_judge_trend_without_a_commit_is_unknown() -> None:
     empty, full = seen({0: 99}, {0: 99, 1: 0}), seen({0: 100}, {0: 100, 1: 0}, now=NOW + 2000)
     assert one(Limits(trend=True), empty, full).severity is OK
     nothing = seen({}, {0: 99}, {})
-    assert one(Limits(trend=True), nothing, nothing).message == "nothing is committed"
+    assert one(Limits(trend=True), nothing, nothing).message == "no committed offsets"
 
 
 RULES = [
@@ -243,7 +243,7 @@ def test_judge_undecoded_assignments_make_lag_unknown(limits: Limits, word: str,
     fine = seen({0: 500}, {0: 500}, ALONE, committed_at={0: NOW})
     finding = one(limits, undecodable(fine))
     assert finding.severity is UNKNOWN
-    assert finding.message.endswith("the assignment of 1 member is not decoded")
+    assert finding.message.endswith("the assignment of 1 member cannot be decoded")
 
 
 def undecodable(look: Seen) -> Seen:
@@ -276,16 +276,16 @@ def test_judge_assigned_with_incomplete_data_is_unknown() -> None:
     def of(look: Seen, **fields: Any) -> Seen:
         return look._replace(offsets=look.offsets._replace(group=look.offsets.group._replace(**fields)))
 
-    assert said(undecodable(seen({}, {}, {}))) == (UNKNOWN, "the assignment of 1 member is not decoded")
+    assert said(undecodable(seen({}, {}, {}))) == (UNKNOWN, "the assignment of 1 member cannot be decoded")
     assert said(undecodable(seen({0: 1, 1: 1}, {0: 1, 1: 1}, ALONE)))[0] is UNKNOWN
     twice = undecodable(seen({0: 1}, {0: 1}, {"a": (0,), "b": (0,)}))
     assert said(twice) == (
         CRITICAL,
-        "1 partition claimed twice: t-0; the assignment of 1 member is not decoded",
+        "1 partition assigned twice: t-0; the assignment of 1 member cannot be decoded",
     )
     assert said(of(seen({}, {}, {"a": ()}), protocol_type="connect")) == (
         UNKNOWN,
-        "does not apply: a group of protocol type 'connect' holds no partitions of topics",
+        "does not apply: members of protocol type 'connect' have no partitions",
     )
     assert said(of(seen(), members=None))[0] is UNKNOWN
     assert said(seen({}, {}, {})) == (
@@ -330,7 +330,7 @@ def shared(start: int, lag: int, now: int = NOW, held: tuple[int, ...] = (0,)) -
         (Limits(assigned=True), OK, "each of 1 partition has a member"),
         (Limits(lag=Threshold(critical=9)), CRITICAL, "lag 10 is above 9"),
         (Limits(partition_lag=Threshold(critical=9)), CRITICAL, "t-0: partition lag 10 is above 9"),
-        (Limits(commit_age=Threshold(critical=9)), UNKNOWN, "a share group commits nothing"),
+        (Limits(commit_age=Threshold(critical=9)), UNKNOWN, "share groups do not commit offsets"),
     ],
 )
 def test_judge_share_group_limits(limits: Limits, severity: Severity, said: str) -> None:

@@ -53,9 +53,9 @@ def test_rules_first_match_takes_precedence() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "f: there is no [[rule]] in it"),
-        ("rule = 1", "f: there is no [[rule]] in it"),
-        ("[[rules]]", "f: 'rules' is not known: a file of rules has [[rule]] tables"),
+        ("", "f: no [[rule]] table found"),
+        ("rule = 1", "f: no [[rule]] table found"),
+        ("[[rules]]", "f: unknown key 'rules'; a rules file contains [[rule]] tables"),
         ("a = ", "f: Invalid value (at end of document)"),
         ("\n[[rule]]\n", 'f, line 2: missing key groups: set groups = ["name", "glob-*"]'),
         ("[[rule]]\ngroups = 1", "f, line 1: groups must be a list of names or globs"),

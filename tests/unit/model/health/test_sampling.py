@@ -40,7 +40,7 @@ def test_sampling_reads_what_the_limits_need(
 
 def test_sampling_of_a_trend_needs_two_samples() -> None:
     assert [each.pause for each in Sampling(Limits(trend=True), (), 30, 2).planned()] == [0, 30]
-    with pytest.raises(UsageError, match="two samples or more, not 1"):
+    with pytest.raises(UsageError, match="at least two samples, not 1"):
         Sampling(Limits(trend=True), (), 30, 1)
     assert len(list(Sampling(Limits(), (), 30, 1).planned())) == 1
 

@@ -70,8 +70,8 @@ def test_rhythm_is_that_of_the_fastest_partition() -> None:
 
 def test_rhythm_messages_name_offsets_and_times() -> None:
     who = "a client that is not a member still commits"
-    assert moved_words(PAIR, 5, 9, 2.04) == f"{who}: t-0 went from offset 5 to 9 within 2.0 s"
+    assert moved_words(PAIR, 5, 9, 2.04) == f"{who}: the offset of t-0 changed from 5 to 9 within 2.0 s"
     assert moved_words(PAIR, 5, 5, 0.01) == f"{who}: t-0 was committed again at offset 5 within 0.1 s"
-    assert moved_words(PAIR, None, 9, 1) == f"{who}: t-0 went from offset - to 9 within 1.0 s"
+    assert moved_words(PAIR, None, 9, 1) == f"{who}: the offset of t-0 changed from - to 9 within 1.0 s"
     rhythm = Rhythm("t", 0, 3, 30_000, NOW - 12_340, 9)
     assert rhythm_words(rhythm, NOW) == ("3 commits of t-0, at most 30.0 s apart, the last 12.3 s ago at offset 9")

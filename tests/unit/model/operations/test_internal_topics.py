@@ -43,7 +43,7 @@ def test_internal_topics_that_may_belong_to_another_group_are_kept() -> None:
     kept = without_others(doomed, ["g", "g-eu", "g-eu-s", "g-e", "other"])
     assert [each.topic for each in kept.items] == ["g-c-changelog"]
     assert [(failure.name, failure.message) for failure in kept.failures] == [
-        (foreign.name, "not deleted: by its name it may belong to group 'g-eu', not to 'g'")
+        (foreign.name, "not deleted: its name also matches group 'g-eu', not only 'g'")
     ]
     assert without_others(doomed, ["g", "other"]) == doomed
 
@@ -68,7 +68,7 @@ def test_internal_topics_without_topology_are_known_by_name() -> None:
 def test_internal_topics_left_behind_are_noted() -> None:
     plain = Group("p", "Classic", "Empty", "consumer", "", NODE)
     (remark,) = kept_remarks([group(), plain])
-    assert remark.startswith("group 'g' leaves its internal topics behind: g-c-changelog, g-r-repartition;")
+    assert remark.startswith("internal topics of group 'g' are kept: g-c-changelog, g-r-repartition;")
 
 
 @pytest.mark.parametrize("ready", [True, False])

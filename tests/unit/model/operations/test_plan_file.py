@@ -27,7 +27,7 @@ def moves(text: str, only: str | None = None) -> FromPlan:
 
 def test_csv_with_three_columns_needs_one_group() -> None:
     assert moves("t,0,5\nt,1,6\n\n", "g").moves == {("g", "t", 0): Commit(0, 5), ("g", "t", 1): Commit(1, 6)}
-    with pytest.raises(UsageError, match=r"plan\.csv, line 1: no group in it: three columns go with exactly"):
+    with pytest.raises(UsageError, match=r"plan\.csv, line 1: three columns have no group; use exactly"):
         moves("t,0,5\n")
 
 
@@ -40,7 +40,7 @@ def test_csv_with_four_columns_may_be_quoted() -> None:
     ("text", "reason"),
     [
         ("t,0,5\nt,1\n", "line 2: 2 columns"),
-        ("t,0,5\n\ng,t,1,5\n", "line 3: 4 columns, and 3 before"),
+        ("t,0,5\n\ng,t,1,5\n", "line 3: 4 columns; previous lines have 3"),
         ("t,0,5,6,7", "line 1: 5 columns"),
         ("TOPIC,PARTITION,OFFSET\n", "line 1: 'PARTITION' is not a valid partition"),
         ("t,0,-1", "line 1: '-1' is not a valid offset (it is negative)"),
@@ -57,14 +57,14 @@ def test_csv_with_four_columns_may_be_quoted() -> None:
         ('"t"x,0,5\n', "line 1: not CSV"),
         ("t\rx,0,5\nt,1,5\n", "line 1: not CSV: a carriage return within a line"),
         ("x" * 200_000, "line 1: not CSV: field larger"),
-        ("", "there is no offset in it"),
+        ("", "the file contains no offsets"),
         ("\n \n", "line 2: 1 column;"),
         ("{", "line 1: not JSON"),
         ('{"items": []}', "JSON, but not a plan"),
         (' {\n"items": []}', "JSON, but not a plan"),
         ("[]", "line 1: 1 column;"),
         ('{"a":' * 100_000, "nested too deep"),
-        (f'{{"schema": "{PLAN}", "items": []}}', "there is no offset in it"),
+        (f'{{"schema": "{PLAN}", "items": []}}', "the file contains no offsets"),
         (f'{{"schema": "{PLAN}", "items": [3]}}', "item 1: not an object"),
         (f'{{"schema": "{PLAN}", "items": [{{"group": "g", "topic": "t"}}]}}', "item 1: its partition is missing"),
     ],
@@ -85,11 +85,11 @@ def test_csv_group_name_that_looks_like_json_is_read(group: str) -> None:
     ("change", "reason"),
     [
         ({"offset": -1}, "item 1: offset -1 is out of range"),
-        ({"offset": True}, "wrong kind"),
-        ({"offset": "5"}, "wrong kind"),
-        ({"offset": 1.5}, "wrong kind"),
-        ({"partition": True}, "its partition is missing, or of the wrong kind"),
-        ({"metadata": None}, "wrong kind"),
+        ({"offset": True}, "wrong type"),
+        ({"offset": "5"}, "wrong type"),
+        ({"offset": 1.5}, "wrong type"),
+        ({"partition": True}, "its partition is missing, or has the wrong type"),
+        ({"metadata": None}, "wrong type"),
         ({"leader_epoch": -1}, "leader_epoch -1 is out of range"),
         ({"group": ""}, "the group is empty"),
         ({"group": "\ud800"}, "item 1: '\\ud800' is not UTF-8"),
@@ -112,7 +112,7 @@ def test_json_item_without_offset_field_is_rejected() -> None:
 
 def test_csv_contradicting_rows_are_rejected() -> None:
     assert moves("g,t,0,5\ng,t,0,5\n").moves == {("g", "t", 0): Commit(0, 5)}
-    with pytest.raises(UsageError, match="line 2: t-0 of group 'g' is there twice"):
+    with pytest.raises(UsageError, match="line 2: t-0 of group 'g' occurs twice"):
         moves("g,t,0,5\ng,t,0,6\n")
 
 
@@ -204,15 +204,15 @@ def test_undo_results_are_appended_and_read_back() -> None:
     ("number", "old", "new", "reason"),
     [
         (1, '"offsets": 3', '"offsets": "3"', "line 1: its number of offsets is missing"),
-        (1, '"offsets": 3', '"offsets": 9', "line 5: cut off: 3 of 9 offsets can be read"),
+        (1, '"offsets": 3', '"offsets": 9', "line 5: truncated: 3 of 9 offsets can be read"),
         (1, '"cluster_id": "c', '"cluster_id": 3, "x": "c', "line 1: its cluster_id is not a string"),
-        (1, "AAAAAA", "A-A", "line 1: its topic_ids hold a value that is not a topic ID"),
-        (1, '"topic_ids": {', '"topic_ids": 5, "x": {', "line 1: its topic_ids are not an object"),
+        (1, "AAAAAA", "A-A", "line 1: its topic_ids has a value that is not a topic ID"),
+        (1, '"topic_ids": {', '"topic_ids": 5, "x": {', "line 1: its topic_ids is not an object"),
         (
             3,
             "}",
             "",
-            "line 3: cut off: 1 of 3 offsets can be read; the run that wrote the file changes nothing",
+            "line 3: truncated: 1 of 3 offsets can be read; kgroups changes nothing",
         ),
         (3, '"topic"', '"topics"', "line 3: its topic is missing"),
         (4, "new_", "knew_", "line 4: its old_offset or new_offset is missing"),
@@ -233,8 +233,8 @@ def test_damaged_undo_file_is_named_with_its_line(number: int, old: str, new: st
     [
         ("nonsense", "not a JSON object"),
         ('{"result": "perhaps", "offsets": [1]}', "not a result: applied, failed, unknown, with the numbers"),
-        ('{"result": "applied", "offsets": [4]}', "4 is not the number of an offset, from 1 to 3"),
-        ('{"result": "applied", "offsets": [true]}', "True is not the number of an offset"),
+        ('{"result": "applied", "offsets": [4]}', "4 is not a number of an offset, from 1 to 3"),
+        ('{"result": "applied", "offsets": [true]}', "True is not a number of an offset"),
         ('{"result": "applied"}', "not a result"),
     ],
 )

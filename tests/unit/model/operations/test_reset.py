@@ -45,12 +45,12 @@ def test_reset_scenario_sets_offset(scenario: Scenario, new: int) -> None:
 @pytest.mark.parametrize(
     ("scenario", "new", "clamp", "note"),
     [
-        (ToOffset(39), 40, Clamp.BELOW_START, "below log start: 39 was asked for"),
-        (ToOffset(101), 100, Clamp.BEYOND_END, "beyond the end: 101 was asked for"),
-        (ShiftBy(-71), 40, Clamp.BELOW_START, "below log start: -1 was asked for"),
-        (ShiftBy(2**70), 100, Clamp.BEYOND_END, f"beyond the end: {70 + 2**70} was asked for"),
+        (ToOffset(39), 40, Clamp.BELOW_START, "requested offset 39 is below log start"),
+        (ToOffset(101), 100, Clamp.BEYOND_END, "requested offset 101 is beyond log end"),
+        (ShiftBy(-71), 40, Clamp.BELOW_START, "requested offset -1 is below log start"),
+        (ShiftBy(2**70), 100, Clamp.BEYOND_END, f"requested offset {70 + 2**70} is beyond log end"),
         (ToTime(9), 100, Clamp.NO_RECORD, "no record after that time"),
-        (FromPlan({KEY: Commit(3, 3)}), 40, Clamp.BELOW_START, "below log start: 3 was asked for"),
+        (FromPlan({KEY: Commit(3, 3)}), 40, Clamp.BELOW_START, "requested offset 3 is below log start"),
     ],
 )
 def test_reset_outside_the_log_is_clamped_and_noted(scenario: Scenario, new: int, clamp: Clamp, note: str) -> None:
@@ -66,8 +66,8 @@ def test_reset_to_time_uses_the_record_offset() -> None:
 def test_reset_to_current_keeps_the_offset() -> None:
     assert planned(ToCurrent()).after == AT_70, "with its epoch and metadata"
     assert planned(ToCurrent(), None)[4:7] == (Commit(3, 100), None, None)
-    assert planned(ToCurrent(), Commit(3, 7))[4:7] == (Commit(3, 7), None, "below log start, and left there")
-    assert planned(ToCurrent(), Commit(3, 101)).note == "beyond the end, and left there"
+    assert planned(ToCurrent(), Commit(3, 7))[4:7] == (Commit(3, 7), None, "below log start, not adjusted")
+    assert planned(ToCurrent(), Commit(3, 101)).note == "beyond log end, not adjusted"
 
 
 @pytest.mark.parametrize("scenario", [ToOffset(70), ShiftBy(0), FromPlan({KEY: Commit(3, 70)}), ToTime(1)])
@@ -86,7 +86,7 @@ def test_undo_restores_exactly() -> None:
     unknown = plan_partition(FromPlan({KEY: Commit(3, 7)}, exact=True), KEY, Facts(None))
     assert isinstance(unknown, PlannedOffset) and unknown.new == 7 and unknown.distance is None
     outside = planned(FromPlan({KEY: Commit(3, 7)}, exact=True))
-    assert (outside.clamp, outside.note) == (None, "below log start, and left there")
+    assert (outside.clamp, outside.note) == (None, "below log start, not adjusted")
     assert isinstance(unknown, PlannedOffset) and unknown.note is None
     assert not needs_log(FromPlan({}, exact=True)) and needs_log(FromPlan({}))
 
@@ -95,5 +95,8 @@ def test_reset_without_commit_or_log_is_a_failure() -> None:
     no_commit = plan_partition(ShiftBy(1), KEY, Facts(None, LOG))
     no_log = plan_partition(ToOffset(1), KEY, Facts(AT_70))
     assert isinstance(no_commit, Failure) and isinstance(no_log, Failure)
-    assert (no_commit.name, no_commit.message) == ("t-3", "group 'g': cannot shift: there is no offset to begin from")
-    assert no_log.message == "group 'g': where the log starts and ends is not known"
+    assert (no_commit.name, no_commit.message) == (
+        "t-3",
+        "group 'g': cannot shift: the partition has no committed offset",
+    )
+    assert no_log.message == "group 'g': log start and log end offsets are unknown"

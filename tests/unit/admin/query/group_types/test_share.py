@@ -276,7 +276,7 @@ def test_delete_share_offsets_of_share_group_reports_unknown_topics() -> None:
 
 def test_remove_members_of_share_group_is_refused() -> None:
     plan = ask(shop(), lambda admin: admin.plan_removal(Selection(("live",)), WantedMembers(everyone=True)))
-    assert not plan.items and "its members cannot be removed" in plan.failures[0].message
+    assert not plan.items and "members of share groups cannot be removed" in plan.failures[0].message
 
 
 def test_reset_share_group_on_unsupporting_broker_is_a_failure() -> None:
