@@ -167,7 +167,7 @@ def _seed_world(name: str) -> None:
     seed_world(loaded, _progress)
     _print_groups(known_groups(loaded.version))
     for group, reason in lacking_groups(loaded.version).items():
-        _progress(f"{group} is not there: {reason}")
+        _progress(f"{group} is not available: {reason}")
 
 
 def _print_groups(groups: Iterable[KnownGroup | KindGroup]) -> None:

@@ -203,4 +203,4 @@ def _ciphers(
 
 
 def _shown_suite(word: str) -> str:
-    return word if re.fullmatch("(TLS|SSL)_[A-Z0-9_]{1,60}", word) else "a word that names none"
+    return word if re.fullmatch("(TLS|SSL)_[A-Z0-9_]{1,60}", word) else "an unknown name"

@@ -115,7 +115,11 @@ class ConnectionPool:
                 await asyncio.sleep(FULL_PAUSE)
             else:
                 del self._made[idle]
-                live[idle].fail(ConnectionLost("closed while idle, for other brokers", peer=live[idle].name))
+                live[idle].fail(
+                    ConnectionLost(
+                        "closed while idle, because the maximum number of connections is reached", peer=live[idle].name
+                    )
+                )
 
     def _live(self) -> dict[Lane, Connection]:
         done = {lane: task for lane, task in self._made.items() if task.done() and not task.cancelled()}

@@ -78,7 +78,7 @@ def test_seed_repeated_changes_nothing(world: World) -> None:
     for group in known_groups(world.sandbox.version):
         assert group.about in done.stdout
     for name, reason in lacking_groups(world.sandbox.version).items():
-        assert f"{name} is not there: {reason}" in done.stderr
+        assert f"{name} is not available: {reason}" in done.stderr
 
 
 @pytest.fixture(scope="module")

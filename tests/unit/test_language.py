@@ -35,6 +35,13 @@ REJECTED: Final = {
     r"\bkinds? of group": "group type",
     r"\bwho asks\b|\bwhoever\b": "the client, principals that …",
     r"(?<!\[)\b(we|us|our)\b": "kgroups, the client",
+    r"\b(was|were|is|are) asked for\b|\basks? for\b": "requested, subscribes to",
+    r"\b(is|are) not known\b": "unknown",
+    r"\bin silence\b|\ball the same\b|\bleft there\b": "silently, anyway, not adjusted",
+    r"\bwrong kind\b|\bother kinds\b": "wrong type, other types",
+    r"\bholds? nothing\b|\bis to hold\b|\bmembers? holds?\b": "has no partitions, target assignment, assigned to",
+    r"\bplan it again\b|\bask again\b|\bputs? (that )?back\b": "run the command again, restore",
+    r"\b(it|them|group|one|its topic|is|are) (was )?left out of\b": "missing in the response",
 }
 """Pattern -> what to write instead."""
 
@@ -106,6 +113,8 @@ def test_user_visible_text_uses_technical_terms(package: str) -> None:
         'click.option("--interval", help="Between two looks.")',
         '@click.command()\ndef watch():\n    """Show what brokers told."""',
         'notice = f"{broker} tells us nothing"',
+        'note = f"below log start: {offset} was asked for"',
+        'raise UsageError("its type is missing, or of the wrong kind")',
     ],
 )
 def test_rejected_terms_are_found(source: str) -> None:

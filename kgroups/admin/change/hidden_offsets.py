@@ -82,7 +82,7 @@ async def hidden_offsets(lookups: Lookups, seen: Seen, way: str) -> dict[GroupId
     for group in seen:
         message = None
         if group in there.unread or group in there.since:
-            message = _perhaps(topics, there.unread.get(group, "its log is too long to be read whole"), way)
+            message = _perhaps(topics, there.unread.get(group, "its log is too large to be read completely"), way)
         elif hidden := sorted(there.made.get(group, {}).keys() - seen[group].keys()):
             message = (
                 f"{count(len(hidden), 'committed offset')} on topics without permission DESCRIBE would be deleted "

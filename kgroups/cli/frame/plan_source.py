@@ -79,7 +79,7 @@ def plan_for(
     _check_listed(selection.names if selection else (), frozenset(groups), path)
     chosen = _chosen(groups, selection)
     skipped = len(groups) - len(chosen)
-    notices = (f"{count(skipped, 'group')} of {path} left out: not selected",) if skipped else ()
+    notices = (f"{count(skipped, 'group')} of {path} skipped: not selected",) if skipped else ()
     if not chosen:
         raise UsageError(f"--from-file: no group of {path} is selected")
     # Rows of other groups are dropped before they are checked: they may name deleted topics, or conflict.

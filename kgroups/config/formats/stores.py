@@ -146,8 +146,8 @@ def _read_store(path: Path, store_type: str, place: str) -> tuple[bytes, str]:
     if configured not in TYPES:
         shown = f"type {store_type.strip()!r}" if is_similar(configured, _KNOWN_TYPES) else "this type"
         raise ConfigError(
-            f"{place}: keystores of {shown} cannot be read, those of {', '.join(TYPES)} can: "
-            "keytool -importkeystore -deststoretype PKCS12 makes one"
+            f"{place}: keystores of {shown} are not supported, only {', '.join(TYPES)}; "
+            "convert it with keytool -importkeystore -deststoretype PKCS12"
         )
     data = read_bounded(path, place)
     if not data:
@@ -155,8 +155,8 @@ def _read_store(path: Path, store_type: str, place: str) -> tuple[bytes, str]:
     for other, magic in _UNSUPPORTED.items():
         if data.startswith(magic):
             raise ConfigError(
-                f"{place}: {path} is a keystore of type {other}, which cannot be read: "
-                "keytool -importkeystore -deststoretype PKCS12 makes one that can"
+                f"{place}: {path} is a keystore of unsupported type {other}; "
+                "convert it with keytool -importkeystore -deststoretype PKCS12"
             )
     if configured == "PEM":
         return data, configured

@@ -95,10 +95,10 @@ def raise_error(error: KafkaError, topic: str, settings: ClientSettings) -> NoRe
         )
     if code in UNREACHABLE:
         raise ClusterUnreachable(
-            f"no answer from {settings.bootstrap_servers} within {settings.timeout:g} s: {error.str()}"
+            f"no response from {settings.bootstrap_servers} within {settings.timeout:g} s: {error.str()}"
         )
     if code == KafkaError._NOENT:  # also if brokers went down between two requests
         raise BrokerUnavailable(
-            f"reading {topic}: no answer, for none of its partitions has a leader that can be asked; is a broker down?"
+            f"reading {topic}: none of its partitions has an available leader; check that the brokers are running"
         )
     raise BrokerUnavailable(f"reading {topic}: {error.str()}")

@@ -11,6 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from kgroups.model.counts import count
 from kgroups.model.watch.watching import WatchRow
 
 from ..cells import escape
@@ -93,7 +94,7 @@ def draw(frame: Frame, console: Console) -> Group:
     ascii_only = console.encoding.lower() not in ("utf-8", "utf8")
     table = table_of(rows[:room], width, ascii_only=ascii_only, styled=console.color_system is not None)
     hidden = len(rows) - room
-    more = f"  … {hidden:,} more groups" if hidden > 0 else ""
+    more = f"  … {count(hidden, 'more group')}" if hidden > 0 else ""
     return Group(
         Text(_head(frame, len(rows)), style="bold", overflow="ellipsis", no_wrap=True),
         table,
@@ -109,7 +110,7 @@ def _head(frame: Frame, shown: int) -> str:
 
 def _foot(frame: Frame) -> str:
     if frame.typing:
-        return f"filter: {escape(frame.pattern)}_   (enter: keep, escape: drop)"
+        return f"filter: {escape(frame.pattern)}_   (Enter: apply, Esc: cancel)"
     arrow = "↑" if frame.backwards else "↓"
     pattern = f"  filter: {escape(frame.pattern)}" if frame.pattern else ""
     return f"sort: {frame.order.value} {arrow}{pattern}   keys: s sort, r reverse, / filter, space pause, q quit"

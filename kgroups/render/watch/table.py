@@ -26,7 +26,7 @@ _MIN_NAME = 24
 """Width to which names are shortened before columns are omitted."""
 _GAP = 2
 _CHANGED = "bold reverse"
-_RATES = ("LAG BEFORE", "IN/S", "OUT/S")
+_RATES = ("LAG HISTORY", "IN/S", "OUT/S")
 _OMITTED_FIRST = (*_RATES, "REBALANCES", "CATCH-UP", "#MEMBERS", "STATE")
 """Columns to omit, in this order; the group and its lag remain."""
 
@@ -87,7 +87,7 @@ def _columns(rows: Sequence[WatchRow], ascii_only: bool, styled: bool) -> tuple[
             [Text(_lag(row, ascii_only), style=_lag_style(row)) for row in rows],
         ),
         _Column(
-            "LAG BEFORE", [Text(sparkline(row.lags, _SPARKLINE, ascii_only=ascii_only)) for row in rows], right=False
+            "LAG HISTORY", [Text(sparkline(row.lags, _SPARKLINE, ascii_only=ascii_only)) for row in rows], right=False
         ),
         _Column("IN/S", [Text(_rate(row.rate_in)) for row in rows]),
         _Column("OUT/S", [Text(_rate(row.rate_out)) for row in rows]),

@@ -286,7 +286,7 @@ def test_plan_file_groups_not_selected_are_noted(ask: Run, tmp_path: Path) -> No
     (tmp_path / "plan.csv").write_text("a,t,0,60\nb,t,0,70\n")
     code, out, err = ask("reset-offsets", "b", "--from-file", "plan.csv")
     assert (code, [row[:5] for row in rows(out)[1:]]) == (0, [["b", "t", "0", "5", "70"]])
-    assert "1 group of plan.csv left out: not selected" in err
+    assert "1 group of plan.csv skipped: not selected" in err
 
 
 def test_plan_file_errors_of_groups_not_selected_are_ignored(ask: Run, tmp_path: Path) -> None:

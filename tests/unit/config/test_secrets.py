@@ -199,7 +199,7 @@ def test_unknown_cipher_suite_that_may_be_a_secret_is_not_shown(tmp_path: Path) 
         f"security.protocol=SSL\nssl.cipher.suites={SECRET}_WITH_X, TLS_A_WITH_B, TLS_RSA_WITH_AES_128_CBC_SHA"
     )
     (remark,) = load_settings(Flags("b:1", str(file)), {}).warnings
-    assert remark.endswith("not supported by OpenSSL, ignored: a word that names none, TLS_A_WITH_B")
+    assert remark.endswith("not supported by OpenSSL, ignored: an unknown name, TLS_A_WITH_B")
 
 
 def test_librdkafka_errors_hide_secrets() -> None:

@@ -16,11 +16,11 @@ SETTINGS = ClientSettings((("b", 1),), timeout=5)
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (KafkaError._TRANSPORT, ClusterUnreachable, "no answer from b:1 within 5 s: as it says"),
-        (KafkaError._TIMED_OUT, ClusterUnreachable, "no answer from b:1 within 5 s"),
-        (KafkaError._TIMED_OUT_QUEUE, ClusterUnreachable, "no answer from b:1 within 5 s"),
+        (KafkaError._TRANSPORT, ClusterUnreachable, "no response from b:1 within 5 s: as it says"),
+        (KafkaError._TIMED_OUT, ClusterUnreachable, "no response from b:1 within 5 s"),
+        (KafkaError._TIMED_OUT_QUEUE, ClusterUnreachable, "no response from b:1 within 5 s"),
         # "No leaders found", when the only broker died after it had told of itself.
-        (KafkaError._NOENT, BrokerUnavailable, "no answer, for none of its partitions has a leader that can be asked"),
+        (KafkaError._NOENT, BrokerUnavailable, "none of its partitions has an available leader"),
         (KafkaError.UNKNOWN_TOPIC_OR_PART, HistoryError, "no topic __consumer_offsets"),
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, HistoryError, "needs the ACLs DESCRIBE and READ on TOPIC"),
         (KafkaError.UNKNOWN, BrokerUnavailable, "reading __consumer_offsets: as it says"),

@@ -87,7 +87,7 @@ def test_screen_never_exceeds_the_terminal(width: int, height: int) -> None:
         (60, "GROUP STATE LAG"),
         (80, "GROUP STATE #MEMBERS LAG CATCH-UP"),
         (100, "GROUP STATE #MEMBERS LAG IN/S OUT/S CATCH-UP REBALANCES"),
-        (200, "GROUP STATE #MEMBERS LAG LAG BEFORE IN/S OUT/S CATCH-UP REBALANCES"),
+        (200, "GROUP STATE #MEMBERS LAG LAG HISTORY IN/S OUT/S CATCH-UP REBALANCES"),
     ],
 )
 def test_screen_long_name_truncates_no_number(width: int, columns: str) -> None:
