@@ -101,8 +101,8 @@ def explain(
     limits.
 
     --what-if runs Kafka's assignors locally on the group as it is; no member is affected. A new member has the most
-    common subscription and the highest member ID; where members=N shrinks the group, the members with the highest IDs
-    leave. member=-ID takes an instance ID or the start of a member ID. Racks are ignored.
+    common subscription and the highest member ID; if members=N removes members, those with the highest IDs
+    leave. member=-ID takes an instance ID or the start of a member ID. Rack-aware assignment is not simulated.
     """
     from kgroups.model.explain import explain as explain_group
     from kgroups.render.explain import Explained, write_explained, write_json

@@ -19,7 +19,7 @@ COMPLETE = "_KGROUPS_COMPLETE"
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="%(version)s")
 def cli() -> None:
-    """Manage Kafka consumer groups.
+    """Inspect and manage Kafka consumer, share, and streams groups.
 
     Exit codes: 0 success; 1 failure or partial failure (available results are printed, failures are listed on stderr);
     2 invalid usage or configuration.

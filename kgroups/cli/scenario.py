@@ -25,6 +25,10 @@ class PlainInt(click.IntRange):
             self.fail(f"{value!r} is not a whole number", param, ctx)
         return super().convert(value, param, ctx)
 
+    def _describe_range(self) -> str:
+        # Without bounds, click would show [x<=None] in the help.
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 _SCENARIOS = (
     click.option("--to-earliest", is_flag=True, help="Reset to the log start offset."),

@@ -74,8 +74,8 @@ def check(
 
     Checks the selected groups; with only --rules, the groups that the rules name. A named group must exist.
 
-    Exit codes, as for monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (a broker did not respond, or an
-    option is invalid).
+    Exit codes, as for monitoring plugins: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (a lag is unknown, a broker did
+    not respond, or an option is invalid).
 
     A limit is one number, above which the result is CRITICAL, or two: WARNING,CRITICAL. --trend samples the groups
     several times and applies Burrow's rules: WARN (the lag only grows) is WARNING; STOP (lag, and no commits),

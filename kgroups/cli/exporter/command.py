@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=Duration(),
     default="5s",
     show_default=True,
-    help="Serve the metrics of the last poll to scrapes within this time.",
+    help="Reuse the metrics of a poll for scrapes within this time after it.",
 )
 @click.option(
     "--by",

@@ -34,7 +34,7 @@ _OPTIONS = (
     click.option(
         "--commit-window",
         type=Duration(),
-        help="Search this much of the commit log for such commits; finds clients that commit at least twice in "
+        help="Search the commits of this period for such clients, which commit at least twice in "
         "that time. Waiting for their next commit takes at most this long, in addition to --timeout.  "
         "[default: 90s]",
     ),

@@ -20,7 +20,7 @@ _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assign
 
 
 @click.command("dump")
-@click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="Output format.")
+@click.option("--table", type=click.Choice(_TABLES), default="decoded", show_default=True, help="Table to write.")
 @click.option(
     "--parquet",
     type=click.Path(path_type=Path),

@@ -86,3 +86,8 @@ def test_closed_pipe_ends_silently() -> None:
     process.stderr.close()
     assert process.wait() == 141
     assert err == ""
+
+
+def test_help_of_a_number_without_bounds_shows_no_range() -> None:
+    for path, command in ALL:
+        assert "None]" not in command.get_help(click.Context(command, info_name=path)), path
