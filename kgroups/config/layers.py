@@ -144,7 +144,7 @@ def _security(reader: SettingsReader, warnings: list[str]) -> Security | None:
     protocol = (found.value.strip().upper() if found else "") or "PLAINTEXT"
     if found and protocol not in _PROTOCOLS:
         word = describe_value(found.value, (*_PROTOCOLS, "TLS", "SASL_TLS"))
-        raise found.error(f"{word}: there are {', '.join(_PROTOCOLS)}")
+        raise found.error(f"{word}; use one of {', '.join(_PROTOCOLS)}")
     if protocol == "PLAINTEXT":
         return None
     tls = sasl = None

@@ -39,7 +39,7 @@ def _mechanism(setting: Setting | None) -> str:
     word = setting.value.strip().upper()
     if word != AWS and word not in set(Mechanism):
         known = (*Mechanism, AWS)
-        raise setting.error(f"{describe_value(setting.value, (*known, *_UNSUPPORTED))}: there are {', '.join(known)}")
+        raise setting.error(f"{describe_value(setting.value, (*known, *_UNSUPPORTED))}; use one of {', '.join(known)}")
     return word
 
 

@@ -163,14 +163,14 @@ def _profile(profiles: Profiles, name: str) -> Profile:
             text = _milliseconds(value, f"{origin}: {key}") if "timeout" in key else _text(value, f"{origin}: {key}")
             if key == "transport" and text not in list(Transport):
                 raise ConfigError(
-                    f"{origin}: {key} {describe_value(text, Transport)}: there are {', '.join(Transport)}"
+                    f"{origin}: {key} {describe_value(text, Transport)}; use one of {', '.join(Transport)}"
                 )
             settings.append(Setting(_KEYS[key], text, origin, written=key))
         else:
             unknown.append(f"{shown_key(key, _PROFILE_KEYS)} (line {profiles.line('profiles', name, key)})")
     place = f"profile {name} ({profiles.file}, line {profiles.line('profiles', name)})"
     known = ", ".join(_PROFILE_KEYS)
-    warnings = (f"{place}: unknown and ignored: {', '.join(unknown)}; there are {known}",) if unknown else ()
+    warnings = (f"{place}: unknown and ignored: {', '.join(unknown)}; known keys: {known}",) if unknown else ()
     return Profile(name, profiles.file, command_config, tuple(settings), warnings)
 
 

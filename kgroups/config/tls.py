@@ -167,7 +167,7 @@ def _known(setting: Setting) -> list[str]:
     words = [word.strip() for word in setting.value.split(",") if word.strip()]
     for word in words:
         if word not in _VERSIONS:
-            raise setting.error(f"{describe_value(word, _VERSIONS)}: there are {', '.join(_VERSIONS)}")
+            raise setting.error(f"{describe_value(word, _VERSIONS)}; use one of {', '.join(_VERSIONS)}")
     return words
 
 

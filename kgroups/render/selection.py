@@ -79,7 +79,7 @@ def _column_named(view: View, name: str, option: str) -> Column:
         if folded in (_folded(column.key), _folded(column.header)):
             return column
     known = ", ".join(column.key for column in view.columns)
-    raise UsageError(f"{option}: there is no column {name.strip()!r} in this view; the columns are {known}")
+    raise UsageError(f"{option}: unknown column {name.strip()!r}; use {known}")
 
 
 def _folded(name: str) -> str:

@@ -44,7 +44,7 @@ class Shape(NamedTuple):
         if self.output == "auto":
             return "table" if sys.stdout.isatty() else "plain"
         if self.output not in FORMATS:
-            raise UsageError(f"--output: there is no format {self.output!r}; there are {', '.join(FORMATS)}")
+            raise UsageError(f"--output: unknown format {self.output!r}; use one of {', '.join(FORMATS)}")
         return self.output
 
     @property

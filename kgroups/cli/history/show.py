@@ -118,7 +118,7 @@ def _show(
     from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, query_table
 
     if table not in TABLE_NAMES:
-        raise UsageError(f"there is no table {table!r}; there are {', '.join(TABLE_NAMES)}")
+        raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLE_NAMES)}")
     _ = shape.format
     request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit)
     return _print(query_table(engine.open(), store, request), table, shape)

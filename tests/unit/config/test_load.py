@@ -132,12 +132,12 @@ def test_keys_unused_by_the_protocol_are_one_remark(load: Load) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("security.protocol=SASL", "line 1: security.protocol is 'SASL': there are PLAINTEXT, SSL"),
+        ("security.protocol=SASL", "line 1: security.protocol is 'SASL'; use one of PLAINTEXT, SSL"),
         ("\nrequest.timeout.ms=soon", "line 2: request.timeout.ms must be a positive number of milliseconds"),
         ("default.api.timeout.ms=0", "a positive number of milliseconds"),
         (
             "security.protocol=SASL_SSL\nsasl.mechanism=CRAM-MD5",
-            "line 2: sasl.mechanism is 'CRAM-MD5': there are PLAIN",
+            "line 2: sasl.mechanism is 'CRAM-MD5'; use one of PLAIN",
         ),
         (PLAIN, "line 2: sasl.mechanism: PLAIN requires a user name and a password: set sasl.jaas.config, or"),
         (PLAIN + JAAS[:-4], "line 3: sasl.jaas.config has an unclosed quote (truncated?)"),

@@ -74,7 +74,7 @@ def test_config_file_follows_xdg_config_home(tmp_path: Path, monkeypatch: pytest
         ('default = "p"\n[profiles.p]\nbootstrap = {a = 1}', "line 3): bootstrap must be a string or a number"),
         (
             'default = "p"\n[profiles.p]\ntransport = "http"',
-            "line 3): transport is not a known value: there are wire, librdkafka",
+            "line 3): transport is not a known value; use one of wire, librdkafka",
         ),
         ('default = "p"\n[profiles.p]\nproperties = 1', "line 3): properties must be a table"),
         ('default = "p"\n[profiles.p]\nbootstrap = "h:x"', "line 3): bootstrap: the port of host 'h' is not a number"),
@@ -94,7 +94,7 @@ def test_invalid_profiles_are_reported_with_their_line(tmp_path: Path, text: str
 def test_unknown_profile_keys_are_remarked_on(tmp_path: Path) -> None:
     environ = written(tmp_path, 'default = "p"\n[profiles.p]\nbootstrap = "h:1"\ncolour = "red"\nbrokers = 3\n')
     (remark,) = load_settings(Flags(), environ).warnings
-    assert "line 2): unknown and ignored: a key (line 4), a key (line 5); there are bootstrap" in remark
+    assert "line 2): unknown and ignored: a key (line 4), a key (line 5); known keys: bootstrap" in remark
 
 
 @pytest.mark.parametrize(
