@@ -65,7 +65,10 @@ def test_group_with_a_thousand_members_is_shown(run_on_members: Callable) -> Non
     (item,) = json.loads(run("explain", "-o", "json")[1])["items"]
     found = {finding["rule"]: finding for finding in item["findings"]}
     assert len(found["idle-members"]["subjects"]) == 980
-    assert "980 of 1,000 members hold nothing (m-0020, m-0021, m-0022, … and 977 more)" in found["idle-members"]["text"]
+    assert (
+        "980 of 1,000 members have no partitions (m-0020, m-0021, m-0022, … and 977 more)"
+        in found["idle-members"]["text"]
+    )
     assert found["record-size"]["severity"] == "problem"
     code, out, _ = run("explain", "--what-if", "assignor=cooperative-sticky")
     assert code == 0 and "with assignor=cooperative-sticky (1,000 members, cooperative-sticky)" in out

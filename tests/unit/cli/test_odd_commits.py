@@ -63,7 +63,7 @@ def test_offsets_of_recreated_topic_are_unknown(run_cli: Run, served: Any) -> No
 
     code, out, _ = run_cli("explain", "-b", served.bootstrap, "old", "new")
     assert (code, out.count(RECREATED)) == (0, 1)
-    assert f"PROBLEM: the commits on 1 partition are of a deleted topic: again-0: {RECREATED}" in out
+    assert f"PROBLEM: committed offsets of 1 partition are invalid: again-0: {RECREATED}" in out
 
     code, out, _ = run_cli("watch", "-b", served.bootstrap, "old", "--count", "1")
     (item,) = json.loads(out)["items"]

@@ -178,7 +178,7 @@ def test_command_config_reads_properties_and_notes_unknown_keys(ask: Run, tmp_pa
     path.write_text("security.protocol=TLS\n")
     code, out, err = ask("--list", "--command-config", str(path))
     assert (code, out) == (1, "")
-    assert err.startswith(f"Error: {path}, line 1: security.protocol is 'TLS': ")
+    assert err.startswith(f"Error: {path}, line 1: security.protocol is 'TLS'; ")
 
 
 def test_list_escapes_names_on_terminals_only(run_tool: Run, serve: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
