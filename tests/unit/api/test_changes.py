@@ -76,7 +76,7 @@ def test_undo_leaves_offsets_that_were_committed_since(fake: FakeCluster, cluste
     fake.world.groups["empty"].commits["orders", 0] = 77
     restored = cluster.undo(done)
     assert [(each.planned.topic, each.result.value) for each in restored] == [("refunds", "applied")]
-    assert "moved on from offset 100" in restored.failures[0].message
+    assert "has changed since: offset 100 was written" in restored.failures[0].message
     assert _offsets(fake, "empty")["orders", 0] == 77
 
 
