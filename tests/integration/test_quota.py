@@ -30,12 +30,12 @@ def test_throttled_client_gets_complete_output_and_blames_no_broker(throttled: S
     told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
     assert "throttled=" in told.err
     assert told.code == 0, told.err
-    assert "no answer" not in told.err
+    assert "no response" not in told.err
 
 
 def test_throttle_beyond_the_timeout_is_named(throttled: Sandbox) -> None:
     words = ("-X", f"client.id={CLIENT}", "--timeout", "300ms")
     told = run_kgroups("describe", "--all-groups", *words, bootstrap=throttled.bootstrap, limit=90)
     assert told.code == 1
-    assert "no answer" not in told.err
+    assert "no response" not in told.err
     assert "throttles this client (quota)" in told.err

@@ -88,7 +88,8 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
     "none": _from_the_start(Fault(), healthy=ALL),
     "latency": _from_the_start(Fault(delay=0.04, jitter=0.02), healthy=ALL),
     "delayed-answers": _from_the_start(_answers(delay=0.2), VICTIM, healthy=ALL),
-    "bandwidth": _from_the_start(Fault(rate=100_000), healthy=ALL),
+    # Within a broker timeout: the commit log of the last 90 s, which all cells write to.
+    "bandwidth": _from_the_start(Fault(rate=400_000), healthy=ALL),
     "too-slow": Trouble(
         lambda faulty_cluster, command, bounds: faulty_cluster.proxy.faulty(
             Fault(delay=2 * bounds.broker_timeout), VICTIM
