@@ -95,7 +95,7 @@ def test_verdicts_on_real_consumers(cluster: Sandbox) -> None:
         assert paused.code == 2 and "trend: STOP in" in paused.out and "OK        checked: members" in paused.out
         assert "commit age" in paused.out and "is above 1ms" in paused.out
         unread = check("--max-commit-age", "1m", "--transport", "librdkafka")
-        assert unread.code == 3 and "the wire client reads it (--transport wire)" in unread.out
+        assert unread.code == 3 and "--transport wire reads them" in unread.out
         consumer.kill()
 
     assert check("--state", "empty", "--wait", "120s", "--interval", "200ms").code == 0

@@ -253,7 +253,7 @@ def test_config_check_passes_every_step_and_reports_permissions(restricted_users
 def test_config_check_reports_the_session_lifetime(restricted_users: Secure) -> None:
     code, rows = check(restricted_users, "--command-config", str(restricted_users.user_file("ann", "REAUTH")))
     assert code == 0
-    assert f"the session ends in {SESSION:.0f} s" in next(row["detail"] for row in rows if row["step"] == "SASL")
+    assert f"the session expires in {SESSION:.0f} s" in next(row["detail"] for row in rows if row["step"] == "SASL")
 
 
 @pytest.mark.parametrize(
