@@ -55,7 +55,10 @@ def _rejected(scratch_cluster: ScratchCluster, tmp_path: Path, *groups: str) -> 
     told = scratch_cluster.ask("reset-offsets", *groups, "--all-topics", "--to-earliest", *DO_IT, *undo)
     assert told.code == 1 and not told.items and not (tmp_path / "undo").exists(), told.err
     for group in groups:
-        assert f"group '{group}': a client that is not a member still commits: the offset of {LOG}-1 changed from " in told.err
+        assert (
+            f"group '{group}': a client that is not a member still commits: the offset of {LOG}-1 changed from "
+            in told.err
+        )
     assert "stop it first, or add --force" in told.err
 
 

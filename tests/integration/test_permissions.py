@@ -190,8 +190,9 @@ def test_delete_with_offsets_hidden_by_acls_is_refused(restricted_users: Secure,
     restricted_users.allow(Acl("bob", "describe", "topic", other))
     answer = ask(restricted_users, "bob", *words)
     assert answer.code == 0 and not commits(), answer.err
+    undone = ("--undo-file", str(tmp_path / "back.json"))
     back = run_here(
-        "reset-offsets", "--from-file", str(tmp_path / "undo.json"), "--execute", "--yes", bootstrap=everything
+        "reset-offsets", "--from-file", str(tmp_path / "undo.json"), "--execute", "--yes", *undone, bootstrap=everything
     )
     assert back.code == 0 and commits() == both
     restricted_users.forget("bob")
