@@ -72,7 +72,8 @@ def test_lag_is_unknown_in_every_command_while_the_leader_is_down(
 
             sandbox.pause(scene.coordinator)
             item = await_item(ticks, lambda item: item["stale"])
-            assert (item["total_lag"], item["last_lag"]) == (BEHIND, BEHIND) and item["lag_age_ms"] > 0
+            # The last poll before may have reached the coordinator, and then not the logs that it leads.
+            assert item["total_lag"] in (BEHIND, None) and item["last_lag"] == BEHIND and item["lag_age_ms"] > 0
             await_scrape(scrape, {"unknown_partitions": 3})
             sandbox.resume(scene.coordinator)
             await_scrape(scrape, {"lag_sum": BEHIND, "known_lag_sum": BEHIND, "unknown_partitions": 0})

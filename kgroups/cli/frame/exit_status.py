@@ -88,7 +88,7 @@ class _Writes:
         file = _ObservedFile(raw.fileno(), "wb", closefd=False)
         file.writes = self
         return io.TextIOWrapper(
-            io.BufferedWriter(file),
+            file if raw is stream.buffer else io.BufferedWriter(file),  # unbuffered, with PYTHONUNBUFFERED
             encoding=stream.encoding,
             errors=stream.errors,
             line_buffering=stream.line_buffering,

@@ -191,6 +191,27 @@ def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
 
 
+WRITES = """
+import sys
+from kgroups.cli.frame.exit_status import exit_code_of
+
+def run():
+    for number, stream in enumerate((sys.stdout, sys.stderr, sys.stdout)):
+        print(number, file=stream)
+    return 0
+
+sys.exit(exit_code_of(run, print))
+"""
+
+
+@pytest.mark.parametrize(("unbuffered", "expected"), [("1", "0\n1\n2\n"), ("", "1\n0\n2\n")])
+def test_output_is_buffered_as_python_is_told_to(unbuffered: str, expected: str) -> None:
+    environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-c", WRITES]
+    told = subprocess.run(command, stdout=-1, stderr=subprocess.STDOUT, text=True, env=environ, check=True, timeout=60)
+    assert told.stdout == expected
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [
