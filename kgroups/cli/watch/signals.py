@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ class Ended(BaseException):
 def ended_by_signals() -> Iterator[None]:
     """Raise :class:`Ended` in the block on SIGTERM and SIGHUP; after the block, end the process by the signal.
 
-    An ignored signal (``nohup``) stays ignored.
+    A terminal that is gone (EIO) counts as SIGHUP. An ignored signal (``nohup``) stays ignored.
     """
     received: list[int] = []
     before = {each: signal.getsignal(each) for each in _ENDING if signal.getsignal(each) is signal.SIG_DFL}
@@ -34,6 +35,12 @@ def ended_by_signals() -> Iterator[None]:
         signal.signal(each, handle)
     try:
         yield
+    except OSError as error:
+        if error.errno != errno.EIO or signal.SIGHUP not in before:
+            raise
+        received.append(
+            signal.SIGHUP
+        )  # the terminal is gone; the kernel sends SIGHUP only to processes that it controls
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

@@ -144,6 +144,15 @@ def on_terminal(words: tuple[str, ...], until: str, number: signal.Signals, **en
     return Left(code, sent.decode(), after == before)
 
 
+def test_failed_write_to_a_closed_terminal_ends_by_sighup() -> None:
+    code = (
+        "from kgroups.cli.watch.signals import ended_by_signals\n"
+        "with ended_by_signals():\n"
+        "    raise OSError(5, 'Input/output error')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGHUP
+
+
 def test_watch_ends_if_its_terminal_is_closed(serve: Callable) -> None:
     served = serve(world=shop)
     master, slave = pty.openpty()
