@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgroups.errors import KgroupsError, UsageError
+from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
 from .frame.apply_plan import Operation, apply_plan
@@ -55,7 +55,7 @@ def remove_members(
     For members that hang, and for static members that will not return: their partitions are assigned to the other
     members. A member that is alive rejoins. Requires Kafka 2.4.
     """
-    from kgroups.admin.change.chunks import chunks, unchecked
+    from kgroups.admin.change.chunks import check_again, chunks
     from kgroups.admin.change.interruption import Interruption
     from kgroups.admin.change.remove_members import WantedMembers, not_as_planned
     from kgroups.admin.port.capabilities import MEMBER_REMOVAL
@@ -82,11 +82,7 @@ def remove_members(
         remover = MEMBER_REMOVAL.of(admin)
         for part in chunks(sorted(planned, key=_key), MEMBERS_AT_ONCE):
             names = tuple(sorted({removal.group_id for removal in part}))
-            try:
-                found = await stop.bound(admin.describe(Selection(names)))
-                described = found or Outcome((), tuple(map(stop.not_sent, names)))
-            except KgroupsError as error:
-                described = Outcome((), tuple(unchecked(name, error) for name in names))
+            described = await check_again(names, admin.describe(Selection(names)), stop)
             rejected = not_as_planned(part, described)
             rejected_keys = {_key(each.removal) for each in rejected}
             to_remove = [removal for removal in part if _key(removal) not in rejected_keys]

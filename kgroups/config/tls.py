@@ -182,19 +182,19 @@ def _ciphers(
     words = [word for word in re.split(r"[\s,]+", found.value) if word] if found else []
     if found is None or not words:
         return versions, ()
-    suites = [word for word in words if is_tls13(word) or openssl_name(word)]
-    if len(suites) < len(words):  # the others may be misplaced secrets
-        settings.understood[-1] = settings.understood[-1]._replace(value=", ".join(suites))
-    older = [word for word in words if not is_tls13(word)]
-    if not older:
+    names = {word: openssl_name(word) for word in words if not is_tls13(word)}
+    if not names:
         return ("TLSv1.3",), ()
-    names = {word: openssl_name(word) for word in older}
     known = [name for name in names.values() if name]
-    unknown = [_shown_suite(word) for word, name in names.items() if not name]
+    unknown = [word for word, name in names.items() if not name]
+    shown = ", ".join(map(_shown_suite, unknown[:5]))
+    if unknown:  # possibly misplaced secrets
+        value = ", ".join(word for word in words if word not in unknown)
+        settings.understood[-1] = settings.understood[-1]._replace(value=value)
     if not known:
-        raise found.error(f"has no suite that OpenSSL supports: {', '.join(unknown[:5])}")
+        raise found.error(f"has no suite that OpenSSL supports: {shown}")
     if unknown:
-        warn(f"{found.place}: not supported by OpenSSL, ignored: {', '.join(unknown[:5])}")
+        warn(f"{found.place}: not supported by OpenSSL, ignored: {shown}")
     if any(map(is_weak, known)):
         warn(f"{found.place}: @SECLEVEL below 2 accepts keys, certificates, and ciphers that can be broken")
     if all("_WITH_" in word for word in words):  # Java: a list without a suite of 1.3 disables 1.3

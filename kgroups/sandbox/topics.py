@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from kgroups.config.settings import ClientSettings
@@ -95,7 +96,7 @@ def delete_records(bootstrap: str, starts: Mapping[str, Mapping[int, int]]) -> N
     """
     from confluent_kafka import TopicPartition
 
-    admin = _admin(bootstrap)
+    admin = admin_client(bootstrap)
     wanted = [TopicPartition(topic, *pair) for topic, partitions in starts.items() for pair in partitions.items()]
     _await("records were not deleted", admin.delete_records(wanted).values())
 
@@ -105,15 +106,18 @@ def delete_topic(bootstrap: str, topic: str) -> None:
 
     :raises SandboxError: when the brokers reject it.
     """
-    admin = _admin(bootstrap)
+    admin = admin_client(bootstrap)
     _await(f"topic {topic} was not deleted", admin.delete_topics([topic]).values())
 
 
-def _admin(bootstrap: str) -> AdminClient:
-    # The caller must keep a reference until its futures are done.
+def admin_client(bootstrap: str, settings: Mapping[str, str | int] = MappingProxyType({})) -> AdminClient:
+    """Return an admin client of librdkafka. The caller must keep a reference until its futures are done.
+
+    :param settings: further settings of librdkafka, such as a login.
+    """
     from confluent_kafka.admin import AdminClient
 
-    return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3})
+    return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3, **settings})
 
 
 def _await(message: str, futures: Iterable[Future[Any]]) -> None:

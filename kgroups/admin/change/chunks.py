@@ -5,7 +5,7 @@ The old offsets are saved before the first request that changes anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from kgroups.errors import KgroupsError
@@ -13,7 +13,7 @@ from kgroups.model.groups import GroupId
 from kgroups.model.operations.origin import Source
 from kgroups.model.operations.reset import PlannedOffset
 from kgroups.model.operations.results import AppliedOffset
-from kgroups.model.outcome import Failure, Scope
+from kgroups.model.outcome import Failure, Outcome, Scope
 
 from .interruption import Interruption
 
@@ -69,7 +69,17 @@ def not_together(changed: Iterable[Failure], groups: Iterable[GroupId]) -> dict[
     return {**others, **{failure.name: failure for failure in changed}}
 
 
-def unchecked(group: GroupId, error: KgroupsError) -> Failure:
-    """Return the failure of a group that could not be checked again, and so is left alone."""
+async def check_again(names: Sequence[GroupId], check: Awaitable[Outcome[T]], stop: Interruption) -> Outcome[T]:
+    """Return the result of the check right before these groups are changed.
+
+    If it fails, or a signal ends it, each of them is left alone and is a failure.
+    """
+    try:
+        return await stop.bound(check) or Outcome((), tuple(map(stop.not_sent, names)))
+    except KgroupsError as error:
+        return Outcome((), tuple(_unchecked(name, error) for name in names))
+
+
+def _unchecked(group: GroupId, error: KgroupsError) -> Failure:
     message = f"not changed: the check before the change failed: {error}"
     return Failure.of(error, Scope.GROUP, group)._replace(message=message)

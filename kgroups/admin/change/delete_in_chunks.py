@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from kgroups.errors import KgroupsError
 from kgroups.model.groups import GroupId
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset
@@ -13,7 +12,7 @@ from kgroups.model.operations.results import AppliedOffset, DeletedGroup, GroupD
 from kgroups.model.outcome import Failure, Outcome, Result
 
 from ..query.select_groups import Selection
-from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, chunks, not_together, unchecked
+from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
 from .delete_groups import DeleteJournal
 from .interruption import Interruption
 from .revalidate import revalidate_deletions
@@ -44,10 +43,13 @@ async def delete_in_chunks(
     :param force: also delete groups whose offsets have changed.
     :param together: check all groups before the first one is deleted; if one has changed, delete none.
     """
-    everyone = tuple(planned.group.group_id for planned in groups)
-    if together and (
-        changed := revalidate_deletions(groups, await admin.plan_delete(Selection(everyone)), force=force).failures
-    ):
+
+    async def check(part: Sequence[GroupDeletion]) -> Outcome[GroupDeletion]:
+        now = await admin.plan_delete(Selection(_names(part)))
+        return revalidate_deletions(part, now, force=force)
+
+    everyone = _names(groups)
+    if together and (changed := (await check(groups)).failures):
         held = not_together(changed, everyone)
         return Outcome(tuple(DeletedGroup(name, Result.FAILED, held[name]) for name in everyone), tuple(held.values()))
     stop = undo.stop
@@ -59,18 +61,13 @@ async def delete_in_chunks(
     failures: list[Failure] = []
     parts = list(chunks(groups, GROUPS_AT_ONCE))
     for number, part in enumerate(parts):
-        names = tuple(planned.group.group_id for planned in part)
-        try:
-            now = await stop.bound(admin.plan_delete(Selection(names)))
-            checked = (
-                revalidate_deletions(part, now, force=force) if now else Outcome((), tuple(map(stop.not_sent, names)))
-            )
-        except KgroupsError as error:
-            checked = Outcome((), tuple(unchecked(name, error) for name in names))
+        names = _names(part)
+        checked = await check_again(names, check(part), stop)
         reasons = {failure.name: failure for failure in checked.failures}
         results.update({name: DeletedGroup(name, Result.FAILED, reasons.get(name)) for name in names})
         failures += checked.failures
-        kept = {planned.group.group_id for planned in checked.items}
+        going = _names(checked.items)
+        kept = set(going)
         journal.enter({name: results[name] for name in names if name not in kept})
         if not checked.items:
             continue
@@ -79,7 +76,6 @@ async def delete_in_chunks(
         if offsets and not saved:
             await undo.save(admin, offsets)
             saved = True
-        going = [planned.group.group_id for planned in checked.items]
         deleted = await stop.bound(admin.delete_groups(going, journal))
         if deleted is None:
             deleted = _so_far(journal, going, stop)
@@ -87,6 +83,10 @@ async def delete_in_chunks(
         failures += deleted.failures
     undo.close()
     return Outcome(tuple(results.values()), tuple(failures))
+
+
+def _names(groups: Iterable[GroupDeletion]) -> tuple[GroupId, ...]:
+    return tuple(planned.group.group_id for planned in groups)
 
 
 def _so_far(journal: DeleteJournal, names: Sequence[GroupId], stop: Interruption) -> Outcome[DeletedGroup]:

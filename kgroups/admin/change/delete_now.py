@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, KgroupsError, OutcomeUnknown, Reason
 from kgroups.model.groups import GroupId
@@ -14,11 +15,13 @@ from kgroups.protocol.apis import delete_share_group_offsets, offset_delete
 from kgroups.protocol.apis import delete_topics as delete_topics_api
 from kgroups.protocol.apis.metadata import TopicLeaders
 from kgroups.protocol.error_codes import Code, KafkaError
-from kgroups.protocol.partition_errors import PartitionErrors
+from kgroups.protocol.versions import Api
 
 from ..routing.partition_leaders import partition_name
 from ..routing.query_coordinators import GroupQuery, GroupResults, query_coordinators
 from .lookups import WireLookups
+
+K = TypeVar("K")
 
 _DOUBTFUL = frozenset({Code.request_timed_out})
 """Errors with an unknown result: the controller continues the deletion."""
@@ -44,11 +47,13 @@ async def delete_offsets_now(cluster: Cluster, group: GroupId, topics: TopicScop
 
     query = GroupQuery("groups written", offset_delete.API, call, chunk=1, changes=True)
     results = await query_coordinators(cluster, query, {group: None})
-    done = [
-        DeletedOffset(group, topic, partition, _offset_failure(group, topic, partition, results))
-        for topic, partitions in wanted.items()
-        for partition in partitions
-    ]
+
+    def deleted(topic: str, partition: int) -> DeletedOffset:
+        key = (topic, partition)
+        failure = _failure(group, key, partition_name(key), Scope.PARTITION, offset_delete.API, results)
+        return DeletedOffset(group, topic, partition, failure)
+
+    done = [deleted(topic, partition) for topic, partitions in wanted.items() for partition in partitions]
     return Outcome((*failed, *done), () if done else tuple(results.failed.values()))
 
 
@@ -59,17 +64,17 @@ def _partitions(entry: TopicLeaders | None, topic: str) -> Iterable[int] | Failu
     return entry.error.failure(Scope.TOPIC, topic, api="Metadata") if entry.error else entry.leaders
 
 
-def _offset_failure(
-    group: GroupId, topic: str, partition: int, results: GroupResults[PartitionErrors]
+def _failure(
+    group: GroupId, key: K, name: str, scope: Scope, api: Api, results: GroupResults[Mapping[K, KafkaError | None]]
 ) -> Failure | None:
+    """Return the failure of a partition or topic of the group; ``None`` if the broker reported success."""
     if group in results.failed:
         return results.failed[group]
     node, errors = results.found[group]
-    name = partition_name((topic, partition))
-    if (topic, partition) not in errors:
-        return Failure(Scope.PARTITION, name, "missing in the broker's response", api=offset_delete.API.name)
-    error = errors[topic, partition]
-    return error.failure(Scope.PARTITION, name, api=offset_delete.API.name, broker=node.id) if error else None
+    if key not in errors:
+        return Failure(scope, name, "missing in the broker's response", api=api.name)
+    error = errors[key]
+    return error.failure(scope, name, api=api.name, broker=node.id) if error else None
 
 
 async def delete_share_offsets(cluster: Cluster, group: GroupId, topics: Iterable[str]) -> Outcome[ForgottenTopic]:
@@ -84,19 +89,12 @@ async def delete_share_offsets(cluster: Cluster, group: GroupId, topics: Iterabl
 
     query = GroupQuery("groups written", delete_share_group_offsets.API, call, chunk=1, changes=True)
     results = await query_coordinators(cluster, query, {group: None})
-    return Outcome(tuple(ForgottenTopic(group, topic, _topic_failure(group, topic, results)) for topic in wanted))
 
+    def deleted(topic: str) -> ForgottenTopic:
+        failure = _failure(group, topic, topic, Scope.TOPIC, delete_share_group_offsets.API, results)
+        return ForgottenTopic(group, topic, failure)
 
-def _topic_failure(
-    group: GroupId, topic: str, results: GroupResults[delete_share_group_offsets.TopicErrors]
-) -> Failure | None:
-    if group in results.failed:
-        return results.failed[group]
-    node, errors = results.found[group]
-    if topic not in errors:
-        return Failure(Scope.TOPIC, topic, "missing in the broker's response", api=delete_share_group_offsets.API.name)
-    error = errors[topic]
-    return error.failure(Scope.TOPIC, topic, api=delete_share_group_offsets.API.name, broker=node.id) if error else None
+    return Outcome(tuple(map(deleted, wanted)))
 
 
 async def delete_topics(cluster: Cluster, planned: Sequence[TopicDeletion]) -> Outcome[DeletedTopic]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from kgroups.errors import KgroupsError
 from kgroups.model.operations.journal import Journal
 from kgroups.model.operations.reset import PlannedOffset, by_group
 from kgroups.model.operations.results import AppliedOffset
 from kgroups.model.outcome import Failure, Outcome, Result
 
-from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, chunks, not_together, unchecked
+from .chunks import GROUPS_AT_ONCE, TopicIds, UndoLog, check_again, chunks, not_together
 from .interruption import Interruption
 from .writers.ledger import WriteJournal
 
@@ -67,11 +66,8 @@ async def write_in_chunks(
     parts = list(chunks(list(by_group(planned)), GROUPS_AT_ONCE))
     for number, part in enumerate(parts):
         entries = [entry for _, each in part for entry in each]
-        try:
-            found = await stop.bound(admin.revalidate(entries, with_members=with_members, force=force))
-            checked = found or Outcome((), tuple(stop.not_sent(name) for name, _ in part))
-        except KgroupsError as error:
-            checked = Outcome((), tuple(unchecked(name, error) for name, _ in part))
+        check = admin.revalidate(entries, with_members=with_members, force=force)
+        checked = await check_again([name for name, _ in part], check, stop)
         kept = {entry.key for entry in checked.items}
         reasons = {failure.name: failure for failure in checked.failures}
         dropped = [

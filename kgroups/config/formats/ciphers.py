@@ -21,8 +21,9 @@ _PART = (
     "|kEECDH|kPSK|kRSA|kRSAPSK|kSRP"
 )
 _TERM = rf"[!+-]?(?:{_PART})(?:[-+](?:{_PART}))*(?:@SECLEVEL=[0-5])?|@STRENGTH|@SECLEVEL=[0-5]"
-_OPENSSL = re.compile(rf"(?:{_TERM})(?::(?:{_TERM}))*")
-"""OpenSSL's own names and keywords. Any other word may be a misplaced secret, which is never shown."""
+_OPENSSL = rf"(?:{_TERM})(?::(?:{_TERM}))*"
+"""OpenSSL's own names and keywords, a pattern that takes 5 ms to compile: done when first used. Any other word may be a
+misplaced secret, which is never shown."""
 
 AUTHENTICATED = ("!aNULL", "!eNULL")
 """Permanently excludes suites without authentication or encryption: with the former, any server would be accepted."""
@@ -51,7 +52,7 @@ def openssl_name(name: str) -> str | None:
     """
     exchange, with_, cipher = re.sub("^(TLS|SSL)_", "", name).partition("_WITH_")
     if not with_:
-        return name if _OPENSSL.fullmatch(name) else None
+        return name if re.fullmatch(_OPENSSL, name) else None
     prefix = _KEY_EXCHANGES.get(exchange)
     if prefix is None:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kgroups.errors import SandboxError
+from kgroups.sandbox.topics import admin_client
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -39,7 +40,7 @@ def add_acls(bootstrap: str, *acls: Acl) -> None:
     :param bootstrap: the bootstrap servers of the plaintext listener, which allows everything.
     :raises SandboxError: when the brokers do not accept them.
     """
-    admin = _admin(bootstrap)
+    admin = admin_client(bootstrap)
     bindings = [_binding(acl) for acl in acls]
     _await(admin.create_acls(bindings, request_timeout=_TIMEOUT).values())
     _until(admin, _filter(None), lambda found: found.issuperset(bindings))
@@ -50,7 +51,7 @@ def remove_acls(bootstrap: str, user: str) -> None:
 
     :raises SandboxError: when the brokers do not.
     """
-    admin = _admin(bootstrap)
+    admin = admin_client(bootstrap)
     theirs = _filter(user)
     _await(admin.delete_acls([theirs], request_timeout=_TIMEOUT).values())
     _until(admin, theirs, lambda found: not found)
@@ -92,12 +93,6 @@ def _types() -> Any:
     import confluent_kafka.admin
 
     return confluent_kafka.admin
-
-
-def _admin(bootstrap: str) -> AdminClient:
-    from confluent_kafka.admin import AdminClient
-
-    return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3})
 
 
 def _await(futures: Iterable[Any]) -> None:

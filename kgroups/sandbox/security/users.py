@@ -9,6 +9,7 @@ from typing import Final
 from kgroups.errors import SandboxError
 from kgroups.sandbox.cluster import Sandbox
 from kgroups.sandbox.settings import write_properties
+from kgroups.sandbox.topics import admin_client
 
 OPERATOR: Final = "operator"
 """Authorized for everything; the same principal with every mechanism and certificate."""
@@ -56,19 +57,17 @@ def _add(sandbox: Sandbox, user: str, mechanism: str, password: str) -> None:
 def _log_in(address: str, user: str, mechanism: str, password: str) -> None:
     """Wait until a broker accepts the user: it receives credentials from the controller with a delay."""
     from confluent_kafka import KafkaException
-    from confluent_kafka.admin import AdminClient
 
-    admin = AdminClient(
+    admin = admin_client(
+        address,
         {
-            "bootstrap.servers": address,
-            "client.id": "kgroups-sandbox",
             "security.protocol": _LISTENER,
             "sasl.mechanism": mechanism,
             "sasl.username": user,
             "sasl.password": password,
             "reconnect.backoff.max.ms": 100,
             "log_level": 0,
-        }
+        },
     )
     try:
         admin.list_topics(timeout=_TIMEOUT)
