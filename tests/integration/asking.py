@@ -7,11 +7,9 @@ import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple
@@ -114,8 +112,6 @@ def run_kgroups(
 
 def run_here(*words: str, bootstrap: str | None = None) -> Answer:
     """The same in this process: a tenth of the time, for tests that ask much and not how a process ends."""
-    if "librdkafka" in words:
-        return _over_librdkafka(*words, bootstrap=bootstrap)
     where = () if bootstrap is None else ("-b", bootstrap)
     out, err = io.StringIO(), io.StringIO()
     began = time.monotonic()
@@ -123,15 +119,6 @@ def run_here(*words: str, bootstrap: str | None = None) -> Answer:
         code = main([words[0], *where, *words[1:]])
     assert "Traceback" not in err.getvalue()
     return Answer(code, out.getvalue(), err.getvalue(), time.monotonic() - began)
-
-
-def _over_librdkafka(*words: str, bootstrap: str | None) -> Answer:
-    """Run a command in a process of its own, once more if librdkafka aborted it: a warning counts how often it does."""
-    answer = run_kgroups(*words, bootstrap=bootstrap)
-    if answer.code in (-signal.SIGABRT, -signal.SIGSEGV):
-        warnings.warn(f"librdkafka ended the process of {words} by signal {-answer.code}", stacklevel=3)
-        answer = run_kgroups(*words, bootstrap=bootstrap)
-    return answer
 
 
 def without_markdown(text: str) -> str:

@@ -517,6 +517,9 @@ class RdkafkaAdmin(Operations):
         except KgroupsError as error:
             raise RequestFailed(Failure.of(error, scope, name, api=api), no_response=True) from None
         except KafkaException as error:
+            # Its frames refer to the client, and librdkafka's thread still holds it: if the client were freed there,
+            # librdkafka would abort the process.
+            error.__traceback__ = None
             cause: KafkaError = error.args[0]
             if cause.code() in _NO_RESPONSE:
                 raise RequestFailed(Failure(scope, name, silence, api=api), no_response=True) from None

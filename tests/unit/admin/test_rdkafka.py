@@ -402,6 +402,12 @@ class TestDescribe:
             (None, None, "librdkafka: GroupId b is not a consumer group (connect)."),
         ]
 
+    def test_error_that_librdkafka_holds_does_not_keep_the_client(self, connect_admin: Opened) -> None:
+        error = refusal(KafkaError.GROUP_AUTHORIZATION_FAILED)
+        client = FakeClient(topics=PLACES, groups={"a": error})
+        assert asyncio.run(connect_admin(client).describe(Selection(names=("a",)))).failures
+        assert error.__traceback__ is None
+
     def test_describe_retries_loading_coordinator(self, connect_admin: Opened) -> None:
         loading = refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
         client = FakeClient(groups={"a": [loading, description("a")]}, topics=PLACES)
