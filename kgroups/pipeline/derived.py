@@ -201,6 +201,12 @@ EXPIRING = Table(
         Column("counted_from", "string", "empty, commit; or expire_time, if the record contains it"),
         Column("expires_at", "timestamp", "earliest time of the expiry; brokers check every ten minutes"),
         Column("left_ms", "bigint", "time left at the end of the span; negative: it is due"),
+        Column("retention_ms", "bigint", "the retention time of offsets that was used"),
+        Column(
+            "retention_source",
+            "string",
+            "rule (--rule retention), brokers (read by the last sweep), or assumed: 7 days, Kafka's default",
+        ),
     ),
 )
 

@@ -2,7 +2,8 @@
 
 Strategy: types are Spark SQL types; :func:`ddl` returns a table's schema for Spark, :func:`arrow_schema` for code that
 runs without Spark. Rule: a store records the :data:`SCHEMA_VERSION` that it was written with; a change of a column's
-name, type, or meaning requires a new version.
+name, type, or meaning requires a new version. An additional table or nullable column does not: it is empty, or null, in
+older stores.
 
 Terms: ``log_partition`` and ``log_offset`` are the position of a record in ``__consumer_offsets``. They are the only
 order of events; all records of a group are in one partition. ``partition`` is a partition of a topic that a group
@@ -246,8 +247,20 @@ BASELINE = Table(
     ),
 )
 
+SWEEPS = Table(
+    "sweeps",
+    "The sweeps of the cluster, one row each: also those that found no group, which have no rows in baseline.",
+    (
+        Column("swept_at", "timestamp", "time of the request, as in baseline"),
+        Column("complete", "boolean", "whether every broker responded; only then a missing group was deleted"),
+        Column("groups", "bigint", "number of groups found"),
+        Column("offsets_retention_ms", "bigint", "offsets.retention.minutes of a broker; null: unknown"),
+        Column("reason", "string", "why the retention time is unknown"),
+    ),
+)
+
 STORED = (
-    RECORDS, COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, UNDECODED, HEADS, COVERAGE, BASELINE,
+    RECORDS, COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, UNDECODED, HEADS, COVERAGE, BASELINE, SWEEPS,
 )  # fmt: skip
 """The tables of a store; each is a directory of Parquet files."""
 

@@ -188,6 +188,14 @@ class History:
         ]
         self.rows["baseline"] += rows or [base]
 
+    def swept(self, seconds: float, *, complete: bool = True, retention: float | None = None) -> None:
+        """Add the summary of a sweep. Retention time of offsets in seconds."""
+        known = None if retention is None else round(retention * 1000)
+        reason = "not authorized" if retention is None else None
+        self.rows["sweeps"].append(
+            {"swept_at": at(seconds), "complete": complete, "offsets_retention_ms": known, "reason": reason}
+        )
+
     def arrow(self) -> dict[str, pa.Table]:
         """Every stored table, whether anything was written into it or not."""
         return {

@@ -28,6 +28,7 @@ from kgroups.pipeline.report.data import (
     Rebalance,
     Rebalances,
     ReportData,
+    Retention,
     Stale,
     Tally,
 )
@@ -76,6 +77,7 @@ def busy_day() -> ReportData:
             2,
         ),
         completeness=_completeness(),
+        retention=Retention(hours(7 * 24), "assumed"),
     )
 
 

@@ -130,7 +130,7 @@ def test_live_filters_give_the_same_rows_as_spark(
 
 def test_sweep_and_heads_match_the_cluster(world: World) -> None:
     settings = settings_of(world.sandbox)
-    swept = sweep(settings).to_pylist()
+    swept = sweep(settings).baseline.to_pylist()
     assert {row["complete"] for row in swept} == {True}
     listed = world.ask("list", "-o", "json")
     assert {row["group"] for row in swept} == {row["group"] for row in listed.items}
@@ -169,4 +169,4 @@ def test_live_tables_with_a_killed_broker(
         assert any(row["broker"] == 2 or row["name"] == "__consumer_offsets" for row in failures)
         with pytest.raises(PySparkException, match=r"HistoryError: kgroups-live: table groups is not whole: "):
             live(spark, sandbox, "groups", failOnError="true").collect()
-        assert {row["complete"] for row in sweep(settings_of(sandbox)).to_pylist()} == {False}
+        assert {row["complete"] for row in sweep(settings_of(sandbox)).baseline.to_pylist()} == {False}

@@ -109,6 +109,29 @@ since_option = click.option(
 until_option = click.option("--until", type=Ago(), metavar="TIME", help="End time.  [default: now]")
 
 
+class RuleList(click.ParamType[Any]):
+    """Rules as ``NAME=VALUE``."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from kgroups.pipeline.rules import parse_rules
+
+        parse_rules((str(value),))  # before Spark starts, which takes seconds
+        return str(value)
+
+
+rule_option = click.option(
+    "--rule",
+    "rules",
+    type=RuleList(),
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change a threshold. Repeatable. Times: bucket=1m, stale-after=1h, retention (of offsets; default: as read "
+    "from the brokers), expiring-within=1d, storm-window=10m, flap-window=10m. Numbers: samples=10, storm=5, flaps=3.",
+)
+
+
 def engine_options(command: F) -> F:
     """Add the Spark options; the command gets ``engine``, an :class:`Engine`."""
     for option in reversed(_ENGINE):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import Ago, Engine, engine_options, need_pipeline, store_option, until_option
+from .options import Ago, Engine, engine_options, need_pipeline, rule_option, store_option, until_option
 
 
 @click.command("report")
@@ -31,8 +31,17 @@ from .options import Ago, Engine, engine_options, need_pipeline, store_option, u
     help="File to write. An existing report is replaced.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report.")
+@rule_option
 @engine_options
-def report(engine: Engine, store: str, since: datetime, until: datetime | None, output: Path, force: bool) -> int:
+def report(
+    engine: Engine,
+    store: str,
+    since: datetime,
+    until: datetime | None,
+    output: Path,
+    force: bool,
+    rules: tuple[str, ...],
+) -> int:
     """Write a report in HTML.
 
     One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
@@ -42,7 +51,8 @@ def report(engine: Engine, store: str, since: datetime, until: datetime | None, 
 
     check_target(output, force)  # before Spark starts, which takes seconds
     from kgroups.pipeline.jobs.report import run_report
+    from kgroups.pipeline.rules import parse_rules
 
-    path = run_report(engine.open(), store, since, until or datetime.now(UTC), output, force)
+    path = run_report(engine.open(), store, since, until or datetime.now(UTC), output, force, parse_rules(rules))
     click.echo(f"kgroups: {path} is written", err=True)
     return 0

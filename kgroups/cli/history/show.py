@@ -13,7 +13,7 @@ from kgroups.errors import UsageError
 from ..frame.group_options import complete_group, complete_topic
 from ..frame.options import output_options
 from ..frame.run_query import Shape
-from .options import Engine, engine_options, need_pipeline, since_option, store_option, until_option
+from .options import Engine, engine_options, need_pipeline, rule_option, since_option, store_option, until_option
 
 if TYPE_CHECKING:
     from kgroups.pipeline.session import Frame
@@ -47,11 +47,13 @@ def _window(command: Any) -> Any:
 
 @click.command("show")
 @click.argument("table")
+@rule_option
 @_window
 def show(table: str, **rest: Any) -> int:
     """Show a table of the store.
 
-    Collected: records, commits, group_metadata, members, assignments, epochs, undecoded, heads, coverage, baseline.
+    Collected: records, commits, group_metadata, members, assignments, epochs, undecoded, heads, coverage, baseline,
+    sweeps.
     Derived: latest_offsets, commit_rate, rebalances, group_states, memberships, lag, verdicts, stale, expiring,
     anomalies, completeness.
     """
@@ -76,6 +78,7 @@ def lag(**rest: Any) -> int:
 
 
 @click.command("stale")
+@rule_option
 @_window
 def stale(**rest: Any) -> int:
     """Show groups by the time of their last activity."""
@@ -87,9 +90,18 @@ def stale(**rest: Any) -> int:
 @store_option
 @since_option
 @until_option
+@rule_option
 @output_options
 @engine_options
-def sql(query: str, engine: Engine, shape: Shape, store: str, since: datetime | None, until: datetime | None) -> int:
+def sql(
+    query: str,
+    engine: Engine,
+    shape: Shape,
+    store: str,
+    since: datetime | None,
+    until: datetime | None,
+    rules: tuple[str, ...],
+) -> int:
     """Query the store with SQL.
 
     Every table, collected or derived, is available by its name:
@@ -97,9 +109,13 @@ def sql(query: str, engine: Engine, shape: Shape, store: str, since: datetime | 
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """
     need_pipeline()
-    from kgroups.pipeline.jobs.show import run_sql
+    from kgroups.pipeline.jobs.show import assumptions, run_sql
+    from kgroups.pipeline.rules import parse_rules
 
-    return _print(run_sql(engine.open(), store, query, since, until or datetime.now(UTC)), "sql", shape)
+    spark, end, thresholds = engine.open(), until or datetime.now(UTC), parse_rules(rules)
+    frame = run_sql(spark, store, query, since, end, thresholds)
+    notices = assumptions(spark, store, end, thresholds) if "expiring" in query else ()
+    return _print(frame, "sql", shape, notices)
 
 
 def _show(
@@ -113,26 +129,34 @@ def _show(
     since: datetime | None,
     until: datetime | None,
     limit: int,
+    rules: tuple[str, ...] = (),
 ) -> int:
     need_pipeline()
-    from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, query_table
+    from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, assumptions, query_table
+    from kgroups.pipeline.rules import parse_rules
 
     if table not in TABLE_NAMES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLE_NAMES)}")
     _ = shape.format
-    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit)
-    return _print(query_table(engine.open(), store, request), table, shape)
+    request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit, parse_rules(rules))
+    spark = engine.open()
+    frame = query_table(spark, store, request)
+    notices = assumptions(spark, store, request.until, request.rules) if table == "expiring" else ()
+    return _print(frame, table, shape, notices)
 
 
-def _print(frame: Frame, name: str, shape: Shape) -> int:
+def _print(frame: Frame, name: str, shape: Shape, notices: tuple[str, ...]) -> int:
     from kgroups.model.outcome import Outcome
     from kgroups.pipeline.jobs.show import fetch
     from kgroups.render.output import write_outcome
     from kgroups.render.views import view_of
 
+    from ..frame.run_query import print_failures
+
     columns, rows = fetch(frame)
+    outcome = Outcome(tuple(rows), notices=notices)
     write_outcome(
-        Outcome(tuple(rows)),
+        outcome,
         view_of(name, columns),
         fmt=shape.format,
         stream=sys.stdout,
@@ -141,4 +165,5 @@ def _print(frame: Frame, name: str, shape: Shape) -> int:
         headers=not shape.no_headers,
     )
     sys.stdout.flush()
+    print_failures(outcome)
     return 0

@@ -39,7 +39,7 @@ def compact(engine: Engine, store: str) -> int:
 def expire(engine: Engine, store: str, older_than: datetime) -> int:
     """Delete old records from the store.
 
-    Each partition's last commit and each group's last state are kept.
+    Each partition's last commit, each group's last state, and the last complete sweep of the cluster are kept.
     """
     need_pipeline()
     from kgroups.pipeline.jobs.compact import compact as run

@@ -31,7 +31,7 @@ from ..load.read import committed_partitions
 from ..load.store import BATCH, Entry, Identity, Store
 from ..load.write import write_batch
 from ..session import root_cause, tune_session
-from ..tables import BASELINE, DECODED
+from ..tables import BASELINE, DECODED, SWEEPS
 from .heads import HeadSampler
 
 
@@ -108,12 +108,16 @@ def _prepare(store: Store, plan: Plan) -> int:
 
 
 def _take_baseline(store: Store, plan: Plan, notify: Notify) -> None:
-    rows = sweep(plan.settings)
+    found = sweep(plan.settings)
     entry = f"sweep-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    if rows.num_rows:
-        store.put(BASELINE.name, entry, rows)
-        store.commit(Entry(entry, (BASELINE.name,)))
-    notify(f"baseline: {count(rows.num_rows, 'row')} of the cluster as it is")
+    tables = {SWEEPS: found.summary} | ({BASELINE: found.baseline} if found.baseline.num_rows else {})
+    for table, rows in tables.items():
+        store.put(table.name, entry, rows)
+    store.commit(Entry(entry, tuple(table.name for table in tables)))
+    notify(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
+    (reason,) = found.summary.column("reason").to_pylist()
+    if reason:
+        notify(f"the retention time of offsets is unknown: {reason}")
 
 
 def _run_stream(

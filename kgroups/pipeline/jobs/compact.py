@@ -7,7 +7,7 @@ left alone: after a crash, Spark may write it again.
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -30,6 +30,7 @@ from ..tables import (
     MEMBERS,
     RECORDS,
     STORED,
+    SWEEPS,
     UNDECODED,
     Table,
 )
@@ -47,14 +48,15 @@ _LATEST_KEYS: dict[str, tuple[str, ...]] = {
 """Keys by which the latest record of a table is retained, whatever its age. A classic group writes all its members at
 once. Newer group types write one member at a time, so all their records except tombstones are retained."""
 
-_TIMES = {HEADS.name: "sampled_at", COVERAGE.name: "sampled_at", BASELINE.name: "swept_at"}
+_TIMES = {HEADS.name: "sampled_at", COVERAGE.name: "sampled_at", BASELINE.name: "swept_at", SWEEPS.name: "swept_at"}
 _BY_TIME = frozenset({RECORDS.name, UNDECODED.name, *_TIMES})
 
 
 def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = None) -> int:
     """Merge all entries but the newest batch into one; return their number, 0 if there was nothing to do.
 
-    :param older_than: delete rows before this time that are not needed for the current state.
+    :param older_than: delete rows before this time that are not needed for the current state. The last complete sweep
+        is: only it may show that a group was deleted.
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
     store.identity()
@@ -64,10 +66,13 @@ def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = 
     name = f"compact-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tables = []
     try:
+        sweep = _last_complete_sweep(spark, store, entries) if older_than else None
         for table in STORED:
             frame = read_entries(spark, store, table, entries)
             if frame is not None:
-                retained = _retained(frame, table, older_than) if older_than else frame
+                is_sweep = sweep and table in (BASELINE, SWEEPS)
+                cutoff = min(older_than, sweep) if older_than and sweep and is_sweep else older_than
+                retained = _retained(frame, table, cutoff) if cutoff else frame
                 _write(retained, store, table, name)
                 tables.append(table.name)
     except PySparkException as error:
@@ -85,8 +90,19 @@ def _mergeable(entries: list[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.name != newest]
 
 
+def _last_complete_sweep(spark: SparkSession, store: Store, entries: list[Entry]) -> datetime | None:
+    frames = (read_entries(spark, store, table, entries) for table in (BASELINE, SWEEPS))
+    times = [
+        frame.where("complete").agg(F.unix_micros(F.max("swept_at"))).first() for frame in frames if frame is not None
+    ]
+    found = [row[0] for row in times if row and row[0] is not None]
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=max(found)) if found else None
+
+
 def _write(frame: DataFrame, store: Store, table: Table, entry: str) -> None:
-    order = [name for name in ("log_partition", "log_offset", "topic", "partition") if name in table.names][:2]
+    order = [name for name in ("log_partition", "log_offset", "topic", "partition", "swept_at") if name in table.names][
+        :2
+    ]
     files = max(1, -(-frame.count() // FILE_ROWS))
     ordered = frame.repartition(files).sortWithinPartitions(*order)
     ordered.write.mode("overwrite").parquet(store.folder(table.name, entry), compression=COMPRESSION)

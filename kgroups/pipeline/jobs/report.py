@@ -12,15 +12,22 @@ from kgroups.errors import HistoryError, UsageError
 
 from ..load.read import read_tables
 from ..load.store import Store
-from ..report.data import Period, ReportData
+from ..report.data import Period, ReportData, Retention
 from ..report.file import check_target, write
 from ..report.gather import gather
 from ..report.page import page
+from ..rules import DEFAULTS, Rules
 from ..session import root_cause, tune_session
 
 
 def run_report(
-    spark: SparkSession, location: str, since: datetime, until: datetime, path: Path, force: bool = False
+    spark: SparkSession,
+    location: str,
+    since: datetime,
+    until: datetime,
+    path: Path,
+    force: bool = False,
+    rules: Rules = DEFAULTS,
 ) -> Path:
     """Write the report, and return its path. An existing report is replaced when the new one is complete.
 
@@ -33,18 +40,21 @@ def run_report(
     store = Store(location)
     cluster_id = store.identity().cluster_id
     try:
-        data = _gather_data(spark, store, Period(since, until), cluster_id)
+        data = _gather_data(spark, store, Period(since, until), cluster_id, rules)
     except PySparkException as error:
         raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
     write(path, page(data), force)
     return path
 
 
-def _gather_data(spark: SparkSession, store: Store, period: Period, cluster_id: str | None) -> ReportData:
-    from ..transform import DERIVED, Rules, Span, Tables
+def _gather_data(spark: SparkSession, store: Store, period: Period, cluster_id: str | None, rules: Rules) -> ReportData:
+    from ..transform import DERIVED, Span, Tables
+    from ..transform.retention import retention
 
     tune_session(spark, store.records)
-    rules, span = Rules(), Span(*period)
+    span = Span(*period)
     tables = Tables(**read_tables(spark, store))
     frames = {name: each.job(tables, span, rules) for name, each in DERIVED.items()}
-    return gather(frames, period, cluster_id, every=rules.bucket)
+    (kept,) = retention(tables, span, rules).collect()
+    found = gather(frames, period, cluster_id, every=rules.bucket)
+    return found._replace(retention=Retention(*kept))

@@ -16,9 +16,11 @@ from kgroups.model.listed import ValueList
 
 from ..load.read import read_tables
 from ..load.store import Store
+from ..rules import DEFAULTS, Rules
 from ..session import root_cause, tune_session
 from ..tables import STORED
-from ..transform import DERIVED, Rules, Span, Tables
+from ..transform import DERIVED, Span, Tables
+from ..transform.retention import retention
 
 TABLE_NAMES = (*(table.name for table in STORED), *DERIVED)
 """Names of the tables that can be queried."""
@@ -38,6 +40,7 @@ class TableQuery(NamedTuple):
     since: datetime | None
     until: datetime
     limit: int
+    rules: Rules = DEFAULTS
 
 
 class OutputColumn(NamedTuple):
@@ -52,7 +55,7 @@ def query_table(spark: SparkSession, location: str, query: TableQuery) -> DataFr
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    frame = frames(spark, location, query.since, query.until, (query.table,))[query.table]
+    frame = frames(spark, location, query.since, query.until, (query.table,), query.rules)[query.table]
     if query.groups and "group" in frame.columns:
         frame = frame.where(F.col("group").isin(*query.groups))
     if query.topics and "topic" in frame.columns:
@@ -67,13 +70,15 @@ def query_table(spark: SparkSession, location: str, query: TableQuery) -> DataFr
     return latest.orderBy(when, *[name for name in ("group", "topic", "partition") if name in frame.columns])
 
 
-def run_sql(spark: SparkSession, location: str, query: str, since: datetime | None, until: datetime) -> DataFrame:
+def run_sql(
+    spark: SparkSession, location: str, query: str, since: datetime | None, until: datetime, rules: Rules = DEFAULTS
+) -> DataFrame:
     """Run a SQL query over all tables.
 
     :raises UsageError: if Spark rejects the query.
     """
     named = [name for name in TABLE_NAMES if name in query]  # planning a derived table takes seconds
-    for name, frame in frames(spark, location, since, until, named).items():
+    for name, frame in frames(spark, location, since, until, named, rules).items():
         frame.createOrReplaceTempView(name)
     try:
         return spark.sql(query)
@@ -95,8 +100,29 @@ def fetch(frame: DataFrame) -> tuple[list[OutputColumn], list[tuple[object, ...]
         raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
 
 
+def assumptions(spark: SparkSession, location: str, until: datetime, rules: Rules) -> tuple[str, ...]:
+    """Return what the table ``expiring`` assumes because the store does not contain it, as notices.
+
+    :raises HistoryError: if there is no store, or it cannot be read.
+    """
+    stored = Tables(**read_tables(spark, Store(location)))
+    (row,) = retention(stored, Span(BEGINNING, until), rules).collect()
+    return (ASSUMED_RETENTION,) if row["retention_source"] == "assumed" else ()
+
+
+ASSUMED_RETENTION = (
+    "expiring: offsets.retention.minutes of the brokers is unknown; 7 days are assumed. Collect with the ACL "
+    "DESCRIBE_CONFIGS on the cluster, or set --rule retention=TIME"
+)
+
+
 def frames(
-    spark: SparkSession, location: str, since: datetime | None, until: datetime, names: Collection[str] = TABLE_NAMES
+    spark: SparkSession,
+    location: str,
+    since: datetime | None,
+    until: datetime,
+    names: Collection[str] = TABLE_NAMES,
+    rules: Rules = DEFAULTS,
 ) -> dict[str, DataFrame]:
     """Return the stored and derived tables of these names, for a time span.
 
@@ -107,7 +133,7 @@ def frames(
     tune_session(spark, store.records)
     tables = read_tables(spark, store)
     stored, span = Tables(**tables), Span(since or BEGINNING, until)
-    derived = {name: each.job(stored, span, Rules()) for name, each in DERIVED.items() if name in names}
+    derived = {name: each.job(stored, span, rules) for name, each in DERIVED.items() if name in names}
     return {name: frame for name, frame in tables.items() if name in names} | derived
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
+from kgroups.admin.offsets_topic.retention import offsets_retention
 from kgroups.admin.query.describe import describe_located, describe_located_offsets
 from kgroups.admin.query.group_offsets import fetch_commits
 from kgroups.admin.query.list_groups import EVERY_GROUP, ListFilter
@@ -27,7 +28,7 @@ from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Outcome
 from kgroups.model.views.offset_row import GroupOffsets
 
-from ..tables import BASELINE, HEADS
+from ..tables import BASELINE, HEADS, SWEEPS
 from .rows import Row, kind_of, record_batch
 
 T = TypeVar("T")
@@ -42,18 +43,26 @@ def cluster_id(settings: ClientSettings) -> str | None:
     return _run_query(settings, query)
 
 
-def sweep(settings: ClientSettings) -> pa.RecordBatch:
-    """Read all groups with their committed offsets: one batch of :data:`kgroups.pipeline.tables.BASELINE`.
+class Sweep(NamedTuple):
+    """The state of a cluster: rows of :data:`BASELINE`, and one row of :data:`SWEEPS`."""
+
+    baseline: pa.RecordBatch
+    summary: pa.RecordBatch
+
+
+def sweep(settings: ClientSettings) -> Sweep:
+    """Read all groups with their committed offsets, and the brokers' retention time of offsets.
 
     A group whose commits could not be read is omitted; ``complete`` is then false in all rows.
     """
     swept_at = datetime.now(UTC)
 
-    async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits]]:
+    async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits], int | str]:
         listed = await admin.list_groups(ListFilter(with_states=True))
-        return listed, await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
+        commits = await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
+        return listed, commits, await offsets_retention(admin.cluster)
 
-    listed, commits = _run_query(settings, query)
+    listed, commits, retention = _run_query(settings, query)
     complete = not listed.failures and not commits.failed
     rows = [
         (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit)
@@ -61,7 +70,9 @@ def sweep(settings: ClientSettings) -> pa.RecordBatch:
         if group.group_id not in commits.failed
         for commit in _commits(commits, group)
     ]
-    return record_batch(BASELINE, rows)
+    known = (retention, None) if isinstance(retention, int) else (None, retention)
+    found = len({row[2] for row in rows})
+    return Sweep(record_batch(BASELINE, rows), record_batch(SWEEPS, [(swept_at, complete, found, *known)]))
 
 
 def sample_heads(settings: ClientSettings, partitions: Mapping[str, Iterable[int]]) -> pa.RecordBatch:

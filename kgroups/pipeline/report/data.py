@@ -244,6 +244,14 @@ class Expiring(NamedTuple):
     """Time left at the end of the span; negative: due."""
 
 
+class Retention(NamedTuple):
+    """The retention time of committed offsets."""
+
+    ms: int
+    source: str
+    """rule, brokers, or assumed."""
+
+
 class LogPart(NamedTuple):
     """A partition of __consumer_offsets, and how complete its history is."""
 
@@ -291,6 +299,8 @@ class ReportData(NamedTuple):
     expiring: Kept[Expiring]
     """Earliest expiry first."""
     completeness: Completeness
+    retention: Retention | None = None
+    """The retention time that ``expiring`` uses."""
 
     @property
     def empty(self) -> bool:

@@ -112,11 +112,27 @@ def unused(data: ReportData) -> Html:
         tag("h3", "Offsets that expire soon"),
         table("expiring-table", "Offsets of groups without members, by when brokers may delete them.", expiring,
               data.expiring, none="None expire soon."),
+        _retention(data),
         tag("h3", "Unused groups"),
         table("stale-table", "Groups without members (EMPTY), without commits (STALE), or gone (DELETED).", stale,
               data.stale, none="All groups are used."),
         by="\n",
     )  # fmt: skip
+
+
+_RETENTION = {
+    "brokers": "as read from a broker.",
+    "rule": "as set by --rule retention.",
+    "assumed": "assumed: the store does not contain the brokers' offsets.retention.minutes.",
+}
+
+
+def _retention(data: ReportData) -> Html | None:
+    if data.retention is None:
+        return None
+    return tag(
+        "p", f"Retention time of offsets: {words.duration(data.retention.ms)}, {_RETENTION[data.retention.source]}"
+    )
 
 
 def _left(ms: int | None) -> Cell:

@@ -18,6 +18,7 @@ from .columns import DEAD, EMPTY, later, millis, shaped
 from .group_states import timeline
 from .inputs import Rules, Span, Tables
 from .positions import last_offsets
+from .retention import retention
 from .stale import last_swept
 
 
@@ -34,9 +35,11 @@ def expiring(tables: Tables, span: Span, rules: Rules) -> DataFrame:
         .when(F.col("counted").isNotNull(), "empty")
         .otherwise("commit")
     )
-    expires_at = F.coalesce("expire_time", later(F.coalesce("counted", "commit_time"), rules.retention))
+    counted_at = F.unix_micros(F.coalesce("counted", "commit_time"))
+    expires_at = F.coalesce("expire_time", F.timestamp_micros(counted_at + F.col("retention_ms") * 1000))
     found = (
         joined.where(idle)
+        .crossJoin(F.broadcast(retention(tables, span, rules)))
         .withColumns({"counted_from": counted_from, "expires_at": expires_at})
         .where(F.col("expires_at") < later(span.end, rules.expiring_within))
         .withColumn("left_ms", millis(span.end, F.col("expires_at")))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+
+from ..rules import Rules
+
+__all__ = ["Job", "Rules", "Span", "Tables"]
 
 
 class Tables(NamedTuple):
@@ -27,6 +31,7 @@ class Tables(NamedTuple):
     heads: DataFrame
     coverage: DataFrame
     baseline: DataFrame
+    sweeps: DataFrame
 
 
 class Span(NamedTuple):
@@ -62,30 +67,6 @@ def _literal(moment: datetime) -> Column:
     if moment.tzinfo is None:
         raise ValueError(f"a span's time without a zone: {moment}")
     return F.lit(moment)
-
-
-class Rules(NamedTuple):
-    """Thresholds that depend on preference, or on the configuration of a cluster."""
-
-    bucket: timedelta = timedelta(minutes=1)
-    """Bucket of commit_rate; buckets start at its multiples since 1970."""
-    dense: float = 0.5
-    """Minimum records per offset of a range that counts as complete. One commit per transaction is 0.5, because its
-    marker takes an offset too; compaction leaves a few percent of a busy partition."""
-    judged: int = 100
-    """Minimum offsets in a range to apply ``dense``: in smaller ones, a few markers have too much effect."""
-    samples: int = 10
-    """Number of samples of log end offsets in Burrow's window."""
-    stale_after: timedelta = timedelta(hours=1)
-    retention: timedelta = timedelta(days=7)
-    """``offsets.retention.minutes`` of the brokers."""
-    expiring_within: timedelta = timedelta(days=1)
-    storm: int = 5
-    """Number of rebalances of a group within ``storm_window`` that are a storm."""
-    storm_window: timedelta = timedelta(minutes=10)
-    flaps: int = 3
-    """Number of joins of a member within ``flap_window`` that are flapping."""
-    flap_window: timedelta = timedelta(minutes=10)
 
 
 Job = Callable[[Tables, Span, Rules], DataFrame]

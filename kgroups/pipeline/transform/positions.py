@@ -60,7 +60,9 @@ def last_offsets(tables: Tables, span: Span) -> DataFrame:
 
 def last_sweep(tables: Tables, span: Span) -> DataFrame:
     """Return one row: ``last_sweep``, the time of the last complete sweep; null if there was none."""
-    complete = tables.baseline.where(span.reached("swept_at") & F.col("complete"))
+    columns = ("swept_at", "complete")
+    both = tables.baseline.select(*columns).union(tables.sweeps.select(*columns))
+    complete = both.where(span.reached("swept_at") & F.col("complete"))
     return F.broadcast(complete.agg(F.max("swept_at").alias("last_sweep")))
 
 

@@ -11,7 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from kgroups.errors import ClusterUnreachable
 from kgroups.pipeline.live.ask import cluster_id, sample_heads, sweep
-from kgroups.pipeline.tables import BASELINE, HEADS, arrow_schema
+from kgroups.pipeline.tables import BASELINE, HEADS, SWEEPS, arrow_schema
 from tests.fakes.broker import FakeCluster, is_probe
 from tests.fakes.live_world import live_world
 from tests.fakes.serving import serving
@@ -21,7 +21,7 @@ Rows = list[dict[str, Any]]
 
 def swept(fake: FakeCluster) -> Rows:
     with serving(fake):
-        batch = sweep(fake.settings())
+        batch = sweep(fake.settings()).baseline
     return checked(batch, BASELINE, "swept_at")
 
 
@@ -73,7 +73,9 @@ def test_sweep_sends_no_describe_and_no_lookup() -> None:
     fake = live_world()
     swept(fake)
     asked = [request for request in fake.requests if not is_probe(request)]
-    assert {request.api for request in asked} == {"ApiVersions", "Metadata", "ListGroups", "OffsetFetch"}
+    assert {request.api for request in asked} == {
+        "ApiVersions", "Metadata", "ListGroups", "OffsetFetch", "DescribeConfigs",
+    }  # fmt: skip
 
 
 def test_sweep_omits_unauthorized_group_and_is_incomplete() -> None:
@@ -101,6 +103,28 @@ def test_sweep_with_leaderless_coordinator_is_incomplete() -> None:
 
 def test_sweep_of_an_empty_cluster_is_an_empty_batch() -> None:
     assert swept(FakeCluster(1)) == []
+
+
+def summary(fake: FakeCluster) -> dict[str, Any]:
+    with serving(fake):
+        (row,) = checked(sweep(fake.settings()).summary, SWEEPS, "swept_at")
+    return row
+
+
+def test_sweep_of_no_group_has_a_summary_with_the_retention_time() -> None:
+    fake = FakeCluster(1)
+    fake.world.settings["0"] = {"offsets.retention.minutes": "2"}
+    expected = {"complete": True, "groups": 0, "offsets_retention_ms": 120_000, "reason": None}
+    assert summary(fake) == expected
+
+
+def test_sweep_without_permission_for_the_retention_time_has_the_reason() -> None:
+    fake = live_world()
+    for broker in fake.brokers:
+        fake.world.fail("DescribeConfigs", str(broker), ErrorCode.cluster_authorization_failed)
+    row = summary(fake)
+    assert (row["complete"], row["groups"], row["offsets_retention_ms"]) == (True, 6, None)
+    assert row["reason"] == "not authorized: needs the ACL DESCRIBE_CONFIGS on the cluster"
 
 
 def test_unreachable_cluster_is_an_error() -> None:

@@ -1,0 +1,100 @@
+"""What a sweep of the cluster proves, and how long that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from kgroups.pipeline.jobs.compact import compact
+from kgroups.pipeline.jobs.show import assumptions, frames
+from kgroups.pipeline.load.store import Entry, Identity, Store
+from kgroups.pipeline.rules import Rules
+from kgroups.pipeline.transform import DERIVED, Span, Tables
+from kgroups.pipeline.transform.retention import retention
+from tests.fakes.history import History, Row, at, hours
+
+from .conftest import SPAN, small
+
+
+def stored(location: Path, *entries: History) -> Store:
+    store = Store(str(location))
+    store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
+    for number, history in enumerate(entries):
+        tables: Mapping[str, pa.Table] = {name: rows for name, rows in history.arrow().items() if rows.num_rows}
+        for name, rows in tables.items():
+            store.put(name, f"part-{number}", rows)
+        store.commit(Entry(f"part-{number}", tuple(tables)))
+    return store
+
+
+def rows_of(spark: SparkSession, store: Store, table: str) -> list[Row]:
+    rows: list[Row] = frames(spark, store.location, None, at(600), (table,))[table].toArrow().to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize("left", [True, False], ids=["another group is left", "no group is left"])
+def test_expire_keeps_the_last_complete_sweep(left: bool, spark: SparkSession, tmp_path: Path) -> None:
+    """The tombstones were compacted away: only that sweep shows that the group was deleted."""
+    committed, swept = History(), History()
+    committed.commit("zombie", hours(-3), 7)
+    committed.swept(hours(-2.5))
+    committed.sweep(hours(-2.5), "zombie", {("orders", 0): 7})
+    if left:
+        swept.sweep(hours(-2), "other", {("orders", 0): 1})
+    swept.swept(hours(-2))
+    swept.swept(hours(-1), complete=False)
+    store = stored(tmp_path / "store", committed, swept)
+    with small(spark):
+        compact(spark, store, older_than=at(500))
+        assert {row["group"]: row["status"] for row in rows_of(spark, store, "stale")}["zombie"] == "DELETED"
+        assert [row["group"] for row in rows_of(spark, store, "latest_offsets")] == ["other"] * left
+        assert [row["swept_at"] for row in rows_of(spark, store, "sweeps")] == [at(hours(-2)), at(hours(-1))]
+        assert {row["swept_at"] for row in rows_of(spark, store, "baseline")} == ({at(hours(-2))} if left else set())
+
+
+def used(spark: SparkSession, history: History, span: Span, rules: Rules) -> tuple[int, str]:
+    tables = Tables(**{name: spark.createDataFrame(table) for name, table in history.arrow().items()})
+    (row,) = retention(tables, span, rules).collect()
+    (expiring,) = DERIVED["expiring"].job(tables, span, rules).toArrow().to_pylist() or [None]
+    assert not expiring or (expiring["retention_ms"], expiring["retention_source"]) == tuple(row)
+    return tuple(row)
+
+
+def test_retention_is_the_last_one_that_a_broker_reported(spark: SparkSession) -> None:
+    history = History()
+    history.commit("simple", 0, 1)
+    minute = Rules(retention=timedelta(minutes=1))
+    with small(spark):
+        assert used(spark, history, SPAN, Rules()) == (7 * 24 * 3_600_000, "assumed")
+        history.swept(-60, retention=120)
+        history.swept(-30, retention=600)
+        history.swept(0)  # not authorized
+        history.swept(700, retention=1)  # after the span
+        assert used(spark, history, SPAN, Rules()) == (600_000, "brokers")
+        assert used(spark, history, Span(at(-100), at(-40)), Rules()) == (120_000, "brokers")
+        assert used(spark, history, SPAN, minute) == (60_000, "rule")
+
+
+def test_offsets_expire_after_the_retention_time_of_the_brokers(spark: SparkSession, tmp_path: Path) -> None:
+    history = History()
+    history.commit("simple", 590, 1)
+    history.swept(0, retention=120)
+    store = stored(tmp_path / "store", history)
+    with small(spark):
+        (row,) = rows_of(spark, store, "expiring")
+        assert (row["expires_at"], row["left_ms"]) == (at(710), 110_000)
+        assert assumptions(spark, store.location, at(600), Rules()) == ()
+
+
+def test_assumed_retention_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    history = History()
+    history.commit("simple", 590, 1)
+    store = stored(tmp_path / "store", history)
+    with small(spark):
+        (notice,) = assumptions(spark, store.location, at(600), Rules())
+    assert notice.startswith("expiring: offsets.retention.minutes of the brokers is unknown; 7 days are assumed")
