@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 180
 # There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
 KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
-.PHONY: help demo test soak style fast spark newer older alone sandbox bench fuzz audit sbom clean
+.PHONY: help demo test soak style fast spark newer older alone faults sandbox bench fuzz audit sbom clean
 
 help:
 	@echo "make demo     three real brokers, real groups, and what kgroups shows of them"
@@ -25,9 +25,9 @@ help:
 demo: $(VENV)/.installed
 	@$(BIN)/python -m kgroups.sandbox.demo
 
-# Two at a time, the longest first, so that both are busy to the end.
+# Four at a time, on two cores: tests of brokers wait more than they compute. The longest first, so that all end together.
 test: $(VENV)/.installed-dev
-	@$(MAKE) --no-print-directory --jobs 2 --keep-going --output-sync=line newer alone older fast spark style
+	@$(MAKE) --no-print-directory --jobs 4 --keep-going --output-sync=line newer spark alone faults older fast style
 
 style: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -37,8 +37,9 @@ style: $(VENV)/.installed-dev
 fast: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/unit tests/property tests/distribution
 
+# One session of Spark for all.
 spark: $(VENV)/.installed-dev
-	$(BIN)/pytest -q tests/spark
+	$(BIN)/pytest -q tests/spark tests/integration -m "spark and not shared" --require-kafka --kafka all $(REQUIRE)
 
 # Tests of shared clusters, in two parts of about the same length.
 newer: $(VENV)/.installed-dev
@@ -47,8 +48,12 @@ newer: $(VENV)/.installed-dev
 older: $(VENV)/.installed-dev
 	$(BIN)/pytest -q tests/integration -m shared --require-kafka --kafka 1.1.1,2.5.1,2.8.2,3.9.1 $(REQUIRE)
 
+# Tests of clusters of their own, in three parts: the third is in spark.
 alone: $(VENV)/.installed-dev
-	$(BIN)/pytest -q tests/integration -m $@ --require-kafka --kafka all $(REQUIRE)
+	$(BIN)/pytest -q tests/integration -m "alone and not faults and not spark" --require-kafka --kafka all $(REQUIRE)
+
+faults: $(VENV)/.installed-dev
+	$(BIN)/pytest -q tests/integration -m faults --require-kafka --kafka all $(REQUIRE)
 
 # One Kafka version: what these tests look for takes time, not versions.
 soak: $(VENV)/.installed-dev

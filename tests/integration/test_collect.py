@@ -40,6 +40,8 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.topics import fill
 
+pytestmark = pytest.mark.spark
+
 Places = list[tuple[int, int]]
 
 LOAD = Commits(groups=12, partitions=8, rounds=20)

@@ -27,6 +27,8 @@ from tests.integration.conftest import wanted_versions
 from tests.integration.java_output import JavaTool
 from tests.integration.terminal import on_terminal
 
+pytestmark = pytest.mark.faults
+
 LOAD = Load(groups=90, partitions=6, topics=3)
 
 PATIENCE = 4.0

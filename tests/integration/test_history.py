@@ -22,6 +22,8 @@ from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import fill
 from tests.integration.asking import run_kgroups
 
+pytestmark = pytest.mark.spark
+
 TOPIC, PARTITIONS, RECORDS = "orders", 4, 50
 QUICK = {"heartbeat.interval.ms": 300, "partition.assignment.strategy": "range"}
 KILLED = QUICK | {"session.timeout.ms": 10_000}

@@ -25,6 +25,8 @@ from tests.integration.asking import Answer, run_here
 from tests.integration.conftest import wanted_versions
 from tests.integration.dropin import ours
 
+pytestmark = pytest.mark.faults
+
 LOAD = Load(groups=90, partitions=6, topics=3)
 NAMES = frozenset(LOAD.names())
 

@@ -21,11 +21,14 @@ from kgroups.pipeline.tables import COMMITS
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 
+pytestmark = pytest.mark.spark
+
 HOUSE = Path(__file__).parents[2]
 SPARK = Path(pyspark.__file__).parent
 LOAD = Commits(groups=6, partitions=5, rounds=20)
 
 SMALL = "-XX:TieredStopAtLevel=1"
+JVMS = ("driver", "executor")
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +105,12 @@ def test_standalone_master_with_two_workers_collects(spark: SparkSession, kafka:
         engine = ("--store", store, "--master", master)
         settings = tmp_path / "conf"
         settings.mkdir()
-        (settings / "spark-defaults.conf").write_text("spark.executor.memory 512m\nspark.cores.max 2\n")
+        lines = (
+            "spark.executor.memory 512m",
+            "spark.cores.max 2",
+            *(f"spark.{jvm}.extraJavaOptions {SMALL}" for jvm in JVMS),
+        )
+        (settings / "spark-defaults.conf").write_text("\n".join(lines))
         os.environ["SPARK_CONF_DIR"] = str(settings)
         try:
             kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)

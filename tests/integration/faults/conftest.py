@@ -15,9 +15,10 @@ HERE = Path(__file__).parent
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what -m does not name
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--soak"):
-        for item in items:
-            if HERE in item.path.parents:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.faults)
+            if config.getoption("--soak"):
                 item.add_marker(pytest.mark.soak)
 
 
