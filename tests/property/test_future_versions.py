@@ -91,6 +91,7 @@ def future_version(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("selection", [Selection(everything=True), Selection(names=("app", "plain", "missing"))])
+@pytest.mark.usefixtures("virtual_time")
 def test_newer_brokers_receive_known_versions(future_version: str, selection: Selection) -> None:
     answers = []
     for version in ("4.4.0", future_version):
