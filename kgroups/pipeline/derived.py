@@ -21,6 +21,11 @@ _PLACE = (
     Column("log_partition", "int", "partition of __consumer_offsets"),
     Column("log_offset", "bigint", "offset in that partition"),
 )
+_UNREAD = Column(
+    "unread_since",
+    "timestamp",
+    "records of the group from this time on are unread, because of an open transaction; null: none are",
+)
 _COMMITTED = Column("committed_offset", "bigint", "the next record that the group would read")
 
 LATEST_OFFSETS = Table(
@@ -39,6 +44,7 @@ LATEST_OFFSETS = Table(
         *_PLACE,
         Column("log_time", "timestamp", "timestamp of the record; time of the sweep for a baseline"),
         Column("source", "string", "log; or baseline, if the log does not have that key"),
+        _UNREAD,
     ),
 )
 
@@ -73,7 +79,7 @@ REBALANCES = Table(
         Column("leader", "string", "member ID of the leader; of a classic group"),
         Column("members", "int", "number of members then"),
         Column("joined", "array<string>", "member IDs that are new"),
-        Column("left", "array<string>", "member IDs that left"),
+        Column("left", "array<string>", "member IDs that left; those that they had at the previous rebalance"),
         Column("restarted", "array<string>", "new member IDs of static members that were members before (KIP-345)"),
         Column("resubscribed", "array<string>", "member IDs whose subscription changed"),
         Column(
@@ -98,14 +104,17 @@ GROUP_STATES = Table(
         _GROUP,
         _KIND,
         Column(
-            "state", "string", "Empty, Stable, Reconciling (not for classic groups: the log has only its end), Dead"
+            "state",
+            "string",
+            "Empty, Stable, Reconciling (not for classic groups: the log has only its end), Dead; or Unknown, while "
+            "records of the group are unread because of an open transaction",
         ),
         Column("since", "timestamp", "start of the state"),
         Column("until", "timestamp", "end of the state; null: it lasts"),
         Column(
             "source",
             "string",
-            "log; or baseline, if a complete sweep did not find the group: Dead since then or before",
+            "log; baseline, if a complete sweep did not find the group: Dead since then or before; or unread",
         ),
     ),
 )
@@ -121,8 +130,9 @@ MEMBERSHIPS = Table(
         Column("client_id", "string", "client.id"),
         Column("client_host", "string", "host that the member connected from"),
         Column("since", "timestamp", "when it joined; in a classic group, the end of that rebalance"),
-        Column("until", "timestamp", "when it left, likewise; null: it is still a member"),
+        Column("until", "timestamp", "when it left, likewise; null: it is still a member, or unread_since is not null"),
         Column("complete", "boolean", "whether `since` is when it joined, and not only the first known record of it"),
+        _UNREAD,
     ),
 )
 
@@ -145,13 +155,19 @@ LAG = Table(
             "time since the log end offset was the committed offset, interpolated between two samples; 0 without lag; "
             "null: unknown, for example older than the first sample",
         ),
-        Column("remark", "string", "what is wrong with the committed offset: data lost, or beyond the end of the log"),
+        Column(
+            "remark",
+            "string",
+            "what is wrong with the committed offset: data lost, or beyond the end of the log; or why it is unknown: "
+            "an open transaction hides later commits",
+        ),
     ),
 )
 
 VERDICTS = Table(
     "verdicts",
     "Status of groups by Burrow's rules, over the last samples of the span (10 by default), in this order: "
+    "UNKNOWN (lag unknown at more than half of the samples because of an open transaction, see remark), "
     "REWIND (went back, and has not caught up), OK (at least one sample without lag), UNKNOWN (too few samples), STOP "
     "(no commit), STALL (commits, all of the same offset), WARN (lag never shrank), OK.",
     (
@@ -160,36 +176,41 @@ VERDICTS = Table(
         Column("status", "string", "OK, UNKNOWN, WARN, STOP, STALL, REWIND; the worst last"),
         Column("group_status", "string", "worst status of the group's partitions"),
         Column("samples", "bigint", "number of samples with a known lag"),
-        Column("since", "timestamp", "time of the first sample"),
-        Column("until", "timestamp", "time of the last sample"),
+        Column("since", "timestamp", "time of the first sample with a known lag"),
+        Column("until", "timestamp", "time of the last sample with a known lag"),
         Column("committed_at", "timestamp", "time of the last commit"),
         Column("first_offset", "bigint", "committed offset at the first sample"),
         Column("last_offset", "bigint", "committed offset at the last sample"),
         Column("first_lag", "bigint", "lag at the first sample"),
         Column("last_lag", "bigint", "lag at the last sample"),
+        Column("remark", "string", "why the lag at the last samples is unknown: an open transaction hides commits"),
     ),
 )
 
 STALE = Table(
     "stale",
     "Every group that was ever seen, and whether it is in use: DELETED, EMPTY (no members), STALE (no commit within a "
-    "bound, an hour by default; for groups without commits, no other event), LIVE.",
+    "bound, an hour by default; for groups without commits, no other event), LIVE; UNKNOWN if an open transaction "
+    "hides the last records of a group without a known commit within that bound.",
     (
         _GROUP,
         _KIND,
-        Column("status", "string", "LIVE, STALE, EMPTY or DELETED; expired groups count as deleted"),
+        Column("status", "string", "LIVE, STALE, EMPTY, DELETED or UNKNOWN; expired groups count as deleted"),
         Column("state", "string", "as in group_states, otherwise as in the last sweep; null if only commits are known"),
         Column("partitions", "bigint", "number of partitions with a committed offset"),
-        Column("last_commit", "timestamp", "log time of its last commit"),
-        Column("commit_age_ms", "bigint", "from the last commit to the end of the span"),
+        Column("last_commit", "timestamp", "log time of its last commit that was read"),
+        Column("commit_age_ms", "bigint", "from the last commit to the end of the span; null: unknown"),
         Column("last_event", "timestamp", "log time of the last record of the group or its members"),
         Column("deleted_at", "timestamp", "latest possible time of the deletion"),
+        _UNREAD,
+        Column("remark", "string", "why the status is unknown"),
     ),
 )
 
 EXPIRING = Table(
     "expiring",
-    "Offsets of groups without members that expire soon (within a day by default) or are due. Kafka counts "
+    "Offsets of groups without members that expire soon (within a day by default) or are due; without groups of which "
+    "an open transaction hides the last records. Kafka counts "
     "offsets.retention.minutes from when a classic group became empty (KIP-211); for other types, and groups that "
     "never had members, from the commit.",
     (
@@ -252,6 +273,7 @@ COMPLETENESS = Table(
         Column("missing", "bigint", "offsets between the first and the last that were not read"),
         Column("known_since", "timestamp", "log time since which history is complete; null: it is not"),
         Column("last_time", "timestamp", "log time of the last record"),
-        Column("hung", "bigint", "offsets after an open transaction at the last read; they are read when it ends"),
+        Column("hung", "bigint", "offsets after an open transaction when last asked; they are read when it ends"),
+        Column("unread_since", "timestamp", "log time of the first of them: groups of the partition are unknown since"),
     ),
 )

@@ -210,8 +210,9 @@ HEADS = Table(
 
 COVERAGE = Table(
     "coverage",
-    "Ranges of __consumer_offsets that were read, one row for each batch and partition. Compaction does not move the "
-    "log start offset; only records / (to_offset - from_offset) shows whether history is complete in a range.",
+    "Ranges of __consumer_offsets that were read, one row for each batch and partition; an empty range for a partition "
+    "in which an open transaction hides all further records. Compaction deletes records, but does not move the log "
+    "start offset: history is complete in a range, or the rest of it, from whole_since on.",
     (
         Column("sampled_at", "timestamp", "when the batch was written"),
         Column("log_partition", "int", "partition of __consumer_offsets"),
@@ -223,6 +224,19 @@ COVERAGE = Table(
         Column("last_stable_offset", "bigint", "last stable offset when the batch was planned"),
         Column(
             "high_watermark", "bigint", "high watermark then; if far above the former, a hung transaction stops history"
+        ),
+        Column(
+            "compacted",
+            "bigint",
+            "number of offsets without a record before compacted_to; 0: compaction deleted nothing; null in rows of "
+            "earlier versions, and of imported files",
+        ),
+        Column("compacted_to", "bigint", "offset after the last offset that compaction deleted; null: none"),
+        Column("whole_since", "timestamp", "log time of the first record from compacted_to on; null: there is none"),
+        Column(
+            "unread_since",
+            "timestamp",
+            "log time of the first record at or after the last stable offset; null: there is none, or it is unknown",
         ),
     ),
 )
@@ -244,6 +258,7 @@ BASELINE = Table(
         Column("committed_offset", "bigint", "the next record that the group would read"),
         Column("leader_epoch", "int", "leader epoch of the last record read"),
         Column("metadata", "string", "metadata that the client attached"),
+        Column("log_partition", "int", "partition of __consumer_offsets that the group is in; null: unknown"),
     ),
 )
 

@@ -33,6 +33,9 @@ class History:
         self.rows: dict[str, list[Row]] = defaultdict(list)
         self._next: dict[int, int] = defaultdict(int)
 
+    def next_offset(self, log_partition: int) -> int:
+        return self._next[log_partition]
+
     def hole(self, offsets: int, log_partition: int = 0) -> None:
         """Compaction, or markers of transactions."""
         self._next[log_partition] += offsets
@@ -101,7 +104,15 @@ class History:
             )
 
     def member(
-        self, group: str, seconds: float, member: str, *, gone: bool = False, kind: str = "consumer", **columns: Any
+        self,
+        group: str,
+        seconds: float,
+        member: str,
+        *,
+        gone: bool = False,
+        kind: str = "consumer",
+        log_partition: int = 0,
+        **columns: Any,
     ) -> None:
         """A member of a newer group, ``id`` or ``id=instance``."""
         member_id, _, instance = member.partition("=")
@@ -109,7 +120,7 @@ class History:
         if not gone:
             said = {"instance_id": instance or None, "client_id": "app", "client_host": "/10.0.0.1"}
             said |= {"topics": ["orders"]}
-        self._write("members", group, seconds, 0, kind=kind, member_id=member_id, **{**said, **columns})
+        self._write("members", group, seconds, log_partition, kind=kind, member_id=member_id, **{**said, **columns})
 
     def epoch(
         self,
@@ -120,6 +131,7 @@ class History:
         state: str | None = None,
         *,
         kind: str = "consumer",
+        log_partition: int = 0,
     ) -> None:
         """``subject`` is group, target, or a member's id; without epoch a tombstone."""
         member_id = None if subject in ("group", "target") else subject
@@ -127,7 +139,7 @@ class History:
             "epochs",
             group,
             seconds,
-            0,
+            log_partition,
             kind=kind,
             subject="member" if member_id else subject,
             member_id=member_id,
@@ -179,9 +191,10 @@ class History:
         complete: bool = True,
         kind: str = "classic",
         state: str = "Stable",
+        **columns: Any,
     ) -> None:
         """Add one group of a sweep; without commits it is one row without a topic."""
-        base = {"swept_at": at(seconds), "complete": complete, "group": group, "kind": kind, "state": state}
+        base = {"swept_at": at(seconds), "complete": complete, "group": group, "kind": kind, "state": state, **columns}
         rows = [
             {**base, "topic": topic, "partition": partition, "committed_offset": offset}
             for (topic, partition), offset in (commits or {}).items()

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.pipeline.jobs.compact import compact
-from kgroups.pipeline.jobs.show import assumptions, frames
+from kgroups.pipeline.jobs.show import frames, notices
 from kgroups.pipeline.load.store import Entry, Identity, Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.transform import DERIVED, Span, Tables
@@ -88,7 +88,7 @@ def test_offsets_expire_after_the_retention_time_of_the_brokers(spark: SparkSess
     with small(spark):
         (row,) = rows_of(spark, store, "expiring")
         assert (row["expires_at"], row["left_ms"]) == (at(710), 110_000)
-        assert assumptions(spark, store.location, at(600), Rules()) == ()
+        assert notices(spark, store.location, at(600), ("expiring",)) == ()
 
 
 def test_assumed_retention_is_named(spark: SparkSession, tmp_path: Path) -> None:
@@ -96,5 +96,22 @@ def test_assumed_retention_is_named(spark: SparkSession, tmp_path: Path) -> None
     history.commit("simple", 590, 1)
     store = stored(tmp_path / "store", history)
     with small(spark):
-        (notice,) = assumptions(spark, store.location, at(600), Rules())
+        (notice,) = notices(spark, store.location, at(600), ("expiring",))
     assert notice.startswith("expiring: offsets.retention.minutes of the brokers is unknown; 7 days are assumed")
+
+
+def test_stalled_partitions_are_named(spark: SparkSession, tmp_path: Path) -> None:
+    history = History()
+    for partition in range(7):
+        history.read(partition, (0, 10), 10, (0, 90), high_watermark=10 + partition)
+        history.read(partition, (10, 10), 0, (90, 90), high_watermark=10 + partition, unread_since=at(91))
+    store = stored(tmp_path / "store", history)
+    with small(spark):
+        found = notices(spark, store.location, at(600), ("lag",))
+        assert notices(spark, store.location, at(600), ("commits",)) == ()
+    since = "its groups are unknown since 2026-03-01T12:01:31.000Z"
+    assert found[:2] == (
+        f"__consumer_offsets-1: 1 offset waits behind an open transaction; {since}",
+        f"__consumer_offsets-2: 2 offsets wait behind an open transaction; {since}",
+    )
+    assert found[5:] == ("1 further partition of __consumer_offsets likewise",)

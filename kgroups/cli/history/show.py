@@ -109,13 +109,13 @@ def sql(
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """
     need_pipeline()
-    from kgroups.pipeline.jobs.show import assumptions, run_sql
+    from kgroups.pipeline.jobs.show import TABLE_NAMES, notices, run_sql
     from kgroups.pipeline.rules import parse_rules
 
     spark, end, thresholds = engine.open(), until or datetime.now(UTC), parse_rules(rules)
     frame = run_sql(spark, store, query, since, end, thresholds)
-    notices = assumptions(spark, store, end, thresholds) if "expiring" in query else ()
-    return _print(frame, "sql", shape, notices)
+    named = [name for name in TABLE_NAMES if name in query]
+    return _print(frame, "sql", shape, notices(spark, store, end, named, thresholds))
 
 
 def _show(
@@ -132,7 +132,7 @@ def _show(
     rules: tuple[str, ...] = (),
 ) -> int:
     need_pipeline()
-    from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, assumptions, query_table
+    from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, notices, query_table
     from kgroups.pipeline.rules import parse_rules
 
     if table not in TABLE_NAMES:
@@ -141,11 +141,10 @@ def _show(
     request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit, parse_rules(rules))
     spark = engine.open()
     frame = query_table(spark, store, request)
-    notices = assumptions(spark, store, request.until, request.rules) if table == "expiring" else ()
-    return _print(frame, table, shape, notices)
+    return _print(frame, table, shape, notices(spark, store, request.until, (table,), request.rules))
 
 
-def _print(frame: Frame, name: str, shape: Shape, notices: tuple[str, ...]) -> int:
+def _print(frame: Frame, name: str, shape: Shape, notes: tuple[str, ...]) -> int:
     from kgroups.model.outcome import Outcome
     from kgroups.pipeline.jobs.show import fetch
     from kgroups.render.output import write_outcome
@@ -154,7 +153,7 @@ def _print(frame: Frame, name: str, shape: Shape, notices: tuple[str, ...]) -> i
     from ..frame.run_query import print_failures
 
     columns, rows = fetch(frame)
-    outcome = Outcome(tuple(rows), notices=notices)
+    outcome = Outcome(tuple(rows), notices=notes)
     write_outcome(
         outcome,
         view_of(name, columns),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from kgroups.errors import HistoryError
 
 from ..decode import as_table
 from ..tables import DECODED, arrow_schema, ddl
+from .holes import Compacted, HoleCounter, find_last
 from .log import OffsetsLog
 from .options import EARLIEST, OffsetsOptions, Position, parse_options
 from .ranges import Ends, Range, advance, between, pack
@@ -85,11 +87,14 @@ class _SplitReader:
 
     def read(self, split: Any) -> Iterator[pa.RecordBatch]:
         """Yield Arrow batches of the table in the options."""
-        options, counter = self._options, _RecordCounter()
+        options = self._options
         records = read(options.settings, split.ranges, topic=options.topic)
+        if not (options.ranges and options.table == DECODED):
+            yield from as_table(options.table, records)
+            return
+        counter = _RecordCounter(split.ranges)
         yield from as_table(options.table, counter.count(records))
-        if options.ranges and options.table == DECODED:
-            yield _range_rows(split, counter)
+        yield _range_rows(split, counter, counter.holes.compacted(partial(find_last, options.settings, options.topic)))
 
 
 class OffsetsReader(_SplitReader, DataSourceReader):
@@ -158,7 +163,8 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
 class _RecordCounter:
     """Counts the records of each partition, with the log times of the first and the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Sequence[Range]) -> None:
+        self.holes = HoleCounter(ranges)
         self.records: Counter[int] = Counter()
         self.times: dict[int, tuple[int, int]] = {}
 
@@ -169,6 +175,7 @@ class _RecordCounter:
             yield batch
 
     def _add(self, batch: pa.RecordBatch) -> None:
+        self.holes.add(batch)
         partitions = np.asarray(batch.column("log_partition"))
         times = np.asarray(batch.column("log_time").cast(pa.int64()).fill_null(0))
         for partition in np.unique(partitions).tolist():
@@ -178,7 +185,7 @@ class _RecordCounter:
             self.records[partition] += len(of_partition)
 
 
-def _range_rows(split: LogSplit, counter: _RecordCounter) -> pa.RecordBatch:
+def _range_rows(split: LogSplit, counter: _RecordCounter, compacted: Mapping[int, Compacted]) -> pa.RecordBatch:
     """Return one row for each range of the split, with what was read of it."""
     rows = []
     for piece in split.ranges:
@@ -192,6 +199,7 @@ def _range_rows(split: LogSplit, counter: _RecordCounter) -> pa.RecordBatch:
             "last_time": last,
             "last_stable_offset": ends.stable,
             "high_watermark": ends.end,
+            **compacted[piece.partition]._asdict(),
         }
         rows.append(
             {

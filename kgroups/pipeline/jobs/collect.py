@@ -33,6 +33,7 @@ from ..load.write import write_batch
 from ..session import root_cause, tune_session
 from ..tables import BASELINE, DECODED, SWEEPS
 from .heads import HeadSampler
+from .stalls import Stalls
 
 
 class Plan(NamedTuple):
@@ -87,10 +88,11 @@ def _collect(spark: SparkSession, store: Store, plan: Plan, notify: Notify) -> C
     tune_session(spark, _prepare(store, plan))
     _take_baseline(store, plan, notify)
     with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, notify) as sampler:
-        follower = _Follower(spark, store, sampler, notify)
+        stalls = Stalls(store, plan.settings, plan.topic, notify)
+        follower = _Follower(spark, store, sampler, stalls, notify)
         query = _run_stream(partial(_start, spark, store, plan), plan.duration, follower, notify)
         follower.poll()
-    _notify_open_transactions(plan, notify)
+        stalls.look(last=True)
     return Collected(follower.batches, follower.records, time.monotonic() - began, _unread_offsets(query))
 
 
@@ -186,15 +188,6 @@ def _let_finish(query: StreamingQuery) -> None:
         raise failed
 
 
-def _notify_open_transactions(plan: Plan, notify: Notify) -> None:
-    for partition, ends in OffsetsLog(plan.settings, plan.topic).ends().items():
-        if ends.end > ends.stable:
-            notify(
-                f"partition {partition}: {count(ends.end - ends.stable, 'offset waits', 'offsets wait')} behind an "
-                "open transaction; if it hangs, history of this partition stands still"
-            )
-
-
 def _unread_offsets(query: StreamingQuery) -> int:
     """Return the number of stable offsets that were not read at the last batch."""
     last = query.lastProgress
@@ -210,10 +203,10 @@ def _offsets(text: str | None) -> dict[str, int]:
 
 
 class _Follower:
-    """Reports each new batch in the store, and adds its partitions to the samples."""
+    """Reports each new batch in the store, adds its partitions to the samples, and looks for stalls."""
 
-    def __init__(self, spark: SparkSession, store: Store, sampler: HeadSampler, notify: Notify) -> None:
-        self._spark, self._store, self._sampler, self._notify = spark, store, sampler, notify
+    def __init__(self, spark: SparkSession, store: Store, sampler: HeadSampler, stalls: Stalls, notify: Notify) -> None:
+        self._spark, self._store, self._sampler, self._stalls, self._notify = spark, store, sampler, stalls, notify
         self._known = store.names()
         self._last_time = time.monotonic()
         self.batches = self.records = 0
@@ -221,6 +214,7 @@ class _Follower:
 
     def poll(self) -> None:
         """Report the batches since the last call."""
+        self._stalls.poll()
         names = self._store.names()
         for name in sorted(names - self._known):
             entry = self._store.entry(name) if name.startswith(BATCH) else None

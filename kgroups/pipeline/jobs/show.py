@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
@@ -12,7 +12,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NumericType
 
 from kgroups.errors import HistoryError, UsageError
+from kgroups.model.counts import count
 from kgroups.model.listed import ValueList
+from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..load.read import read_tables
 from ..load.store import Store
@@ -21,6 +23,7 @@ from ..session import root_cause, tune_session
 from ..tables import STORED
 from ..transform import DERIVED, Span, Tables
 from ..transform.retention import retention
+from ..transform.unread import stalls
 
 TABLE_NAMES = (*(table.name for table in STORED), *DERIVED)
 """Names of the tables that can be queried."""
@@ -100,20 +103,38 @@ def fetch(frame: DataFrame) -> tuple[list[OutputColumn], list[tuple[object, ...]
         raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
 
 
-def assumptions(spark: SparkSession, location: str, until: datetime, rules: Rules) -> tuple[str, ...]:
-    """Return what the table ``expiring`` assumes because the store does not contain it, as notices.
+def notices(
+    spark: SparkSession, location: str, until: datetime, names: Collection[str], rules: Rules = DEFAULTS
+) -> tuple[str, ...]:
+    """Return what is unknown in derived tables of these names, and what is assumed instead.
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    stored = Tables(**read_tables(spark, Store(location)))
-    (row,) = retention(stored, Span(BEGINNING, until), rules).collect()
-    return (ASSUMED_RETENTION,) if row["retention_source"] == "assumed" else ()
+    stored, span = Tables(**read_tables(spark, Store(location))), Span(BEGINNING, until)
+    found: list[str] = []
+    if "expiring" in names and retention(stored, span, rules).collect()[0]["retention_source"] == "assumed":
+        found.append(ASSUMED_RETENTION)
+    if DERIVED.keys() & set(names):
+        rows = stalls(stored, span).orderBy("log_partition").toArrow().to_pylist()
+        found += (_stall(row) for row in rows[:MAX_STALLS])
+        if len(rows) > MAX_STALLS:
+            found.append(f"{count(len(rows) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
+    return tuple(found)
 
+
+MAX_STALLS = 5
+"""Maximum number of partitions that are named."""
 
 ASSUMED_RETENTION = (
     "expiring: offsets.retention.minutes of the brokers is unknown; 7 days are assumed. Collect with the ACL "
     "DESCRIBE_CONFIGS on the cluster, or set --rule retention=TIME"
 )
+
+
+def _stall(row: Mapping[str, Any]) -> str:
+    waits = count(row["hung"], "offset waits", "offsets wait")
+    since = f"; its groups are unknown since {_plain(row['unread_since'])}" if row["unread_since"] else ""
+    return f"{OFFSETS_TOPIC}-{row['log_partition']}: {waits} behind an open transaction{since}"
 
 
 def frames(

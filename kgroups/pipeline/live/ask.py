@@ -23,9 +23,11 @@ from kgroups.admin.query.select_groups import ResolvedSelection
 from kgroups.admin.routing.query_coordinators import GroupResults
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings
+from kgroups.errors import KgroupsError
 from kgroups.model.groups import Group, ListedGroup
 from kgroups.model.offsets import GroupCommits, Isolation, LogOffsets, Logs
 from kgroups.model.outcome import Outcome
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 from kgroups.model.views.offset_row import GroupOffsets
 
 from ..tables import BASELINE, HEADS, SWEEPS
@@ -57,16 +59,17 @@ def sweep(settings: ClientSettings) -> Sweep:
     """
     swept_at = datetime.now(UTC)
 
-    async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits], int | str]:
+    async def query(admin: WireAdmin) -> tuple[Outcome[ListedGroup], GroupResults[GroupCommits], int | str, int]:
         listed = await admin.list_groups(ListFilter(with_states=True))
         commits = await fetch_commits(admin.cluster, ResolvedSelection(listed.items).with_commits())
-        return listed, commits, await offsets_retention(admin.cluster)
+        return listed, commits, await offsets_retention(admin.cluster), await _log_partitions(admin)
 
-    listed, commits, retention = _run_query(settings, query)
+    listed, commits, retention, partitions = _run_query(settings, query)
     complete = not listed.failures and not commits.failed
     rows = [
-        (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit)
+        (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit, at)
         for group in listed.items
+        for at in [partition_of(group.group_id, partitions) if partitions else None]
         if group.group_id not in commits.failed
         for commit in _commits(commits, group)
     ]
@@ -133,8 +136,16 @@ def _run_query(settings: ClientSettings, query: Callable[[WireAdmin], Awaitable[
     return asyncio.run(run())
 
 
+async def _log_partitions(admin: WireAdmin) -> int:
+    """Return the number of partitions of ``__consumer_offsets``; 0 if it is unknown."""
+    try:
+        return len((await admin.cluster.refresh((OFFSETS_TOPIC,))).topics[0].leaders)
+    except (KgroupsError, IndexError):
+        return 0
+
+
 def _commits(commits: GroupResults[GroupCommits], group: ListedGroup) -> Iterator[Row]:
-    """Yield the last columns of BASELINE; one row of nulls for a group without commits."""
+    """Yield the columns of a commit in BASELINE; one row of nulls for a group without commits."""
     result = commits.found.get(group.group_id)
     topics = result[1].topics if result else {}
     if not any(topics.values()):

@@ -17,7 +17,8 @@ _IS_RANGE = -1
 """Stands for range rows where record types are counted."""
 _RANGE_BODY = (
     "struct<from_offset:bigint,to_offset:bigint,records:bigint,first_time:bigint,last_time:bigint,"
-    "last_stable_offset:bigint,high_watermark:bigint>"
+    "last_stable_offset:bigint,high_watermark:bigint,compacted:bigint,compacted_to:bigint,whole_since:bigint,"
+    "unread_since:bigint>"
 )
 
 
@@ -96,6 +97,8 @@ def _coverage(ranges: DataFrame) -> DataFrame:
         found.withColumn("sampled_at", F.current_timestamp())
         .withColumn("first_time", F.timestamp_micros("first_time"))
         .withColumn("last_time", F.timestamp_micros("last_time"))
+        .withColumn("whole_since", F.timestamp_micros("whole_since"))
+        .withColumn("unread_since", F.timestamp_micros("unread_since"))
         .select(*COVERAGE.names)
     )
 

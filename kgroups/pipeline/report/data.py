@@ -116,7 +116,7 @@ class GroupRow(NamedTuple):
     state: str | None
     state_since: datetime | None
     use: str
-    """LIVE, STALE or EMPTY."""
+    """LIVE, STALE, EMPTY or UNKNOWN."""
     verdict: str | None
     """Verdict of its worst partition: OK, UNKNOWN, WARN, STOP, STALL, REWIND; ``None``: not judged."""
     lag: int | None
@@ -222,7 +222,7 @@ class Stale(NamedTuple):
     group: str
     kind: str | None
     use: str
-    """STALE, EMPTY or DELETED."""
+    """STALE, EMPTY, DELETED or UNKNOWN."""
     state: str | None
     partitions: int
     last_commit: datetime | None
@@ -280,6 +280,8 @@ class Completeness(NamedTuple):
     """Offsets that wait for an open transaction."""
     last_time: datetime | None
     """Log time of the last record."""
+    unread_since: datetime | None = None
+    """Log time of the first record that an open transaction hides."""
 
 
 class ReportData(NamedTuple):

@@ -144,7 +144,9 @@ def _history(data: ReportData) -> Iterator[Finding]:
         yield Finding(WARNING, join(subject, f" {words.DASH} deleted before they were read."), "completeness")
     if history.hung:
         subject = tag("b", f"History waits: {words.count(history.hung, 'offset')} behind an open transaction")
-        yield Finding(WARNING, join(subject, "."), "completeness")
+        text = "; what the groups in its partitions did is unknown since "
+        unknown = join(text, when(history.unread_since)) if history.unread_since else None
+        yield Finding(WARNING, join(subject, unknown, "."), "completeness")
     if history.unknown:
         subject = tag("b", f"History is not whole in {words.count(history.unknown, 'partition')} of the log")
         yield Finding(NOTE, join(subject, f" {words.DASH} compaction took what was there before."), "completeness")

@@ -114,8 +114,14 @@ def unused(data: ReportData) -> Html:
               data.expiring, none="None expire soon."),
         _retention(data),
         tag("h3", "Unused groups"),
-        table("stale-table", "Groups without members (EMPTY), without commits (STALE), or gone (DELETED).", stale,
-              data.stale, none="All groups are used."),
+        table(
+            "stale-table",
+            "Groups without members (EMPTY), without commits (STALE), gone (DELETED), or hidden by an open transaction "
+            "(UNKNOWN).",
+            stale,
+            data.stale,
+            none="All groups are used.",
+        ),
         by="\n",
     )  # fmt: skip
 

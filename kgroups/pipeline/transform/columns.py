@@ -33,8 +33,8 @@ ROUND: Final = (
 LISTS: Final = ("joined", "left", "restarted", "resubscribed")
 """Columns with the members that changed in a rebalance."""
 
-DEAD, EMPTY, STABLE, RECONCILING = "Dead", "Empty", "Stable", "Reconciling"
-"""States of groups, as brokers report them."""
+DEAD, EMPTY, STABLE, RECONCILING, UNKNOWN = "Dead", "Empty", "Stable", "Reconciling", "Unknown"
+"""States of groups, as brokers report them; Unknown: the records are unread."""
 
 CLASSIC: Final = "classic"
 MILLISECOND: Final = timedelta(milliseconds=1)

@@ -25,6 +25,7 @@ def commit_rate(tables: Tables, span: Span, rules: Rules) -> DataFrame:
         "log_time",
         "tombstone",
         "known_since",
+        "unread_since",
         (F.col("committed_offset") - F.lag("committed_offset").over(window)).alias("step"),
         (F.lag("log_time").over(window) < F.col("known_since")).alias("was_unknown"),
     ).where(span.contains("log_time") & ~F.col("tombstone"))
@@ -42,12 +43,13 @@ def commit_rate(tables: Tables, span: Span, rules: Rules) -> DataFrame:
             F.sum(_positive(F.col("step"))).alias("progress"),
             F.sum(_positive(-F.col("step"))).alias("rewound"),
             F.max("known_since").alias("known_since"),
+            F.max("unread_since").alias("unread_since"),
         )
     )
     complete = (
         (F.col("bucket") >= F.col("known_since"))
         & (F.col("bucket") >= span.start)
-        & (later(F.col("bucket"), rules.bucket) <= span.end)
+        & (later(F.col("bucket"), rules.bucket) <= F.coalesce("unread_since", span.end))
     )
     return shaped(buckets.withColumn("complete", F.coalesce(complete, F.lit(False))), COMMIT_RATE)
 

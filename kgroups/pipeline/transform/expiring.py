@@ -20,13 +20,16 @@ from .inputs import Rules, Span, Tables
 from .positions import last_offsets
 from .retention import retention
 from .stale import last_swept
+from .unread import unread_groups
 
 
 def expiring(tables: Tables, span: Span, rules: Rules) -> DataFrame:
     """Compute :data:`EXPIRING` at the end of the span; its start has no effect."""
     offsets = last_offsets(tables, span).where("not tombstone and gone_at is null and source = 'log'")
-    joined = offsets.join(_without_members(tables, span), "group", "left").join(
-        last_swept(tables, span), "group", "left"
+    joined = (
+        offsets.join(_without_members(tables, span), "group", "left")
+        .join(last_swept(tables, span), "group", "left")
+        .join(unread_groups(tables, span), "group", "left_anti")
     )
     # Without a state in the log, only commits of the group are known: the last sweep may have its state.
     idle = F.coalesce("state", "swept_state", F.lit(EMPTY)).isin(EMPTY, DEAD)

@@ -20,7 +20,7 @@ def lag(tables: Tables, span: Span, rules: Rules) -> DataFrame:
     rows = offsets_at_samples(tables, span, heads.where(span.contains("sampled_at")))
     timed = with_passed_at(heads, rows)
     time_lag = F.when(F.col("lag") == 0, 0).when(F.col("lag") > 0, millis(F.col("passed_at"), F.col("sampled_at")))
-    return shaped(timed.withColumns({"time_lag_ms": time_lag, "remark": remark()}), LAG)
+    return shaped(timed.withColumns({"time_lag_ms": time_lag, "remark": F.coalesce("unread_remark", remark())}), LAG)
 
 
 def remark() -> Column:

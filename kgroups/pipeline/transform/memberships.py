@@ -22,7 +22,9 @@ def stays(tables: Tables, span: Span, rules: Rules) -> DataFrame:
         known(tables, span, rules), "log_partition", "left"
     )
     complete = F.coalesce(F.col("begins") & (F.col("since") >= F.col("known_since")), F.lit(False))
-    return joined.withColumns({"until": F.coalesce("until", "gone_at"), "complete": complete})
+    until = F.coalesce("until", "gone_at")
+    unread_since = F.when(until.isNull(), F.col("unread_since"))
+    return joined.withColumns({"until": until, "complete": complete, "unread_since": unread_since})
 
 
 def memberships(tables: Tables, span: Span, rules: Rules) -> DataFrame:

@@ -9,10 +9,11 @@ from pyspark.sql import functions as F
 
 from kgroups.pipeline.derived import STALE
 
-from .columns import DEAD, EMPTY, STABLE, micros, millis, place, shaped
+from .columns import DEAD, EMPTY, STABLE, UNKNOWN, micros, millis, place, shaped
 from .group_states import timeline
 from .inputs import Rules, Span, Tables
 from .positions import last_offsets, swept
+from .unread import unread_groups
 
 
 def stale(tables: Tables, span: Span, rules: Rules) -> DataFrame:
@@ -21,12 +22,17 @@ def stale(tables: Tables, span: Span, rules: Rules) -> DataFrame:
     both = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), (*parts, last_swept(tables, span)))
     columns = [each for each in both.columns if each != "group"]
     groups = both.groupBy("group").agg(*(F.max(each).alias(each) for each in columns))
-    groups = groups.withColumns(
+    # A sweep after the last record read shows deletions; the timeline of states contains that.
+    missed = F.coalesce(F.col("gone_at") >= F.col("unread_since"), F.lit(False))
+    hidden = F.col("unread_since").isNotNull() & F.coalesce(F.col("state") == UNKNOWN, ~missed)
+    groups = groups.join(unread_groups(tables, span), "group", "left").withColumns(
         {
+            "unread_since": F.when(hidden, F.col("unread_since")),
+            "remark": F.when(hidden, F.col("unread_remark")),
             "kind": F.coalesce("kind", "swept_kind"),
             "state": F.coalesce("state", "swept_state"),
             "partitions": F.coalesce("partitions", F.lit(0)),
-            "commit_age_ms": millis(F.col("last_commit"), span.end),
+            "commit_age_ms": F.when(~hidden, millis(F.col("last_commit"), span.end)),
         }
     )
     judged = groups.withColumn("status", _status(span, rules))
@@ -42,8 +48,11 @@ def _status(span: Span, rules: Rules) -> Column:
     committing = fresh & F.col("last_commit").isNotNull() & (since.isNull() | (F.col("last_commit") > since))
     # Share groups store their offsets elsewhere: only their members show that they are in use.
     sharing = (F.col("kind") == "share") & (F.col("state") == STABLE)
+    unread = F.col("unread_since").isNotNull()
+    known_live = fresh & F.col("last_commit").isNotNull() & (F.col("partitions") > 0)
     return (
-        F.when((F.col("partitions") == 0) & (F.coalesce("state", F.lit(DEAD)) == DEAD), "DELETED")
+        F.when(unread, F.when(known_live, "LIVE").otherwise("UNKNOWN"))
+        .when((F.col("partitions") == 0) & (F.coalesce("state", F.lit(DEAD)) == DEAD), "DELETED")
         .when((F.col("state") == EMPTY) & ~committing, "EMPTY")
         .when(fresh | sharing, "LIVE")
         .otherwise("STALE")

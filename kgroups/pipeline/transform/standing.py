@@ -16,6 +16,7 @@ from .columns import KEY, PLACE, so_far
 from .heads import LOG
 from .inputs import Span, Tables
 from .positions import last_commits, last_offsets
+from .unread import is_unread, unread_groups
 
 _EVENT = (*KEY, *PLACE, "at", "committed_offset", "swept")
 
@@ -46,8 +47,8 @@ def _keys(tables: Tables, span: Span) -> DataFrame:
 def offsets_at_samples(tables: Tables, span: Span, heads: DataFrame) -> DataFrame:
     """Return each group's partitions at each sample in ``heads``.
 
-    Columns: those of ``heads``, group, committed_offset, committed_at, lag. Partitions without a commit at any sample
-    are omitted.
+    Columns: those of ``heads``, group, committed_offset, committed_at, lag, and ``unread_remark``: why the three are
+    unknown; otherwise null. Partitions without a commit at any sample are omitted.
     """
     samples = heads.join(_keys(tables, span), list(LOG)).withColumn("is_sample", F.lit(1))
     merged = samples.unionByName(
@@ -61,11 +62,13 @@ def offsets_at_samples(tables: Tables, span: Span, heads: DataFrame) -> DataFram
     rows = merged.withColumn("commit", F.last(commit, ignorenulls=True).over(so_far(order))).where("is_sample = 1")
     highest = F.max("commit.committed_offset").over(Window.partitionBy(*KEY))
     rows = rows.withColumn("highest", highest).where("highest is not null")
-    committed = F.col("commit.committed_offset")
+    rows = rows.join(unread_groups(tables, span), "group", "left").withColumn("unread", is_unread("sampled_at"))
+    committed = F.when(~F.col("unread"), F.col("commit.committed_offset"))
     return rows.select(
         *heads.columns,
         "group",
         committed.alias("committed_offset"),
         F.when(committed.isNotNull(), F.col("commit.at")).alias("committed_at"),
         (F.col("log_end") - committed).alias("lag"),
+        F.when(F.col("unread"), F.col("unread_remark")).alias("unread_remark"),
     )

@@ -9,7 +9,7 @@ from ..data import Bounds, Consumer, Expiring, GroupRow, Groups, Kept, Stale, Ta
 from .rows import Frames, Row, cached, fetch, first, truncate
 
 _RANKS = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
-_USES = ("STALE", "EMPTY", "DELETED")
+_USES = ("UNKNOWN", "STALE", "EMPTY", "DELETED")
 
 
 def groups(frames: Frames, uses: DataFrame, members: DataFrame, behind: DataFrame, bounds: Bounds) -> Groups:

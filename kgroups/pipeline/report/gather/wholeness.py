@@ -12,7 +12,8 @@ _ALL = 0.999
 
 
 def completeness(frame: DataFrame, bounds: Bounds) -> Completeness:
-    parts = [_part(row) for row in fetch(frame)]  # one row for each partition of one topic
+    rows = fetch(frame)  # one for each partition of one topic
+    parts = [_part(row) for row in rows]
     parts.sort(key=_worst_first)
     known = [part.known_since for part in parts if part.known_since and not part.from_birth]
     last = [part.last_time for part in parts if part.last_time]
@@ -24,6 +25,7 @@ def completeness(frame: DataFrame, bounds: Bounds) -> Completeness:
         missing=sum(part.missing for part in parts),
         hung=sum(part.hung for part in parts),
         last_time=max(last, default=None),
+        unread_since=min((row["unread_since"] for row in rows if row["unread_since"]), default=None),
     )
 
 

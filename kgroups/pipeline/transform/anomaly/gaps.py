@@ -21,12 +21,13 @@ def gaps(tables: Tables, span: Span, rules: Rules) -> DataFrame:
         F.concat(F.col("from_offset") - F.col("reach"), F.lit(" offsets were never read")).alias("note"),
     )
     share = F.round(F.lit(100) * F.col("records") / (F.col("to_offset") - F.col("from_offset"))).cast("int")
+    counted = F.concat(F.lit("compacted: "), "compacted", F.lit(" offsets have no record"))
     sparse = F.struct(
         F.col("first_time").alias("since"),
-        F.col("last_time").alias("until"),
+        F.coalesce("whole_since", "last_time").alias("until"),
         F.col("from_offset").alias("expected"),
-        F.col("to_offset").alias("found"),
-        F.concat(F.lit("compacted: records at "), share, F.lit(" % of the offsets")).alias("note"),
+        F.coalesce("compacted_to", "to_offset").alias("found"),
+        F.coalesce(counted, F.concat(F.lit("compacted: records at "), share, F.lit(" % of the offsets"))).alias("note"),
     )
     found = F.array_compact(
         F.array(F.when(F.col("from_offset") > F.col("reach"), gap), F.when(~F.col("dense"), sparse))
