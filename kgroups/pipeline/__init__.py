@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession, settings: ClientSettings | None = None) -> None:
-    """Register the data sources ``kgroups-offsets`` and ``kgroups-live`` with a session.
+    """Register the data sources ``kgroups-offsets`` and ``kgroups-live`` with a session, and change no setting of it.
 
     :param settings: TLS and SASL settings, as returned by :func:`kgroups.config.load.load_settings`; used only for
         their own bootstrap servers.
@@ -26,5 +26,15 @@ def register(spark: SparkSession, settings: ClientSettings | None = None) -> Non
     from .extract.source import OffsetsSource
     from .live import source as live
 
-    spark.dataSource.register(with_settings(OffsetsSource, settings))
+    spark.dataSource.register(with_settings(OffsetsSource, settings, _cores(spark)))
     live.register(spark, settings)
+
+
+def _cores(spark: SparkSession) -> int | None:
+    """Return the cores of the executors so far; ``None`` if unknown, as with Spark Connect."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.sparkContext.defaultParallelism
+    except PySparkException:
+        return None

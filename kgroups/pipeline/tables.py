@@ -26,6 +26,8 @@ class Column(NamedTuple):
     type: str
     """A Spark SQL type."""
     doc: str
+    required: bool = False
+    """Whether the column is never null."""
 
 
 class Table(NamedTuple):
@@ -39,13 +41,17 @@ class Table(NamedTuple):
 
 
 _PLACE = (
-    Column("log_partition", "int", "partition of __consumer_offsets"),
-    Column("log_offset", "bigint", "offset in that partition"),
+    Column("log_partition", "int", "partition of __consumer_offsets", required=True),
+    Column("log_offset", "bigint", "offset in that partition", required=True),
     Column("log_time", "timestamp", "timestamp of the record"),
 )
-_GROUP = Column("group", "string", "name of the group")
-_KIND = Column("kind", "string", "classic, consumer, share or streams")
-_TOMBSTONE = Column("tombstone", "boolean", "whether the record is a tombstone: it deletes what its key names")
+_ANY_GROUP = Column("group", "string", "name of the group")
+_GROUP = _ANY_GROUP._replace(required=True)
+_ANY_KIND = Column("kind", "string", "classic, consumer, share or streams")
+_KIND = _ANY_KIND._replace(required=True)
+_TOMBSTONE = Column(
+    "tombstone", "boolean", "whether the record is a tombstone: it deletes what its key names", required=True
+)
 _COMMIT = (
     Column("topic", "string", "topic of the commit"),
     Column("partition", "int", "partition of that topic"),
@@ -76,7 +82,7 @@ DECODED = Table(
         Column("record_name", "string", "name of the record type, as in Kafka's message definitions"),
         Column("value_version", "smallint", "version of the value's schema"),
         _TOMBSTONE,
-        _GROUP,
+        _ANY_GROUP,
         *_COMMIT,
         Column("body", "string", "JSON of key and value, {'key': {…}, 'value': {…} or null}; not for commits"),
         Column("error", "string", "why it could not be decoded, or what it is instead, such as a transaction marker"),
@@ -188,7 +194,7 @@ UNDECODED = Table(
         Column("record_type", "smallint", "ID of the record type; null if the key cannot be read"),
         Column("record_name", "string", "name of the record type, if known"),
         Column("value_version", "smallint", "version of the value's schema"),
-        _GROUP,
+        _ANY_GROUP,
         _TOMBSTONE,
         Column("body", "string", "JSON of the record, if it could be decoded"),
         Column("reason", "string", "why it is in this table; null for a type that could be decoded"),
@@ -250,7 +256,7 @@ BASELINE = Table(
         Column("swept_at", "timestamp", "time of the request; the same for all rows of a sweep"),
         Column("complete", "boolean", "whether every broker responded; only then a missing row means a deletion"),
         _GROUP,
-        _KIND,
+        _ANY_KIND,
         Column("state", "string", "state, as the broker reports it"),
         Column("protocol_type", "string", "consumer, connect, …"),
         Column("topic", "string", "topic of the commit"),

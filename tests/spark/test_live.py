@@ -10,8 +10,10 @@ from kio.schema.errors import ErrorCode
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from kgroups import pipeline
 from kgroups.pipeline.live.source import register
 from kgroups.pipeline.live.tables import LIVE
+from kgroups.pipeline.session import root_cause
 from tests.fakes.broker import FakeCluster
 from tests.fakes.live_world import live_world
 from tests.fakes.serving import serving
@@ -235,15 +237,90 @@ def test_live_failures_are_rows_or_errors(load: Load, fake: FakeCluster) -> None
     assert lines and "table groups is not whole: group 'orders': " in lines[0]
 
 
-def test_live_invalid_options_are_errors(spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({}, "option bootstrap.servers is not set; set it to HOST:PORT"),
+        ({"table": "heads"}, "option table: 'heads' must be one of groups, members, "),
+        ({"tabel": "groups"}, "option tabel is unknown; use table"),
+    ],
+)
+def test_live_invalid_options_are_one_line(spark: SparkSession, options: dict[str, str], line: str) -> None:
     register(spark)
-    with pytest.raises(PySparkException, match=r"option bootstrap\.servers is needed"):
-        spark.read.format("kgroups-live").load()
-    with pytest.raises(PySparkException, match="option table: 'heads' must be one of groups, members, "):
-        spark.read.format("kgroups-live").options(**{"bootstrap.servers": "h"}, table="heads").load()
+    servers = {"bootstrap.servers": "h:1"} if options else {}
+    with pytest.raises(PySparkException) as caught:
+        spark.read.format("kgroups-live").options(**servers, **options).load()
+    lines = [each for each in str(caught.value).splitlines() if each.strip() and "SQLSTATE" not in each]
+    assert lines[-1].startswith(f"kgroups.errors.UsageError: kgroups-live: {line}")
+    assert root_cause(caught.value).startswith(f"kgroups-live: {line}")
+
+
+def test_live_groups_and_columns_are_options(load: Load, fake: FakeCluster) -> None:
+    """What filters cannot do: the scan is narrowed, and all DataFrames of the relation agree."""
+    live = load("offsets", groups="orders,nobody", columns="lag,group")
+    assert live.columns == ["lag", "group"]
+    assert live.count() == 3
+    assert {row["group"] for row in live.collect()} == {"orders"}
+    assert live.where("lag = 0").union(live).count() == 3 + live.where("lag = 0").count()
+
+
+def test_live_schema_selects_columns(spark: SparkSession, load: Load, fake: FakeCluster) -> None:
+    everything = {row["group"] for row in load("groups").collect()}
+    reader = spark.read.format("kgroups-live").schema("state string, `group` string")
+    some = reader.options(**{"bootstrap.servers": fake.settings().bootstrap_servers, "table": "groups"}).load()
+    assert some.columns == ["state", "group"]
+    assert {row["group"] for row in some.collect()} == everything
+
+
+def test_live_columns_have_comments(load: Load, spark: SparkSession) -> None:
+    load("offsets").createOrReplaceTempView("live_described")
+    described = {row["col_name"]: row["comment"] for row in spark.sql("describe table live_described").collect()}
+    assert described == {column.name: column.doc for column in LIVE["offsets"].columns}
+    assert not load("offsets").schema["group"].nullable
+
+
+@pytest.fixture
+def warehouse(spark: SparkSession) -> Iterator[None]:
+    yield
+    for row in spark.sql("show tables").collect():
+        if row["tableName"].startswith("live_table"):
+            spark.sql(f"drop table {row['tableName']}")
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_live_table_in_the_catalog(load: Load, spark: SparkSession, fake: FakeCluster) -> None:
+    everything = load("offsets").count()
+    servers = fake.settings().bootstrap_servers
+    spark.sql(
+        f"create table live_table using `kgroups-live` options ('bootstrap.servers' '{servers}', failOnError 'false') "
+        "comment 'now' tblproperties (team 'x')"
+    )
+    described = {row["col_name"]: row["comment"] for row in spark.sql("describe table live_table").collect()}
+    assert described["lag"] == next(column.doc for column in LIVE["offsets"].columns if column.name == "lag")
+    assert spark.table("live_table").count() == everything
+    assert spark.sql("select * from live_table where `group` = 'orders'").count() == 3
+    assert spark.table("live_table").count() == everything
+    joined = spark.sql(
+        "select count(*) from live_table a join (select * from live_table where topic = 'u') b on a.topic = b.topic"
+    )
+    assert joined.collect()[0][0] > 1
+    assert spark.sql("select * from live_table with (`groups` = 'orders')").count() == 3
+    assert spark.table("live_table").count() == everything
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_live_table_with_a_list_of_columns_names_the_fix(load: Load, spark: SparkSession, fake: FakeCluster) -> None:
+    load("groups")
+    servers = fake.settings().bootstrap_servers
+    spark.sql(
+        f"create table live_table_of_columns (`group` string) using `kgroups-live` "
+        f"options ('bootstrap.servers' '{servers}', 'table' 'groups')"
+    )
+    with pytest.raises(Exception, match="for a table, omit the list of columns in CREATE TABLE"):
+        spark.table("live_table_of_columns").collect()
 
 
 def test_register_changes_no_session_setting(spark: SparkSession) -> None:
-    before = spark.conf.get(PUSHDOWN, None)
-    register(spark)
-    assert spark.conf.get(PUSHDOWN, None) == before
+    before = {row["key"]: row["value"] for row in spark.sql("set").collect()}
+    pipeline.register(spark)
+    assert {row["key"]: row["value"] for row in spark.sql("set").collect()} == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -62,14 +62,23 @@ def split_table(name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
     return batches
 
 
-def as_table(table: Table, records: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def as_table(
+    table: Table, records: Iterator[pa.RecordBatch], groups: Iterable[str] | None = None
+) -> Iterator[pa.RecordBatch]:
     """Convert batches of RECORDS to batches of a table: RECORDS itself, DECODED, or one that :func:`split` fills.
 
     Tables are compared by value: in another process, a table is not the same object as the constant.
+
+    :param groups: only records of these groups.
     """
-    if table == tables.RECORDS:
+    if table == tables.RECORDS and groups is None:
         return records
-    decoded = map(decode_batch, records)
+    decoded: Iterator[pa.RecordBatch] = map(decode_batch, records)
+    if groups is not None:
+        selected = pa.array(groups, pa.string())
+        decoded = (batch.filter(pc.is_in(batch["group"], selected)) for batch in decoded)
+    if table == tables.RECORDS:
+        return (batch.select(table.names) for batch in decoded)
     return decoded if table == tables.DECODED else split_table(table.name)(decoded)
 
 

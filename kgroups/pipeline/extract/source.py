@@ -9,56 +9,60 @@ never be committed.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from kgroups.config.settings import ClientSettings
-from kgroups.errors import HistoryError
+from kgroups.errors import HistoryError, UsageError
+from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 
 from ..decode import as_table
-from ..tables import DECODED, arrow_schema, ddl
+from ..options import Options
+from ..schema import conform
+from ..source import TableSource
+from ..tables import DECODED, arrow_schema
 from .holes import Compacted, HoleCounter, find_last
 from .log import OffsetsLog
-from .options import EARLIEST, OffsetsOptions, Position, parse_options
+from .options import BATCH_ONLY, EARLIEST, OPTIONS, STREAM_ONLY, OffsetsOptions, Position, parse_options
 from .ranges import Ends, Range, advance, between, pack
 from .reader import read
 
 NAME = "kgroups-offsets"
 
+T = TypeVar("T")
+
+SPLIT = 250_000
+"""Maximum number of offsets in an input partition by default: some seconds of one core, whatever the cluster's size."""
+
 RANGE = "Range"
 """``record_name`` of the row that describes a range that was read; its ``body`` is JSON, see :func:`_range_rows`."""
 
 
-class OffsetsSource(DataSource):
+class OffsetsSource(TableSource[OffsetsOptions]):
     """The data source. Its options are described in :mod:`kgroups.pipeline.extract.options`."""
 
-    embedded: ClientSettings | None = None
-    """Settings in the class, see :func:`kgroups.pipeline.connection.with_settings`."""
-
-    def __init__(self, options: MutableMapping[str, str]) -> None:
-        super().__init__(options)
-        self._parsed = parse_options(options, self.embedded)
+    known = OPTIONS
 
     @classmethod
     def name(cls) -> str:
         return NAME
 
-    def schema(self) -> str:
-        return ddl(self._parsed.table)
+    def parse(self, options: Options) -> OffsetsOptions:
+        return parse_options(options, self.embedded)
 
     def reader(self, schema: StructType) -> OffsetsReader:
-        return OffsetsReader(self._parsed)
+        return OffsetsReader(*self.parsed(schema, STREAM_ONLY), self.cores)
 
     def streamReader(self, schema: StructType) -> OffsetsStreamReader:
-        return OffsetsStreamReader(self._parsed)
+        return OffsetsStreamReader(*self.parsed(schema, BATCH_ONLY), self.cores)
 
 
 class LogSplit(InputPartition):
@@ -74,27 +78,45 @@ class LogSplit(InputPartition):
 
 
 class _SplitReader:
-    """Planning and reading of splits, common to batch and stream."""
+    """Planning and reading of splits, common to batch and stream.
 
-    def __init__(self, options: OffsetsOptions) -> None:
+    Filters are not pushed down: see :class:`kgroups.pipeline.live.source.LiveReader`.
+    """
+
+    def __init__(self, options: OffsetsOptions, schema: pa.Schema, cores: int | None) -> None:
         self._options = options
+        self._schema = schema
+        self._cores = cores or os.cpu_count() or 1
 
     def _log(self) -> OffsetsLog:
         return OffsetsLog(self._options.settings, self._options.topic)
 
     def _split(self, starts: Mapping[int, int], stops: Mapping[int, int], ends: Mapping[int, Ends]) -> list[LogSplit]:
-        return [LogSplit(ranges, ends) for ranges in pack(between(starts, stops), self._options.splits)]
+        ranges = between(starts, stops)
+        enough = max(self._cores, -(-sum(each.span for each in ranges) // SPLIT))
+        return [LogSplit(part, ends) for part in pack(ranges, self._options.splits or enough)]
+
+    def _selected(self, partitions: Mapping[int, T]) -> dict[int, T]:
+        """Return the items of the partitions that can have records of the groups in the options.
+
+        A copy of the topic may have other partitions than the original; it is read completely.
+        """
+        groups = self._options.groups
+        if groups is None or self._options.topic != OFFSETS_TOPIC:
+            return dict(partitions)
+        return {each: partitions[each] for each in {partition_of(group, len(partitions)) for group in groups}}
 
     def read(self, split: Any) -> Iterator[pa.RecordBatch]:
         """Yield Arrow batches of the table in the options."""
         options = self._options
         records = read(options.settings, split.ranges, topic=options.topic)
         if not (options.ranges and options.table == DECODED):
-            yield from as_table(options.table, records)
+            yield from conform(NAME, as_table(options.table, records, options.groups), self._schema)
             return
         counter = _RecordCounter(split.ranges)
-        yield from as_table(options.table, counter.count(records))
-        yield _range_rows(split, counter, counter.holes.compacted(partial(find_last, options.settings, options.topic)))
+        yield from conform(NAME, as_table(options.table, counter.count(records), options.groups), self._schema)
+        compacted = counter.holes.compacted(partial(find_last, options.settings, options.topic))
+        yield from conform(NAME, iter([_range_rows(split, counter, compacted)]), self._schema)
 
 
 class OffsetsReader(_SplitReader, DataSourceReader):
@@ -104,7 +126,7 @@ class OffsetsReader(_SplitReader, DataSourceReader):
         log = self._log()
         ends = log.ends()
         starts = _resolve(log, ends, self._options.start)
-        stops = _resolve(log, ends, self._options.stop)
+        stops = self._selected(_resolve(log, ends, self._options.stop))
         # Do not wait for records after the last stable offset: they may never be committed, or never exist.
         stops = {partition: min(stop, ends[partition].stable) for partition, stop in stops.items()}
         # For an empty list, Spark makes a partition of its own, which is not a LogSplit.
@@ -114,8 +136,8 @@ class OffsetsReader(_SplitReader, DataSourceReader):
 class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A stream: from the checkpoint to the last stable offset, at most maxRecordsPerTrigger offsets per batch."""
 
-    def __init__(self, options: OffsetsOptions) -> None:
-        super().__init__(options)
+    def __init__(self, options: OffsetsOptions, schema: pa.Schema, cores: int | None) -> None:
+        super().__init__(options, schema, cores)
         self._target: dict[str, int] | None = None
 
     def initialOffset(self) -> dict[str, int]:
@@ -133,12 +155,13 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
         starts, stops = _decode_offsets(start), _decode_offsets(target)
         for partition, position in starts.items():
             self._check(partition, position, stops.get(partition))
+        stops = self._selected(stops)
         if isinstance(limit, ReadMaxRows):
             stops = advance(starts, stops, limit.max_rows)
-        return _encode_offsets(stops)
+        return _encode_offsets(starts | stops)  # other partitions stay where they are
 
     def reportLatestOffset(self) -> dict[str, int]:
-        return self._stable()
+        return _encode_offsets(self._selected(_decode_offsets(self._stable())))
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[LogSplit]:
         starts, stops = _decode_offsets(start), _decode_offsets(end)
@@ -218,6 +241,11 @@ def _resolve(log: OffsetsLog, ends: Mapping[int, Ends], position: Position) -> d
         return log.at(position, ends)
     if isinstance(position, str):
         return {partition: end.start if position == EARLIEST else end.stable for partition, end in ends.items()}
+    if unknown := sorted(position.keys() - ends.keys()):
+        raise UsageError(
+            f"{NAME}: option startingOffsets or endingOffsets: partition {unknown[0]} does not exist; the topic has "
+            f"partitions 0 to {max(ends)}"
+        )
     return {partition: position.get(partition, end.start) for partition, end in ends.items()}
 
 

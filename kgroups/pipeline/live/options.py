@@ -5,6 +5,8 @@ bootstrap.servers      bootstrap servers; required
 command.config         a properties file with TLS and SASL settings, as for ``--command-config``; on the driver.
                        Secrets are not options: Spark shows those. See :mod:`kgroups.pipeline.connection`
 table                  offsets (default), groups, members, assignments, failures
+groups                 only these groups, comma-separated or a JSON list; no requests for others but the list
+columns                only these columns of the table, comma-separated
 timeout                maximum seconds for the list, and for the requests of each task; default 30
 broker.timeout         maximum seconds to wait for one unresponsive broker; default 10
 isolation              read_uncommitted (default), or read_committed: selects the log end offset
@@ -15,22 +17,23 @@ pushdown               no effect: filters are applied by Spark; see :class:`kgro
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import UsageError
+from kgroups.model.groups import GroupId
 from kgroups.model.offsets import Isolation
 
 from ..connection import resolve_settings
+from ..options import Options
 from ..tables import Table
 from .tables import LIVE, OFFSETS
 
-T = TypeVar("T")
+OPTIONS = (
+    *("bootstrap.servers", "command.config", "table", "groups", "columns", "timeout", "broker.timeout", "isolation"),
+    *("failOnError", "pushdown"),
+)
 
 _ISOLATIONS = {level.name.lower(): level for level in Isolation}
-_SWITCH = {"true": True, "false": False}
 
 
 class LiveOptions(NamedTuple):
@@ -40,12 +43,13 @@ class LiveOptions(NamedTuple):
     table: Table
     isolation: Isolation
     fail_on_error: bool
+    groups: tuple[GroupId, ...] | None = None
 
     def __repr__(self) -> str:
         return f"LiveOptions({self.table.name})"  # no settings in plans and logs
 
 
-def parse_options(options: Mapping[str, str], embedded: ClientSettings | None = None) -> LiveOptions:
+def parse_options(options: Options, embedded: ClientSettings | None = None) -> LiveOptions:
     """Parse the options.
 
     :param embedded: settings in the class of the source; used only for their own bootstrap servers.
@@ -53,33 +57,14 @@ def parse_options(options: Mapping[str, str], embedded: ClientSettings | None = 
     :raises ConfigError: if the file of ``command.config`` is invalid.
     """
     defaults = ClientSettings._field_defaults
-    _one_of(options, "pushdown", _SWITCH, "false")
+    options.switch("pushdown", default=False)
     return LiveOptions(
-        settings=resolve_settings("kgroups-live", options, embedded)._replace(
-            timeout=_seconds(options, "timeout", defaults["timeout"]),
-            broker_timeout=_seconds(options, "broker.timeout", defaults["broker_timeout"]),
+        settings=resolve_settings(options, embedded)._replace(
+            timeout=options.seconds("timeout", defaults["timeout"]),
+            broker_timeout=options.seconds("broker.timeout", defaults["broker_timeout"]),
         ),
-        table=_one_of(options, "table", LIVE, OFFSETS.name),
-        isolation=_one_of(options, "isolation", _ISOLATIONS, "read_uncommitted"),
-        fail_on_error=_one_of(options, "failOnError", _SWITCH, "true"),
+        table=options.one_of("table", LIVE, OFFSETS.name),
+        isolation=options.one_of("isolation", _ISOLATIONS, "read_uncommitted"),
+        fail_on_error=options.switch("failOnError", default=True),
+        groups=options.names("groups"),
     )
-
-
-def _one_of(options: Mapping[str, str], name: str, known: Mapping[str, T], default: str) -> T:
-    text = options.get(name, default)
-    if text.lower() not in known:
-        raise UsageError(f"kgroups-live: option {name}: {text!r} must be one of {', '.join(known)}")
-    return known[text.lower()]
-
-
-def _seconds(options: Mapping[str, str], name: str, default: float) -> float:
-    text = options.get(name)
-    if text is None:
-        return default
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise UsageError(f"kgroups-live: option {name}: {text!r} is not a number of seconds above 0")
-    return seconds

@@ -7,11 +7,11 @@ that is collected again sends new queries for the same groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kgroups.config.settings import ClientSettings
@@ -20,13 +20,16 @@ from kgroups.model.groups import ListedGroup
 from kgroups.model.outcome import Failure
 
 from ..connection import with_settings
-from ..tables import ddl
+from ..options import Options
+from ..schema import conform
+from ..source import TableSource
 from .answer import list_groups, read_rows
-from .options import LiveOptions, parse_options
+from .options import OPTIONS, LiveOptions, parse_options
 from .rows import batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 NAME = "kgroups-live"
 
@@ -36,25 +39,20 @@ def register(spark: SparkSession, settings: ClientSettings | None = None) -> Non
     spark.dataSource.register(with_settings(LiveSource, settings))
 
 
-class LiveSource(DataSource):
+class LiveSource(TableSource[LiveOptions]):
     """The data source. Its options are described in :mod:`kgroups.pipeline.live.options`."""
 
-    embedded: ClientSettings | None = None
-    """Settings in the class, see :func:`kgroups.pipeline.connection.with_settings`."""
-
-    def __init__(self, options: MutableMapping[str, str]) -> None:
-        super().__init__(options)
-        self._parsed = parse_options(options, self.embedded)
+    known = OPTIONS
 
     @classmethod
     def name(cls) -> str:
         return NAME
 
-    def schema(self) -> str:
-        return ddl(self._parsed.table)
+    def parse(self, options: Options) -> LiveOptions:
+        return parse_options(options, self.embedded)
 
     def reader(self, schema: StructType) -> LiveReader:
-        return LiveReader(self._parsed)
+        return LiveReader(*self.parsed(schema))
 
 
 class Slice(InputPartition):
@@ -76,11 +74,13 @@ class LiveReader(DataSourceReader):
 
     Filters are not pushed down, that is, ``pushFilters`` is not overridden. Spark keeps the partitions and the reader
     of a filtered scan with the relation, and an unfiltered scan of the same DataFrame or view reuses them without
-    pushing its own filters: its rows would be those of the other scan. Only a new ``load()`` makes a new relation.
+    pushing its own filters: its rows would be those of the other scan. Only a new ``load()`` makes a new relation. The
+    options ``groups`` and ``columns`` belong to the relation, and are the sound way to read less.
     """
 
-    def __init__(self, options: LiveOptions) -> None:
+    def __init__(self, options: LiveOptions, schema: pa.Schema) -> None:
         self._options = options
+        self._schema = schema
 
     def partitions(self) -> list[Slice]:
         """List the groups.
@@ -89,8 +89,10 @@ class LiveReader(DataSourceReader):
         """
         outcome = list_groups(self._options)
         by_node: dict[Node, list[ListedGroup]] = {}
+        selected = self._options.groups
         for group in outcome.items:
-            by_node.setdefault(group.coordinator, []).append(group)
+            if selected is None or group.group_id in selected:
+                by_node.setdefault(group.coordinator, []).append(group)
         # At least one slice: for an empty list, Spark makes a partition of its own.
         slices = [Slice(node, by_node[node], ()) for node in sorted(by_node)] or [Slice(None, (), ())]
         slices[0].failures = outcome.failures
@@ -102,4 +104,4 @@ class LiveReader(DataSourceReader):
         :raises HistoryError: if rows are missing, unless the table is ``failures`` or ``failOnError`` is false.
         """
         rows = read_rows(self._options, partition.listed, failures=partition.failures)
-        yield from batches(self._options.table, rows)
+        yield from conform(NAME, batches(self._options.table, rows), self._schema)

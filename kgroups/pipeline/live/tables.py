@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..tables import Column, Table
 
-_GROUP = Column("group", "string", "name of the group")
+_GROUP = Column("group", "string", "name of the group", required=True)
 _KIND = Column("kind", "string", "classic, consumer, share or streams")
 _MEMBER = Column("member_id", "string", "member ID")
 

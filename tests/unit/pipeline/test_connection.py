@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kgroups.errors import ConfigError, UsageError
 from kgroups.pipeline.connection import resolve_settings, with_settings
 from kgroups.pipeline.extract.source import OffsetsSource
 from kgroups.pipeline.live.source import LiveSource
+from kgroups.pipeline.options import Options
 
 HUSH = "hush-hush"
 SECURED = ClientSettings(
@@ -23,6 +25,10 @@ SECURED = ClientSettings(
     security=Security(Tls(key=Secret(HUSH)), Sasl("PLAIN", Password("me", Secret(HUSH)))),
 )
 OPTIONS = {"bootstrap.servers": "h:1,i:2"}
+
+
+def options(given: Mapping[str, str]) -> Options:
+    return Options("s", given, ("bootstrap.servers", "command.config"))
 
 
 @pytest.mark.parametrize("source", [OffsetsSource, LiveSource])
@@ -40,8 +46,8 @@ def test_settings_are_pickled_with_the_source(source: Any) -> None:
 
 
 def test_settings_apply_only_to_their_own_servers() -> None:
-    assert resolve_settings("s", OPTIONS, SECURED) is SECURED
-    assert resolve_settings("s", {"bootstrap.servers": "elsewhere:1"}, SECURED).security is None
+    assert resolve_settings(options(OPTIONS), SECURED) is SECURED
+    assert resolve_settings(options({"bootstrap.servers": "elsewhere:1"}), SECURED).security is None
 
 
 def test_source_without_security_is_unchanged() -> None:
@@ -55,27 +61,28 @@ def test_source_reads_config_file_on_the_driver(tmp_path: Path) -> None:
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
         f"sasl.username=me\nsasl.password={HUSH}\nbootstrap.servers=x\n"
     )
-    options = {"bootstrap.servers": "h:1", "command.config": str(file)}
-    settings = LiveSource(options)._parsed.settings
+    given = {"bootstrap.servers": "h:1", "command.config": str(file)}
+    source = LiveSource(given)
+    settings = source.reader(source.schema())._options.settings
     assert settings.bootstrap == (("h", 1),)
     assert settings.security == Security(None, Sasl("PLAIN", Password("me", Secret(HUSH))))
-    with pytest.raises(ConfigError, match="cannot read"):
-        LiveSource(options | {"command.config": str(tmp_path / "none")})
+    with pytest.raises(ConfigError, match=r"kgroups-live: option command\.config: cannot read"):
+        LiveSource(given | {"command.config": str(tmp_path / "none")}).schema()
 
 
 def test_source_without_servers_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match=r"kgroups-live: option bootstrap\.servers is needed"):
-        LiveSource({})
+    with pytest.raises(UsageError, match=r"kgroups-live: option bootstrap\.servers is not set; set it to "):
+        LiveSource({}).schema()
 
 
 def test_servers_are_compared_after_parsing() -> None:
     settings = ClientSettings((("a", 1), ("b", 9092)), security=Security(Tls()))
-    assert resolve_settings("x", {"bootstrap.servers": " a:1, b,"}, settings) is settings
-    assert resolve_settings("x", {"bootstrap.servers": "c:1"}, settings).security is None
+    assert resolve_settings(options({"bootstrap.servers": " a:1, b,"}), settings) is settings
+    assert resolve_settings(options({"bootstrap.servers": "c:1"}), settings).security is None
 
 
 def test_disabled_host_name_check_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "client.properties"
     path.write_text("security.protocol=SSL\nssl.endpoint.identification.algorithm=\n")
-    resolve_settings("x", {"bootstrap.servers": "a:1", "command.config": str(path)}, None)
+    resolve_settings(options({"bootstrap.servers": "a:1", "command.config": str(path)}), None)
     assert "a certificate for any host is accepted" in caplog.text

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from kgroups.errors import UsageError
-from kgroups.pipeline.extract.options import milliseconds, parse_options
+from kgroups.pipeline.extract.options import OPTIONS, OffsetsOptions, milliseconds
+from kgroups.pipeline.extract.options import parse_options as parse
+from kgroups.pipeline.options import Options
 from kgroups.pipeline.tables import COMMITS, DECODED
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
+
+
+def parse_options(given: Mapping[str, str]) -> OffsetsOptions:
+    return parse(Options("kgroups-offsets", given, OPTIONS))
 
 
 def test_source_options_have_defaults() -> None:
     options = parse_options(SERVERS)
     assert (options.table, options.start, options.stop, options.max_records) == (DECODED, "earliest", "latest", None)
     assert options.topic == "__consumer_offsets"
-    assert options.splits >= 1
+    assert (options.splits, options.groups) == (None, None)
     assert options.settings.timeout == 30
 
 

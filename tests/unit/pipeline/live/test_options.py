@@ -6,19 +6,20 @@ import pytest
 
 from kgroups.errors import UsageError
 from kgroups.model.offsets import Isolation
-from kgroups.pipeline.live.options import LiveOptions, parse_options
+from kgroups.pipeline.live.options import OPTIONS, LiveOptions, parse_options
 from kgroups.pipeline.live.tables import GROUPS, OFFSETS
+from kgroups.pipeline.options import Options
 
 
 def parsed(**options: str) -> LiveOptions:
-    return parse_options({"bootstrap.servers": "secret-host:9092", **options})
+    return parse_options(Options("kgroups-live", {"bootstrap.servers": "secret-host:9092", **options}, OPTIONS))
 
 
 def test_live_options_have_defaults() -> None:
     found = parsed()
     assert found.settings.bootstrap == (("secret-host", 9092),)
     assert (found.settings.timeout, found.settings.broker_timeout) == (30, 10)
-    assert found[1:] == (OFFSETS, Isolation.READ_UNCOMMITTED, True)
+    assert found[1:] == (OFFSETS, Isolation.READ_UNCOMMITTED, True, None)
 
 
 def test_live_options_are_all_parsed() -> None:
@@ -26,9 +27,10 @@ def test_live_options_are_all_parsed() -> None:
         **{"table": "groups", "timeout": "2.5", "broker.timeout": "1", "isolation": "read_committed"},
         failOnError="FALSE",
         pushdown="false",
+        groups="a, b,a",
     )
     assert (found.settings.timeout, found.settings.broker_timeout) == (2.5, 1)
-    assert found[1:] == (GROUPS, Isolation.READ_COMMITTED, False)
+    assert found[1:] == (GROUPS, Isolation.READ_COMMITTED, False, ("a", "b"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 from pyspark.sql.datasource import DataSourceReader
-from pyspark.sql.types import StructType
 
 from kgroups.errors import HistoryError
 from kgroups.pipeline.live.source import LiveReader, LiveSource, Slice
@@ -24,7 +23,7 @@ def reader(fake: FakeCluster, table: str = "offsets", **options: str) -> LiveRea
     """As a task has it: by way of pickle."""
     servers = fake.settings().bootstrap_servers
     source = LiveSource({"bootstrap.servers": servers, "table": table, "broker.timeout": "3", **options})
-    made = source.reader(StructType())
+    made = source.reader(source.schema())
     found: LiveReader = pickle.loads(pickle.dumps(made))
     return found
 
