@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kgroups.pipeline.decode import STORED_FROM_RECORDS, decode_batch, split, split_table
-from kgroups.pipeline.tables import STORED, arrow_schema
+from kgroups.pipeline.decode import STORED_FROM_RECORDS, as_table, decode_batch, split, split_table
+from kgroups.pipeline.tables import COMMITS, RECORDS, STORED, UNDECODED, arrow_schema
 from tests.fakes.offset_records import Pair, commit_key, commit_value, key_bytes, record_batch, value_bytes
 from tests.fakes.world import assignment_bytes, subscription_bytes
 
@@ -26,6 +26,7 @@ def tables_of(*pairs: Pair) -> Rows:
     for name, batch in split(decode_batch(record_batch(pairs))).items():
         assert batch.schema == arrow_schema(TABLES[name])
         batch.validate(full=True)
+        assert not any(batch[column.name].null_count for column in TABLES[name].columns if column.required)
         rows = batch.to_pylist()
         assert {row["group"] for row in rows} <= {"g", None}
         assert all(row["log_partition"] == 3 and row["log_time"] for row in rows)
@@ -346,6 +347,16 @@ def test_split_table_equals_split() -> None:
         assert pa.Table.from_batches(list(alone), expected.schema).equals(expected)
     with pytest.raises(KeyError):
         split_table("heads")
+
+
+@pytest.mark.parametrize("name", [RECORDS.name, COMMITS.name, UNDECODED.name])
+def test_as_table_selects_groups(name: str) -> None:
+    value = commit_value()
+    records = record_batch([(commit_key("a"), value), (commit_key("b"), value), (b"?", b"?"), (commit_key("a"), None)])
+    [batch] = as_table(TABLES[name], iter([records]), ["a", "c"])
+    own = {"records": [0, 3], "commits": [0, 3], "undecoded": []}[name]
+    assert batch["log_offset"].to_pylist() == [records["log_offset"][number].as_py() for number in own]
+    assert batch.schema == arrow_schema(TABLES[name])
 
 
 def test_split_empty_batch_has_every_table() -> None:
