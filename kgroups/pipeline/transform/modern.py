@@ -161,7 +161,10 @@ def rounds(states: DataFrame) -> DataFrame:
         _members("resubscribed").alias("changed"),
     )
     since = F.col("begun.log_time")
-    return found.where("begun is not null").select(
+    # A group begins with one member; otherwise compaction deleted the previous epoch.
+    begins = F.col("begun.begins") & (F.size("came") == 1)
+    found = found.where("begun is not null").withColumn("begun", F.col("begun").withField("begins", begins))
+    return found.select(
         *GROUP,
         "round",
         "begun.*",
