@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.pipeline.extract.log import OffsetsLog
-from kgroups.pipeline.load.store import COMPRESSION
+from kgroups.pipeline.load.write import COMPRESSION
 from kgroups.pipeline.session import open_session
 
 SHARES = (0.25, 0.5, 1.0, 2.0)

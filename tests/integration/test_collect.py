@@ -29,12 +29,14 @@ from kgroups.errors import HistoryError
 from kgroups.pipeline.extract.log import OffsetsLog
 from kgroups.pipeline.extract.ranges import between
 from kgroups.pipeline.extract.reader import read
-from kgroups.pipeline.jobs.collect import Collected, Plan, collect
+from kgroups.pipeline.jobs.collect import Collected, Plan
+from kgroups.pipeline.jobs.collect import collect as collect_history
 from kgroups.pipeline.jobs.compact import compact
 from kgroups.pipeline.jobs.land import land
-from kgroups.pipeline.load import write
+from kgroups.pipeline.load.owner import Owner
 from kgroups.pipeline.load.read import read_table
 from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.load.write import TableWriter
 from kgroups.pipeline.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, UNDECODED
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
@@ -89,6 +91,13 @@ def store(first_collection: First, tmp_path: Path) -> Store:
 @pytest.fixture
 def empty_store(tmp_path: Path) -> Store:
     return Store(str(tmp_path / "empty"))
+
+
+def collect(
+    spark: SparkSession, store: Store, plan: Plan, notify: Callable[[str], None] = lambda line: None
+) -> Collected:
+    """Collect on Spark, however small the batches are."""
+    return collect_history(lambda: spark, store, plan, notify, small=0)
 
 
 def plan(settings: ClientSettings) -> Plan:
@@ -149,8 +158,8 @@ class Crash(Exception):
     """As if the process had died here."""
 
 
-POINTS = [(step, after) for step in range(1, 6) for after in (False, True)]
-"""Ten points: before and after each of the first steps, which are an entry committed, and a table written."""
+POINTS = [(step, after) for step in range(1, 8) for after in (False, True)]
+"""Fourteen points: before and after each of the first steps: rows written to files, and an entry committed."""
 
 
 def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
@@ -160,23 +169,26 @@ def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
     for point, after in POINTS:
         steps = count(1)
 
-        def dying(real: Callable[..., None], at: int, after: bool, steps: Iterator[int]) -> Callable[..., None]:
-            def step(*arguments: Any) -> None:
+        def dying(real: Callable[..., Any], at: int, after: bool, steps: Iterator[int]) -> Callable[..., Any]:
+            def step(*arguments: Any) -> Any:
                 here = next(steps)
                 if here == at and not after:
                     raise Crash
-                real(*arguments)
+                result = real(*arguments)
                 if here == at:
                     raise Crash
+                return result
 
             return step
 
         with monkeypatch.context() as patch:
-            patch.setattr(write, "_write", dying(write._write, point, after, steps))
+            patch.setattr(TableWriter, "add", dying(TableWriter.add, point, after, steps))
             patch.setattr(Store, "commit", dying(Store.commit, point, after, steps))
             try:
-                collect(spark, empty_store, plan(settings)._replace(max_records=BATCH // 4))
-            except (HistoryError, Crash):
+                # Without Spark: its tasks are other processes, which cannot be patched.
+                small = plan(settings)._replace(max_records=BATCH // 4)
+                collect_history(lambda: spark, empty_store, small)
+            except Crash:
                 crashes += 1
         kept = in_the_store(spark, empty_store)
         assert len(kept) == len(set(kept))
@@ -338,9 +350,11 @@ def test_dump_matches_the_log(settings: ClientSettings, tmp_path: Path) -> None:
 def test_compact_changes_no_row(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
     tables = (RECORDS, COMMITS, COVERAGE, HEADS, BASELINE)
     before = {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables}
-    entries = len(store.entries())
-    assert compact(spark, store) == entries - 1
-    assert len(store.entries()) == 2
+    entries = len(store.snapshot().entries)
+    reading = read_table(spark, store, RECORDS)
+    assert compact(spark, store) == entries
+    assert len(store.snapshot().entries) == 1
+    assert reading.count() == len(before[RECORDS.name])  # who began before the merge can finish
     assert {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables} == before
     assert compact(spark, store) == 0
     collect(spark, store, plan(settings))
@@ -360,16 +374,40 @@ def test_expire_keeps_current_values(spark: SparkSession, store: Store) -> None:
     assert read_table(spark, store, COMMITS).where("topic = 'commits'").count() < commits
 
 
-def test_collect_into_store_of_another_cluster_or_without_checkpoint_fails(
+def test_collect_into_damaged_store_fails_with_one_line(
     spark: SparkSession, settings: ClientSettings, store: Store
 ) -> None:
-    Path(store.checkpoint).rename(f"{store.checkpoint}.lost")
-    with pytest.raises(HistoryError, match="checkpoint is missing"):
+    file = next(Path(store.location, "records").rglob("*.parquet"))
+    content = file.read_bytes()
+    file.write_bytes(content[:-100])
+    with pytest.raises(HistoryError, match=rf"{file.name} has .* bytes, not the"):
+        read_table(spark, store, RECORDS)
+    file.unlink()
+    with pytest.raises(HistoryError, match=rf"{file.name}: No such file"):
+        read_table(spark, store, RECORDS)
+    shutil.rmtree(store.location)
+    with pytest.raises(HistoryError, match="holds no history"):
+        read_table(spark, store, RECORDS)
+
+
+def test_collect_from_recreated_topic_fails(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
+    (file,) = Path(store.location).glob("_manifest/*/_cluster.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"topic_id": "another"}))
+    with pytest.raises(HistoryError, match="topic was recreated; collect into a new store"):
         collect(spark, store, plan(settings))
-    identity = Path(store.location, "_kgroups.json")
-    identity.write_text(json.dumps(json.loads(identity.read_text()) | {"cluster_id": "another"}))
-    with pytest.raises(HistoryError, match="cluster another"):
+
+
+def test_second_collector_is_rejected(spark: SparkSession, settings: ClientSettings, store: Store) -> None:
+    with Owner(Store(store.location)), pytest.raises(HistoryError, match="another collector has it: process"):
         collect(spark, store, plan(settings))
+
+
+def test_small_batch_is_collected_without_spark(settings: ClientSettings, kafka: Sandbox, store: Store) -> None:
+    make_commits(kafka, Commits(2, 3, 4, topic=f"small-{time.monotonic_ns()}"))
+    before = store.snapshot().records
+    done = collect_history(lambda: pytest.fail("Spark was started"), store, plan(settings))
+    assert (done.batches, done.behind) == (1, 0)
+    assert store.snapshot().records == before + done.records == len(in_the_log(settings))
 
 
 def test_offsets_log_of_missing_topic_is_an_error(settings: ClientSettings) -> None:

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.pipeline.jobs.collect import Plan, collect
 from kgroups.pipeline.jobs.show import frames
+from kgroups.pipeline.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import fill
 from tests.integration.asking import run_kgroups
@@ -178,14 +179,12 @@ def tables(
     """Everything that is known of the script, collected and derived."""
     store = tmp_path_factory.mktemp("history") / "store"
     collect_into(spark, scripted_cluster, store)
-    return frames(spark, str(store), None, datetime.now(UTC) + timedelta(minutes=1))
+    return frames(spark, Store(str(store)), None, datetime.now(UTC) + timedelta(minutes=1))
 
 
 def collect_into(spark: SparkSession, scripted_cluster: Sandbox, folder: Path) -> None:
-    from kgroups.pipeline.load.store import Store
-
     settings = ClientSettings(parse_bootstrap(scripted_cluster.bootstrap))
-    collect(spark, Store(str(folder)), Plan(settings, sample_every=1.0))
+    collect(lambda: spark, Store(str(folder)), Plan(settings, sample_every=1.0), small=0)
 
 
 def rows(tables: Mapping[str, DataFrame], table: str, where: str) -> list[dict[str, Any]]:
@@ -277,7 +276,7 @@ def test_collecting_twice_gives_the_same_rows(
     spark: SparkSession, scripted_cluster: Sandbox, tables: Mapping[str, DataFrame], tmp_path: Path
 ) -> None:
     collect_into(spark, scripted_cluster, tmp_path / "again")
-    again = frames(spark, str(tmp_path / "again"), None, datetime.now(UTC) + timedelta(minutes=1))
+    again = frames(spark, Store(str(tmp_path / "again")), None, datetime.now(UTC) + timedelta(minutes=1))
     for name in ("commits", "group_metadata", "members", "assignments", "epochs"):
         first = tables[name].exceptAll(again[name])
         assert first.count() == 0, name

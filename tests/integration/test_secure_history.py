@@ -40,7 +40,7 @@ def test_history_of_secure_cluster_shows_no_secret(
         pytest.skip("the pipeline is the same for every version")
     settings = load_settings(Flags(command_config=str(secure.file(WAY)), timeout=20), {}).settings
     store = Store(str(tmp_path / "history"))
-    done = collect(spark, store, Plan(settings, sample_every=0.5))
+    done = collect(lambda: spark, store, Plan(settings, sample_every=0.5), small=0)
     assert done.behind == 0
     groups = {row[0] for row in read_table(spark, store, COMMITS).select("group").distinct().collect()}
     assert groups >= set(GROUPS.names())  # and who read there

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from kgroups.pipeline.jobs.compact import compact
 from kgroups.pipeline.jobs.show import frames, notices
-from kgroups.pipeline.load.store import Entry, Identity, Store
+from kgroups.pipeline.load.manifest import BATCH
+from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.rules import Rules
+from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform import DERIVED, Span, Tables
 from kgroups.pipeline.transform.retention import retention
 from tests.fakes.history import History, Row, at, hours
@@ -24,16 +24,14 @@ from .conftest import SPAN, small
 def stored(location: Path, *entries: History) -> Store:
     store = Store(str(location))
     store.create(Identity("cluster", "__consumer_offsets", "2026-03-01"))
-    for number, history in enumerate(entries):
-        tables: Mapping[str, pa.Table] = {name: rows for name, rows in history.arrow().items() if rows.num_rows}
-        for name, rows in tables.items():
-            store.put(name, f"part-{number}", rows)
-        store.commit(Entry(f"part-{number}", tuple(tables)))
+    for history in entries:
+        rows = history.arrow()
+        store.add(BATCH, {table: rows[table.name] for table in STORED if table.name in rows})
     return store
 
 
 def rows_of(spark: SparkSession, store: Store, table: str) -> list[Row]:
-    rows: list[Row] = frames(spark, store.location, None, at(600), (table,))[table].toArrow().to_pylist()
+    rows: list[Row] = frames(spark, store, None, at(600), (table,))[table].toArrow().to_pylist()
     return rows
 
 
@@ -88,7 +86,7 @@ def test_offsets_expire_after_the_retention_time_of_the_brokers(spark: SparkSess
     with small(spark):
         (row,) = rows_of(spark, store, "expiring")
         assert (row["expires_at"], row["left_ms"]) == (at(710), 110_000)
-        assert notices(spark, store.location, at(600), ("expiring",)) == ()
+        assert notices(spark, store, at(600), ("expiring",)) == ()
 
 
 def test_assumed_retention_is_named(spark: SparkSession, tmp_path: Path) -> None:
@@ -96,7 +94,7 @@ def test_assumed_retention_is_named(spark: SparkSession, tmp_path: Path) -> None
     history.commit("simple", 590, 1)
     store = stored(tmp_path / "store", history)
     with small(spark):
-        (notice,) = notices(spark, store.location, at(600), ("expiring",))
+        (notice,) = notices(spark, store, at(600), ("expiring",))
     assert notice.startswith("expiring: offsets.retention.minutes of the brokers is unknown; 7 days are assumed")
 
 
@@ -107,8 +105,8 @@ def test_stalled_partitions_are_named(spark: SparkSession, tmp_path: Path) -> No
         history.read(partition, (10, 10), 0, (90, 90), high_watermark=10 + partition, unread_since=at(91))
     store = stored(tmp_path / "store", history)
     with small(spark):
-        found = notices(spark, store.location, at(600), ("lag",))
-        assert notices(spark, store.location, at(600), ("commits",)) == ()
+        found = notices(spark, store, at(600), ("lag",))
+        assert notices(spark, store, at(600), ("commits",)) == ()
     since = "its groups are unknown since 2026-03-01T12:01:31.000Z"
     assert found[:2] == (
         f"__consumer_offsets-1: 1 offset waits behind an open transaction; {since}",

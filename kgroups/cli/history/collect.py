@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from kgroups.model.counts import count
@@ -51,12 +53,13 @@ def collect(
     from .options import need_pipeline
 
     need_pipeline()
-    from kgroups.pipeline.jobs.collect import Plan
+    from kgroups.pipeline.jobs.collect import SMALL, Plan
     from kgroups.pipeline.jobs.collect import collect as run
     from kgroups.pipeline.load.store import Store
 
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records)
-    total = run(engine.open(short=interval is None), Store(store), plan, _print_line)
+    start = partial(engine.open, short=interval is None)
+    total = run(start, Store(store), plan, _print_line, 0 if engine.chosen else SMALL)
     click.echo(
         f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s; "
         f"{count(total.behind, 'offset')} behind",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import click
 
-from .options import Engine, engine_options, need_pipeline, store_option
+from .options import Engine, cluster_option, engine_options, need_pipeline, store_option
 
 
 @click.command("land")
 @click.argument("path")
 @store_option
+@cluster_option
 @engine_options
-def land(path: str, engine: Engine, store: str) -> int:
+def land(path: str, engine: Engine, store: str, cluster: str | None) -> int:
     """Import records from Parquet files.
 
     The files have the columns key, value, partition, offset, and timestamp, as connectors write them. Records that are
@@ -21,6 +22,6 @@ def land(path: str, engine: Engine, store: str) -> int:
     from kgroups.pipeline.jobs.land import land as run
     from kgroups.pipeline.load.store import Store
 
-    records = run(engine.open(), Store(store), path)
+    records = run(engine.open(), Store(store, cluster), path)
     click.echo(f"{records:,} new records", err=True)
     return 0

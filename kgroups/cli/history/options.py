@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 STORE_ENV = "KGROUPS_STORE"
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""Set by spark-submit."""
 
 
 class Ago(click.ParamType[datetime]):
@@ -50,6 +53,11 @@ class Engine(NamedTuple):
     master: str | None
     remote: str | None
     log: str | None
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the user has chosen where Spark runs."""
+        return bool(self.master or self.remote) or SUBMITTED in os.environ
 
     def open(self, *, short: bool = True) -> Session:
         """Return a session.
@@ -93,7 +101,11 @@ store_option = click.option(
     required=True,
     metavar="DIR",
     envvar=STORE_ENV,
-    help=f"Store directory, or an s3://… URL.  [env: {STORE_ENV}]",
+    help=f"Store: a directory, or a URL (s3://…, gs://…, az://…, abfs://…).  [env: {STORE_ENV}]",
+)
+
+cluster_option = click.option(
+    "--cluster", metavar="ID", help="ID of the cluster, if the store has the history of several."
 )
 
 topic_option = click.option(

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from .options import Ago, Engine, engine_options, need_pipeline, rule_option, store_option, until_option
+from .options import Ago, Engine, cluster_option, engine_options, need_pipeline, rule_option, store_option, until_option
 
 
 @click.command("report")
 @store_option
+@cluster_option
 @click.option(
     "--since",
     type=Ago(),
@@ -36,6 +37,7 @@ from .options import Ago, Engine, engine_options, need_pipeline, rule_option, st
 def report(
     engine: Engine,
     store: str,
+    cluster: str | None,
     since: datetime,
     until: datetime | None,
     output: Path,
@@ -51,8 +53,11 @@ def report(
 
     check_target(output, force)  # before Spark starts, which takes seconds
     from kgroups.pipeline.jobs.report import run_report
+    from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
 
-    path = run_report(engine.open(), store, since, until or datetime.now(UTC), output, force, parse_rules(rules))
+    path = run_report(
+        engine.open(), Store(store, cluster), since, until or datetime.now(UTC), output, force, parse_rules(rules)
+    )
     click.echo(f"kgroups: {path} is written", err=True)
     return 0

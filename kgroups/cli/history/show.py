@@ -13,7 +13,16 @@ from kgroups.errors import UsageError
 from ..frame.group_options import complete_group, complete_topic
 from ..frame.options import output_options
 from ..frame.run_query import Shape
-from .options import Engine, engine_options, need_pipeline, rule_option, since_option, store_option, until_option
+from .options import (
+    Engine,
+    cluster_option,
+    engine_options,
+    need_pipeline,
+    rule_option,
+    since_option,
+    store_option,
+    until_option,
+)
 
 if TYPE_CHECKING:
     from kgroups.pipeline.session import Frame
@@ -40,7 +49,7 @@ _limit = click.option(
 
 
 def _window(command: Any) -> Any:
-    for option in reversed((store_option, _group, _topic, since_option, until_option, _limit)):
+    for option in reversed((store_option, cluster_option, _group, _topic, since_option, until_option, _limit)):
         command = option(command)
     return output_options(engine_options(command))
 
@@ -88,6 +97,7 @@ def stale(**rest: Any) -> int:
 @click.command("sql")
 @click.argument("query")
 @store_option
+@cluster_option
 @since_option
 @until_option
 @rule_option
@@ -98,6 +108,7 @@ def sql(
     engine: Engine,
     shape: Shape,
     store: str,
+    cluster: str | None,
     since: datetime | None,
     until: datetime | None,
     rules: tuple[str, ...],
@@ -110,12 +121,14 @@ def sql(
     """
     need_pipeline()
     from kgroups.pipeline.jobs.show import TABLE_NAMES, notices, run_sql
+    from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
 
     spark, end, thresholds = engine.open(), until or datetime.now(UTC), parse_rules(rules)
-    frame = run_sql(spark, store, query, since, end, thresholds)
+    history = Store(store, cluster)
+    frame = run_sql(spark, history, query, since, end, thresholds)
     named = [name for name in TABLE_NAMES if name in query]
-    return _print(frame, "sql", shape, notices(spark, store, end, named, thresholds))
+    return _print(frame, "sql", shape, notices(spark, history, end, named, thresholds))
 
 
 def _show(
@@ -124,6 +137,7 @@ def _show(
     engine: Engine,
     shape: Shape,
     store: str,
+    cluster: str | None,
     groups: tuple[str, ...],
     topics: tuple[str, ...],
     since: datetime | None,
@@ -133,15 +147,16 @@ def _show(
 ) -> int:
     need_pipeline()
     from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, notices, query_table
+    from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
 
     if table not in TABLE_NAMES:
         raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLE_NAMES)}")
     _ = shape.format
     request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit, parse_rules(rules))
-    spark = engine.open()
-    frame = query_table(spark, store, request)
-    return _print(frame, table, shape, notices(spark, store, request.until, (table,), request.rules))
+    spark, history = engine.open(), Store(store, cluster)
+    frame = query_table(spark, history, request)
+    return _print(frame, table, shape, notices(spark, history, request.until, (table,), request.rules))
 
 
 def _print(frame: Frame, name: str, shape: Shape, notes: tuple[str, ...]) -> int:

@@ -1,4 +1,4 @@
-"""``kgroups history compact`` and ``expire``: maintenance of the store."""
+"""``kgroups history compact``, ``expire``, and ``upgrade``: maintenance of the store."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from datetime import datetime
 
 import click
 
-from .options import Ago, Engine, engine_options, need_pipeline, store_option
+from kgroups.model.counts import count
+
+from .options import Ago, Engine, cluster_option, engine_options, need_pipeline, store_option
 
 
 @click.command("compact")
 @store_option
+@cluster_option
 @engine_options
-def compact(engine: Engine, store: str) -> int:
+def compact(engine: Engine, store: str, cluster: str | None) -> int:
     """Merge the store's small files.
 
     Queries and collectors can run at the same time.
@@ -21,13 +24,14 @@ def compact(engine: Engine, store: str) -> int:
     from kgroups.pipeline.jobs.compact import compact as run
     from kgroups.pipeline.load.store import Store
 
-    merged = run(engine.open(), Store(store))
+    merged = run(engine.open(), Store(store, cluster))
     click.echo(f"{merged} entries merged into one" if merged else "nothing to merge", err=True)
     return 0
 
 
 @click.command("expire")
 @store_option
+@cluster_option
 @click.option(
     "--older-than",
     type=Ago(),
@@ -36,7 +40,7 @@ def compact(engine: Engine, store: str) -> int:
     help="Delete records older than this: an age (30d), or a time in ISO 8601.",
 )
 @engine_options
-def expire(engine: Engine, store: str, older_than: datetime) -> int:
+def expire(engine: Engine, store: str, cluster: str | None, older_than: datetime) -> int:
     """Delete old records from the store.
 
     Each partition's last commit, each group's last state, and the last complete sweep of the cluster are kept.
@@ -45,6 +49,22 @@ def expire(engine: Engine, store: str, older_than: datetime) -> int:
     from kgroups.pipeline.jobs.compact import compact as run
     from kgroups.pipeline.load.store import Store
 
-    merged = run(engine.open(), Store(store), older_than=older_than)
+    merged = run(engine.open(), Store(store, cluster), older_than=older_than)
     click.echo(f"{merged} entries rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}", err=True)
+    return 0
+
+
+@click.command("upgrade")
+@store_option
+def upgrade(store: str) -> int:
+    """Convert a store of an older version in place.
+
+    An upgrade that was killed can be repeated. Stop collectors first.
+    """
+    need_pipeline()
+    from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.load.upgrade import upgrade as run
+
+    records = run(Store(store))
+    click.echo("the store has the current format" if records < 0 else f"{count(records, 'record')} converted", err=True)
     return 0

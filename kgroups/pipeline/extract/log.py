@@ -13,6 +13,7 @@ from kgroups.config.librdkafka import librdkafka_options, make_client
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import BrokerUnavailable, ClusterUnreachable, HistoryError
 from kgroups.model.placement import OFFSETS_TOPIC
+from kgroups.protocol.offsets_topic import NO_TOPIC_ID
 
 from .ranges import Ends
 
@@ -40,11 +41,16 @@ class OffsetsLog:
         self._settings = settings
         self._topic = topic
         self._client = make_client(AdminClient, librdkafka_options(settings))
+        self.topic_id: str | None = None
+        """ID of the topic, after the first request; ``None`` if the brokers do not report it."""
 
     def partitions(self) -> list[int]:
         """Return the partitions, in ascending order."""
         topics = self._client.describe_topics(TopicCollection([self._topic]), request_timeout=self._settings.timeout)
-        return sorted(partition.id for partition in self._wait(topics[self._topic]).partitions)
+        found = self._wait(topics[self._topic])
+        topic_id = str(found.topic_id)
+        self.topic_id = None if topic_id == NO_TOPIC_ID else topic_id
+        return sorted(partition.id for partition in found.partitions)
 
     def ends(self) -> dict[int, Ends]:
         """Return the start offset, last stable offset, and end offset of each partition."""

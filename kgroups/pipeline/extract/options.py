@@ -16,7 +16,6 @@ numPartitions          input partitions, of about equal size; default: the cores
                        registered, and more for more than :data:`.source.SPLIT` offsets each
 maxRecordsPerTrigger   maximum number of offsets in a micro-batch; default: unlimited; stream only
 timeout                maximum seconds without a response from a broker; default 30
-ranges                 true: an additional row for each range that was read, in table ``decoded``
 ====================== =================================================================================
 """
 
@@ -49,7 +48,7 @@ BATCH_ONLY = ("endingOffsets", "endingTimestamp")
 STREAM_ONLY = ("maxRecordsPerTrigger",)
 OPTIONS = (
     *("bootstrap.servers", "command.config", "topic", "table", "groups", "columns", "startingOffsets"),
-    *("startingTimestamp", "numPartitions", "timeout", "ranges", *BATCH_ONLY, *STREAM_ONLY),
+    *("startingTimestamp", "numPartitions", "timeout", *BATCH_ONLY, *STREAM_ONLY),
 )
 
 
@@ -64,7 +63,6 @@ class OffsetsOptions(NamedTuple):
     stop: Position
     splits: int | None
     max_records: int | None
-    ranges: bool
 
 
 def parse_options(options: Options, embedded: ClientSettings | None = None) -> OffsetsOptions:
@@ -84,7 +82,6 @@ def parse_options(options: Options, embedded: ClientSettings | None = None) -> O
         stop=_position(options, "ending", LATEST),
         splits=options.number("numPartitions"),
         max_records=options.number("maxRecordsPerTrigger"),
-        ranges=options.switch("ranges", default=False),
     )
 
 

@@ -8,14 +8,10 @@ never be committed.
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
@@ -28,8 +24,6 @@ from ..decode import as_table
 from ..options import Options
 from ..schema import conform
 from ..source import TableSource
-from ..tables import DECODED, arrow_schema
-from .holes import Compacted, HoleCounter, find_last
 from .log import OffsetsLog
 from .options import BATCH_ONLY, EARLIEST, OPTIONS, STREAM_ONLY, OffsetsOptions, Position, parse_options
 from .ranges import Ends, Range, advance, between, pack
@@ -41,9 +35,6 @@ T = TypeVar("T")
 
 SPLIT = 250_000
 """Maximum number of offsets in an input partition by default: some seconds of one core, whatever the cluster's size."""
-
-RANGE = "Range"
-"""``record_name`` of the row that describes a range that was read; its ``body`` is JSON, see :func:`_range_rows`."""
 
 
 class OffsetsSource(TableSource[OffsetsOptions]):
@@ -66,12 +57,11 @@ class OffsetsSource(TableSource[OffsetsOptions]):
 
 
 class LogSplit(InputPartition):
-    """The ranges that one task reads, and the ends of their partitions when they were planned."""
+    """The ranges that one task reads."""
 
-    def __init__(self, ranges: tuple[Range, ...], ends: Mapping[int, Ends]) -> None:
+    def __init__(self, ranges: tuple[Range, ...]) -> None:
         super().__init__(None)
         self.ranges = ranges
-        self.ends = {piece.partition: ends[piece.partition] for piece in ranges}
 
     def __repr__(self) -> str:
         return f"LogSplit({', '.join(f'{p.partition}:{p.start}-{p.stop}' for p in self.ranges)})"
@@ -91,10 +81,10 @@ class _SplitReader:
     def _log(self) -> OffsetsLog:
         return OffsetsLog(self._options.settings, self._options.topic)
 
-    def _split(self, starts: Mapping[int, int], stops: Mapping[int, int], ends: Mapping[int, Ends]) -> list[LogSplit]:
+    def _split(self, starts: Mapping[int, int], stops: Mapping[int, int]) -> list[LogSplit]:
         ranges = between(starts, stops)
         enough = max(self._cores, -(-sum(each.span for each in ranges) // SPLIT))
-        return [LogSplit(part, ends) for part in pack(ranges, self._options.splits or enough)]
+        return [LogSplit(part) for part in pack(ranges, self._options.splits or enough)]
 
     def _selected(self, partitions: Mapping[int, T]) -> dict[int, T]:
         """Return the items of the partitions that can have records of the groups in the options.
@@ -110,13 +100,7 @@ class _SplitReader:
         """Yield Arrow batches of the table in the options."""
         options = self._options
         records = read(options.settings, split.ranges, topic=options.topic)
-        if not (options.ranges and options.table == DECODED):
-            yield from conform(NAME, as_table(options.table, records, options.groups), self._schema)
-            return
-        counter = _RecordCounter(split.ranges)
-        yield from conform(NAME, as_table(options.table, counter.count(records), options.groups), self._schema)
-        compacted = counter.holes.compacted(partial(find_last, options.settings, options.topic))
-        yield from conform(NAME, iter([_range_rows(split, counter, compacted)]), self._schema)
+        yield from conform(NAME, as_table(options.table, records, options.groups), self._schema)
 
 
 class OffsetsReader(_SplitReader, DataSourceReader):
@@ -130,7 +114,7 @@ class OffsetsReader(_SplitReader, DataSourceReader):
         # Do not wait for records after the last stable offset: they may never be committed, or never exist.
         stops = {partition: min(stop, ends[partition].stable) for partition, stop in stops.items()}
         # For an empty list, Spark makes a partition of its own, which is not a LogSplit.
-        return self._split(starts, stops, ends) or [LogSplit((), ends)]
+        return self._split(starts, stops) or [LogSplit(())]
 
 
 class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -170,7 +154,7 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
         ends = self._log().ends()
         for partition, stop in stops.items():
             self._check(partition, stop, ends[partition].stable if partition in ends else None)
-        return self._split(starts, stops, ends)
+        return self._split(starts, stops)
 
     def _check(self, partition: int, position: int, stable: int | None) -> None:
         if stable is None or stable < position:
@@ -181,59 +165,6 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
 
     def _stable(self) -> dict[str, int]:
         return _encode_offsets({partition: ends.stable for partition, ends in self._log().ends().items()})
-
-
-class _RecordCounter:
-    """Counts the records of each partition, with the log times of the first and the last."""
-
-    def __init__(self, ranges: Sequence[Range]) -> None:
-        self.holes = HoleCounter(ranges)
-        self.records: Counter[int] = Counter()
-        self.times: dict[int, tuple[int, int]] = {}
-
-    def count(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the batches unchanged, and count their records."""
-        for batch in batches:
-            self._add(batch)
-            yield batch
-
-    def _add(self, batch: pa.RecordBatch) -> None:
-        self.holes.add(batch)
-        partitions = np.asarray(batch.column("log_partition"))
-        times = np.asarray(batch.column("log_time").cast(pa.int64()).fill_null(0))
-        for partition in np.unique(partitions).tolist():
-            of_partition = times[partitions == partition]
-            first, _ = self.times.get(partition, (int(of_partition[0]), 0))
-            self.times[partition] = (first, int(of_partition[-1]))
-            self.records[partition] += len(of_partition)
-
-
-def _range_rows(split: LogSplit, counter: _RecordCounter, compacted: Mapping[int, Compacted]) -> pa.RecordBatch:
-    """Return one row for each range of the split, with what was read of it."""
-    rows = []
-    for piece in split.ranges:
-        first, last = counter.times.get(piece.partition, (None, None))
-        ends = split.ends[piece.partition]
-        body = {
-            "from_offset": piece.start,
-            "to_offset": piece.stop,
-            "records": counter.records[piece.partition],
-            "first_time": first,
-            "last_time": last,
-            "last_stable_offset": ends.stable,
-            "high_watermark": ends.end,
-            **compacted[piece.partition]._asdict(),
-        }
-        rows.append(
-            {
-                "log_partition": piece.partition,
-                "log_offset": piece.stop,
-                "record_name": RANGE,
-                "tombstone": False,
-                "body": json.dumps(body),
-            }
-        )
-    return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(DECODED))
 
 
 def _resolve(log: OffsetsLog, ends: Mapping[int, Ends], position: Position) -> dict[int, int]:

@@ -1,39 +1,44 @@
-"""Collect history: a stream from the log into the store, exactly once, and samples of the log end offsets.
+"""Collect history: tasks read the log and write files, and the driver commits what they wrote, exactly once.
 
-Exactly once is the result of Spark's checkpoint (which offsets belong to which batch) and the store's manifest (a
-repeated batch overwrites itself). Every start also reads the state of the cluster: tombstones may have been compacted
-away while no collector ran, and what the cluster no longer contains was deleted.
+Exactly once is the result of the manifest alone: an entry contains the files of a batch and the offsets after it, and
+is created on the condition that nobody else has created it. Whatever a process has written before it is killed is
+never read, and the next run begins at the offsets of the last entry. Every start also reads the state of the cluster:
+tombstones may have been compacted away while no collector ran, and what the cluster no longer contains was deleted.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import HistoryError
 from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
-from .. import register
 from ..extract.log import OffsetsLog
-from ..extract.source import NAME
+from ..extract.ranges import Ends, advance, between, pack
 from ..live.ask import cluster_id, sample_heads, sweep
-from ..load.read import committed_partitions
-from ..load.store import BATCH, Entry, Identity, Store
-from ..load.write import write_batch
-from ..session import root_cause, tune_session
-from ..tables import BASELINE, DECODED, SWEEPS
+from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
+from ..load.owner import Owner
+from ..load.records import SplitJob, collect_split
+from ..load.store import UNKNOWN_CLUSTER, Identity, Store
+from ..load.tasks import Notify, Result, cores, run_here, run_on_spark
+from ..session import root_cause
+from ..tables import BASELINE, COVERAGE, SWEEPS, arrow_schema
 from .heads import HeadSampler
 from .stalls import Stalls
+
+SMALL = 50_000
+"""Maximum number of offsets in a batch that this process reads itself: starting Spark would take longer."""
 
 
 class Plan(NamedTuple):
@@ -45,7 +50,7 @@ class Plan(NamedTuple):
     duration: float | None = None
     sample_every: float = 10.0
     max_records: int = 1_000_000
-    """Maximum number of offsets in a batch: bounds memory, and what is read again after a kill."""
+    """Maximum number of offsets in a batch: what is read again after a kill."""
 
 
 class Collected(NamedTuple):
@@ -57,182 +62,183 @@ class Collected(NamedTuple):
     behind: int
 
 
-Notify = Callable[[str], None]
-"""Prints one line for the user."""
-
-POLL_INTERVAL = 0.2
-"""Seconds between two checks for new batches."""
-
-STARTS = 3
-"""Maximum number of starts of the stream."""
-
-WORKER_LATE = "Python worker failed to connect back"
-"""Spark's message, which has no error condition, if a Python worker takes more than 10 s to start (hard-coded in
-``PythonWorkerFactory``), as on a busy machine."""
-
-
-def collect(spark: SparkSession, store: Store, plan: Plan, notify: Notify = lambda line: None) -> Collected:
+def collect(
+    open_session: Callable[[], SparkSession],
+    store: Store,
+    plan: Plan,
+    notify: Notify = lambda line: None,
+    small: int = SMALL,
+) -> Collected:
     """Run until the log is read (once), the duration is over, or Ctrl-C.
 
-    :raises HistoryError: if the store belongs to another cluster, its checkpoint is lost, or a batch fails.
+    :param open_session: starts Spark; called for the first batch that is not small.
+    :param small: maximum number of offsets in a batch that is read without Spark.
+    :raises HistoryError: if the store belongs to another topic or another collector, or a batch fails.
     :raises ClusterUnreachable: if no bootstrap server responds at the start.
     """
     try:
-        return _collect(spark, store, plan, notify)
+        return _Collector(open_session, store, plan, notify, small).run()
     except PySparkException as error:
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
 
-def _collect(spark: SparkSession, store: Store, plan: Plan, notify: Notify) -> Collected:
-    began = time.monotonic()
-    tune_session(spark, _prepare(store, plan))
-    _take_baseline(store, plan, notify)
-    with HeadSampler(store, partial(sample_heads, plan.settings), plan.sample_every, notify) as sampler:
-        stalls = Stalls(store, plan.settings, plan.topic, notify)
-        follower = _Follower(spark, store, sampler, stalls, notify)
-        query = _run_stream(partial(_start, spark, store, plan), plan.duration, follower, notify)
-        follower.poll()
-        stalls.look(last=True)
-    return Collected(follower.batches, follower.records, time.monotonic() - began, _unread_offsets(query))
+class _Batch(NamedTuple):
+    """The part of the log that becomes an entry."""
+
+    starts: Mapping[int, int]
+    stops: Mapping[int, int]
+    ends: Mapping[int, Ends]
 
 
-def _prepare(store: Store, plan: Plan) -> int:
-    """Create the store, or check that it matches; return the number of offsets in the log."""
-    offsets = sum(ends.stable - ends.start for ends in OffsetsLog(plan.settings, plan.topic).ends().values())
-    identity = Identity(cluster_id(plan.settings), plan.topic, datetime.now(UTC).isoformat(timespec="seconds"))
-    store.create(identity)
-    if not store.has_checkpoint() and any(name.startswith(BATCH) for name in store.names()):
-        raise HistoryError(
-            f"store {store.shown} has batches, but its checkpoint is missing: the position is unknown; restore it, or "
-            "collect into a new store"
-        )
-    return offsets
+class _Collector:
+    """One run."""
 
-
-def _take_baseline(store: Store, plan: Plan, notify: Notify) -> None:
-    found = sweep(plan.settings)
-    entry = f"sweep-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    tables = {SWEEPS: found.summary} | ({BASELINE: found.baseline} if found.baseline.num_rows else {})
-    for table, rows in tables.items():
-        store.put(table.name, entry, rows)
-    store.commit(Entry(entry, tuple(table.name for table in tables)))
-    notify(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
-    (reason,) = found.summary.column("reason").to_pylist()
-    if reason:
-        notify(f"the retention time of offsets is unknown: {reason}")
-
-
-def _run_stream(
-    start: Callable[[], StreamingQuery], duration: float | None, follower: _Follower, notify: Notify
-) -> StreamingQuery:
-    """Run the stream to its end, and return the stopped query.
-
-    If a Python worker of Spark connects too late, the stream is restarted, at most :data:`STARTS` starts in all. The
-    checkpoint has the position to continue from.
-
-    :raises PySparkException: for any other failure, and after the last start.
-    """
-    until = None if duration is None else time.monotonic() + duration
-    attempt = 1
-    while True:
-        try:
-            query = start()
-            try:
-                _await(query, until, follower)
-            finally:
-                query.stop()
-            return query
-        except PySparkException as error:
-            if attempt == STARTS or WORKER_LATE not in str(error):
-                raise
-        attempt += 1
-        notify(f"Spark: a Python worker did not connect within 10 s; restarting (attempt {attempt} of {STARTS})")
-
-
-def _start(spark: SparkSession, store: Store, plan: Plan) -> StreamingQuery:
-    if plan.settings.security:
-        register(spark, plan.settings)
-    stream = (
-        spark.readStream.format(NAME)
-        .option("bootstrap.servers", plan.settings.bootstrap_servers)
-        .option("timeout", str(max(1, int(plan.settings.timeout))))
-        .option("topic", plan.topic)
-        .option("table", DECODED.name)
-        .option("ranges", "true")
-        .option("maxRecordsPerTrigger", str(plan.max_records))
-        .load()
-    )
-    writer = stream.writeStream.foreachBatch(partial(write_batch, store=store)).option(
-        "checkpointLocation", store.checkpoint
-    )
-    if plan.interval is None:
-        return writer.trigger(availableNow=True).start()
-    return writer.trigger(processingTime=f"{int(plan.interval * 1000)} milliseconds").start()
-
-
-def _await(query: StreamingQuery, until: float | None, follower: _Follower) -> None:
-    try:
-        while not query.awaitTermination(POLL_INTERVAL):  # type: ignore[arg-type]  # accepts fractions of seconds
-            follower.poll()
-            if until is not None and time.monotonic() >= until:
-                return _let_finish(query)
-    except KeyboardInterrupt:
-        pass  # how users end it
-
-
-def _let_finish(query: StreamingQuery) -> None:
-    """Wait for the current batch, and at least for the first one: an interrupted batch is repeated."""
-    while query.isActive and (query.lastProgress is None or query.status["isTriggerActive"]):
-        time.sleep(0.1)
-    if failed := query.exception():
-        raise failed
-
-
-def _unread_offsets(query: StreamingQuery) -> int:
-    """Return the number of stable offsets that were not read at the last batch."""
-    last = query.lastProgress
-    if not last:
-        return 0
-    (source,) = last["sources"]
-    read, stable = _offsets(source["endOffset"]), _offsets(source["latestOffset"])
-    return sum(max(0, stable[partition] - read.get(partition, 0)) for partition in stable)
-
-
-def _offsets(text: str | None) -> dict[str, int]:
-    return (json.loads(text) if text else None) or {}  # null if only batches planned before the start were run
-
-
-class _Follower:
-    """Reports each new batch in the store, adds its partitions to the samples, and looks for stalls."""
-
-    def __init__(self, spark: SparkSession, store: Store, sampler: HeadSampler, stalls: Stalls, notify: Notify) -> None:
-        self._spark, self._store, self._sampler, self._stalls, self._notify = spark, store, sampler, stalls, notify
-        self._known = store.names()
+    def __init__(
+        self, open_session: Callable[[], SparkSession], store: Store, plan: Plan, notify: Notify, small: int
+    ) -> None:
+        self._open_session, self._small = open_session, small
+        self._store, self._plan, self._notify = store, plan, notify
+        self._log = OffsetsLog(plan.settings, plan.topic)
+        self._stalls = Stalls(store, plan.settings, plan.topic, notify)
+        self._spark: SparkSession | None = None
+        self._tasks = 1
+        self._batches = self._records = 0
         self._last_time = time.monotonic()
-        self.batches = self.records = 0
-        sampler.watch(committed_partitions(spark, store, store.entries()))
 
-    def poll(self) -> None:
-        """Report the batches since the last call."""
-        self._stalls.poll()
-        names = self._store.names()
-        for name in sorted(names - self._known):
-            entry = self._store.entry(name) if name.startswith(BATCH) else None
-            if entry:
-                self._add(entry)
-        self._known = names
+    def run(self) -> Collected:
+        began = time.monotonic()
+        ends = self._log.ends()
+        cluster = cluster_id(self._plan.settings)
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        self._store.create(Identity(cluster, self._plan.topic, created, self._log.topic_id))
+        self._job = SplitJob(self._plan.settings, self._plan.topic, self._store.storage, cluster or UNKNOWN_CLUSTER)
+        with (
+            Owner(self._store),
+            HeadSampler(
+                self._store, partial(sample_heads, self._plan.settings), self._plan.sample_every, self._notify
+            ) as sampler,
+        ):
+            sampler.watch(self._take_baseline())
+            with suppress(KeyboardInterrupt):  # how users end it
+                self._follow(ends, sampler, None if self._plan.duration is None else began + self._plan.duration)
+            self._stalls.look(last=True)
+        ends = self._log.ends()
+        positions = self._store.snapshot().positions
+        behind = sum(max(0, each.stable - positions.get(partition, each.start)) for partition, each in ends.items())
+        return Collected(self._batches, self._records, time.monotonic() - began, behind)
 
-    def _add(self, entry: Entry) -> None:
+    def _follow(self, ends: Mapping[int, Ends], sampler: HeadSampler, until: float | None) -> None:
+        """Collect up to the stable offsets; again and again if there is an interval."""
+        while True:
+            due = time.monotonic() + (self._plan.interval or 0)
+            targets = {partition: each.stable for partition, each in ends.items()}
+            while batch := self._next_batch(targets, ends):
+                sampler.watch(self._collect(batch))
+                self._stalls.poll()
+                if until is not None and time.monotonic() >= until:
+                    return
+            if self._plan.interval is None:
+                return
+            wake = due if until is None else min(due, until)
+            while (left := wake - time.monotonic()) > 0:
+                self._stalls.poll()
+                time.sleep(min(1.0, left))
+            if until is not None and time.monotonic() >= until:
+                return
+            ends = self._log.ends()
+
+    def _next_batch(self, targets: Mapping[int, int], ends: Mapping[int, Ends]) -> _Batch | None:
+        read = self._store.snapshot().positions
+        for partition, position in read.items():
+            stable = ends[partition].stable if partition in ends else None
+            if stable is None or stable < position:
+                raise HistoryError(
+                    f"{self._plan.topic}-{partition} ends at {stable or 0} now, but was read up to {position} before: "
+                    "the topic was recreated or its log was truncated; collect into a new store"
+                )
+        starts = {partition: read.get(partition, ends[partition].start) for partition in targets}
+        stops = advance(starts, targets, self._plan.max_records)
+        return _Batch(starts, stops, ends) if between(starts, stops) else None
+
+    def _collect(self, batch: _Batch) -> Iterable[tuple[str, int]]:
+        """Collect a batch, and return the partitions with a commit in it."""
+        ranges = between(batch.starts, batch.stops)
+        run, tasks = self._runner(sum(piece.span for piece in ranges))
+        results = run(partial(collect_split, self._job), pack(ranges, tasks))
+        coverage = self._write_coverage(results, batch)
+        entry = Entry(
+            BATCH,
+            (*(DataFile(**file) for result in results for file in result["files"]), *coverage),
+            sum(result["records"] for result in results),
+            sum(result["undecoded"] for result in results),
+            dict(batch.stops),
+        )
+        self._store.commit(entry, partial(self._check_still_ours, batch))
+        self._report(entry)
+        return [
+            (topic, partition)
+            for result in results
+            for topic, partitions in result["partitions"].items()
+            for partition in partitions
+        ]
+
+    def _runner(self, offsets: int) -> tuple[Callable[[Any, Sequence[Any]], list[Result]], int]:
+        """Return where to run, and the number of tasks."""
+        if self._spark is None and offsets <= self._small:
+            return run_here, 1
+        if self._spark is None:
+            self._spark = self._open_session()
+            self._tasks = cores(self._spark)
+        return partial(run_on_spark, self._spark, self._notify), self._tasks
+
+    def _check_still_ours(self, batch: _Batch, snapshot: Snapshot) -> None:
+        read = snapshot.positions
+        if any(read.get(partition, start) != start for partition, start in batch.starts.items()):
+            raise HistoryError(
+                f"store {self._store.shown}: another collector wrote the same part of the log; this batch is dropped, "
+                "and nothing is lost"
+            )
+
+    def _write_coverage(self, results: Sequence[Result], batch: _Batch) -> tuple[DataFile, ...]:
+        sampled_at = datetime.now(UTC)
+        rows = [
+            fact
+            | {
+                "sampled_at": sampled_at,
+                "last_stable_offset": batch.ends[fact["log_partition"]].stable,
+                "high_watermark": batch.ends[fact["log_partition"]].end,
+            }
+            for result in results
+            for fact in result["coverage"]
+        ]
+        schema = arrow_schema(COVERAGE)
+        columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+        with self._store.writer() as writer:
+            writer.add(COVERAGE, pa.RecordBatch.from_arrays(columns, schema=schema))
+        return writer.files
+
+    def _take_baseline(self) -> list[tuple[str, int]]:
+        """Store the state of the cluster; return the partitions with a commit."""
+        found = sweep(self._plan.settings)
+        self._store.add(SWEEP, {SWEEPS: found.summary, BASELINE: found.baseline})
+        self._notify(f"baseline: {count(found.baseline.num_rows, 'row')} of the cluster as it is")
+        (reason,) = found.summary.column("reason").to_pylist()
+        if reason:
+            self._notify(f"the retention time of offsets is unknown: {reason}")
+        places = zip(found.baseline["topic"].to_pylist(), found.baseline["partition"].to_pylist(), strict=True)
+        return [(topic, partition) for topic, partition in places if topic is not None]
+
+    def _report(self, entry: Entry) -> None:
         """Report a batch in one line: records, records per second, and records so far."""
         now = time.monotonic()
-        self.batches += 1
-        self.records += entry.records
+        self._batches += 1
+        self._records += entry.records
         rate = entry.records / max(now - self._last_time, 0.001)
         self._last_time = now
-        self._notify(f"batch {self.batches}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self.records:,} in all")
+        number = self._batches
+        self._notify(f"batch {number}: {count(entry.records, 'record')}, {rate:,.0f}/s; {self._records:,} in all")
         if entry.undecoded:
             self._notify(
-                f"batch {self.batches}: {count(entry.undecoded, 'record')} could not be decoded, see table undecoded; "
+                f"batch {number}: {count(entry.undecoded, 'record')} could not be decoded, see table undecoded; "
                 "is this a copy of __consumer_offsets?"
             )
-        self._sampler.watch(committed_partitions(self._spark, self._store, [entry]))

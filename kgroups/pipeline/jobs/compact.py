@@ -1,14 +1,16 @@
 """Merge a store's entries, and delete old records, while other processes read and collect.
 
-The merged entry replaces the old ones when it is in the manifest; then the old ones are deleted. The newest batch is
-left alone: after a crash, Spark may write it again.
+The merged entry replaces the old ones when it is in the manifest. Their files are deleted by a later call, after a
+grace period: who began to read them before can finish.
 """
 
 from __future__ import annotations
 
-import contextlib
+import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -16,8 +18,10 @@ from pyspark.sql.window import Window
 
 from kgroups.errors import HistoryError
 
-from ..load.read import read_entries
-from ..load.store import BATCH, COMPRESSION, Entry, Store
+from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
+from ..load.read import read_files
+from ..load.store import GRACE, UNKNOWN_CLUSTER, Store
+from ..load.write import TableWriter, time_column
 from ..session import root_cause
 from ..tables import (
     ASSIGNMENTS,
@@ -33,6 +37,7 @@ from ..tables import (
     SWEEPS,
     UNDECODED,
     Table,
+    arrow_schema,
 )
 
 FILE_ROWS = 5_000_000
@@ -52,60 +57,71 @@ _TIMES = {HEADS.name: "sampled_at", COVERAGE.name: "sampled_at", BASELINE.name: 
 _BY_TIME = frozenset({RECORDS.name, UNDECODED.name, *_TIMES})
 
 
-def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = None) -> int:
-    """Merge all entries but the newest batch into one; return their number, 0 if there was nothing to do.
+def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = None, grace: timedelta = GRACE) -> int:
+    """Merge all entries into one; return their number, 0 if there was nothing to do.
 
     :param older_than: delete rows before this time that are not needed for the current state. The last complete sweep
         is: only it may show that a group was deleted.
+    :param grace: how long files that were replaced remain.
     :raises HistoryError: if the store cannot be read or written; it is then unchanged.
     """
-    store.identity()
-    entries = _mergeable(store.entries())
+    store.delete_replaced(grace)
+    snapshot = store.snapshot()
+    entries = snapshot.entries
     if (len(entries) < 2 and older_than is None) or not entries:
         return 0
-    name = f"compact-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    tables = []
+    files: list[DataFile] = []
     try:
-        sweep = _last_complete_sweep(spark, store, entries) if older_than else None
+        sweep = _last_complete_sweep(spark, store, snapshot) if older_than else None
         for table in STORED:
-            frame = read_entries(spark, store, table, entries)
-            if frame is not None:
+            if found := snapshot.files(table):
+                frame = read_files(spark, store, table, found)
                 is_sweep = sweep and table in (BASELINE, SWEEPS)
                 cutoff = min(older_than, sweep) if older_than and sweep and is_sweep else older_than
-                retained = _retained(frame, table, cutoff) if cutoff else frame
-                _write(retained, store, table, name)
-                tables.append(table.name)
+                files += _write(_retained(frame, table, cutoff) if cutoff else frame, store, table)
     except PySparkException as error:
         raise HistoryError(f"store {store.shown}: {root_cause(error)}; nothing was changed") from None
-    replaced = tuple(entry.name for entry in entries)
-    entry = Entry(name, tuple(tables), sum(entry.records for entry in entries), replaced)
-    store.commit(entry)
-    with contextlib.suppress(OSError):  # files that cannot be deleted are no longer read
-        store.delete_replaced(entry)
+    undecoded = sum(entry.undecoded for entry in entries.values())
+    merged = Entry(COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, tuple(sorted(entries)))
+
+    def check(current: Snapshot) -> None:
+        if not entries.keys() <= current.entries.keys():
+            raise HistoryError(f"store {store.shown}: another process has merged it meanwhile; nothing was changed")
+
+    store.commit(merged, check)
     return len(entries)
 
 
-def _mergeable(entries: list[Entry]) -> list[Entry]:
-    newest = max((entry.name for entry in entries if entry.name.startswith(BATCH)), default=None)
-    return [entry for entry in entries if entry.name != newest]
-
-
-def _last_complete_sweep(spark: SparkSession, store: Store, entries: list[Entry]) -> datetime | None:
-    frames = (read_entries(spark, store, table, entries) for table in (BASELINE, SWEEPS))
-    times = [
-        frame.where("complete").agg(F.unix_micros(F.max("swept_at"))).first() for frame in frames if frame is not None
-    ]
+def _last_complete_sweep(spark: SparkSession, store: Store, snapshot: Snapshot) -> datetime | None:
+    frames = (read_files(spark, store, table, snapshot.files(table)) for table in (BASELINE, SWEEPS))
+    times = [frame.where("complete").agg(F.unix_micros(F.max("swept_at"))).first() for frame in frames]
     found = [row[0] for row in times if row and row[0] is not None]
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=max(found)) if found else None
 
 
-def _write(frame: DataFrame, store: Store, table: Table, entry: str) -> None:
-    order = [name for name in ("log_partition", "log_offset", "topic", "partition", "swept_at") if name in table.names][
-        :2
+def _write(frame: DataFrame, store: Store, table: Table) -> list[DataFile]:
+    """Write rows to files by day, with all rows of a group in one file, sorted."""
+    order = [
+        name
+        for name in ("group", "topic", "partition", "log_partition", "log_offset", "swept_at")
+        if name in table.names
     ]
+    day = F.coalesce(F.to_date(time_column(table)), F.to_date(F.lit("1970-01-01")))
     files = max(1, -(-frame.count() // FILE_ROWS))
-    ordered = frame.repartition(files).sortWithinPartitions(*order)
-    ordered.write.mode("overwrite").parquet(store.folder(table.name, entry), compression=COMPRESSION)
+    by = [F.col("group")] if files > 1 and "group" in table.names else []
+    storage, cluster_id = store.storage, store.identity().cluster_id or UNKNOWN_CLUSTER
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = arrow_schema(table)
+        with TableWriter(storage, cluster_id) as writer:
+            for batch in batches:
+                writer.add(table, batch.cast(schema))
+        for file in writer.files:
+            yield pa.RecordBatch.from_pydict({"file": [json.dumps(file._asdict())]})
+
+    rows = frame.withColumn("_day", day).repartition(files, "_day", *by).sortWithinPartitions("_day", *order)
+    written = rows.select(*table.names).mapInArrow(write, "file string").collect()
+    return [DataFile(**json.loads(row["file"])) for row in written]
 
 
 def _retained(frame: DataFrame, table: Table, older_than: datetime) -> DataFrame:

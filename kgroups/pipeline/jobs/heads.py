@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 
 import pyarrow as pa
 
 from kgroups.errors import KgroupsError
 
-from ..load.store import Entry, Store
+from ..load.manifest import HEADS_SAMPLED
+from ..load.store import Store
 from ..tables import HEADS
 
 Sample = Callable[[dict[str, set[int]]], pa.RecordBatch]
@@ -73,10 +73,8 @@ class HeadSampler:
     def _flush(self) -> None:
         if not self._pending:
             return
-        entry = f"heads-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
         try:
-            self._store.put(HEADS.name, entry, pa.Table.from_batches(self._pending))
-            self._store.commit(Entry(entry, (HEADS.name,)))
+            self._store.add(HEADS_SAMPLED, {HEADS: pa.Table.from_batches(self._pending)})
         except (KgroupsError, OSError) as error:  # keep the samples: a full disk may have room again at the next flush
             self._notify(f"log ends are not written: {error}")
         else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -12,13 +15,13 @@ from pyspark.sql import functions as F
 
 from kgroups.errors import HistoryError
 
-from ..decode import decode_batch
-from ..extract.source import RANGE
+from ..load.manifest import LANDED, DataFile, Entry
 from ..load.read import read_table
-from ..load.store import Store
-from ..load.write import write_entry
+from ..load.records import write_records
+from ..load.storage import Storage
+from ..load.store import UNKNOWN_CLUSTER, Store
 from ..session import root_cause
-from ..tables import DECODED, RECORDS, ddl
+from ..tables import COVERAGE, RECORDS, arrow_schema
 
 COLUMNS = {
     "partition": "log_partition",
@@ -38,7 +41,7 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
 
     :raises HistoryError: if there is no store, or the path does not contain such records.
     """
-    store.identity()
+    cluster_id = store.identity().cluster_id or UNKNOWN_CLUSTER
     try:
         landed = spark.read.parquet(path)
         missing = [name for name in COLUMNS if name not in landed.columns]
@@ -52,10 +55,14 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
         new = records.join(stored, place, "left_anti").select(*RECORDS.names).persist()
         if new.isEmpty():
             return 0
-        decoded = new.mapInArrow(_decode, ddl(DECODED)).unionByName(_ranges(new), allowMissingColumns=True)
-        entry = f"landed-{hashlib.sha256(path.encode()).hexdigest()[:16]}-{len(store.entries()):06}"
-        written = write_entry(decoded.select(*DECODED.names), entry, store)
-        return written.records if written else 0
+        write = partial(_write, store.storage, cluster_id)
+        results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
+        with store.writer() as writer:
+            writer.add(COVERAGE, _coverage(new))
+        files = (*(DataFile(**file) for result in results for file in result["files"]), *writer.files)
+        count: int = sum(result["records"] for result in results)
+        store.commit(Entry(LANDED, files, count, sum(result["undecoded"] for result in results)))
+        return count
     except PySparkException as error:
         raise HistoryError(f"{path} cannot be landed: {root_cause(error)}") from None
 
@@ -68,12 +75,13 @@ def _column(landed: DataFrame, name: str) -> Column:
     return column.cast(types[COLUMNS[name]]).alias(COLUMNS[name])
 
 
-def _decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return map(decode_batch, batches)
+def _write(storage: Storage, cluster_id: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    result = write_records(storage, cluster_id, batches)
+    yield pa.RecordBatch.from_pydict({"result": [json.dumps(result)]})
 
 
-def _ranges(records: DataFrame) -> DataFrame:
-    """Return the range rows that a reader would add: one for each partition."""
+def _coverage(records: DataFrame) -> pa.RecordBatch:
+    """Return the ranges that were landed: one for each partition."""
     found = records.groupBy("log_partition").agg(
         F.min("log_offset").alias("from_offset"),
         (F.max("log_offset") + 1).alias("to_offset"),
@@ -81,11 +89,7 @@ def _ranges(records: DataFrame) -> DataFrame:
         F.unix_micros(F.min("log_time")).alias("first_time"),
         F.unix_micros(F.max("log_time")).alias("last_time"),
     )
-    body = F.to_json(F.struct("from_offset", "to_offset", "records", "first_time", "last_time"))
-    return found.select(
-        "log_partition",
-        F.col("to_offset").alias("log_offset"),
-        F.lit(RANGE).alias("record_name"),
-        F.lit(False).alias("tombstone"),
-        body.alias("body"),
-    )
+    rows: list[dict[str, Any]] = [row.asDict() | {"sampled_at": datetime.now(UTC)} for row in found.collect()]
+    schema = arrow_schema(COVERAGE)
+    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -22,7 +22,7 @@ from ..session import root_cause, tune_session
 
 def run_report(
     spark: SparkSession,
-    location: str,
+    store: Store,
     since: datetime,
     until: datetime,
     path: Path,
@@ -37,7 +37,6 @@ def run_report(
     if since >= until:
         raise UsageError(f"--since {since:%Y-%m-%dT%H:%M:%SZ} is not before --until {until:%Y-%m-%dT%H:%M:%SZ}")
     check_target(path, force)
-    store = Store(location)
     cluster_id = store.identity().cluster_id
     try:
         data = _gather_data(spark, store, Period(since, until), cluster_id, rules)
@@ -51,9 +50,10 @@ def _gather_data(spark: SparkSession, store: Store, period: Period, cluster_id: 
     from ..transform import DERIVED, Span, Tables
     from ..transform.retention import retention
 
-    tune_session(spark, store.records)
+    snapshot = store.snapshot()
+    tune_session(spark, snapshot.records)
     span = Span(*period)
-    tables = Tables(**read_tables(spark, store))
+    tables = Tables(**read_tables(spark, store, snapshot))
     frames = {name: each.job(tables, span, rules) for name, each in DERIVED.items()}
     (kept,) = retention(tables, span, rules).collect()
     found = gather(frames, period, cluster_id, every=rules.bucket)

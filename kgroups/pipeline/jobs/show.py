@@ -53,12 +53,12 @@ class OutputColumn(NamedTuple):
     right: bool
 
 
-def query_table(spark: SparkSession, location: str, query: TableQuery) -> DataFrame:
+def query_table(spark: SparkSession, store: Store, query: TableQuery) -> DataFrame:
     """Return the rows of a table, by time.
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    frame = frames(spark, location, query.since, query.until, (query.table,), query.rules)[query.table]
+    frame = frames(spark, store, query.since, query.until, (query.table,), query.rules)[query.table]
     if query.groups and "group" in frame.columns:
         frame = frame.where(F.col("group").isin(*query.groups))
     if query.topics and "topic" in frame.columns:
@@ -74,14 +74,14 @@ def query_table(spark: SparkSession, location: str, query: TableQuery) -> DataFr
 
 
 def run_sql(
-    spark: SparkSession, location: str, query: str, since: datetime | None, until: datetime, rules: Rules = DEFAULTS
+    spark: SparkSession, store: Store, query: str, since: datetime | None, until: datetime, rules: Rules = DEFAULTS
 ) -> DataFrame:
     """Run a SQL query over all tables.
 
     :raises UsageError: if Spark rejects the query.
     """
     named = [name for name in TABLE_NAMES if name in query]  # planning a derived table takes seconds
-    for name, frame in frames(spark, location, since, until, named, rules).items():
+    for name, frame in frames(spark, store, since, until, named, rules).items():
         frame.createOrReplaceTempView(name)
     try:
         return spark.sql(query)
@@ -104,13 +104,13 @@ def fetch(frame: DataFrame) -> tuple[list[OutputColumn], list[tuple[object, ...]
 
 
 def notices(
-    spark: SparkSession, location: str, until: datetime, names: Collection[str], rules: Rules = DEFAULTS
+    spark: SparkSession, store: Store, until: datetime, names: Collection[str], rules: Rules = DEFAULTS
 ) -> tuple[str, ...]:
     """Return what is unknown in derived tables of these names, and what is assumed instead.
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    stored, span = Tables(**read_tables(spark, Store(location))), Span(BEGINNING, until)
+    stored, span = Tables(**read_tables(spark, store)), Span(BEGINNING, until)
     found: list[str] = []
     if "expiring" in names and retention(stored, span, rules).collect()[0]["retention_source"] == "assumed":
         found.append(ASSUMED_RETENTION)
@@ -139,7 +139,7 @@ def _stall(row: Mapping[str, Any]) -> str:
 
 def frames(
     spark: SparkSession,
-    location: str,
+    store: Store,
     since: datetime | None,
     until: datetime,
     names: Collection[str] = TABLE_NAMES,
@@ -149,10 +149,9 @@ def frames(
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    store = Store(location)
-    store.identity()
-    tune_session(spark, store.records)
-    tables = read_tables(spark, store)
+    snapshot = store.snapshot()
+    tune_session(spark, snapshot.records)
+    tables = read_tables(spark, store, snapshot)
     stored, span = Tables(**tables), Span(since or BEGINNING, until)
     derived = {name: each.job(stored, span, rules) for name, each in DERIVED.items() if name in names}
     return {name: frame for name, frame in tables.items() if name in names} | derived

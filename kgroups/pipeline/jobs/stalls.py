@@ -19,7 +19,8 @@ from kgroups.model.counts import count
 from ..extract.log import OffsetsLog
 from ..extract.ranges import Ends
 from ..extract.unread import first_unread_times
-from ..load.store import Entry, Store
+from ..load.manifest import STALLED
+from ..load.store import Store
 from ..tables import COVERAGE, arrow_schema
 
 LOOK_EVERY = 10.0
@@ -73,9 +74,7 @@ class Stalls:
             self._times[partition, ends[partition].stable] = milliseconds
         now = datetime.now(UTC)
         rows = [self._row(now, partition, each) for partition, each in ends.items()]
-        name = f"stalls-{now:%Y%m%dT%H%M%S%f}"
-        self._store.put(COVERAGE.name, name, pa.Table.from_pylist(rows, schema=arrow_schema(COVERAGE)))
-        self._store.commit(Entry(name, (COVERAGE.name,)))
+        self._store.add(STALLED, {COVERAGE: pa.Table.from_pylist(rows, schema=arrow_schema(COVERAGE))})
         self._written = time.monotonic()
 
     def _row(self, now: datetime, partition: int, ends: Ends) -> dict[str, Any]:

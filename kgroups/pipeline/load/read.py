@@ -1,43 +1,57 @@
-"""The store's tables as Spark DataFrames: only the entries in the manifest."""
+"""The store's tables as Spark DataFrames: only the files that the manifest names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from ..tables import COMMITS, STORED, Table, ddl
-from .store import Entry, Store
+from ..tables import STORED, Table, arrow_schema, ddl
+from .manifest import DataFile, Snapshot
+from .storage import Storage
+from .store import Store
 
 
 def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     """Return all rows of a table; an empty DataFrame with its schema if there are none yet."""
-    return _frame(spark, table, store.folders(table.name))
+    return read_files(spark, store, table, store.snapshot().files(table))
 
 
-def read_tables(spark: SparkSession, store: Store) -> dict[str, DataFrame]:
+def read_tables(spark: SparkSession, store: Store, snapshot: Snapshot | None = None) -> dict[str, DataFrame]:
     """Return every table of the store, by name."""
-    entries = store.entries()  # read once: each entry is a file
-    return {table.name: _frame(spark, table, _folders(store, table, entries)) for table in STORED}
+    current = snapshot or store.snapshot()
+    return {table.name: read_files(spark, store, table, current.files(table)) for table in STORED}
 
 
-def read_entries(spark: SparkSession, store: Store, table: Table, entries: Iterable[Entry]) -> DataFrame | None:
-    """Return the rows of a table in these entries; ``None`` if there are none."""
-    folders = _folders(store, table, entries)
-    return _frame(spark, table, folders) if folders else None
+def read_files(spark: SparkSession, store: Store, table: Table, files: Sequence[DataFile]) -> DataFrame:
+    """Return the rows of files of a table.
 
-
-def committed_partitions(spark: SparkSession, store: Store, entries: Iterable[Entry]) -> list[tuple[str, int]]:
-    """Return every (topic, partition) with a commit in these entries."""
-    rows = _frame(spark, COMMITS, _folders(store, COMMITS, entries)).select("topic", "partition").distinct().collect()
-    return [(row["topic"], row["partition"]) for row in rows if row["topic"] is not None]
-
-
-def _folders(store: Store, table: Table, entries: Iterable[Entry]) -> list[str]:
-    return [store.folder(table.name, entry.name) for entry in entries if table.name in entry.tables]
-
-
-def _frame(spark: SparkSession, table: Table, folders: list[str]) -> DataFrame:
-    if not folders:
+    Spark reads files on this machine itself. Others are read by Arrow in its tasks, with the credentials of the store:
+    Spark needs no jar, and no settings.
+    """
+    if not files:
         return spark.createDataFrame([], ddl(table))
-    return spark.read.schema(ddl(table)).parquet(*folders)
+    store.check_files(files)
+    if store.storage.folder:
+        return spark.read.schema(ddl(table)).parquet(*(store.storage.opened(file.path) for file in files))
+    paths = [file.path for file in files]
+    storage = store.storage
+
+    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                yield from read_rows(storage, table, paths[number])
+
+    return spark.range(0, len(paths), 1, min(len(paths), 64)).mapInArrow(rows, ddl(table))
+
+
+def read_rows(storage: Storage, table: Table, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file, with the columns of the table; columns that it does not have are null."""
+    schema = arrow_schema(table)
+    for batch in pq.ParquetFile(storage.opened(path)).iter_batches():
+        missing = [name for name in table.names if name not in batch.schema.names]
+        for name in missing:
+            batch = batch.append_column(name, pa.nulls(batch.num_rows, schema.field(name).type))
+        yield batch.select(table.names).cast(schema)

@@ -1,270 +1,317 @@
-"""A store's layout, and the manifest that makes its entries appear and disappear atomically. Runs without Spark.
+"""The store of history: Parquet files that any engine can read, and a manifest for each cluster. Runs without Spark.
 
 ::
 
     STORE/
-      _kgroups.json                format, schema version, cluster, topic
-      _manifest/batch-00000007.json   an entry: written last, when its tables are complete
-      _checkpoint/                 Spark's checkpoint: the offsets read so far
-      commits/batch=00000007/…     Parquet files of one table and one entry
+      _kgroups.json                               format of the store, schema version of its tables
+      _manifest/CLUSTER/_cluster.json             cluster and topic; written when its first collector starts
+      _manifest/CLUSTER/00000007.json             an entry: created last, when its files are complete
+      _manifest/CLUSTER/checkpoint-00000060.json  all current entries up to there
+      commits/date=2026-11-23/….parquet           rows of one table and one day (UTC)
 
-Rules: an entry's directories are immutable once its file is in the manifest; a batch that is repeated after a crash,
-and is not in the manifest, overwrites its remains; an entry that replaces others hides them as soon as it is in the
-manifest. Directories without an entry are remains of a crash, and are never read.
+Rules: files and entries are immutable. An entry is created on the condition that its number is free: of two writers,
+one sees the other's entry, and decides again whether its own is still valid. Files without an entry are remains of a
+killed process, and are never read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-from pyarrow import fs
 
 from kgroups.errors import HistoryError
 
-from ..tables import SCHEMA_VERSION, STORED
+from ..tables import SCHEMA_VERSION, Table
+from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
+from .storage import Storage
+from .write import TableWriter
 
-FORMAT = 1
+FORMAT = 2
 """Version of the layout. :data:`kgroups.pipeline.tables.SCHEMA_VERSION` is the version of the tables."""
 
 IDENTITY = "_kgroups.json"
 MANIFEST = "_manifest"
-CHECKPOINT = "_checkpoint"
-COMPRESSION = "zstd"
-"""Compression of the Parquet files: commits take a third of the space of snappy, Spark's default, in the same time."""
-BATCH = "batch-"
-"""Prefix of the names of entries that a stream wrote."""
-
-
-class Entry(NamedTuple):
-    """One complete part of history: the tables that it has rows of, and the entries that it replaces."""
-
-    name: str
-    tables: tuple[str, ...]
-    records: int = 0
-    """Number of records of the log."""
-    replaces: tuple[str, ...] = ()
-    undecoded: int = 0
-    """Number of records that could not be decoded."""
+CLUSTER = "_cluster.json"
+CHECKPOINT = "checkpoint-"
+CHECKPOINT_EVERY = 20
+"""Number of entries between two checkpoints: what a reader opens at most."""
+GRACE = timedelta(hours=1)
+"""How long files of replaced entries remain, for readers that began before."""
+UNKNOWN_CLUSTER = "unknown"
+"""Stands for the ID of a cluster whose brokers are too old to report it."""
 
 
 class Identity(NamedTuple):
-    """The origin of a store's history, and its format; fixed when the store is created."""
+    """The origin of one cluster's history; fixed when its first collector starts."""
 
     cluster_id: str | None
     topic: str
     created: str
-    format: int = FORMAT
-    schema: int = SCHEMA_VERSION
+    topic_id: str | None = None
+    """ID of the topic; a recreated topic has another. ``None`` for brokers that do not report it."""
+
+
+def accept(snapshot: Snapshot) -> None:
+    """Accept any snapshot: the entry is valid whatever others have written."""
 
 
 class Store:
-    """A directory, on this machine or on any file system of Arrow (``s3://``, ``hdfs://``, …)."""
+    """The history of one cluster in a store; the only one there is, unless ``cluster`` selects one."""
 
-    def __init__(self, location: str) -> None:
-        self.location = location.rstrip("/") or "/"
-        self.shown = redact_location(self.location)
-        """The location for messages: a URI may hold the keys of an object store."""
-        try:
-            self._files, self._root = _filesystem(self.location)
-        except (pa.ArrowInvalid, OSError) as error:
-            # Arrow's message repeats parts of the URI, with other quoting.
-            reason = type(error).__name__ if self.shown != self.location else error
-            raise HistoryError(f"store {self.shown}: {reason}") from None
+    def __init__(self, location: str, cluster: str | None = None) -> None:
+        self.storage = Storage(location)
+        self.location, self.shown = self.storage.location, self.storage.shown
+        self._cluster = cluster
+        self._snapshot = EMPTY
 
     def __repr__(self) -> str:
         return f"Store({self.shown})"
 
     # Identity.
 
-    def identity(self) -> Identity:
-        """Read the identity.
+    def clusters(self) -> list[str]:
+        """Return the IDs of the clusters that have history here."""
+        self._check_format()
+        suffix = f"/{CLUSTER}"
+        names = self.storage.names(MANIFEST)
+        return sorted(unquote(name.split("/")[1]) for name in names if name.endswith(suffix))
 
-        :raises HistoryError: if there is no store, or this version cannot read it.
+    def identity(self) -> Identity:
+        """Read the identity of the cluster's history.
+
+        :raises HistoryError: if there is no store, this version cannot read it, or it has several clusters and none was
+            selected.
         """
-        data = self._read_json(IDENTITY)
+        if self._cluster is None:
+            found = self.clusters()
+            if len(found) > 1:
+                raise HistoryError(
+                    f"store {self.shown} holds the history of {len(found)} clusters: {', '.join(found)}; select one "
+                    "with --cluster"
+                )
+            if not found:
+                raise self._no_history()
+            self._cluster = found[0]
+        else:
+            self._check_format()
+        data = self._read_json(self._name(CLUSTER))
         if data is None:
-            raise HistoryError(f"{self.shown} holds no history; begin one with: kgroups history collect --store …")
-        known = {key: value for key, value in data.items() if key in Identity._fields}
+            raise HistoryError(f"store {self.shown} holds no history of cluster {self._cluster}")
         try:
-            found = Identity(**known)
-        except TypeError:
-            raise HistoryError(f"{self.shown}/{IDENTITY} is damaged; the store cannot be identified") from None
-        if (found.format, found.schema) != (FORMAT, SCHEMA_VERSION):
-            raise HistoryError(
-                f"store {self.shown} has format {found.format} and schema {found.schema}, this version reads format "
-                f"{FORMAT} and schema {SCHEMA_VERSION}; its records table can be decoded again into a new store"
-            )
-        return found
+            return Identity(**{name: data[name] for name in Identity._fields})
+        except KeyError as error:
+            raise self._damaged(self._name(CLUSTER), f"it has no {error}") from None
 
     def create(self, identity: Identity) -> Identity:
-        """Create the store, or return the identity of the existing one.
+        """Create the cluster's history, and the store if it is not there, or return the identity of the existing one.
 
-        :raises HistoryError: if it has the history of another cluster, or the directory is not a store.
+        :raises HistoryError: if it has the history of another topic, or the directory is not a store.
         """
+        self._cluster = identity.cluster_id or UNKNOWN_CLUSTER
         if self._read_json(IDENTITY) is None:
-            if self._files.get_file_info(self._path(MANIFEST)).type != fs.FileType.NotFound:
+            if self.storage.names(MANIFEST):
                 raise HistoryError(f"{self.shown} has a manifest, but no {IDENTITY}: it is half a store; take another")
-            self._make_root()
-            self._files.create_dir(self._path(MANIFEST), recursive=True)
-            self._write_json(IDENTITY, identity._asdict())
-            return identity
+            self.storage.make()
+            self._create_json(IDENTITY, {"format": FORMAT, "schema": SCHEMA_VERSION, "created": identity.created})
+        self._check_format()
+        self._create_json(self._name(CLUSTER), identity._asdict())
         found = self.identity()
-        if found.cluster_id and identity.cluster_id and found.cluster_id != identity.cluster_id:
-            raise HistoryError(
-                f"store {self.shown} holds history of cluster {found.cluster_id}, this is cluster "
-                f"{identity.cluster_id}; give each cluster a store of its own"
-            )
         if found.topic != identity.topic:
             raise HistoryError(f"store {self.shown} holds history of topic {found.topic}, not {identity.topic}")
+        if found.topic_id and identity.topic_id and found.topic_id != identity.topic_id:
+            raise HistoryError(
+                f"store {self.shown} holds history of another {found.topic} (ID {found.topic_id}, now "
+                f"{identity.topic_id}): the topic was recreated; collect into a new store"
+            )
         return found
-
-    def _make_root(self) -> None:
-        """Create a local directory for its owner only: it will contain names of groups, clients, and hosts."""
-        if isinstance(self._files, fs.LocalFileSystem):
-            Path(self._root).mkdir(0o700, parents=True, exist_ok=True)
 
     # Contents.
 
-    def entries(self) -> list[Entry]:
-        """Return the current entries by name, without those that another entry replaces.
+    def snapshot(self) -> Snapshot:
+        """Return what is current now.
 
-        :raises HistoryError: if a file of the manifest cannot be read.
+        :raises HistoryError: if a file of the manifest cannot be read, or the store is gone.
         """
-        found = {entry.name: entry for entry in self._entries()}
-        hidden = {name for entry in found.values() for name in entry.replaces}
-        return [found[name] for name in sorted(found) if name not in hidden]
+        if self._cluster is None:
+            self.identity()
+        names = self.storage.names(self._name("").rstrip("/"))
+        if self._name(CLUSTER) not in names:
+            self._check_format()
+            raise HistoryError(f"store {self.shown} holds no history of cluster {self._cluster}")
+        files = sorted(name.rpartition("/")[2].removesuffix(".json") for name in names if name.endswith(".json"))
+        checkpoint = max((_number(name) for name in files if name.startswith(CHECKPOINT)), default=-1)
+        found = self._snapshot
+        if checkpoint >= found.next:
+            content = self._entries(f"{CHECKPOINT}{checkpoint:08}")
+            found = Snapshot({entry.number: entry for entry in content}, checkpoint + 1)
+        numbers = [int(name) for name in files if name.isdigit() and int(name) >= found.next]
+        self._snapshot = found.with_entries(entry for number in numbers for entry in self._entries(f"{number:08}"))
+        return self._snapshot
 
-    def names(self) -> frozenset[str]:
-        """Return the names of all files of the manifest, without opening them."""
-        found = self._files.get_file_info(fs.FileSelector(self._path(MANIFEST), allow_not_found=True))
-        files = [info.base_name for info in found]
-        return frozenset(name.removesuffix(".json") for name in files if name.endswith(".json"))
+    def check_files(self, files: Iterable[DataFile]) -> None:
+        """Check that files are there as they were written, as far as that is cheap: on this machine.
 
-    def entry(self, name: str) -> Entry | None:
-        """Return an entry; ``None`` if it was replaced and deleted meanwhile.
-
-        :raises HistoryError: if its file cannot be read.
+        :raises HistoryError: naming the first file that is not.
         """
-        data = self._read_json(f"{MANIFEST}/{name}.json")
-        if data is None:
-            return None
-        try:
-            return Entry(
-                data["name"],
-                tuple(data["tables"]),
-                int(data["records"]),
-                tuple(data["replaces"]),
-                int(data.get("undecoded", 0)),
-            )
-        except (KeyError, TypeError, ValueError):
-            raise HistoryError(f"{self.shown}/{MANIFEST}/{name}.json is damaged") from None
-
-    @property
-    def records(self) -> int:
-        """The number of records of the log."""
-        return sum(entry.records for entry in self.entries())
-
-    def holds(self, name: str) -> bool:
-        """Return whether the store has that entry, or one that replaces it.
-
-        It must not be written again: a second read may return fewer records, because the log is compacted.
-        """
-        return name in self.names() or any(name in entry.replaces for entry in self._entries())
-
-    def folders(self, table: str) -> list[str]:
-        """Return the directories with the rows of a table."""
-        return [self.folder(table, entry.name) for entry in self.entries() if table in entry.tables]
-
-    def folder(self, table: str, entry: str) -> str:
-        """Return the directory with one entry's rows of a table. Some engines read ``batch`` in it as a column."""
-        return f"{self.location}/{self._folder_name(table, entry)}"
-
-    @property
-    def checkpoint(self) -> str:
-        return f"{self.location}/{CHECKPOINT}"
-
-    def has_checkpoint(self) -> bool:
-        """Return whether a stream was started for this store."""
-        return bool(self._files.get_file_info(self._path(f"{CHECKPOINT}/metadata")).type == fs.FileType.File)
+        for file in files if self.storage.folder else ():
+            size = self.storage.size(file.path)
+            if size != file.size:
+                raise HistoryError(
+                    f"store {self.shown}: {file.path} has {size:,} bytes, not the {file.size:,} that were written: "
+                    "restore it from a backup, or collect into a new store"
+                )
 
     # Changes.
 
-    def put(self, table: str, entry: str, rows: pa.RecordBatch | pa.Table) -> int:
-        """Write the rows of one table of an entry that is not in the manifest yet; return their number."""
-        content = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
-        folder = self._path(self._folder_name(table, entry))
-        self._files.create_dir(folder, recursive=True)
-        path = f"{folder}/part-00000.parquet"
-        pq.write_table(content, path, filesystem=self._files, coerce_timestamps="us", compression=COMPRESSION)
-        return int(content.num_rows)
+    def writer(self) -> TableWriter:
+        """Return a writer of new files. Its files are read only once an entry names them."""
+        return TableWriter(self.storage, self._cluster or UNKNOWN_CLUSTER)
 
-    def commit(self, entry: Entry) -> None:
-        """Add the entry to the manifest: from now on it is read."""
-        self._write_json(f"{MANIFEST}/{entry.name}.json", entry._asdict())
+    def add(self, kind: str, tables: Mapping[Table, pa.Table | pa.RecordBatch]) -> Entry:
+        """Write rows of tables, and commit them as an entry."""
+        with self.writer() as writer:
+            for table, rows in tables.items():
+                for batch in rows.to_batches() if isinstance(rows, pa.Table) else [rows]:
+                    writer.add(table, batch)
+        return self.commit(Entry(kind, writer.files))
 
-    def delete_replaced(self, entry: Entry) -> None:
-        """Delete the entries that an entry replaces: first from the manifest, then their files."""
-        for name in entry.replaces:
-            self._delete_file(f"{MANIFEST}/{name}.json")
-            for table in STORED:
-                folder = self._path(self._folder_name(table.name, name))
-                if self._files.get_file_info(folder).type == fs.FileType.Directory:
-                    self._files.delete_dir(folder)
+    def commit(self, entry: Entry, valid: Callable[[Snapshot], None] = accept) -> Entry:
+        """Add the entry to the manifest: from now on it is read. Return it with its number.
+
+        :param valid: called with what is current right before; raises if the entry must not be added to that.
+        :raises HistoryError: if the store is gone.
+        """
+        while True:
+            snapshot = self.snapshot()
+            valid(snapshot)
+            committed_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+            numbered = entry._replace(number=snapshot.next, committed_at=committed_at)
+            if self._create_json(self._name(f"{numbered.number:08}.json"), to_json(numbered)):
+                break
+        if (numbered.number + 1) % CHECKPOINT_EVERY == 0:
+            self._write_checkpoint(numbered.number)
+        return numbered
+
+    def write_upgraded(self, identity: Identity, entry: Entry) -> None:
+        """Write the manifest of a store of an older format, which is not current yet."""
+        self._cluster = identity.cluster_id or UNKNOWN_CLUSTER
+        self._create_json(self._name(CLUSTER), identity._asdict())
+        self._create_json(self._name("00000000.json"), to_json(entry._replace(number=0, committed_at=identity.created)))
+
+    def delete_replaced(self, grace: timedelta = GRACE) -> int:
+        """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries."""
+        snapshot = self.snapshot()
+        names = self.storage.names(self._name("").rstrip("/"))
+        numbers = [int(name) for name in map(_stem, names) if name.isdigit() and int(name) not in snapshot.entries]
+        if not numbers:
+            return 0
+        hidden = {number: entry for number in numbers for entry in self._entries(f"{number:08}")}
+        limit = (datetime.now(UTC) - grace).isoformat(timespec="milliseconds")
+        recent = {
+            number
+            for entry in (*hidden.values(), *snapshot.entries.values())
+            for number in entry.replaces
+            if entry.committed_at > limit
+        }
+        due = [entry for number, entry in sorted(hidden.items()) if number not in recent]
+        for entry in due:
+            self.storage.delete([file.path for file in entry.files])
+            self.storage.delete([self._name(f"{entry.number:08}.json")])
+        return len(due)
+
+    # Other files beside the manifest.
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of JSON files with a prefix, sorted."""
+        stems = map(_stem, self.storage.names(self._name("").rstrip("/")))
+        return sorted(stem for stem in stems if stem.startswith(prefix))
+
+    def read_json(self, stem: str) -> dict[str, Any] | None:
+        """Return the content of a JSON file; ``None`` if it does not exist."""
+        return self._read_json(self._name(f"{stem}.json"))
+
+    def create_json(self, stem: str, data: Mapping[str, Any]) -> bool:
+        """Create a JSON file; return ``False`` if it exists."""
+        return self._create_json(self._name(f"{stem}.json"), data)
+
+    def replace_json(self, stem: str, data: Mapping[str, Any]) -> None:
+        """Write a JSON file whether or not it exists."""
+        self.storage.replace(self._name(f"{stem}.json"), json.dumps(data).encode() + b"\n")
+
+    def delete_json(self, stems: Iterable[str]) -> None:
+        """Delete JSON files; those that do not exist are no error."""
+        self.storage.delete([self._name(f"{stem}.json") for stem in stems])
 
     # Internal.
 
-    def _entries(self) -> Iterator[Entry]:
-        return filter(None, map(self.entry, self.names()))
+    def _write_checkpoint(self, number: int) -> None:
+        """Merge all entries up to a number into one file. Every writer would write the same."""
+        entries = [to_json(entry) for each, entry in sorted(self.snapshot().entries.items()) if each <= number]
+        if self._snapshot.next == number + 1:  # otherwise a later entry may have replaced earlier ones
+            self._create_json(self._name(f"{CHECKPOINT}{number:08}.json"), {"entries": entries})
 
-    @staticmethod
-    def _folder_name(table: str, entry: str) -> str:
-        return f"{table}/batch={entry.removeprefix(BATCH)}"
+    def _entries(self, stem: str) -> list[Entry]:
+        name = self._name(f"{stem}.json")
+        data = self._read_json(name)
+        if data is None:  # replaced, and deleted since its name was listed
+            return []
+        try:
+            return [from_json(each) for each in (data["entries"] if stem.startswith(CHECKPOINT) else [data])]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise self._damaged(name, "it is not an entry") from None
 
-    def _path(self, name: str) -> str:
-        return f"{self._root}/{name}"
+    def _check_format(self) -> None:
+        data = self._read_json(IDENTITY)
+        if data is None:
+            raise self._no_history()
+        found = (data.get("format"), data.get("schema"))
+        if not all(isinstance(each, int) for each in found):
+            raise self._damaged(IDENTITY, "the store cannot be identified")
+        if found == (1, SCHEMA_VERSION):
+            raise HistoryError(
+                f"store {self.shown} has format 1, of an older version; convert it in place: kgroups history upgrade "
+                "--store …"
+            )
+        if found != (FORMAT, SCHEMA_VERSION):
+            raise HistoryError(
+                f"store {self.shown} has format {found[0]} and schema {found[1]}, this version reads format {FORMAT} "
+                f"and schema {SCHEMA_VERSION}; its records table can be decoded again into a new store"
+            )
+
+    def _no_history(self) -> HistoryError:
+        return HistoryError(f"{self.shown} holds no history; begin one with: kgroups history collect --store …")
+
+    def _damaged(self, name: str, why: str) -> HistoryError:
+        return HistoryError(f"{self.shown}/{name} is damaged: {why}")
+
+    def _name(self, file: str) -> str:
+        return f"{MANIFEST}/{quote(self._cluster or UNKNOWN_CLUSTER, safe='')}/{file}"
 
     def _read_json(self, name: str) -> dict[str, Any] | None:
-        try:
-            with self._files.open_input_stream(self._path(name)) as stream:
-                data = json.loads(stream.read())
-        except FileNotFoundError:
+        content = self.storage.read(name)
+        if content is None:
             return None
-        except OSError as error:
-            raise HistoryError(f"{self.shown}/{name}: {error}") from None
+        try:
+            data = json.loads(content)
         except ValueError:
             data = None
         if not isinstance(data, dict):
-            raise HistoryError(f"{self.shown}/{name} is damaged: it is not JSON")
+            raise self._damaged(name, "it is not JSON")
         return data
 
-    def _write_json(self, name: str, data: Mapping[str, Any]) -> None:
-        """Write a file atomically: a reader never sees a part of it."""
-        temporary = self._path(f"{name}.new")
-        with self._files.open_output_stream(temporary) as stream:
-            stream.write(json.dumps(data).encode() + b"\n")
-        self._files.move(temporary, self._path(name))
-
-    def _delete_file(self, name: str) -> None:
-        if self._files.get_file_info(self._path(name)).type == fs.FileType.File:
-            self._files.delete_file(self._path(name))
+    def _create_json(self, name: str, data: Mapping[str, Any]) -> bool:
+        return self.storage.create(name, json.dumps(data).encode() + b"\n")
 
 
-def redact_location(location: str) -> str:
-    """Return a store's location without the user, password, and options that a URI may contain."""
-    scheme, separator, rest = location.partition("://")
-    if not separator:
-        return location
-    user, _, place = rest.partition("?")[0].rpartition("@")  # a key may contain slashes
-    return f"{scheme}://{'****@' if user else ''}{place}"
+def _stem(name: str) -> str:
+    return name.rpartition("/")[2].removesuffix(".json")
 
 
-def _filesystem(location: str) -> tuple[fs.FileSystem, str]:
-    if "://" in location:
-        found, root = fs.FileSystem.from_uri(location)
-        return found, root.rstrip("/")
-    return fs.LocalFileSystem(), location
+def _number(name: str) -> int:
+    digits = name.removeprefix(CHECKPOINT)
+    return int(digits) if digits.isdigit() else -1

@@ -1,108 +1,128 @@
-"""Write a micro-batch of decoded records to the store, idempotently."""
+"""Write rows of the stored tables to Parquet files: one for each table and day (UTC), as they come. Without Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Any, Final
+from uuid import uuid4
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from ..decode import FILLED_FROM, split_table
-from ..extract.source import RANGE
-from ..tables import COMMITS, COVERAGE, RECORDS, STORED, UNDECODED, Table, ddl
-from .store import BATCH, COMPRESSION, Entry, Store
+from ..tables import Table, arrow_schema
+from .manifest import DataFile
+from .storage import Storage
 
-_IS_RANGE = -1
-"""Stands for range rows where record types are counted."""
-_RANGE_BODY = (
-    "struct<from_offset:bigint,to_offset:bigint,records:bigint,first_time:bigint,last_time:bigint,"
-    "last_stable_offset:bigint,high_watermark:bigint,compacted:bigint,compacted_to:bigint,whole_since:bigint,"
-    "unread_since:bigint>"
-)
+COMPRESSION = "zstd"
+"""Compression of the Parquet files: commits take a third of the space of snappy, Spark's default, in the same time."""
 
+TIMES = ("log_time", "sampled_at", "swept_at")
+"""Columns with the time of a row; each stored table has one."""
 
-def entry_name(batch: int) -> str:
-    """Return the name of a micro-batch in the manifest; names sort as the numbers do."""
-    return f"{BATCH}{batch:08}"
+CLUSTER_ID: Final = pa.field("cluster_id", pa.string())
+"""The first column of every file."""
 
+MAX_OPEN = 32
+"""Maximum number of open files: a log of a year must not take the memory of 365."""
 
-def write_batch(decoded: DataFrame, batch: int, store: Store) -> None:
-    """Write a batch of ``foreachBatch``.
-
-    With Spark Connect this runs on the server, so the driver learns of the batch from the store only.
-    """
-    write_entry(decoded, entry_name(batch), store)
+_DAY = 86_400_000_000
+"""Microseconds."""
 
 
-def write_entry(decoded: DataFrame, name: str, store: Store) -> Entry | None:
-    """Split rows of table ``decoded``, with their range rows, into the stored tables, and write those with rows.
+class TableWriter:
+    """Writes batches of rows; :attr:`files` is complete when the context ends without an error."""
 
-    The directories are written first and the manifest last: after a kill in between, the directories are ignored, and
-    the batch is repeated under the same name. Writes nothing and returns ``None`` if the manifest has this entry, or a
-    compacted one that replaces it.
-    """
-    if store.holds(name):
-        return None
-    decoded = decoded.persist()
-    try:
-        counts = _counts(decoded)
-        tables = dict(_tables(decoded, counts))
-        # In parallel: the jobs are small, and Spark mostly waits.
-        with ThreadPoolExecutor(max(1, len(tables))) as pool:
-            jobs = [pool.submit(_write, frame, store.folder(t.name, name), t) for t, frame in tables.items()]
-        for job in jobs:
-            job.result()
-    finally:
-        decoded.unpersist()
-    records = sum(number for record_type, number in counts.items() if record_type != _IS_RANGE)
-    entry = Entry(name, tuple(table.name for table in tables), records, undecoded=counts.get(None, 0))
-    store.commit(entry)
-    return entry
+    def __init__(self, storage: Storage, cluster_id: str) -> None:
+        self._storage, self._cluster_id = storage, cluster_id
+        self._open: dict[tuple[str, int | None], _OpenFile] = {}
+        self._closed: list[DataFile] = []
 
+    def __enter__(self) -> TableWriter:
+        return self
 
-def _counts(decoded: DataFrame) -> dict[int | None, int]:
-    """Count the rows by record type, with :data:`_IS_RANGE` for range rows and ``None`` for undecoded records."""
-    record_type = F.when(F.col("record_name") == RANGE, F.lit(_IS_RANGE)).when(
-        F.col("error").isNull(), F.col("record_type")
-    )
-    return {row["type"]: row["count"] for row in decoded.groupBy(record_type.alias("type")).count().collect()}
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._open.values():
+            if error:
+                file.abandon()
+            else:
+                self._closed.append(file.close())
+        self._open.clear()
 
+    @property
+    def files(self) -> tuple[DataFile, ...]:
+        """The files that are complete."""
+        return tuple(self._closed)
 
-def _tables(decoded: DataFrame, counts: Mapping[int | None, int]) -> Iterator[tuple[Table, DataFrame]]:
-    """Yield the tables that may have rows. Records without another table are in ``undecoded``."""
-    commits = FILLED_FROM[COMMITS.name]
-    is_range = F.coalesce(F.col("record_name") == RANGE, F.lit(False))
-    is_commit = F.coalesce(F.col("record_type").isin(*commits) & F.col("error").isNull(), F.lit(False))
-    record_types = counts.keys() - {_IS_RANGE}
-    if record_types:
-        yield RECORDS, decoded.where(~is_range).select(*RECORDS.names)
-    if record_types & commits:
-        yield COMMITS, decoded.where(is_commit).select(*COMMITS.names)
-    if _IS_RANGE in counts:
-        yield COVERAGE, _coverage(decoded.where(is_range))
-    others = decoded.where(~is_range & ~is_commit)
-    filled = {name for name, types in FILLED_FROM.items() if record_types & types} - {COMMITS.name}
-    if record_types - frozenset().union(*FILLED_FROM.values()):
-        filled.add(UNDECODED.name)
-    for table in STORED:
-        if table.name in filled:
-            yield table, others.mapInArrow(split_table(table.name), ddl(table))
+    def add(self, table: Table, rows: pa.RecordBatch) -> None:
+        """Write the rows of a table, in their order within each day."""
+        for day, part in _by_day(rows, time_column(table)):
+            key = (table.name, day)
+            if key not in self._open:
+                if len(self._open) == MAX_OPEN:
+                    oldest = next(iter(self._open))
+                    self._closed.append(self._open.pop(oldest).close())
+                self._open[key] = _OpenFile(self._storage, self._cluster_id, table, day)
+            self._open[key].write(part)
 
 
-def _coverage(ranges: DataFrame) -> DataFrame:
-    body = ranges.select("log_partition", F.from_json("body", _RANGE_BODY).alias("body"))
-    found = body.select("log_partition", "body.*")
-    return (
-        found.withColumn("sampled_at", F.current_timestamp())
-        .withColumn("first_time", F.timestamp_micros("first_time"))
-        .withColumn("last_time", F.timestamp_micros("last_time"))
-        .withColumn("whole_since", F.timestamp_micros("whole_since"))
-        .withColumn("unread_since", F.timestamp_micros("unread_since"))
-        .select(*COVERAGE.names)
-    )
+class _OpenFile:
+    """A file that is being written."""
+
+    def __init__(self, storage: Storage, cluster_id: str, table: Table, day: int | None) -> None:
+        self._storage, self._cluster_id, self._table = storage, pa.scalar(cluster_id), table
+        date = "unknown" if day is None else str(np.datetime64(day, "D"))
+        self._path = f"{table.name}/date={date}/{uuid4()}.parquet"
+        self._schema = pa.schema([CLUSTER_ID, *arrow_schema(table)])
+        self._time = time_column(table)
+        self._rows = 0
+        self._first: int | None = None
+        self._last: int | None = None
+        self._stack = ExitStack()
+        file = self._stack.enter_context(storage.writing(self._path))
+        self._writer: Any = self._stack.enter_context(pq.ParquetWriter(file, self._schema, compression=COMPRESSION))
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        clusters = pa.repeat(self._cluster_id, rows.num_rows)
+        self._writer.write_batch(pa.RecordBatch.from_arrays([clusters, *rows.columns], schema=self._schema))
+        self._rows += rows.num_rows
+        times = pc.min_max(rows[self._time].cast(pa.int64())).as_py()
+        if times["min"] is not None:
+            self._first = times["min"] if self._first is None else min(self._first, times["min"])
+            self._last = times["max"] if self._last is None else max(self._last, times["max"])
+
+    def close(self) -> DataFile:
+        self._stack.close()
+        size = self._storage.size(self._path)
+        return DataFile(self._table.name, self._path, self._rows, size, self._first, self._last)
+
+    def abandon(self) -> None:
+        """Close a file that no entry will name."""
+        with suppress(Exception):  # the first error counts
+            self._stack.close()
 
 
-def _write(frame: DataFrame, folder: str, table: Table) -> None:
-    large = table in (RECORDS, COMMITS)
-    (frame if large else frame.coalesce(1)).write.mode("overwrite").parquet(folder, compression=COMPRESSION)
+def time_column(table: Table) -> str:
+    """Return the column with the time of a row of a stored table."""
+    return next(name for name in TIMES if name in table.names)
+
+
+def _by_day(rows: pa.RecordBatch, time: str) -> Iterator[tuple[int | None, pa.RecordBatch]]:
+    """Yield the rows of each day since 1970; ``None`` for rows without a time."""
+    if not rows.num_rows:
+        return
+    column = rows[time].cast(pa.int64())
+    days = np.floor_divide(column.fill_null(0).to_numpy(), _DAY)
+    known = column.is_valid().to_numpy(zero_copy_only=False)
+    if known.all() and days.min() == days.max():
+        yield int(days[0]), rows
+        return
+    for day in np.unique(days[known]).tolist():
+        yield day, rows.filter(pa.array(known & (days == day)))
+    if not known.all():
+        yield None, rows.filter(pa.array(~known))

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pytest
 
 from kgroups.errors import ClusterUnreachable
@@ -33,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def rows(store: Store) -> int:
-    return sum(ds.dataset(folder).count_rows() for folder in store.folders(HEADS.name))
+    return sum(file.rows for file in store.snapshot().files(HEADS))
 
 
 def test_samples_that_cannot_be_written_are_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +40,7 @@ def test_samples_that_cannot_be_written_are_kept(store: Store, monkeypatch: pyte
     sampler = HeadSampler(store, sample, 60, told.append)
     sampler.watch([("t", 0), ("t", 1)])
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "put", lambda *_: (_ for _ in ()).throw(OSError("no space left on device")))
+        patch.setattr(Store, "add", lambda *_: (_ for _ in ()).throw(OSError("no space left on device")))
         sampler._take_sample()
         sampler._flush()
     assert told == ["log ends are not written: no space left on device"]

@@ -13,9 +13,8 @@ from kgroups.errors import UsageError
 from kgroups.model.placement import partition_of
 from kgroups.pipeline.connection import with_settings
 from kgroups.pipeline.extract import source
-from kgroups.pipeline.extract.ranges import Ends, Range
+from kgroups.pipeline.extract.ranges import Ends
 from kgroups.pipeline.extract.source import SPLIT, LogSplit, OffsetsSource
-from tests.fakes.offset_records import commit_key, commit_value, record_batch
 
 
 class FakeLog:
@@ -98,15 +97,3 @@ def test_offsets_source_pushes_no_filters() -> None:
     """Spark reuses a narrowed reader for scans that push nothing (tests/integration/test_spark_source.py)."""
     found: Any = made()
     assert type(found.reader(found.schema())).pushFilters is DataSourceReader.pushFilters
-
-
-def test_ranges_are_rows_after_the_records(log: dict[int, Ends], monkeypatch: pytest.MonkeyPatch) -> None:
-    records = record_batch([(commit_key("a"), commit_value()), (commit_key("b"), commit_value())])
-    monkeypatch.setattr(source, "read", lambda settings, ranges, *, topic: iter([records]))
-    partition, start = records["log_partition"][0].as_py(), records["log_offset"][0].as_py()
-    log[partition] = Ends(start, start + 2, start + 2)
-    found = made(ranges="true", groups="b", columns="record_name,group,log_offset", table="decoded")
-    reader = found.reader(found.schema())
-    split = LogSplit((Range(partition, start, start + 2),), log)
-    rows = [tuple(row.values()) for batch in reader.read(split) for row in batch.to_pylist()]
-    assert rows == [("OffsetCommit", "b", start + 1), (source.RANGE, None, start + 2)]

@@ -37,12 +37,11 @@ def test_source_options_are_all_parsed() -> None:
             "numPartitions": "7",
             "maxRecordsPerTrigger": "500",
             "timeout": "5",
-            "ranges": "true",
         }
     )
     assert options.table is COMMITS
     assert (options.start, options.stop) == ({0: 17, 3: 0}, 1769860800000)
-    assert (options.splits, options.max_records, options.settings.timeout, options.ranges) == (7, 500, 5, True)
+    assert (options.splits, options.max_records, options.settings.timeout) == (7, 500, 5)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,25 @@
-"""The store's layout and manifest, without Spark."""
+"""The store's layout and manifest, on this machine and in an S3 server, without Spark."""
 
 from __future__ import annotations
 
 import json
 import stat
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.store import Entry, Identity, Store, redact_location
+from kgroups.pipeline.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, Entry, Snapshot
+from kgroups.pipeline.load.storage import redact_location
+from kgroups.pipeline.load.store import CHECKPOINT_EVERY, Identity, Store
 from kgroups.pipeline.tables import HEADS, arrow_schema
 
-IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00")
+IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00", "topic-1")
 
 
 def heads(*ends: int) -> pa.RecordBatch:
@@ -33,65 +37,158 @@ def store(tmp_path: Path) -> Store:
     return made
 
 
-def put(store: Store, name: str, *ends: int, replaces: tuple[str, ...] = ()) -> None:
-    store.put(HEADS.name, name, heads(*ends))
-    store.commit(Entry(name, (HEADS.name,), len(ends), replaces))
+@pytest.fixture
+def s3_store(s3: str) -> Store:
+    made = Store(f"{s3}/some history {uuid4()}")
+    made.create(IDENTITY)
+    return made
+
+
+@pytest.fixture(params=["store", "s3_store"])
+def any_store(request: pytest.FixtureRequest) -> Store:
+    found: Store = request.getfixturevalue(request.param)
+    return found
 
 
 def ends_in(store: Store) -> list[int]:
-    folders = store.folders(HEADS.name)
-    rows = [row for folder in folders for row in ds.dataset(folder).to_table().to_pylist()]
-    return sorted(row["log_end"] for row in rows)
+    files = store.snapshot().files(HEADS)
+    return sorted(
+        end for file in files for end in pq.read_table(store.storage.opened(file.path))["log_end"].to_pylist()
+    )
 
 
-def test_put_is_visible_only_after_commit(store: Store) -> None:
-    store.put(HEADS.name, "batch-00000000", heads(5))
-    assert ends_in(store) == []
-    store.commit(Entry("batch-00000000", (HEADS.name,), 1))
-    assert ends_in(store) == [5]
-    assert store.folders("commits") == []
+def merge(store: Store, *numbers: int) -> Entry:
+    current = store.snapshot().entries
+    ends = [
+        end
+        for number in numbers
+        for file in current[number].files
+        for end in pq.read_table(store.storage.opened(file.path))["log_end"].to_pylist()
+    ]
+    with store.writer() as writer:
+        writer.add(HEADS, heads(*ends))
+    return store.commit(Entry(COMPACTED, writer.files, replaces=numbers))
 
 
-def test_put_of_the_same_batch_overwrites_it(store: Store) -> None:
-    put(store, "batch-00000000", 5)
-    put(store, "batch-00000000", 6)
-    assert ends_in(store) == [6]
+def test_added_rows_are_read_with_cluster_and_statistics(any_store: Store) -> None:
+    entry = any_store.add(HEADS_SAMPLED, {HEADS: heads(5, 6)})
+    assert ends_in(Store(any_store.location)) == [5, 6]
+    (file,) = entry.files
+    moment = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1_000_000)
+    assert (entry.number, file.rows, file.first, file.last) == (0, 2, moment, moment)
+    assert file.path.startswith("heads/date=2026-01-01/")
+    table = pq.read_table(any_store.storage.opened(file.path))
+    assert table["cluster_id"].to_pylist() == ["cluster-1"] * 2
+    assert table.schema.field("sampled_at").type == pa.timestamp("us", tz="UTC")
 
 
-def test_entry_hides_and_then_removes_replaced_entries(store: Store) -> None:
-    put(store, "batch-00000000", 1)
-    put(store, "batch-00000001", 2)
-    put(store, "batch-00000002", 3)
-    merged = Entry("compact-1", (HEADS.name,), 2, ("batch-00000000", "batch-00000001"))
-    store.put(HEADS.name, merged.name, heads(1, 2))
-    store.commit(merged)
-    assert ends_in(store) == [1, 2, 3]
-    store.delete_replaced(merged)
-    assert ends_in(store) == [1, 2, 3]
-    assert store.holds("batch-00000000")
-    assert store.holds("batch-00000002")
-    assert not store.holds("batch-00000003")
-    assert not Path(store.folder(HEADS.name, "batch-00000000")).exists()
+def test_files_without_an_entry_are_not_read(any_store: Store) -> None:
+    with any_store.writer() as writer:
+        writer.add(HEADS, heads(5))
+    assert writer.files and ends_in(any_store) == []
+    any_store.commit(Entry(HEADS_SAMPLED, writer.files))
+    assert ends_in(any_store) == [5]
 
 
-def test_store_can_be_reopened(store: Store) -> None:
+def test_concurrent_commits_are_all_kept(any_store: Store) -> None:
+    def add(end: int) -> int:
+        return Store(any_store.location).add(HEADS_SAMPLED, {HEADS: heads(end)}).number
+
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(pool.map(add, range(8)))
+    assert sorted(numbers) == list(range(8))
+    assert ends_in(any_store) == list(range(8))
+
+
+def test_entry_that_is_no_longer_valid_is_not_committed(any_store: Store) -> None:
+    positions = any_store.snapshot().positions
+    Store(any_store.location).commit(Entry(BATCH, (), positions={0: 7, 1: 2}))
+
+    def check(snapshot: Snapshot) -> None:
+        if snapshot.positions != positions:
+            raise HistoryError("somebody else was faster")
+
+    with pytest.raises(HistoryError, match="faster"):
+        any_store.commit(Entry(BATCH, (), positions={0: 7, 1: 2}), check)
+    assert len(any_store.snapshot().entries) == 1
+    assert any_store.snapshot().positions == {0: 7, 1: 2}
+
+
+def test_replaced_entries_are_hidden_and_deleted_after_grace(any_store: Store) -> None:
+    for end in (1, 2, 3):
+        any_store.add(HEADS_SAMPLED, {HEADS: heads(end)})
+    before = {file.path for file in any_store.snapshot().files(HEADS)}
+    merge(any_store, 0, 1)
+    assert ends_in(any_store) == [1, 2, 3]
+    assert any_store.delete_replaced() == 0
+    assert before <= any_store.storage.names("heads").keys()
+    assert any_store.delete_replaced(timedelta()) == 2
+    assert len(any_store.storage.names("heads")) == 2
+    assert any_store.delete_replaced(timedelta()) == 0
+    again = Store(any_store.location)
+    assert ends_in(again) == [1, 2, 3]
+    assert again.add(HEADS_SAMPLED, {HEADS: heads(4)}).number == 4
+
+
+def test_many_entries_are_read_from_a_checkpoint(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(2 * CHECKPOINT_EVERY + 3):
+        store.commit(Entry(BATCH, (), records=1, positions={0: number + 1}))
+    merge(store, 0, 1)
     again = Store(store.location)
+    opened: list[str] = []
+    real = again.storage.read
+
+    def read(name: str) -> bytes | None:
+        opened.append(name)
+        return real(name)
+
+    monkeypatch.setattr(again.storage, "read", read)
+    snapshot = again.snapshot()
+    assert snapshot == store.snapshot()
+    assert len([name for name in opened if name.rpartition("/")[2][0] in "0c"]) <= 5
+    assert (snapshot.positions, snapshot.records) == ({0: 2 * CHECKPOINT_EVERY + 3}, 2 * CHECKPOINT_EVERY + 1)
+
+
+def test_store_can_be_reopened(any_store: Store) -> None:
+    again = Store(any_store.location)
     assert again.create(IDENTITY._replace(created="later")) == IDENTITY
     assert again.identity() == IDENTITY
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [({"cluster_id": "cluster-2"}, "cluster-2"), ({"topic": "copy"}, "copy")],
-)
-def test_store_of_another_cluster_is_rejected(store: Store, change: dict[str, str], word: str) -> None:
+def test_store_keeps_several_clusters_apart(any_store: Store) -> None:
+    any_store.add(HEADS_SAMPLED, {HEADS: heads(1)})
+    other = Store(any_store.location)
+    other.create(IDENTITY._replace(cluster_id="a/b c"))
+    other.add(HEADS_SAMPLED, {HEADS: heads(2)})
+    assert (ends_in(any_store), ends_in(other)) == ([1], [2])
+    assert Store(any_store.location).clusters() == ["a/b c", "cluster-1"]
+    assert ends_in(Store(any_store.location, "a/b c")) == [2]
+    with pytest.raises(HistoryError, match=r"2 clusters: a/b c, cluster-1; select one with --cluster"):
+        Store(any_store.location).snapshot()
+    with pytest.raises(HistoryError, match="no history of cluster c"):
+        Store(any_store.location, "c").snapshot()
+
+
+@pytest.mark.parametrize(("change", "word"), [({"topic": "copy"}, "copy"), ({"topic_id": "topic-2"}, "recreated")])
+def test_store_of_another_topic_is_rejected(store: Store, change: dict[str, str], word: str) -> None:
     with pytest.raises(HistoryError, match=word):
         store.create(IDENTITY._replace(**change))
 
 
 def test_store_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(HistoryError, match="holds no history"):
+            Store(str(folder)).snapshot()
+
+
+def test_store_that_vanished_is_an_error(store: Store) -> None:
+    store.snapshot()
+    Path(store.location).rename(f"{store.location}.moved")
+    with pytest.raises(HistoryError, match="does not exist"):
+        store.add(HEADS_SAMPLED, {HEADS: heads(1)})
     with pytest.raises(HistoryError, match="holds no history"):
-        Store(str(tmp_path)).identity()
+        store.commit(Entry(BATCH, ()))
+    assert not Path(store.location).exists()
 
 
 def rewrite(store: Store, name: str, text: str) -> None:
@@ -99,7 +196,7 @@ def rewrite(store: Store, name: str, text: str) -> None:
 
 
 def test_store_of_another_schema_is_an_error(store: Store) -> None:
-    rewrite(store, "_kgroups.json", json.dumps(IDENTITY._asdict() | {"schema": 99}))
+    rewrite(store, "_kgroups.json", json.dumps({"format": 2, "schema": 99}))
     with pytest.raises(HistoryError, match="schema 99"):
         store.identity()
 
@@ -108,20 +205,15 @@ def test_store_of_another_schema_is_an_error(store: Store) -> None:
 def test_store_with_damaged_identity_is_an_error(store: Store, text: str) -> None:
     rewrite(store, "_kgroups.json", text)
     with pytest.raises(HistoryError, match=r"_kgroups\.json is damaged"):
-        store.identity()
+        Store(store.location).identity()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"name": "x"}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"kind": "x"}', '{"kind": "x", "files": [1]}'])
 def test_store_with_damaged_entry_is_an_error(store: Store, text: str) -> None:
-    put(store, "batch-00000000", 1)
-    rewrite(store, "_manifest/batch-00000000.json", text)
-    with pytest.raises(HistoryError, match=r"batch-00000000\.json is damaged"):
-        store.entries()
-
-
-def test_store_ignores_half_written_entries(store: Store) -> None:
-    rewrite(store, "_manifest/batch-00000009.json.new", "{")
-    assert store.entries() == []
+    store.add(HEADS_SAMPLED, {HEADS: heads(1)})
+    rewrite(store, "_manifest/cluster-1/00000000.json", text)
+    with pytest.raises(HistoryError, match=r"00000000\.json is damaged"):
+        Store(store.location).snapshot()
 
 
 def test_store_without_identity_file_is_rejected(store: Store) -> None:
@@ -132,7 +224,14 @@ def test_store_without_identity_file_is_rejected(store: Store) -> None:
 
 def test_store_at_unknown_file_system_is_an_error() -> None:
     with pytest.raises(HistoryError, match="nowhere://x"):
-        Store("nowhere://x")
+        Store("nowhere://x").create(IDENTITY)
+
+
+def test_server_that_overwrites_files_is_rejected(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Store(f"{s3}/unsafe")
+    monkeypatch.setattr(type(made.storage), "create", lambda *_: True)
+    with pytest.raises(HistoryError, match="If-None-Match"):
+        made.create(IDENTITY)
 
 
 @pytest.mark.parametrize(

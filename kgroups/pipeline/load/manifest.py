@@ -1,0 +1,107 @@
+"""The manifest of one cluster's history, as data: which files belong to it, and how far the log was read. No I/O.
+
+Strategy: entries are numbered, and only ever added: an entry becomes part of the history when the file with its number
+is created, which succeeds for one writer only. An entry that replaces others hides them. What is current follows from
+the entries alone: :class:`Snapshot`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..tables import Table
+
+BATCH, SWEEP, HEADS_SAMPLED, STALLED = "batch", "sweep", "heads", "stalled"
+LANDED, COMPACTED, UPGRADED = "landed", "compacted", "upgraded"
+"""Kinds of entries."""
+
+
+class DataFile(NamedTuple):
+    """A Parquet file with rows of one table."""
+
+    table: str
+    path: str
+    """Name, relative to the store."""
+    rows: int
+    size: int
+    """Size in bytes."""
+    first: int | None = None
+    """Earliest time of a row, in microseconds since 1970; ``None`` if no row has one."""
+    last: int | None = None
+
+
+class Entry(NamedTuple):
+    """One complete part of history."""
+
+    kind: str
+    files: tuple[DataFile, ...]
+    records: int = 0
+    """Number of records of the log."""
+    undecoded: int = 0
+    """Number of records that could not be decoded."""
+    positions: Mapping[int, int] = {}  # never changed
+    """The next offset to read, by log partition, after this batch."""
+    replaces: tuple[int, ...] = ()
+    """Numbers of the entries that this one hides."""
+    number: int = -1
+    committed_at: str = ""
+    """Time of the commit, in ISO 8601."""
+
+
+class Snapshot(NamedTuple):
+    """What is current: the entries by number, without hidden ones, and the number of the next entry."""
+
+    entries: Mapping[int, Entry]
+    next: int
+
+    @property
+    def positions(self) -> dict[int, int]:
+        """The next offset to read, by log partition."""
+        found: dict[int, int] = {}
+        for entry in self.entries.values():
+            for partition, offset in entry.positions.items():
+                found[partition] = max(offset, found.get(partition, 0))
+        return found
+
+    @property
+    def records(self) -> int:
+        """The number of records of the log."""
+        return sum(entry.records for entry in self.entries.values())
+
+    def files(self, table: Table) -> list[DataFile]:
+        """Return the files with the rows of a table."""
+        return [file for entry in self.entries.values() for file in entry.files if file.table == table.name]
+
+    def with_entries(self, added: Iterable[Entry]) -> Snapshot:
+        """Return the snapshot after these entries."""
+        found = dict(self.entries)
+        last = self.next
+        for entry in sorted(added, key=lambda each: each.number):
+            found[entry.number] = entry
+            last = max(last, entry.number + 1)
+        hidden = {number for entry in found.values() for number in entry.replaces}
+        return Snapshot({number: entry for number, entry in found.items() if number not in hidden}, last)
+
+
+EMPTY = Snapshot({}, 0)
+
+
+def to_json(entry: Entry) -> dict[str, Any]:
+    """Return an entry as JSON."""
+    return {
+        **entry._asdict(),
+        "files": [file._asdict() for file in entry.files],
+        "positions": {str(partition): offset for partition, offset in sorted(entry.positions.items())},
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> Entry:
+    """Return the entry; members that this version does not know are ignored.
+
+    :raises KeyError, TypeError, ValueError, AttributeError: if it is none.
+    """
+    known = {name: data[name] for name in Entry._fields}
+    files = tuple(DataFile(**{name: file[name] for name in DataFile._fields}) for file in known["files"])
+    positions = {int(partition): int(offset) for partition, offset in known["positions"].items()}
+    return Entry(**known | {"files": files, "positions": positions, "replaces": tuple(known["replaces"])})

@@ -1,0 +1,73 @@
+"""What one task of a collection does: decode its share of the records once, and write them to files of all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from kgroups.config.settings import ClientSettings
+
+from ..decode import decode_batch, split
+from ..extract.coverage import RangeCounter
+from ..extract.holes import find_last
+from ..extract.ranges import Range
+from ..extract.reader import read
+from ..tables import COMMITS, RECORDS, STORED, UNDECODED
+from .storage import Storage
+from .write import TableWriter
+
+_TABLES = {table.name: table for table in STORED}
+
+
+class SplitJob(NamedTuple):
+    """What all tasks of a batch have in common."""
+
+    settings: ClientSettings
+    topic: str
+    storage: Storage
+    cluster_id: str
+
+
+def collect_split(job: SplitJob, ranges: Sequence[Range]) -> dict[str, Any]:
+    """Read ranges of the log, and return what :func:`write_records` does, and ``coverage``: one row for each range."""
+    counter = RangeCounter(ranges)
+    records = counter.count(read(job.settings, ranges, topic=job.topic))
+    written = write_records(job.storage, job.cluster_id, records)
+    return {**written, "coverage": counter.facts(partial(find_last, job.settings, job.topic))}
+
+
+def write_records(storage: Storage, cluster_id: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]:
+    """Write batches of RECORDS to the stored tables; return what was written, as JSON.
+
+    The result has ``files``, ``partitions`` (topic -> partitions with a commit), ``records``, and ``undecoded``, the
+    number of records that could not be decoded.
+    """
+    partitions: dict[str, set[int]] = {}
+    count = undecoded = 0
+    with TableWriter(storage, cluster_id) as writer:
+        for records in batches:
+            decoded = decode_batch(records)
+            writer.add(RECORDS, decoded.select(RECORDS.names))
+            tables = split(decoded)
+            for name, rows in tables.items():
+                if rows.num_rows:
+                    writer.add(_TABLES[name], rows)
+            count += records.num_rows
+            undecoded += len(tables[UNDECODED.name]["reason"].drop_null())
+            _add_partitions(partitions, tables[COMMITS.name])
+    return {
+        "files": [file._asdict() for file in writer.files],
+        "partitions": {topic: sorted(numbers) for topic, numbers in partitions.items()},
+        "records": count,
+        "undecoded": undecoded,
+    }
+
+
+def _add_partitions(found: dict[str, set[int]], commits: pa.RecordBatch) -> None:
+    places = pa.Table.from_batches([commits.select(["topic", "partition"])]).group_by(["topic", "partition"])
+    for place in places.aggregate([]).to_pylist():
+        if place["topic"] is not None:
+            found.setdefault(place["topic"], set()).add(place["partition"])

@@ -1,0 +1,243 @@
+"""Where a store is: files by name, on this machine or in an object store, the same for the driver and every task.
+
+Strategy: ``obstore`` for all of them. A file is written under a name that nothing else uses, or created on the
+condition that its name is free (:meth:`Storage.create`), which is what makes concurrent writers safe. Nothing is
+renamed. Locations: a path, ``file://``, ``s3://`` (or ``s3a://``), ``gs://``, ``az://``, ``abfs://`` (or
+``abfss://``). Credentials and other settings come from the environment, as every client of that store reads them
+(``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``GOOGLE_APPLICATION_CREDENTIALS``, ``AZURE_STORAGE_ACCOUNT_NAME``), or
+from the location: ``s3://bucket/path?region=eu-west-1``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote
+from uuid import uuid4
+
+import pyarrow as pa
+
+from kgroups.errors import HistoryError
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+_SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
+"""Other names of schemes, in Hadoop's terms."""
+
+_LOCAL = "file"
+_RETRY: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=20)}
+"""Bounds how long a server that does not respond delays a message; the default is three minutes."""
+
+
+class Storage:
+    """The files below a location. It can be pickled: a task opens it again.
+
+    Every method raises :class:`HistoryError` in one line if the location cannot be used.
+    """
+
+    def __init__(self, location: str) -> None:
+        self.location = location.rstrip("/") or "/"
+        self.shown = redact_location(self.location)
+        """The location for messages: a URI may contain the keys of an object store."""
+        scheme, separator, _ = self.location.partition("://")
+        self.scheme = _SAME.get(scheme, scheme) if separator else _LOCAL
+
+    def __repr__(self) -> str:
+        return f"Storage({self.shown})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_store"}
+
+    @property
+    def folder(self) -> Path | None:
+        """The directory on this machine; ``None`` if it is elsewhere."""
+        if self.scheme != _LOCAL:
+            return None
+        return Path(unquote(self.location.removeprefix("file://")))
+
+    def make(self) -> None:
+        """Create a directory on this machine for its owner only: it will contain names of groups, clients, and hosts.
+
+        Checks that another store rejects a second file of the same name: a server that ignores the condition would
+        lose data silently.
+        """
+        if self.folder:
+            try:
+                self.folder.mkdir(0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise HistoryError(f"store {self.shown}: {error.strerror or error}") from None
+            return
+        probe = f"_probe-{uuid4()}"
+        safe = self.create(probe, b"1") and not self.create(probe, b"2")
+        self.delete([probe])
+        if not safe:
+            raise HistoryError(
+                f"store {self.shown}: this server overwrites a file that exists (it ignores If-None-Match): two "
+                "collectors would destroy each other's data; use another server, or a newer version"
+            )
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Create a file as a whole, only if there is none of that name; return whether it was created."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        with self._errors(name):
+            try:
+                obstore.put(self._store, name, data, mode="create")
+            except AlreadyExistsError:
+                return False
+        return True
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a file as a whole, whether or not it exists. Only for what is not needed: it has no condition."""
+        import obstore
+
+        with self._errors(name):
+            obstore.put(self._store, name, data)
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file; ``None`` if it does not exist."""
+        import obstore
+
+        with self._errors(name):
+            try:
+                return bytes(obstore.get(self._store, name).bytes())
+            except FileNotFoundError:
+                return None
+
+    def names(self, prefix: str) -> dict[str, int]:
+        """Return the files below a directory: name, relative to the location -> size in bytes."""
+        import obstore
+
+        if self.folder and not (self.folder / prefix).is_dir():
+            return {}
+        with self._errors(prefix):
+            return {meta["path"]: meta["size"] for batch in obstore.list(self._store, prefix) for meta in batch}
+
+    def size(self, name: str) -> int:
+        """Return the size of a file in bytes.
+
+        :raises HistoryError: if it does not exist.
+        """
+        import obstore
+
+        with self._errors(name):
+            if self.folder:
+                return (self.folder / name).stat().st_size
+            return int(obstore.head(self._store, name)["size"])
+
+    def delete(self, names: list[str]) -> None:
+        """Delete files; those that do not exist are no error."""
+        import obstore
+
+        for name in names:
+            with self._errors(name):
+                try:
+                    obstore.delete(self._store, name)
+                except FileNotFoundError:
+                    continue
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Any]:
+        """Write a new file as a stream: yield an open binary file. After a failure there may be a part of it."""
+        import obstore
+
+        with self._errors(name):
+            if self.folder:
+                self._check_folder(self.folder)
+                path = self.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("xb") as local:
+                    yield local
+            else:
+                upload = _Upload(obstore.open_writer(self._store, name))
+                yield upload
+                upload.finish()
+
+    def opened(self, name: str) -> Any:
+        """Open a file for Arrow: a path on this machine, otherwise its content.
+
+        :raises HistoryError: if it does not exist.
+        """
+        if self.folder:
+            return str(self.folder / name)
+        content = self.read(name)
+        if content is None:
+            raise HistoryError(f"store {self.shown}: {name} is missing")
+        return pa.BufferReader(content)
+
+    def uri(self, name: str) -> str:
+        """Return the location of a file for other engines."""
+        return f"{self.location.partition('?')[0]}/{name}"
+
+    @contextmanager
+    def _errors(self, name: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except (BaseError, OSError) as error:
+            raise HistoryError(f"store {self.shown}: {name}: {self._reason(error)}") from None
+
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, OSError) and error.strerror:
+            return error.strerror
+        line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        # A message may repeat parts of the location, with other quoting.
+        return line if self.shown == self.location else type(error).__name__
+
+    @staticmethod
+    def _check_folder(folder: Path) -> None:
+        """Raise an error if the directory does not exist: it is never created again behind a user who deleted it."""
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{folder} does not exist")
+
+    @cached_property
+    def _store(self) -> ObjectStore:
+        from obstore.exceptions import BaseError
+        from obstore.store import LocalStore, from_url
+
+        if self.folder:
+            self._check_folder(self.folder)
+            return LocalStore(self.folder)
+        try:
+            address, _, query = self.location.partition("?")
+            settings: dict[str, Any] = dict(parse_qsl(query))
+            address = f"{self.scheme}://{address.partition('://')[2]}"
+            return from_url(address, client_options={"allow_http": True}, retry_config=_RETRY, **settings)
+        except (BaseError, OSError, ValueError, TypeError) as error:
+            raise HistoryError(f"store {self.shown}: {self._reason(error)}") from None
+
+
+class _Upload:
+    """A file that is being uploaded, with the methods that Arrow needs; an upload without ``finish`` leaves no file."""
+
+    closed = False
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+        self.finish = writer.close
+
+    def write(self, data: Any) -> int:
+        self._writer.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: parts are uploaded when they are full."""
+
+    def close(self) -> None:
+        """Do nothing: Arrow closes also after a failure."""
+
+
+def redact_location(location: str) -> str:
+    """Return a store's location without the user, password, and options that a URI may contain."""
+    scheme, separator, rest = location.partition("://")
+    if not separator:
+        return location
+    user, _, place = rest.partition("?")[0].rpartition("@")  # a key may contain slashes
+    return f"{scheme}://{'****@' if user else ''}{place}"

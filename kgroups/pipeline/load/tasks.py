@@ -1,0 +1,67 @@
+"""Run a function for each of some tasks: here, or on Spark, one Spark task for each.
+
+The function and its tasks are pickled, and so are the settings in them: Spark never shows these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+STARTS = 3
+"""Maximum number of attempts."""
+
+WORKER_LATE = "Python worker failed to connect back"
+"""Spark's message, which has no error condition, if a Python worker takes more than 10 s to start (hard-coded in
+``PythonWorkerFactory``), as on a busy machine."""
+
+T = TypeVar("T")
+Result = dict[str, Any]
+"""What a task returns, as JSON: what it wrote. Never rows."""
+
+Runner = Callable[[Callable[[T], Result], Sequence[T]], list[Result]]
+"""Returns the results in the order of the tasks."""
+
+Notify = Callable[[str], None]
+"""Prints one line for the user."""
+
+
+def run_here(function: Callable[[T], Result], tasks: Sequence[T]) -> list[Result]:
+    """Run the tasks in this process, one after the other."""
+    return [function(task) for task in tasks]
+
+
+def run_on_spark(
+    spark: SparkSession, notify: Notify, function: Callable[[T], Result], tasks: Sequence[T]
+) -> list[Result]:
+    """Run the tasks on Spark. A task that Spark repeats has written files that no result names.
+
+    :raises PySparkException: if a task fails; its message contains the last line of the task's error.
+    """
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch["id"].to_pylist():
+                yield pa.RecordBatch.from_pydict({"id": [number], "result": [json.dumps(function(tasks[number]))]})
+
+    for attempt in range(1, STARTS + 1):
+        try:
+            rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "id bigint, result string").collect()
+            break
+        except PySparkException as error:
+            if attempt == STARTS or WORKER_LATE not in str(error):
+                raise
+            notify(f"Spark: a Python worker did not connect within 10 s; repeating (attempt {attempt + 1} of {STARTS})")
+    return [json.loads(row["result"]) for row in sorted(rows, key=lambda row: row["id"])]
+
+
+def cores(spark: SparkSession) -> int:
+    """Return the number of tasks that the cluster runs at once, as Spark assumes it (``spark.default.parallelism``)."""
+    parts = spark.range(1000).select(F.spark_partition_id().alias("part")).agg(F.count_distinct("part")).collect()
+    return int(parts[0][0])

@@ -1,0 +1,67 @@
+"""Tasks on Spark, if it fails to start a Python worker in time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+
+from kgroups.pipeline.load.tasks import STARTS, run_here, run_on_spark
+
+LATE = "Job aborted due to stage failure: org.apache.spark.SparkException: Python worker failed to connect back."
+
+
+class Spark:
+    """A session whose first jobs fail with these messages."""
+
+    def __init__(self, *failures: str) -> None:
+        self.failures = list(failures)
+        self.jobs = 0
+
+    def range(self, start: int, end: int, step: int, partitions: int) -> Spark:
+        self.tasks = end
+        return self
+
+    def mapInArrow(self, function: Any, schema: str) -> Spark:  # noqa: N802
+        return self
+
+    def collect(self) -> list[dict[str, Any]]:
+        self.jobs += 1
+        if self.failures:
+            raise PySparkException(self.failures.pop(0))
+        return [{"id": number, "result": json.dumps({"task": number})} for number in reversed(range(self.tasks))]
+
+
+def double(task: int) -> dict[str, Any]:
+    return {"task": task}
+
+
+def run(spark: Spark, told: list[str]) -> list[dict[str, Any]]:
+    return run_on_spark(spark, told.append, double, [0, 1])  # type: ignore[arg-type]
+
+
+def test_run_here_returns_results_in_the_order_of_the_tasks() -> None:
+    assert run_here(double, [3, 4]) == [{"task": 3}, {"task": 4}]
+
+
+def test_job_is_repeated_after_late_python_worker() -> None:
+    told: list[str] = []
+    assert run(Spark(LATE), told) == [{"task": 0}, {"task": 1}]
+    assert told == ["Spark: a Python worker did not connect within 10 s; repeating (attempt 2 of 3)"]
+
+
+def test_job_fails_after_last_attempt() -> None:
+    told: list[str] = []
+    spark = Spark(*[LATE] * STARTS)
+    with pytest.raises(PySparkException, match="failed to connect back"):
+        run(spark, told)
+    assert (spark.jobs, len(told)) == (STARTS, STARTS - 1)
+
+
+def test_job_is_not_repeated_after_another_failure() -> None:
+    told: list[str] = []
+    with pytest.raises(PySparkException, match="disk"):
+        run(Spark("no space left on disk"), told)
+    assert told == []
