@@ -197,8 +197,14 @@ def test_collect_after_crash_at_any_step_loses_and_repeats_nothing(
     assert in_the_store(spark, empty_store) == in_the_log(settings)
 
 
+@pytest.mark.parametrize("engine", [(), ("--master", "local[2]")], ids=["in one process", "on Spark"])
 def test_collect_after_sigkill_continues(
-    spark: SparkSession, settings: ClientSettings, empty_store: Store, tmp_path: Path, request: pytest.FixtureRequest
+    spark: SparkSession,
+    settings: ClientSettings,
+    empty_store: Store,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    engine: tuple[str, ...],
 ) -> None:
     """Each life of the collector ends by SIGKILL, somewhere in the batch after its first; the next goes on."""
     kills = request.config.getoption("--kills")
@@ -206,13 +212,13 @@ def test_collect_after_sigkill_continues(
     share = len(whole) // (4 * kills + 4)
     kept: Places = []
     for life in range(kills):
-        with collecting(settings, empty_store, tmp_path, max_records=share) as told:
+        with collecting(settings, empty_store, tmp_path, *engine, max_records=share) as told:
             for line in told:
                 if "batch 1:" in line:
                     break
             else:
                 pytest.fail(f"life {life} ended by itself: {(tmp_path / 'spark.log').read_text()[-2000:]}")
-            time.sleep(life * 0.15)  # a batch takes a second or two
+            time.sleep(life * 0.05)  # somewhere in a batch: its reading, its writing, or its commit
         before, kept = kept, in_the_store(spark, empty_store)
         assert len(kept) == len(set(kept))
         assert set(before) < set(kept) < set(whole)
@@ -221,11 +227,13 @@ def test_collect_after_sigkill_continues(
 
 
 @contextmanager
-def collecting(settings: ClientSettings, store: Store, folder: Path, *, max_records: int) -> Iterator[IO[str]]:
+def collecting(
+    settings: ClientSettings, store: Store, folder: Path, *engine: str, max_records: int
+) -> Iterator[IO[str]]:
     """Run a collector process, yield its output, and kill it at the end."""
     command = [sys.executable, "-m", "kgroups", "history", "collect", "--store", store.location]
     command += ["--max-records", str(max_records), "--spark-log", str(folder / "spark.log")]
-    command += ["-b", settings.bootstrap_servers]
+    command += ["-b", settings.bootstrap_servers, *engine]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stderr
         try:

@@ -83,7 +83,9 @@ def need_pipeline(*packages: str) -> None:
     """
     from importlib.util import find_spec
 
-    missing = [name for name in packages or ("pyspark", "pyarrow", "numpy", "pandas") if find_spec(name) is None]
+    missing = [
+        name for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore") if find_spec(name) is None
+    ]
     if missing:
         raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[pipeline]'")
 
