@@ -102,7 +102,7 @@ def configure_cleaner(bootstrap: str, backoff: str | None) -> None:
 
 def rows_of(spark: SparkSession, store: Store, table: str, **where: Any) -> list[Row]:
     until = datetime.now(UTC) + timedelta(minutes=1)
-    rows = frames(spark, store.location, None, until, (table,))[table].toArrow().to_pylist()
+    rows = frames(spark, store, None, until, (table,))[table].toArrow().to_pylist()
     return [row for row in rows if all(row[name] == value for name, value in where.items())]
 
 
@@ -136,7 +136,7 @@ def test_cleaned_head_is_not_complete_and_uncleaned_tail_is(
         commit(settings, group, ROUNDS + offset)
 
     store = Store(str(tmp_path / "store"))
-    collect(spark, store, Plan(settings))
+    collect(lambda: spark, store, Plan(settings))
     times = times_of(settings, COMPACTED)
     last_lost = max(set(range(max(times))) - times.keys())
     since = times[last_lost + 1]
@@ -170,7 +170,7 @@ def test_aborted_transactions_are_not_gaps(spark: SparkSession, settings: Client
     await_stable(settings, ABORTED)
     consumer.close()
     store = Store(str(tmp_path / "store"))
-    collect(spark, store, Plan(settings))
+    collect(lambda: spark, store, Plan(settings))
     row = only(rows_of(spark, store, "completeness", log_partition=ABORTED))
     times = times_of(settings, ABORTED)
     assert len(times) == 45 and row["density"] < 0.5
@@ -193,7 +193,7 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     store = Store(str(tmp_path / "store"))
     commit(settings, healthy, 0)
     plan = Plan(settings, sample_every=0.2)
-    collect(spark, store, plan)
+    collect(lambda: spark, store, plan)
     assert {row["lag"] for row in last_sample(rows_of(spark, store, "lag", group=healthy))} == {0}
 
     before = datetime.now(UTC) - timedelta(seconds=1)
@@ -205,9 +205,9 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     hung_at = datetime.now(UTC) + timedelta(seconds=1)
     commit(settings, healthy, 1)
     told: list[str] = []
-    collect(spark, store, plan, told.append)  # no partition has a new record
+    collect(lambda: spark, store, plan, told.append)  # no partition has a new record
     commit(settings, healthy, 2)
-    collect(spark, store, plan, told.append)
+    collect(lambda: spark, store, plan, told.append)
 
     ends = OffsetsLog(settings).ends()[HUNG]
     row = only(rows_of(spark, store, "completeness", log_partition=HUNG))
@@ -225,6 +225,6 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     producer.commit_transaction(SECONDS)
     consumer.close()
     await_stable(settings, HUNG)
-    collect(spark, store, plan)
+    collect(lambda: spark, store, plan)
     assert only(rows_of(spark, store, "completeness", log_partition=HUNG))["hung"] == 0
     assert {each["lag"] for each in last_sample(rows_of(spark, store, "lag", group=healthy))} == {-2}
