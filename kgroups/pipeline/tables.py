@@ -238,11 +238,11 @@ COVERAGE = Table(
             "earlier versions, and of imported files",
         ),
         Column("compacted_to", "bigint", "offset after the last offset that compaction deleted; null: none"),
-        Column("whole_since", "timestamp", "log time of the first record from compacted_to on; null: there is none"),
+        Column("whole_since", "timestamp", "log time of the first record from compacted_to on; null: none"),
         Column(
             "unread_since",
             "timestamp",
-            "log time of the first record at or after the last stable offset; null: there is none, or it is unknown",
+            "log time of the first record at or after the last stable offset; null: none, or unknown",
         ),
     ),
 )
