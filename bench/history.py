@@ -1,61 +1,76 @@
-"""``python bench/history.py``: compare history with kafka-console-consumer and Kafka's own formatter, on one log.
+"""``python bench/history.py``: ``kgroups history`` next to kafka-console-consumer and Kafka's own formatter.
 
-Prints a report, and writes it to a file with ``--write``. Starts three brokers, fills ``__consumer_offsets`` with twice
-the number of measured commits, and stops the brokers at the end, unless ``--keep`` is given.
+Measures whole processes in turn, on a log that grows: for each size, the console consumer into a file, ``history
+dump``, ``history collect`` into a new store, and a second ``collect`` with little new data. The start of Spark is
+measured by itself, in a process that opens the session of kgroups and runs one small job; ratios are without it. Prints
+a report, and writes it to a file with ``--write``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import shutil
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path[0] = str(ROOT)
 
-from bench.processes import Run, measure  # noqa: E402
+from bench.processes import measure  # noqa: E402
 from kgroups.sandbox import Sandbox  # noqa: E402
 from kgroups.sandbox.commits import Commits, make_commits  # noqa: E402
 
 NAME = "bench-history"
 GROUPS, PARTITIONS = 300, 40
+ROUND = GROUPS * PARTITIONS
 WORK = ROOT / ".bench" / "history"
-
-CONSOLE, DUMP, DUMP_ONE = "kafka-console-consumer", "kgroups history dump", "kgroups history dump --processes 1"
 FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+NEW = 4
+"""Rounds of commits before the second collection."""
+
+START = (
+    "from kgroups.pipeline.session import open_session\n"
+    "session = open_session(short=True)\n"
+    "session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, 'id bigint').collect()\n"
+)
+
+CONSOLE, DUMP, COLLECT, AGAIN = "kafka-console-consumer", "history dump", "history collect", "history collect, again"
 
 
-class Target(NamedTuple):
-    what: str
-    least: float
-    measured: float
+class Measured(NamedTuple):
+    """One process: seconds, and the peak memory of its parts in bytes."""
 
-    def line(self) -> str:
-        word = "met" if self.measured >= self.least else "**missed**"
-        return f"| {self.what} | {self.least:g}x | {self.measured:.2f}x | {word} |"
+    seconds: float
+    peaks: dict[str, int]
+
+
+class Size(NamedTuple):
+    """The runs on a log of this number of records, by contender."""
+
+    records: int
+    runs: dict[str, list[Measured]]
+
+    def seconds(self, contender: str) -> float:
+        return statistics.median(run.seconds for run in self.runs[contender])
 
 
 def main() -> int:
     options = _options()
-    WORK.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
     load = os.getloadavg()[0]
-    sandbox = _filled(options.records)
-    try:
-        processes = _processes(sandbox, options)
-        spark = list(_spark(sandbox, options))
-    finally:
-        if not options.keep:
-            sandbox.down()
-    text = _report(options, processes, spark, load)
+    with Sandbox.up("4.3.1", 3, name=NAME) as sandbox:
+        starts = [_run([sys.executable, "-c", START]).seconds for _ in range(options.runs + 1)][1:]
+        sizes = [_measure_size(sandbox, records, options.runs) for records in options.records]
+    text = _report(sizes, statistics.median(starts), load)
     print(text)
     if options.write:
         options.write.write_text(text)
@@ -64,109 +79,134 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python bench/history.py")
-    parser.add_argument("--records", type=int, default=2_000_000, help="number of measured commits")
-    parser.add_argument("--runs", type=int, default=3, help="number of rounds, after a warm-up round")
+    parser.add_argument(
+        "--records",
+        type=lambda text: sorted(map(int, text.split(","))),
+        default=[500_000, 2_000_000, 8_000_000],
+        help="sizes of the log, separated by commas",
+    )
+    parser.add_argument("--runs", type=int, default=3, help="number of rounds at each size")
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the report to FILE")
-    parser.add_argument("--keep", action="store_true", help="keep the brokers running for the next run")
     return parser.parse_args()
 
 
-def _filled(records: int) -> Sandbox:
-    commits = _commits(records)
-    mark = WORK / "filled"
-    if NAME in Sandbox.names() and mark.exists() and mark.read_text() == str(commits):
-        found = Sandbox.load(NAME)
-        if set(found.status().brokers.values()) == {"running"}:
-            return found
-    if NAME in Sandbox.names():
-        Sandbox.load(NAME).down()
-    sandbox = Sandbox.up("4.3.1", 3, name=NAME)
-    _say(f"writing {commits.records:,} commits")
-    make_commits(sandbox, commits)
-    mark.write_text(str(commits))
-    return sandbox
+def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
+    present = _written(sandbox)
+    _say(f"writing up to {records:,} commits")
+    make_commits(sandbox, Commits(GROUPS, PARTITIONS, max(1, (records - present) // ROUND), topic=f"to-{records}"))
+    measured: dict[str, list[Measured]] = {name: [] for name in (CONSOLE, DUMP, COLLECT, AGAIN)}
+    kgroups = (sys.executable, "-m", "kgroups", "history")
+    where = ("--bootstrap-server", sandbox.bootstrap)
+    collect = (*kgroups, "collect", "--store", str(WORK / "store"), *where)
+    for number in range(runs):
+        _say(f"{records:,}: round {number + 1} of {runs}")
+        records = _written(sandbox)
+        shutil.rmtree(WORK / "dump", ignore_errors=True)
+        shutil.rmtree(WORK / "store", ignore_errors=True)
+        measured[CONSOLE].append(_run(_console(sandbox, records)))
+        measured[DUMP].append(_run((*kgroups, "dump", "--table", "commits", "--parquet", str(WORK / "dump"), *where)))
+        measured[COLLECT].append(_run(collect))
+        make_commits(sandbox, Commits(GROUPS, PARTITIONS, NEW, topic=f"new-{records}-{number}"))
+        measured[AGAIN].append(_run(collect))
+    return Size(records, measured)
 
 
-def _processes(sandbox: Sandbox, options: argparse.Namespace) -> dict[str, list[Run]]:
-    """Measure whole processes in turn; all read the whole log."""
-    kgroups = (sys.executable, "-m", "kgroups", "history", "dump", "--bootstrap-server", sandbox.bootstrap)
-    dump = (*kgroups, "--table", "commits", "--parquet", str(WORK / "dump"))
-    console = sandbox.java_command(
+def _written(sandbox: Sandbox) -> int:
+    from kgroups.config.settings import ClientSettings, parse_bootstrap
+    from kgroups.errors import HistoryError
+    from kgroups.pipeline.extract.log import OffsetsLog
+
+    try:
+        ends = OffsetsLog(ClientSettings(parse_bootstrap(sandbox.bootstrap))).ends()
+    except HistoryError:  # no group has committed yet
+        return 0
+    return sum(each.stable - each.start for each in ends.values())
+
+
+def _console(sandbox: Sandbox, records: int) -> Sequence[str]:
+    return sandbox.java_command(
         "org.apache.kafka.tools.consumer.ConsoleConsumer",
         *("--bootstrap-server", sandbox.bootstrap, "--topic", "__consumer_offsets", "--from-beginning"),
-        *("--formatter", FORMATTER, "--max-messages", str(_commits(options.records).records)),
+        *("--formatter", FORMATTER, "--max-messages", str(records)),
         heap="512m",
         as_shipped=True,
     )
-    commands = {CONSOLE: tuple(console), DUMP: dump, DUMP_ONE: (*dump, "--processes", "1")}
-    runs: dict[str, list[Run]] = {name: [] for name in commands}
-    for round_ in range(options.runs + 1):
-        for name, command in commands.items():
-            _say(f"{name}: round {round_} of {options.runs}")
-            shutil.rmtree(WORK / "dump", ignore_errors=True)
-            run = measure(command, WORK / "answer", os.environ | {"PYTHONPATH": str(ROOT)})
-            if round_:
-                runs[name].append(run)
-    return runs
 
 
-def _commits(records: int) -> Commits:
-    """Return the commits of the whole log: twice the requested number, the largest share measured with Spark."""
-    return Commits(GROUPS, PARTITIONS, -(-2 * records // (GROUPS * PARTITIONS)))
+def _run(command: Sequence[str]) -> Measured:
+    peaks: dict[str, int] = {}
+    stopped = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(os.getpid(), peaks, stopped.wait))
+    watcher.start()
+    try:
+        run = measure(tuple(command), WORK / "answer", os.environ | {"PYTHONPATH": str(ROOT)})
+    finally:
+        stopped.set()
+        watcher.join()
+    return Measured(run.wall, {"driver": run.rss} | peaks)
 
 
-def _spark(sandbox: Sandbox, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    script = [sys.executable, str(Path(__file__).with_name("history_spark.py"))]
-    command = [*script, sandbox.bootstrap, str(options.records), str(options.runs)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stdout
-        for line in process.stdout:
-            _say(line.strip())
-            yield json.loads(line)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
+def _watch(parent: int, peaks: dict[str, int], stopped: Callable[[float], bool]) -> None:
+    """Note the peaks of the processes that a command starts: Spark's JVM, and its Python workers."""
+    while not stopped(0.2):
+        for child in _children(parent):
+            for process in _below(child):
+                try:
+                    name = Path(f"/proc/{process}/comm").read_text().strip()
+                    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+                except OSError:  # it has ended
+                    continue
+                peak = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+                role = "JVM" if name == "java" else "worker"
+                peaks[role] = max(peak, peaks.get(role, 0))
 
 
-def _report(
-    options: argparse.Namespace, processes: dict[str, list[Run]], spark: list[dict[str, Any]], load: float
-) -> str:
-    whole = _commits(options.records).records
-    rates = {name: [whole / run.wall for run in runs] for name, runs in processes.items()}
-    console = statistics.median(rates[CONSOLE])
-    parquet = [fact for fact in spark if fact["what"] == "parquet"]
-    warm = {records: _of(parquet, records) for records in sorted({fact["records"] for fact in parquet})}
-    measured = [statistics.median(seconds) for seconds in warm.values()]
-    at = list(warm)
-    largest = at[-1]
-    spark_rate, dump_rate = largest / _median(warm[largest]), statistics.median(rates[DUMP])
-    targets = [
-        Target("topic to typed Parquet, Spark up, against the console consumer", 2, spark_rate / console),
-        Target("dump, the whole process, against the console consumer", 1.4, dump_rate / console),
+def _children(pid: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _below(pid: int) -> list[int]:
+    found = _children(pid)
+    return found + [process for child in found for process in _below(child)]
+
+
+def _report(sizes: Sequence[Size], start: float, load: float) -> str:
+    def net(size: Size, contender: str) -> float:
+        return size.seconds(contender) - (start if contender == COLLECT else 0)
+
+    lines = [
+        "# How fast history is",
+        "",
+        f"Written by `python bench/history.py {' '.join(sys.argv[1:])}`. {_machine(load)}",
+        "",
+        f"Medians of whole processes in seconds. Spark's start alone took {start:.1f} s: `collect` is shown with it, "
+        "and its rate and ratio are without it. A second `collect` finds 48,000 new records, and needs no Spark.",
+        "",
+        "| records | console consumer to a file | `dump --parquet` | `collect` | `collect` again | collect, "
+        "records/s | collect against the console | dump against the console |",
+        "| --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
-    lines = ["# How fast history is", ""]
-    lines += [f"Written by `python bench/history.py {' '.join(sys.argv[1:])}`. {_machine(load)}", ""]
-    lines += ["| | at least | measured | |", "| --- | --: | --: | --- |", *[target.line() for target in targets], ""]
-    lines += [f"## Whole processes, {whole:,} records, output to a file", ""]
-    lines.append("| | seconds: min / median / max | records a second | CPU seconds | peak MB |")
-    lines.append("| --- | --: | --: | --: | --: |")
-    for name, runs in processes.items():
-        walls = [run.wall for run in runs]
-        row = (f"{min(walls):.1f} / {_median(walls):.1f} / {max(walls):.1f}", f"{whole / _median(walls):,.0f}")
-        more = (f"{_median([run.cpu for run in runs]):.1f}", f"{max(run.rss for run in runs) / 1e6:.0f}")
-        lines.append(f"| {name} | {' | '.join((*row, *more))} |")
-    (session,) = [fact["seconds"] for fact in spark if fact["what"] == "session"]
-    lines += ["", "## Spark, topic to typed Parquet", "", f"The session's start, apart: {session:.1f} s.", ""]
-    lines.append("| records | cold, s | warm: min / median / max | records a second | driver's peak MB |")
-    lines.append("| --: | --: | --: | --: | --: |")
-    for records, seconds in warm.items():
-        (cold,) = [fact["seconds"] for fact in parquet if fact["records"] == records and not fact["round"]]
-        peak = max(fact["driver_mb"] for fact in parquet if fact["records"] == records)
-        spread = f"{min(seconds):.1f} / {_median(seconds):.1f} / {max(seconds):.1f}"
-        lines.append(f"| {records:,} | {cold:.1f} | {spread} | {records / _median(seconds):,.0f} | {peak:.0f} |")
-    slope = [f"{seconds / records * 1e6:.2f}" for records, seconds in zip(at, measured, strict=True)]
-    lines += ["", f"Microseconds a record, as the log grows: {', '.join(slope)}.", ""]
-    return "\n".join(lines)
+    for size in sizes:
+        seconds = [f"{size.seconds(name):.1f}" for name in (CONSOLE, DUMP, COLLECT, AGAIN)]
+        rate = size.records / net(size, COLLECT)
+        ratio, dump = (net(size, CONSOLE) / net(size, name) for name in (COLLECT, DUMP))
+        lines.append(f"| {size.records:,} | {' | '.join(seconds)} | {rate:,.0f} | {ratio:.2f}x | {dump:.2f}x |")
+    lines += ["", "## Cost of each further million records, in seconds", ""]
+    lines += ["| from | to | console consumer | `dump` | `collect` |", "| --: | --: | --: | --: | --: |"]
+    for one, two in pairwise(sizes):
+        millions = (two.records - one.records) / 1e6
+        slopes = [f"{(two.seconds(name) - one.seconds(name)) / millions:.2f}" for name in (CONSOLE, DUMP, COLLECT)]
+        lines.append(f"| {one.records:,} | {two.records:,} | {' | '.join(slopes)} |")
+    lines += ["", "## Peak memory of `collect`, in MB", ""]
+    lines += ["| records | Python of the driver | Spark's JVM | largest Python worker |", "| --: | --: | --: | --: |"]
+    for size in sizes:
+        peaks = [max(run.peaks.get(role, 0) for run in size.runs[COLLECT]) for role in ("driver", "JVM", "worker")]
+        lines.append(f"| {size.records:,} | {' | '.join(f'{peak / 1e6:.0f}' for peak in peaks)} |")
+    return "\n".join((*lines, ""))
 
 
 def _machine(load: float) -> str:
@@ -175,14 +215,6 @@ def _machine(load: float) -> str:
         f"{os.cpu_count()} cores, shared with the three brokers (Kafka 4.3.1); Python {platform.python_version()}, "
         f"{packages}; load average {load:.1f} before it began. Compare the ratios, not the seconds."
     )
-
-
-def _of(parquet: list[dict[str, Any]], records: int) -> list[float]:
-    return [fact["seconds"] for fact in parquet if fact["records"] == records and fact["round"]]
-
-
-def _median(values: list[float]) -> float:
-    return statistics.median(values)
 
 
 def _say(text: str) -> None:

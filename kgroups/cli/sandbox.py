@@ -78,7 +78,7 @@ def _up_secure(version: str, brokers: int, name: str) -> Sandbox:
 @click.option("--name", default="default", show_default=True, help="Name of the sandbox.")
 @click.option("--all", "every", is_flag=True, help="All sandboxes of this user.")
 def down(name: str, every: bool) -> None:
-    """Stop its processes and delete its data."""
+    """Stop a sandbox and delete its data."""
     from kgroups.sandbox import Sandbox
 
     for each in Sandbox.names() if every else [name]:

@@ -143,11 +143,21 @@ def tune_session(spark: SparkSession, records: int) -> None:
             spark.conf.set(key, value)
 
 
+JAVA_CALL = "An error occurred while calling"
+"""Start of Py4J's messages, which name an internal object."""
+
+
 def root_cause(error: Exception) -> str:
     """Return the cause of Spark's error, in one line.
 
-    Spark wraps errors in one another: the last error of kgroups among them, otherwise the first line.
+    Spark wraps errors in one another: the last error of kgroups among them; otherwise Java's last cause, or the first
+    line.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised_here = [line for line in lines if line.startswith("kgroups.errors.")]
-    return raised_here[-1].partition(": ")[2] if raised_here else lines[0] if lines else type(error).__name__
+    if raised_here:
+        return raised_here[-1].partition(": ")[2]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    if causes and lines[0].startswith(JAVA_CALL):
+        return causes[-1]
+    return lines[0] if lines else type(error).__name__

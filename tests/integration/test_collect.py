@@ -33,6 +33,7 @@ from kgroups.pipeline.jobs.collect import Collected, Plan
 from kgroups.pipeline.jobs.collect import collect as collect_history
 from kgroups.pipeline.jobs.compact import compact
 from kgroups.pipeline.jobs.land import land
+from kgroups.pipeline.jobs.show import fetch
 from kgroups.pipeline.load.owner import Owner
 from kgroups.pipeline.load.read import read_table
 from kgroups.pipeline.load.store import Store
@@ -387,6 +388,10 @@ def test_collect_into_damaged_store_fails_with_one_line(
 ) -> None:
     file = next(Path(store.location, "records").rglob("*.parquet"))
     content = file.read_bytes()
+    file.write_bytes(bytes(len(content)))
+    with pytest.raises(HistoryError, match=r"history cannot be read: .*is not a Parquet file") as caught:
+        fetch(read_table(spark, store, RECORDS))
+    assert "\n" not in str(caught.value)
     file.write_bytes(content[:-100])
     with pytest.raises(HistoryError, match=rf"{file.name} has .* bytes, not the"):
         read_table(spark, store, RECORDS)

@@ -48,7 +48,7 @@ _TOPICS = click.option(
     "topics",
     multiple=True,
     metavar="TOPIC",
-    help="Select groups with commits or assignments on this topic, and only their offsets on it. Repeatable.",
+    help="Select groups that use this topic, and show only this topic. Repeatable.",
     shell_complete=complete_topic,
 )
 

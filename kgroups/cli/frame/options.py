@@ -88,7 +88,7 @@ _CONNECTION = (
     click.option(
         "--broker-timeout",
         type=Duration(),
-        help="Time limit for one broker that hangs or is not ready.  [default: 10s]",
+        help="Maximum wait for one unresponsive broker.  [default: 10s]",
     ),
     click.option(
         "--transport",

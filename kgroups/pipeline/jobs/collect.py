@@ -69,7 +69,7 @@ def collect(
     notify: Notify = lambda line: None,
     small: int = SMALL,
 ) -> Collected:
-    """Run until the log is read (once), the duration is over, or Ctrl-C.
+    """Run until the log is read (once), or the duration is over or Ctrl-C (with an interval).
 
     :param open_session: starts Spark; called for the first batch that is not small.
     :param small: maximum number of offsets in a batch that is read without Spark.
@@ -119,7 +119,8 @@ class _Collector:
             ) as sampler,
         ):
             sampler.watch(self._take_baseline())
-            with suppress(KeyboardInterrupt):  # how users end it
+            # How users end a continuous collection; any other is then incomplete.
+            with suppress(*(() if self._plan.interval is None else (KeyboardInterrupt,))):
                 self._follow(ends, sampler, None if self._plan.duration is None else began + self._plan.duration)
             self._stalls.look(last=True)
         ends = self._log.ends()

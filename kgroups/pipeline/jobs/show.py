@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -99,7 +100,7 @@ def fetch(frame: DataFrame) -> tuple[list[OutputColumn], list[tuple[object, ...]
         # By Arrow: collect() returns naive times in the time zone of this machine.
         table = frame.toArrow()
         return columns, list(zip(*(map(_plain, column.to_pylist()) for column in table.columns), strict=True))
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
 
 
