@@ -18,7 +18,7 @@ from kgroups.model.health.rules import parse_rules
 from tests.documentation.pages import PAGES, ROOT, SECURE, SEEDED, blocks_of, console_blocks, page_text, prose_of
 from tests.documentation.running import differences
 
-LANGUAGES = {"console", "python", "toml", "text", "promql"}
+LANGUAGES = {"console", "python", "sql", "toml", "text", "promql"}
 NOT_RUN = 8
 """Console blocks that are not run, each with a reason. Add one only if it cannot be run."""
 

@@ -18,9 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from kgroups.config.settings import ClientSettings
-from kgroups.errors import KgroupsError
-
 from .ranges import Range
 
 MAX_KEYS = 200_000
@@ -33,21 +30,6 @@ class Hole(NamedTuple):
     start: int
     stop: int
     until: int | None
-
-
-def find_last(
-    settings: ClientSettings, topic: str, holes: Mapping[int, Sequence[tuple[int, int]]]
-) -> dict[int, int | None]:
-    """Find the last compacted holes in the log.
-
-    If it cannot be read, the last hole counts as compacted: that history is complete is then not known.
-    """
-    from ..live.compaction import last_compacted
-
-    try:
-        return last_compacted(settings, topic, holes)
-    except KgroupsError:
-        return {partition: len(each) - 1 for partition, each in holes.items()}
 
 
 class Compacted(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kgroups.admin.routing.partition_leaders import find_leaders
 from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings
-from kgroups.errors import BrokerUnavailable
+from kgroups.errors import BrokerUnavailable, KgroupsError
 from kgroups.model.cluster import Node
 from kgroups.model.offsets import Isolation
 from kgroups.net.cluster import Cluster
@@ -28,6 +28,17 @@ PORTION = 1 << 20
 
 Hole = tuple[int, int]
 """Offsets from the first to the second, exclusive."""
+
+
+def find_last(settings: ClientSettings, topic: str, holes: Mapping[int, Sequence[Hole]]) -> dict[int, int | None]:
+    """Return what :func:`last_compacted` does.
+
+    If the log cannot be read, the last hole counts as compacted: that history is complete is then not known.
+    """
+    try:
+        return last_compacted(settings, topic, holes)
+    except KgroupsError:
+        return {partition: len(each) - 1 for partition, each in holes.items()}
 
 
 def last_compacted(settings: ClientSettings, topic: str, holes: Mapping[int, Sequence[Hole]]) -> dict[int, int | None]:

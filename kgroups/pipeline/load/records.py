@@ -12,9 +12,9 @@ from kgroups.config.settings import ClientSettings
 
 from ..decode import decode_batch, split
 from ..extract.coverage import RangeCounter
-from ..extract.holes import find_last
 from ..extract.ranges import Range
 from ..extract.reader import read
+from ..live.compaction import find_last
 from ..tables import COMMITS, RECORDS, STORED, UNDECODED
 from .storage import Storage
 from .write import TableWriter

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgroups.errors import BrokerUnavailable
-from kgroups.pipeline.extract import holes
 from kgroups.pipeline.extract.holes import Compacted, HoleCounter
 from kgroups.pipeline.extract.ranges import Range
 from kgroups.pipeline.live import compaction
@@ -123,7 +122,7 @@ def test_unreadable_log_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(compaction, "last_compacted", fail)
     settings: Any = None
-    assert holes.find_last(settings, "t", {3: [(0, 2), (3, 5)]}) == {3: 1}
+    assert compaction.find_last(settings, "t", {3: [(0, 2), (3, 5)]}) == {3: 1}
 
 
 @pytest.mark.parametrize(
