@@ -13,7 +13,8 @@ are null, never -1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -289,6 +290,15 @@ STORED = (
 def ddl(table: Table) -> str:
     """Return the table's schema as Spark DDL."""
     return ", ".join(f"`{column.name}` {column.type}" for column in table.columns)
+
+
+def to_batch(table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    """Return a batch of rows, by column name; absent columns are null. Times may be microseconds since 1970."""
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def arrow_schema(table: Table) -> pa.Schema:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 STORE_ENV = "KGROUPS_STORE"
-SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""Set by spark-submit."""
 
 
 class Ago(click.ParamType[datetime]):
@@ -57,7 +55,9 @@ class Engine(NamedTuple):
     @property
     def chosen(self) -> bool:
         """Whether the user has chosen where Spark runs."""
-        return bool(self.master or self.remote) or SUBMITTED in os.environ
+        from kgroups.pipeline.session import GATEWAY
+
+        return bool(self.master or self.remote) or GATEWAY in os.environ
 
     def open(self, *, short: bool = True) -> Session:
         """Return a session.

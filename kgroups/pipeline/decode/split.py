@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgroups.pipeline import tables
-from kgroups.pipeline.tables import Table, arrow_schema
+from kgroups.pipeline.tables import Table, arrow_schema, to_batch
 
 from . import classic, modern, streams
 from .batch import decode_batch
@@ -119,10 +119,4 @@ def _facts(decoded: pa.RecordBatch, selected: Mapping[str, Table]) -> dict[str, 
         for name, fact in _EXTRACTORS[record["record_type"]](body):
             if name in found:
                 found[name].append({**base, **fact})
-    return {name: _batch(found[name], table) for name, table in selected.items()}
-
-
-def _batch(rows: list[dict[str, Any]], table: Table) -> pa.RecordBatch:
-    schema = arrow_schema(table)
-    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return {name: to_batch(table, found[name]) for name, table in selected.items()}

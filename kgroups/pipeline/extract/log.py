@@ -85,6 +85,19 @@ class OffsetsLog:
             raise_error(error.args[0], self._topic, self._settings)
 
 
+def check_position(topic: str, partition: int, position: int, stable: int | None) -> None:
+    """Check that a partition still reaches to where it was read.
+
+    :param stable: its last stable offset now; ``None`` if it does not exist.
+    :raises HistoryError: if it does not.
+    """
+    if stable is None or stable < position:
+        raise HistoryError(
+            f"{topic}-{partition} ends at {stable or 0} now, but was read up to {position} before: the topic was "
+            "recreated or its log was truncated; collect into a new store"
+        )
+
+
 def raise_error(error: KafkaError, topic: str, settings: ClientSettings) -> NoReturn:
     """Raise the error of kgroups for an error of librdkafka.
 

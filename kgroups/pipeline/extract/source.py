@@ -17,14 +17,14 @@ from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, Inp
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from kgroups.errors import HistoryError, UsageError
+from kgroups.errors import UsageError
 from kgroups.model.placement import OFFSETS_TOPIC, partition_of
 
 from ..decode import as_table
 from ..options import Options
 from ..schema import conform
 from ..source import TableSource
-from .log import OffsetsLog
+from .log import OffsetsLog, check_position
 from .options import BATCH_ONLY, EARLIEST, OPTIONS, STREAM_ONLY, OffsetsOptions, Position, parse_options
 from .ranges import Ends, Range, advance, between, pack
 from .reader import read
@@ -138,7 +138,7 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
         target = self._stable() if self._target is None else self._target
         starts, stops = _decode_offsets(start), _decode_offsets(target)
         for partition, position in starts.items():
-            self._check(partition, position, stops.get(partition))
+            check_position(self._options.topic, partition, position, stops.get(partition))
         stops = self._selected(stops)
         if isinstance(limit, ReadMaxRows):
             stops = advance(starts, stops, limit.max_rows)
@@ -153,15 +153,8 @@ class OffsetsStreamReader(_SplitReader, DataSourceStreamReader, SupportsTriggerA
             return []
         ends = self._log().ends()
         for partition, stop in stops.items():
-            self._check(partition, stop, ends[partition].stable if partition in ends else None)
+            check_position(self._options.topic, partition, stop, ends[partition].stable if partition in ends else None)
         return self._split(starts, stops)
-
-    def _check(self, partition: int, position: int, stable: int | None) -> None:
-        if stable is None or stable < position:
-            raise HistoryError(
-                f"{self._options.topic}-{partition} ends at {stable or 0} now, but was read up to {position} before: "
-                "the topic was recreated or its log was truncated; collect into a new store"
-            )
 
     def _stable(self) -> dict[str, int]:
         return _encode_offsets({partition: ends.stable for partition, ends in self._log().ends().items()})

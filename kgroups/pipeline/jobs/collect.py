@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -24,16 +23,16 @@ from kgroups.errors import HistoryError
 from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
-from ..extract.log import OffsetsLog
+from ..extract.log import OffsetsLog, check_position
 from ..extract.ranges import Ends, advance, between, pack
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
 from ..load.owner import Owner
-from ..load.records import SplitJob, collect_split
-from ..load.store import UNKNOWN_CLUSTER, Identity, Store
+from ..load.records import SplitJob, collect_split, entry_of
+from ..load.store import Identity, Store
 from ..load.tasks import Notify, Result, cores, run_here, run_on_spark
 from ..session import root_cause
-from ..tables import BASELINE, COVERAGE, SWEEPS, arrow_schema
+from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
 from .heads import HeadSampler
 from .stalls import Stalls
 
@@ -99,7 +98,7 @@ class _Collector:
         self._open_session, self._small = open_session, small
         self._store, self._plan, self._notify = store, plan, notify
         self._log = OffsetsLog(plan.settings, plan.topic)
-        self._stalls = Stalls(store, plan.settings, plan.topic, notify)
+        self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
         self._spark: SparkSession | None = None
         self._tasks = 1
         self._batches = self._records = 0
@@ -108,10 +107,10 @@ class _Collector:
     def run(self) -> Collected:
         began = time.monotonic()
         ends = self._log.ends()
-        cluster = cluster_id(self._plan.settings)
         created = datetime.now(UTC).isoformat(timespec="seconds")
+        cluster = cluster_id(self._plan.settings)
         self._store.create(Identity(cluster, self._plan.topic, created, self._log.topic_id))
-        self._job = SplitJob(self._plan.settings, self._plan.topic, self._store.storage, cluster or UNKNOWN_CLUSTER)
+        self._job = SplitJob(self._plan.settings, self._plan.topic, self._store.storage, self._store.cluster)
         with (
             Owner(self._store),
             HeadSampler(
@@ -122,8 +121,7 @@ class _Collector:
             # How users end a continuous collection; any other is then incomplete.
             with suppress(*(() if self._plan.interval is None else (KeyboardInterrupt,))):
                 self._follow(ends, sampler, None if self._plan.duration is None else began + self._plan.duration)
-            self._stalls.look(last=True)
-        ends = self._log.ends()
+            ends = self._stalls.look(last=True)
         positions = self._store.snapshot().positions
         behind = sum(max(0, each.stable - positions.get(partition, each.start)) for partition, each in ends.items())
         return Collected(self._batches, self._records, time.monotonic() - began, behind)
@@ -151,12 +149,7 @@ class _Collector:
     def _next_batch(self, targets: Mapping[int, int], ends: Mapping[int, Ends]) -> _Batch | None:
         read = self._store.snapshot().positions
         for partition, position in read.items():
-            stable = ends[partition].stable if partition in ends else None
-            if stable is None or stable < position:
-                raise HistoryError(
-                    f"{self._plan.topic}-{partition} ends at {stable or 0} now, but was read up to {position} before: "
-                    "the topic was recreated or its log was truncated; collect into a new store"
-                )
+            check_position(self._plan.topic, partition, position, ends[partition].stable if partition in ends else None)
         starts = {partition: read.get(partition, ends[partition].start) for partition in targets}
         stops = advance(starts, targets, self._plan.max_records)
         return _Batch(starts, stops, ends) if between(starts, stops) else None
@@ -166,14 +159,7 @@ class _Collector:
         ranges = between(batch.starts, batch.stops)
         run, tasks = self._runner(sum(piece.span for piece in ranges))
         results = run(partial(collect_split, self._job), pack(ranges, tasks))
-        coverage = self._write_coverage(results, batch)
-        entry = Entry(
-            BATCH,
-            (*(DataFile(**file) for result in results for file in result["files"]), *coverage),
-            sum(result["records"] for result in results),
-            sum(result["undecoded"] for result in results),
-            dict(batch.stops),
-        )
+        entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
         self._store.commit(entry, partial(self._check_still_ours, batch))
         self._report(entry)
         return [
@@ -212,10 +198,8 @@ class _Collector:
             for result in results
             for fact in result["coverage"]
         ]
-        schema = arrow_schema(COVERAGE)
-        columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
         with self._store.writer() as writer:
-            writer.add(COVERAGE, pa.RecordBatch.from_arrays(columns, schema=schema))
+            writer.add(COVERAGE, to_batch(COVERAGE, rows))
         return writer.files
 
     def _take_baseline(self) -> list[tuple[str, int]]:

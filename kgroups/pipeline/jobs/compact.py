@@ -20,22 +20,18 @@ from kgroups.errors import HistoryError
 
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
 from ..load.read import read_files
-from ..load.store import GRACE, UNKNOWN_CLUSTER, Store
+from ..load.store import GRACE, Store
 from ..load.write import TableWriter, time_column
 from ..session import root_cause
 from ..tables import (
     ASSIGNMENTS,
     BASELINE,
     COMMITS,
-    COVERAGE,
     EPOCHS,
     GROUP_METADATA,
-    HEADS,
     MEMBERS,
-    RECORDS,
     STORED,
     SWEEPS,
-    UNDECODED,
     Table,
     arrow_schema,
 )
@@ -51,10 +47,8 @@ _LATEST_KEYS: dict[str, tuple[str, ...]] = {
     ASSIGNMENTS.name: ("group", "kind", "role"),
 }
 """Keys by which the latest record of a table is retained, whatever its age. A classic group writes all its members at
-once. Newer group types write one member at a time, so all their records except tombstones are retained."""
-
-_TIMES = {HEADS.name: "sampled_at", COVERAGE.name: "sampled_at", BASELINE.name: "swept_at", SWEEPS.name: "swept_at"}
-_BY_TIME = frozenset({RECORDS.name, UNDECODED.name, *_TIMES})
+once. Newer group types write one member at a time, so all their records except tombstones are retained. Of other
+tables, old rows are not needed."""
 
 
 def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = None, grace: timedelta = GRACE) -> int:
@@ -109,7 +103,7 @@ def _write(frame: DataFrame, store: Store, table: Table) -> list[DataFile]:
     day = F.coalesce(F.to_date(time_column(table)), F.to_date(F.lit("1970-01-01")))
     files = max(1, -(-frame.count() // FILE_ROWS))
     by = [F.col("group")] if files > 1 and "group" in table.names else []
-    storage, cluster_id = store.storage, store.identity().cluster_id or UNKNOWN_CLUSTER
+    storage, cluster_id = store.storage, store.cluster
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         schema = arrow_schema(table)
@@ -126,8 +120,8 @@ def _write(frame: DataFrame, store: Store, table: Table) -> list[DataFile]:
 
 def _retained(frame: DataFrame, table: Table, older_than: datetime) -> DataFrame:
     cutoff = F.lit(older_than)
-    if table.name in _BY_TIME:
-        return frame.where(F.col(_TIMES.get(table.name, "log_time")) >= cutoff)
+    if table.name not in _LATEST_KEYS:
+        return frame.where(F.col(time_column(table)) >= cutoff)
     keys = _LATEST_KEYS[table.name]
     newest = F.max("log_offset").over(Window.partitionBy("log_partition", *keys))
     is_current = (F.col("log_offset") == F.col("_newest")) & ~F.col("tombstone")

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -15,13 +14,13 @@ from pyspark.sql import functions as F
 
 from kgroups.errors import HistoryError
 
-from ..load.manifest import LANDED, DataFile, Entry
+from ..load.manifest import LANDED
 from ..load.read import read_table
-from ..load.records import write_records
+from ..load.records import entry_of, write_records
 from ..load.storage import Storage
-from ..load.store import UNKNOWN_CLUSTER, Store
+from ..load.store import Store
 from ..session import root_cause
-from ..tables import COVERAGE, RECORDS, arrow_schema
+from ..tables import COVERAGE, RECORDS, to_batch
 
 COLUMNS = {
     "partition": "log_partition",
@@ -41,7 +40,7 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
 
     :raises HistoryError: if there is no store, or the path does not contain such records.
     """
-    cluster_id = store.identity().cluster_id or UNKNOWN_CLUSTER
+    cluster_id = store.cluster
     try:
         landed = spark.read.parquet(path)
         missing = [name for name in COLUMNS if name not in landed.columns]
@@ -59,10 +58,7 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
         results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
         with store.writer() as writer:
             writer.add(COVERAGE, _coverage(new))
-        files = (*(DataFile(**file) for result in results for file in result["files"]), *writer.files)
-        count: int = sum(result["records"] for result in results)
-        store.commit(Entry(LANDED, files, count, sum(result["undecoded"] for result in results)))
-        return count
+        return store.commit(entry_of(LANDED, results, writer.files)).records
     except PySparkException as error:
         raise HistoryError(f"{path} cannot be landed: {root_cause(error)}") from None
 
@@ -89,7 +85,4 @@ def _coverage(records: DataFrame) -> pa.RecordBatch:
         F.unix_micros(F.min("log_time")).alias("first_time"),
         F.unix_micros(F.max("log_time")).alias("last_time"),
     )
-    rows: list[dict[str, Any]] = [row.asDict() | {"sampled_at": datetime.now(UTC)} for row in found.collect()]
-    schema = arrow_schema(COVERAGE)
-    columns = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    return to_batch(COVERAGE, [row.asDict() | {"sampled_at": datetime.now(UTC)} for row in found.collect()])

@@ -19,6 +19,7 @@ from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..load.read import read_tables
 from ..load.store import Store
+from ..load.write import TIMES as STORED_TIMES
 from ..rules import DEFAULTS, Rules
 from ..session import root_cause, tune_session
 from ..tables import STORED
@@ -31,7 +32,7 @@ TABLE_NAMES = (*(table.name for table in STORED), *DERIVED)
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
-TIMES = ("log_time", "sampled_at", "swept_at", "bucket", "since")
+TIMES = (*STORED_TIMES, "bucket", "since")
 """Columns with the time of a row; the first of these that a table has."""
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
-
 from kgroups.config.settings import ClientSettings
 from kgroups.errors import KgroupsError
 from kgroups.model.counts import count
@@ -21,7 +19,7 @@ from ..extract.ranges import Ends
 from ..extract.unread import first_unread_times
 from ..load.manifest import STALLED
 from ..load.store import Store
-from ..tables import COVERAGE, arrow_schema
+from ..tables import COVERAGE, to_batch
 
 LOOK_EVERY = 10.0
 """Seconds between two looks at the ends of the log."""
@@ -33,8 +31,11 @@ WRITE_EVERY = 60.0
 class Stalls:
     """Looks at the ends of the log during collection, and writes rows of coverage with an empty range."""
 
-    def __init__(self, store: Store, settings: ClientSettings, topic: str, notify: Callable[[str], None]) -> None:
-        self._store, self._settings, self._topic, self._notify = store, settings, topic, notify
+    def __init__(
+        self, store: Store, log: OffsetsLog, settings: ClientSettings, topic: str, notify: Callable[[str], None]
+    ) -> None:
+        self._store, self._log, self._notify = store, log, notify
+        self._settings, self._topic = settings, topic
         self._open: dict[int, int] = {}
         """Last stable offset of each partition that was stalled at the last look."""
         self._times: dict[tuple[int, int], int] = {}
@@ -49,14 +50,14 @@ class Stalls:
         except KgroupsError as error:
             self._notify(f"open transactions are unknown: {error}")
 
-    def look(self, *, last: bool = False) -> None:
-        """Write a row for each stalled partition, and for those that were at the previous look.
+    def look(self, *, last: bool = False) -> dict[int, Ends]:
+        """Write a row for each stalled partition, and for those that were at the previous look; return all ends.
 
         :param last: whether the run ends: write the rows in any case, and report them.
         :raises KgroupsError: if the cluster does not respond.
         """
         self._looked = time.monotonic()
-        ends = OffsetsLog(self._settings, self._topic).ends()
+        ends = self._log.ends()
         stalled = {partition: each for partition, each in ends.items() if each.end > each.stable}
         stable = {partition: each.stable for partition, each in stalled.items()}
         if last or stable != self._open or (stable and time.monotonic() - self._written >= WRITE_EVERY):
@@ -65,6 +66,7 @@ class Stalls:
         if last:
             for partition, each in stalled.items():
                 self._notify(self._line(partition, each))
+        return ends
 
     def _write(self, ends: Mapping[int, Ends]) -> None:
         if not ends:
@@ -74,7 +76,7 @@ class Stalls:
             self._times[partition, ends[partition].stable] = milliseconds
         now = datetime.now(UTC)
         rows = [self._row(now, partition, each) for partition, each in ends.items()]
-        self._store.add(STALLED, {COVERAGE: pa.Table.from_pylist(rows, schema=arrow_schema(COVERAGE))})
+        self._store.add(STALLED, {COVERAGE: to_batch(COVERAGE, rows)})
         self._written = time.monotonic()
 
     def _row(self, now: datetime, partition: int, ends: Ends) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from uuid import uuid4
 
 from kgroups.errors import HistoryError
 
@@ -42,7 +41,6 @@ class Owner:
 
         :raises HistoryError: if another collector has it; the message says which one, and since when.
         """
-        self._store.identity()
         names = self._store.names(PREFIX)
         last = names[-1] if names else None
         if last:
@@ -85,7 +83,6 @@ class Owner:
             "started": _started(os.getpid()),
             "since": self._since.isoformat(timespec="seconds").replace("+00:00", "Z"),
             "until": (_now() + LEASE).isoformat(timespec="seconds"),
-            "id": str(uuid4()),
         }
 
     def _renew(self) -> None:

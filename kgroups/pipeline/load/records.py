@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from ..extract.ranges import Range
 from ..extract.reader import read
 from ..live.compaction import find_last
 from ..tables import COMMITS, RECORDS, STORED, UNDECODED
+from .manifest import DataFile, Entry
 from .storage import Storage
 from .write import TableWriter
 
@@ -64,6 +65,22 @@ def write_records(storage: Storage, cluster_id: str, batches: Iterable[pa.Record
         "records": count,
         "undecoded": undecoded,
     }
+
+
+def entry_of(
+    kind: str,
+    results: Sequence[Mapping[str, Any]],
+    coverage: Sequence[DataFile],
+    positions: Mapping[int, int] | None = None,
+) -> Entry:
+    """Return the entry of what tasks wrote, and of the files with its coverage."""
+    return Entry(
+        kind,
+        (*(DataFile(**file) for result in results for file in result["files"]), *coverage),
+        sum(result["records"] for result in results),
+        sum(result["undecoded"] for result in results),
+        positions or {},
+    )
 
 
 def _add_partitions(found: dict[str, set[int]], commits: pa.RecordBatch) -> None:

@@ -171,10 +171,6 @@ class Storage:
             raise HistoryError(f"store {self.shown}: {name} is missing")
         return pa.BufferReader(content)
 
-    def uri(self, name: str) -> str:
-        """Return the location of a file for other engines."""
-        return f"{self.location.partition('?')[0]}/{name}"
-
     @contextmanager
     def _errors(self, name: str) -> Iterator[None]:
         from obstore.exceptions import BaseError

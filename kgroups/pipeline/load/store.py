@@ -130,6 +130,16 @@ class Store:
             )
         return found
 
+    @property
+    def cluster(self) -> str:
+        """The ID of the cluster, or :data:`UNKNOWN_CLUSTER`.
+
+        :raises HistoryError: as :meth:`identity` does.
+        """
+        if self._cluster is None:
+            self.identity()
+        return self._cluster or UNKNOWN_CLUSTER
+
     # Contents.
 
     def snapshot(self) -> Snapshot:
@@ -137,13 +147,11 @@ class Store:
 
         :raises HistoryError: if a file of the manifest cannot be read, or the store is gone.
         """
-        if self._cluster is None:
-            self.identity()
-        names = self.storage.names(self._name("").rstrip("/"))
-        if self._name(CLUSTER) not in names:
+        cluster = self.cluster
+        files = self.names("")
+        if _stem(CLUSTER) not in files:
             self._check_format()
-            raise HistoryError(f"store {self.shown} holds no history of cluster {self._cluster}")
-        files = sorted(name.rpartition("/")[2].removesuffix(".json") for name in names if name.endswith(".json"))
+            raise HistoryError(f"store {self.shown} holds no history of cluster {cluster}")
         checkpoint = max((_number(name) for name in files if name.startswith(CHECKPOINT)), default=-1)
         found = self._snapshot
         if checkpoint >= found.next:
@@ -170,7 +178,7 @@ class Store:
 
     def writer(self) -> TableWriter:
         """Return a writer of new files. Its files are read only once an entry names them."""
-        return TableWriter(self.storage, self._cluster or UNKNOWN_CLUSTER)
+        return TableWriter(self.storage, self.cluster)
 
     def add(self, kind: str, tables: Mapping[Table, pa.Table | pa.RecordBatch]) -> Entry:
         """Write rows of tables, and commit them as an entry."""
@@ -206,8 +214,7 @@ class Store:
     def delete_replaced(self, grace: timedelta = GRACE) -> int:
         """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries."""
         snapshot = self.snapshot()
-        names = self.storage.names(self._name("").rstrip("/"))
-        numbers = [int(name) for name in map(_stem, names) if name.isdigit() and int(name) not in snapshot.entries]
+        numbers = [int(name) for name in self.names("") if name.isdigit() and int(name) not in snapshot.entries]
         if not numbers:
             return 0
         hidden = {number: entry for number in numbers for entry in self._entries(f"{number:08}")}
@@ -290,7 +297,7 @@ class Store:
         return HistoryError(f"{self.shown}/{name} is damaged: {why}")
 
     def _name(self, file: str) -> str:
-        return f"{MANIFEST}/{quote(self._cluster or UNKNOWN_CLUSTER, safe='')}/{file}"
+        return f"{MANIFEST}/{quote(self.cluster, safe='')}/{file}"
 
     def _read_json(self, name: str) -> dict[str, Any] | None:
         content = self.storage.read(name)
