@@ -31,5 +31,6 @@ add_lazy_commands(
     LazyCommand("dump", "history.dump:dump", "Write the log to Parquet or JSON lines, without Spark."),
     LazyCommand("compact", "history.upkeep:compact", "Merge the store's small files."),
     LazyCommand("expire", "history.upkeep:expire", "Delete old records from the store."),
+    LazyCommand("schema", "history.schema:schema", "Print the schema of a table, or of all tables."),
     LazyCommand("upgrade", "history.upkeep:upgrade", "Convert a store of an older version in place."),
 )
