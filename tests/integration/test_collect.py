@@ -379,6 +379,7 @@ def test_expire_keeps_current_values(spark: SparkSession, store: Store) -> None:
     before = latest()
     commits = read_table(spark, store, COMMITS).where("topic = 'commits'").count()
     compact(spark, store, older_than=datetime.now(UTC) + timedelta(days=1))
+    assert (store.snapshot().expired or 0) > time.time() * 1_000_000
     assert latest() == before
     assert read_table(spark, store, COMMITS).where("topic = 'commits'").count() < commits
 

@@ -76,7 +76,15 @@ def compact(spark: SparkSession, store: Store, *, older_than: datetime | None = 
     except PySparkException as error:
         raise HistoryError(f"store {store.shown}: {root_cause(error)}; nothing was changed") from None
     undecoded = sum(entry.undecoded for entry in entries.values())
-    merged = Entry(COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, tuple(sorted(entries)))
+    merged = Entry(
+        COMPACTED,
+        tuple(files),
+        snapshot.records,
+        undecoded,
+        snapshot.positions,
+        tuple(sorted(entries)),
+        expired=snapshot.expired_with(older_than),
+    )
 
     def check(current: Snapshot) -> None:
         if not entries.keys() <= current.entries.keys():

@@ -8,6 +8,7 @@ the entries alone: :class:`Snapshot`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from ..tables import Table
@@ -15,6 +16,8 @@ from ..tables import Table
 BATCH, SWEEP, HEADS_SAMPLED, STALLED = "batch", "sweep", "heads", "stalled"
 LANDED, COMPACTED, UPGRADED = "landed", "compacted", "upgraded"
 """Kinds of entries."""
+
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class DataFile(NamedTuple):
@@ -47,6 +50,8 @@ class Entry(NamedTuple):
     number: int = -1
     committed_at: str = ""
     """Time of the commit, in ISO 8601."""
+    expired: int | None = 0
+    """Rows before this time, in microseconds since 1970, may be deleted; 0: none are; ``None``: unknown."""
 
 
 class Snapshot(NamedTuple):
@@ -68,6 +73,18 @@ class Snapshot(NamedTuple):
     def records(self) -> int:
         """The number of records of the log."""
         return sum(entry.records for entry in self.entries.values())
+
+    @property
+    def expired(self) -> int | None:
+        """The time before which rows may be deleted, as in :class:`Entry`."""
+        known = [entry.expired for entry in self.entries.values() if entry.expired is not None]
+        return max(known, default=0) if len(known) == len(self.entries) else None
+
+    def expired_with(self, older_than: datetime | None) -> int | None:
+        """Return :attr:`expired` after rows before a time are deleted too."""
+        if self.expired is None or older_than is None:
+            return self.expired
+        return max(self.expired, (older_than - _BEGINNING) // timedelta(microseconds=1))
 
     def files(self, table: Table) -> list[DataFile]:
         """Return the files with the rows of a table."""
@@ -101,7 +118,11 @@ def from_json(data: Mapping[str, Any]) -> Entry:
 
     :raises KeyError, TypeError, ValueError, AttributeError: if it is none.
     """
-    known = {name: data[name] for name in Entry._fields}
+    # Entries of earlier versions do not have it, and only these two kinds may lack rows.
+    expired = None if data["kind"] in (COMPACTED, UPGRADED) else 0
+    known = {name: data[name] for name in Entry._fields if name != "expired"} | {
+        "expired": data.get("expired", expired)
+    }
     files = tuple(DataFile(**{name: file[name] for name in DataFile._fields}) for file in known["files"])
     positions = {int(partition): int(offset) for partition, offset in known["positions"].items()}
     return Entry(**known | {"files": files, "positions": positions, "replaces": tuple(known["replaces"])})

@@ -54,7 +54,7 @@ def upgrade(store: Store) -> int:
     records, undecoded = (sum(int(entry.get(key, 0)) for entry in live) for key in ("records", "undecoded"))
     store.write_upgraded(
         Identity(data["cluster_id"], data["topic"], data["created"]),
-        Entry(UPGRADED, writer.files, records, undecoded, positions),
+        Entry(UPGRADED, writer.files, records, undecoded, positions, expired=None),
     )
     storage.replace(
         IDENTITY, json.dumps({"format": FORMAT, "schema": SCHEMA_VERSION, "created": data["created"]}).encode() + b"\n"

@@ -14,7 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgroups.errors import HistoryError
-from kgroups.pipeline.load.manifest import BATCH, COMPACTED, HEADS_SAMPLED, Entry, Snapshot
+from kgroups.pipeline.load.manifest import (
+    BATCH,
+    COMPACTED,
+    HEADS_SAMPLED,
+    UPGRADED,
+    Entry,
+    Snapshot,
+    from_json,
+    to_json,
+)
 from kgroups.pipeline.load.storage import redact_location
 from kgroups.pipeline.load.store import CHECKPOINT_EVERY, Identity, Store
 from kgroups.pipeline.tables import HEADS, arrow_schema
@@ -128,6 +137,25 @@ def test_replaced_entries_are_hidden_and_deleted_after_grace(any_store: Store) -
     again = Store(any_store.location)
     assert ends_in(again) == [1, 2, 3]
     assert again.add(HEADS_SAMPLED, {HEADS: heads(4)}).number == 4
+
+
+def test_time_of_the_last_expiry_is_known(store: Store) -> None:
+    store.commit(Entry(BATCH, ()))
+    snapshot = store.snapshot()
+    assert (snapshot.expired, snapshot.expired_with(None)) == (0, 0)
+    earlier, later = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2))
+    store.commit(Entry(COMPACTED, (), replaces=(0,), expired=snapshot.expired_with(later)))
+    expired = Store(store.location).snapshot()
+    assert expired.expired == expired.expired_with(earlier) == later.timestamp() * 1_000_000
+
+
+@pytest.mark.parametrize(("kind", "expired"), [(BATCH, 0), (COMPACTED, None), (UPGRADED, None)])
+def test_expiry_of_entries_of_earlier_versions(kind: str, expired: int | None) -> None:
+    data = {name: value for name, value in to_json(Entry(kind, ())).items() if name != "expired"}
+    entry = from_json(data)
+    assert entry.expired == expired
+    snapshot = Snapshot({0: entry, 1: Entry(BATCH, ())}, 2)
+    assert snapshot.expired == snapshot.expired_with(None) == expired
 
 
 def test_many_entries_are_read_from_a_checkpoint(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
