@@ -9,6 +9,9 @@ FUZZ_SECONDS ?= 180
 # There are no wheels of gssapi for Linux: it is built where the headers are, which Debian has in libkrb5-dev.
 KERBEROS := $(shell command -v krb5-config >/dev/null && echo ,gssapi)
 
+# Each test process would compile kgroups and the tests again, if the environment forbids bytecode files.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: help demo test soak style fast spark newer older alone faults sandbox bench fuzz audit sbom clean
 
 help:

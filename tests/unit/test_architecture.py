@@ -11,7 +11,8 @@ import importlib
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,8 +87,13 @@ class Import(NamedTuple):
         return f"kgroups/{self.who}.py:{self.line} imports {self.what}"
 
 
-def imports_of(who: str, source: str) -> Iterator[Import]:
-    """Every import of a module, those inside functions and under TYPE_CHECKING too, relative ones made absolute."""
+@cache
+def imports_of(who: str, source: str) -> tuple[Import, ...]:
+    """Return every import of a module, also those in functions and under TYPE_CHECKING, with absolute names."""
+    return tuple(_imports(who, source))
+
+
+def _imports(who: str, source: str) -> Iterator[Import]:
     parents = who.split("/")[:-1]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -337,11 +343,17 @@ LOCAL_IMPORTS = {
 
 def local_imports(who: str, source: str) -> Iterator[Import]:
     """Yield the imports of the package's own modules that stand inside functions."""
+    lines = source.splitlines()
     for node in ast.parse(source).body:
         for each in ast.walk(node):
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            # Unparsing every function would take most of the time of this test.
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and _has_import(lines, each):
                 found = imports_of(who, ast.unparse(each))
                 yield from (one._replace(line=each.lineno) for one in found if one.what.startswith("kgroups."))
+
+
+def _has_import(lines: Sequence[str], function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("import" in line for line in lines[function.lineno - 1 : function.end_lineno])
 
 
 def local_import_is_allowed(who: str) -> bool:
@@ -397,7 +409,12 @@ def fresh(code: str, *arguments: str) -> str:
 
 
 ALONE = """
-import importlib, sys
+import gc, importlib, sys
+from functools import cache
+from importlib.machinery import SourceFileLoader
+# Each module runs many times. Compile it once, from source: a bytecode file hides warnings of the compiler.
+SourceFileLoader.get_code = cache(lambda self, name: self.source_to_code(self.get_data(self.path), self.path))
+gc.set_threshold(200_000)
 for name in sys.argv[1:]:
     for loaded in [each for each in sys.modules if each.split(".")[0] == "kgroups"]:
         del sys.modules[loaded]
