@@ -308,6 +308,7 @@ def arrow_schema(table: Table) -> pa.Schema:
     types = {
         "int": pa.int32(),
         "bigint": pa.int64(),
+        "double": pa.float64(),
         "smallint": pa.int16(),
         "boolean": pa.bool_(),
         "string": pa.string(),

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
+from kgroups.pipeline.engine import derive, open_tables
+from kgroups.pipeline.engine.duck import DuckDB
+from kgroups.pipeline.jobs.show import BEGINNING
+from kgroups.pipeline.load.store import Store
+from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED, arrow_schema
+from kgroups.pipeline.transform.definitions import Span
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Row = dict[str, Any]
@@ -215,3 +222,31 @@ class History:
             table.name: pa.Table.from_pylist(self.rows.get(table.name, []), schema=arrow_schema(table))
             for table in STORED
         }
+
+
+SPAN = Span(at(0), at(600))
+RULES = Rules(samples=5, storm=4, storm_window=timedelta(minutes=2), flap_window=timedelta(minutes=2))
+
+
+def derived_in(
+    engine: DuckDB, history: History, names: Iterable[str], span: Span, rules: Rules
+) -> Callable[[str], list[Row]]:
+    """Load a history, and define derived tables; return a function that returns the sorted rows of one."""
+    for table, rows in history.arrow().items():
+        engine.load_arrow(next(each for each in STORED if each.name == table), rows)
+    derive(engine, names, span, rules)
+    return cache(lambda name: ordered(engine.fetch(f"select * from {name}").to_pylist()))
+
+
+def ordered(rows: list[Row]) -> list[Row]:
+    """By their columns, from left to right, null first."""
+    return sorted(rows, key=lambda row: [(value is not None, value) for value in row.values()])
+
+
+def rows_of(store: Store, table: str, until: datetime | None = None) -> list[Row]:
+    """Return the rows of a stored or derived table of a store, until a minute from now by default."""
+    span = Span(BEGINNING, until or datetime.now(UTC) + timedelta(minutes=1))
+    with DuckDB() as engine:
+        open_tables(engine, store, [table], span, Rules())
+        rows: list[Row] = engine.fetch(f"select * from {table}").to_pylist()
+        return rows

@@ -22,11 +22,11 @@ from kgroups.pipeline.extract.log import OffsetsLog
 from kgroups.pipeline.extract.ranges import Range
 from kgroups.pipeline.extract.reader import read
 from kgroups.pipeline.jobs.collect import Plan, collect
-from kgroups.pipeline.jobs.show import frames
 from kgroups.pipeline.load.store import Store
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.coordinator_client import CoordinatorClient
 from kgroups.sandbox.wire.offset_commit import OffsetCommit
+from tests.fakes import history
 from tests.fakes.history import Row
 
 LOGS: Final = 3
@@ -100,9 +100,8 @@ def configure_cleaner(bootstrap: str, backoff: str | None) -> None:
         configure(bootstrap, ResourceType.BROKER, str(broker), "log.cleaner.backoff.ms", backoff)
 
 
-def rows_of(spark: SparkSession, store: Store, table: str, **where: Any) -> list[Row]:
-    until = datetime.now(UTC) + timedelta(minutes=1)
-    rows = frames(spark, store, None, until, (table,))[table].toArrow().to_pylist()
+def rows_of(store: Store, table: str, **where: Any) -> list[Row]:
+    rows = history.rows_of(store, table)
     return [row for row in rows if all(row[name] == value for name, value in where.items())]
 
 
@@ -142,13 +141,13 @@ def test_cleaned_head_is_not_complete_and_uncleaned_tail_is(
     times = times_of(settings, COMPACTED)
     last_lost = max(set(range(max(times))) - times.keys())
     since = times[last_lost + 1]
-    row = only(rows_of(spark, store, "completeness", log_partition=COMPACTED))
+    row = only(rows_of(store, "completeness", log_partition=COMPACTED))
     assert (row["records"], row["known_since"], row["missing"]) == (len(times), since, 0)
     assert row["density"] > 0.5  # by which it appears to be complete
-    coverage = rows_of(spark, store, "coverage", log_partition=COMPACTED)
+    coverage = rows_of(store, "coverage", log_partition=COMPACTED)
     assert sum(each["compacted"] for each in coverage) == last_lost + 1 - sum(at <= last_lost for at in times)
-    assert rows_of(spark, store, "anomalies", anomaly="coverage_gap", log_partition=COMPACTED)
-    assert only(rows_of(spark, store, "sweeps"))["offsets_retention_ms"] == 120 * 60_000
+    assert rows_of(store, "anomalies", anomaly="coverage_gap", log_partition=COMPACTED)
+    assert only(rows_of(store, "sweeps"))["offsets_retention_ms"] == 120 * 60_000
 
 
 def transactional(settings: ClientSettings, name: str) -> Producer:
@@ -173,11 +172,11 @@ def test_aborted_transactions_are_not_gaps(spark: SparkSession, settings: Client
     consumer.close()
     store = Store(str(tmp_path / "store"))
     collect(lambda: spark, store, Plan(settings))
-    row = only(rows_of(spark, store, "completeness", log_partition=ABORTED))
+    row = only(rows_of(store, "completeness", log_partition=ABORTED))
     times = times_of(settings, ABORTED)
     assert len(times) == 45 and row["density"] < 0.5
     assert (row["records"], row["known_since"]) == (45, min(times.values()))
-    assert rows_of(spark, store, "anomalies", anomaly="coverage_gap", log_partition=ABORTED) == []
+    assert rows_of(store, "anomalies", anomaly="coverage_gap", log_partition=ABORTED) == []
 
 
 def await_stable(settings: ClientSettings, log: int) -> None:
@@ -196,7 +195,7 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     commit(settings, healthy, 0)
     plan = Plan(settings, sample_every=0.2)
     collect(lambda: spark, store, plan)
-    assert {row["lag"] for row in last_sample(rows_of(spark, store, "lag", group=healthy))} == {0}
+    assert {row["lag"] for row in last_sample(rows_of(store, "lag", group=healthy))} == {0}
 
     before = datetime.now(UTC) - timedelta(seconds=1)
     consumer = Consumer({"bootstrap.servers": settings.bootstrap_servers, "group.id": hanging})
@@ -212,21 +211,21 @@ def test_groups_behind_a_hung_transaction_are_unknown(
     collect(lambda: spark, store, plan, told.append)
 
     ends = OffsetsLog(settings).ends()[HUNG]
-    row = only(rows_of(spark, store, "completeness", log_partition=HUNG))
+    row = only(rows_of(store, "completeness", log_partition=HUNG))
     assert row["hung"] == ends.end - ends.stable
     assert before < row["unread_since"] < hung_at
     assert any(
         f"{row['hung']} offsets wait behind an open transaction; its groups are unknown" in line for line in told
     )
-    last = last_sample(rows_of(spark, store, "lag", group=healthy))
+    last = last_sample(rows_of(store, "lag", group=healthy))
     assert {(each["committed_offset"], each["lag"]) for each in last} == {(None, None)}
     assert all("an open transaction hides" in each["remark"] for each in last)
-    state = only(rows_of(spark, store, "stale", group=healthy))
+    state = only(rows_of(store, "stale", group=healthy))
     assert (state["status"], state["commit_age_ms"], state["unread_since"]) == ("LIVE", None, row["unread_since"])
 
     producer.commit_transaction(SECONDS)
     consumer.close()
     await_stable(settings, HUNG)
     collect(lambda: spark, store, plan)
-    assert only(rows_of(spark, store, "completeness", log_partition=HUNG))["hung"] == 0
-    assert {each["lag"] for each in last_sample(rows_of(spark, store, "lag", group=healthy))} == {-2}
+    assert only(rows_of(store, "completeness", log_partition=HUNG))["hung"] == 0
+    assert {each["lag"] for each in last_sample(rows_of(store, "lag", group=healthy))} == {-2}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -18,6 +19,7 @@ from kgroups.model.placement import OFFSETS_TOPIC
 from ..frame.group_options import complete_topic
 
 if TYPE_CHECKING:
+    from kgroups.pipeline.engine import Engine as QueryEngine
     from kgroups.pipeline.session import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -73,6 +75,37 @@ class Engine(NamedTuple):
 
         gc.enable()  # history commands may run for days, and the proxies of Java objects are reference cycles
         return open_session(master=self.master, remote=self.remote, log=self.log, short=short)
+
+
+@contextmanager
+def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
+    """Return the engine of a query: DuckDB in this process, unless the user chose Spark.
+
+    :raises UsageError: if an option of Spark is given with another engine.
+    :raises MissingPackage: if the extra is not installed.
+    """
+    if runs_on == "duckdb" and engine.chosen:
+        raise UsageError("--engine duckdb runs in this process; omit the options of Spark")
+    if runs_on == "spark" or engine.chosen:
+        need_pipeline()
+        from kgroups.pipeline.engine.spark import Spark
+
+        yield Spark(engine.open())
+        return
+    need_pipeline("duckdb", "pyarrow", "numpy", "obstore")
+    from kgroups.pipeline.engine.duck import DuckDB
+
+    with DuckDB() as opened:
+        yield opened
+
+
+query_engine_option = click.option(
+    "--engine",
+    "runs_on",
+    type=click.Choice(("duckdb", "spark")),
+    help="Engine of the query: duckdb, in this process, or spark.  [default: duckdb; spark if an option of Spark is "
+    "given]",
+)
 
 
 def need_pipeline(*packages: str) -> None:

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import click
 
-from .options import Ago, Engine, cluster_option, engine_options, need_pipeline, rule_option, store_option, until_option
+from .options import (
+    Ago,
+    Engine,
+    cluster_option,
+    engine_options,
+    need_pipeline,
+    open_engine,
+    query_engine_option,
+    rule_option,
+    store_option,
+    until_option,
+)
 
 
 @click.command("report")
@@ -33,9 +44,11 @@ from .options import Ago, Engine, cluster_option, engine_options, need_pipeline,
 )
 @click.option("--force", is_flag=True, help="Replace an existing file even if it is not a report.")
 @rule_option
+@query_engine_option
 @engine_options
 def report(
     engine: Engine,
+    runs_on: str | None,
     store: str,
     cluster: str | None,
     since: datetime,
@@ -48,16 +61,16 @@ def report(
 
     One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
     """
-    need_pipeline("pyspark", "pyarrow", "numpy", "pandas", "plotly")
+    need_pipeline("pyarrow", "numpy", "obstore", "plotly")
     from kgroups.pipeline.report.file import check_target
 
-    check_target(output, force)  # before Spark starts, which takes seconds
+    check_target(output, force)  # before the query, which may take long
     from kgroups.pipeline.jobs.report import run_report
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
 
-    path = run_report(
-        engine.open(), Store(store, cluster), since, until or datetime.now(UTC), output, force, parse_rules(rules)
-    )
+    end = until or datetime.now(UTC)
+    with open_engine(engine, runs_on) as opened:
+        path = run_report(opened, Store(store, cluster), since, end, output, force, parse_rules(rules))
     click.echo(f"kgroups: {path} is written", err=True)
     return 0

@@ -17,7 +17,8 @@ from .options import (
     Engine,
     cluster_option,
     engine_options,
-    need_pipeline,
+    open_engine,
+    query_engine_option,
     rule_option,
     since_option,
     store_option,
@@ -25,7 +26,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from kgroups.pipeline.session import Frame
+    from kgroups.pipeline.jobs.show import Answer
 
 _group = click.option(
     "--group",
@@ -51,7 +52,7 @@ _limit = click.option(
 def _window(command: Any) -> Any:
     for option in reversed((store_option, cluster_option, _group, _topic, since_option, until_option, _limit)):
         command = option(command)
-    return output_options(engine_options(command))
+    return output_options(query_engine_option(engine_options(command)))
 
 
 @click.command("show")
@@ -102,10 +103,12 @@ def stale(**rest: Any) -> int:
 @until_option
 @rule_option
 @output_options
+@query_engine_option
 @engine_options
 def sql(
     query: str,
     engine: Engine,
+    runs_on: str | None,
     shape: Shape,
     store: str,
     cluster: str | None,
@@ -119,22 +122,20 @@ def sql(
 
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """
-    need_pipeline()
-    from kgroups.pipeline.jobs.show import TABLE_NAMES, notices, run_sql
+    from kgroups.pipeline.jobs.show import run_sql
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
 
-    spark, end, thresholds = engine.open(), until or datetime.now(UTC), parse_rules(rules)
-    history = Store(store, cluster)
-    frame = run_sql(spark, history, query, since, end, thresholds)
-    named = [name for name in TABLE_NAMES if name in query]
-    return _print(frame, "sql", shape, notices(spark, history, end, named, thresholds))
+    with open_engine(engine, runs_on) as opened:
+        end = until or datetime.now(UTC)
+        return _print(run_sql(opened, Store(store, cluster), query, since, end, parse_rules(rules)), "sql", shape)
 
 
 def _show(
     table: str,
     *,
     engine: Engine,
+    runs_on: str | None,
     shape: Shape,
     store: str,
     cluster: str | None,
@@ -145,33 +146,29 @@ def _show(
     limit: int,
     rules: tuple[str, ...] = (),
 ) -> int:
-    need_pipeline()
-    from kgroups.pipeline.jobs.show import TABLE_NAMES, TableQuery, notices, query_table
+    from kgroups.pipeline.jobs.show import TABLES, TableQuery, show_table
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
 
-    if table not in TABLE_NAMES:
-        raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLE_NAMES)}")
+    if table not in TABLES:
+        raise UsageError(f"unknown table {table!r}; use one of {', '.join(TABLES)}")
     _ = shape.format
     request = TableQuery(table, groups, topics, since, until or datetime.now(UTC), limit, parse_rules(rules))
-    spark, history = engine.open(), Store(store, cluster)
-    frame = query_table(spark, history, request)
-    return _print(frame, table, shape, notices(spark, history, request.until, (table,), request.rules))
+    with open_engine(engine, runs_on) as opened:
+        return _print(show_table(opened, Store(store, cluster), request), table, shape)
 
 
-def _print(frame: Frame, name: str, shape: Shape, notes: tuple[str, ...]) -> int:
+def _print(answer: Answer, name: str, shape: Shape) -> int:
     from kgroups.model.outcome import Outcome
-    from kgroups.pipeline.jobs.show import fetch
     from kgroups.render.output import write_outcome
     from kgroups.render.views import view_of
 
     from ..frame.run_query import print_failures
 
-    columns, rows = fetch(frame)
-    outcome = Outcome(tuple(rows), notices=notes)
+    outcome = Outcome(tuple(answer.rows), notices=answer.notices)
     write_outcome(
         outcome,
-        view_of(name, columns),
+        view_of(name, answer.columns),
         fmt=shape.format,
         stream=sys.stdout,
         columns=shape.columns,

@@ -5,23 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from kgroups.errors import UsageError
 
-from kgroups.errors import HistoryError, UsageError
-
-from ..load.read import read_tables
+from ..engine import Engine, open_tables
 from ..load.store import Store
-from ..report.data import Period, ReportData, Retention
+from ..report.data import Period
 from ..report.file import check_target, write
 from ..report.gather import gather
 from ..report.page import page
 from ..rules import DEFAULTS, Rules
-from ..session import root_cause, tune_session
+from ..transform.definitions import DERIVED, Span
 
 
 def run_report(
-    spark: SparkSession,
+    engine: Engine,
     store: Store,
     since: datetime,
     until: datetime,
@@ -38,23 +35,6 @@ def run_report(
         raise UsageError(f"--since {since:%Y-%m-%dT%H:%M:%SZ} is not before --until {until:%Y-%m-%dT%H:%M:%SZ}")
     check_target(path, force)
     cluster_id = store.identity().cluster_id
-    try:
-        data = _gather_data(spark, store, Period(since, until), cluster_id, rules)
-    except PySparkException as error:
-        raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
-    write(path, page(data), force)
+    open_tables(engine, store, [*DERIVED, "retention"], Span(since, until), rules)
+    write(path, page(gather(engine, Period(since, until), cluster_id, every=rules.bucket)), force)
     return path
-
-
-def _gather_data(spark: SparkSession, store: Store, period: Period, cluster_id: str | None, rules: Rules) -> ReportData:
-    from ..transform import DERIVED, Span, Tables
-    from ..transform.retention import retention
-
-    snapshot = store.snapshot()
-    tune_session(spark, snapshot.records)
-    span = Span(*period)
-    tables = Tables(**read_tables(spark, store, snapshot))
-    frames = {name: each.job(tables, span, rules) for name, each in DERIVED.items()}
-    (kept,) = retention(tables, span, rules).collect()
-    found = gather(frames, period, cluster_id, every=rules.bucket)
-    return found._replace(retention=Retention(*kept))

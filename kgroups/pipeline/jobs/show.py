@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import NumericType
+import pyarrow as pa
 
-from kgroups.errors import HistoryError, UsageError
 from kgroups.model.counts import count
 from kgroups.model.listed import ValueList
 from kgroups.model.placement import OFFSETS_TOPIC
 
-from ..load.read import read_tables
+from ..engine import Engine, open_tables
+from ..load.manifest import BATCH, Snapshot
 from ..load.store import Store
 from ..load.write import TIMES as STORED_TIMES
 from ..rules import DEFAULTS, Rules
-from ..session import root_cause, tune_session
-from ..tables import STORED
-from ..transform import DERIVED, Span, Tables
-from ..transform.retention import retention
-from ..transform.unread import stalls
+from ..tables import HEADS, STORED
+from ..transform.definitions import DERIVED, Span
 
-TABLE_NAMES = (*(table.name for table in STORED), *DERIVED)
-"""Names of the tables that can be queried."""
+TABLES = {**{table.name: table for table in STORED}, **DERIVED}
+"""The tables that can be queried, by name."""
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,73 +48,74 @@ class OutputColumn(NamedTuple):
     right: bool
 
 
-def query_table(spark: SparkSession, store: Store, query: TableQuery) -> DataFrame:
+class Answer(NamedTuple):
+    """The columns and rows of a result, as values that any output format can show."""
+
+    columns: list[OutputColumn]
+    rows: list[tuple[object, ...]]
+    notices: tuple[str, ...]
+    """How old the answer is, what is unknown in it, and what is assumed instead."""
+
+
+def show_table(engine: Engine, store: Store, query: TableQuery) -> Answer:
     """Return the rows of a table, by time.
 
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    frame = frames(spark, store, query.since, query.until, (query.table,), query.rules)[query.table]
-    if query.groups and "group" in frame.columns:
-        frame = frame.where(F.col("group").isin(*query.groups))
-    if query.topics and "topic" in frame.columns:
-        frame = frame.where(F.col("topic").isin(*query.topics))
-    when = next((name for name in TIMES if name in frame.columns), None)
-    if when is None:
-        return frame.limit(query.limit)
-    if query.table not in DERIVED:  # derived tables are limited to the window; their intervals may start before it
-        since = F.col(when) >= F.lit(query.since) if query.since else F.lit(True)
-        frame = frame.where(since & (F.col(when) < F.lit(query.until)))
-    latest = frame.orderBy(F.desc(when)).limit(query.limit)
-    return latest.orderBy(when, *[name for name in ("group", "topic", "partition") if name in frame.columns])
+    names = TABLES[query.table].names
+    when = next((name for name in TIMES if name in names), None)
+    conditions = [
+        f"`{column}` in ({', '.join(map(engine.literal, wanted))})"
+        for column, wanted in (("group", query.groups), ("topic", query.topics))
+        if wanted and column in names
+    ]
+    if when and query.table not in DERIVED:  # derived tables are limited to the window; intervals may start before it
+        conditions.append(f"{when} < {engine.literal(query.until)}")
+        conditions += [f"{when} >= {engine.literal(query.since)}"] if query.since else []
+    rows = f"select * from {query.table} where {' and '.join(conditions) or 'true'}"
+    if when:
+        order = ", ".join([when, *(f"`{name}`" for name in ("group", "topic", "partition") if name in names)])
+        rows = f"select * from ({rows} order by {when} desc limit {query.limit}) as latest order by {order}"
+    else:
+        rows = f"{rows} limit {query.limit}"
+    return _answer(engine, store, rows, (query.table,), query.since, query.until, query.rules)
 
 
 def run_sql(
-    spark: SparkSession, store: Store, query: str, since: datetime | None, until: datetime, rules: Rules = DEFAULTS
-) -> DataFrame:
+    engine: Engine, store: Store, query: str, since: datetime | None, until: datetime, rules: Rules = DEFAULTS
+) -> Answer:
     """Run a SQL query over all tables.
 
-    :raises UsageError: if Spark rejects the query.
-    """
-    named = [name for name in TABLE_NAMES if name in query]  # planning a derived table takes seconds
-    for name, frame in frames(spark, store, since, until, named, rules).items():
-        frame.createOrReplaceTempView(name)
-    try:
-        return spark.sql(query)
-    except PySparkException as error:
-        raise UsageError(f"sql: {root_cause(error)}") from None
-
-
-def fetch(frame: DataFrame) -> tuple[list[OutputColumn], list[tuple[object, ...]]]:
-    """Return the columns and rows of a result, as values that any output format can show.
-
-    :raises HistoryError: if the store's files cannot be read.
-    """
-    columns = [OutputColumn(field.name, isinstance(field.dataType, NumericType)) for field in frame.schema.fields]
-    try:
-        # By Arrow: collect() returns naive times in the time zone of this machine.
-        table = frame.toArrow()
-        return columns, list(zip(*(map(_plain, column.to_pylist()) for column in table.columns), strict=True))
-    except (PySparkException, Py4JError) as error:
-        raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
-
-
-def notices(
-    spark: SparkSession, store: Store, until: datetime, names: Collection[str], rules: Rules = DEFAULTS
-) -> tuple[str, ...]:
-    """Return what is unknown in derived tables of these names, and what is assumed instead.
-
+    :raises UsageError: if the engine rejects the query.
     :raises HistoryError: if there is no store, or it cannot be read.
     """
-    stored, span = Tables(**read_tables(spark, store)), Span(BEGINNING, until)
-    found: list[str] = []
-    if "expiring" in names and retention(stored, span, rules).collect()[0]["retention_source"] == "assumed":
-        found.append(ASSUMED_RETENTION)
-    if DERIVED.keys() & set(names):
-        rows = stalls(stored, span).orderBy("log_partition").toArrow().to_pylist()
-        found += (_stall(row) for row in rows[:MAX_STALLS])
-        if len(rows) > MAX_STALLS:
-            found.append(f"{count(len(rows) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
-    return tuple(found)
+    return _answer(engine, store, query, [name for name in TABLES if name in query], since, until, rules)
+
+
+def _answer(
+    engine: Engine,
+    store: Store,
+    query: str,
+    names: Collection[str],
+    since: datetime | None,
+    until: datetime,
+    rules: Rules,
+) -> Answer:
+    derived = DERIVED.keys() & set(names)
+    needed = [*names, *(["stalls"] if derived else []), *(["retention"] if "expiring" in names else [])]
+    snapshot = open_tables(engine, store, needed, Span(since or BEGINNING, until), rules)
+    found = engine.fetch(query)
+    columns = [OutputColumn(field.name, _is_number(field.type)) for field in found.schema]
+    rows = list(zip(*(map(_plain, column.to_pylist()) for column in found.columns), strict=True))
+    notices = [*_age(snapshot)]
+    if "expiring" in names and engine.fetch("select retention_source from retention")[0][0].as_py() == "assumed":
+        notices.append(ASSUMED_RETENTION)
+    if derived:
+        stalls = engine.fetch("select * from stalls order by log_partition").to_pylist()
+        notices += (_stall(row) for row in stalls[:MAX_STALLS])
+        if len(stalls) > MAX_STALLS:
+            notices.append(f"{count(len(stalls) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
+    return Answer(columns, rows, tuple(notices))
 
 
 MAX_STALLS = 5
@@ -133,30 +127,24 @@ ASSUMED_RETENTION = (
 )
 
 
+def _age(snapshot: Snapshot) -> list[str]:
+    """Return how old the store is: an answer contains nothing later."""
+    collected = max((entry.committed_at for entry in snapshot.entries.values() if entry.kind == BATCH), default="")
+    sampled = max((file.last for file in snapshot.files(HEADS) if file.last is not None), default=None)
+    parts = [f"last batch {collected.replace('+00:00', 'Z')}"] if collected else []
+    if sampled is not None:
+        parts.append(f"last sample of log ends {_plain(BEGINNING + timedelta(microseconds=sampled))}")
+    return [f"the store's {', '.join(parts)}"] if parts else []
+
+
 def _stall(row: Mapping[str, Any]) -> str:
     waits = count(row["hung"], "offset waits", "offsets wait")
     since = f"; its groups are unknown since {_plain(row['unread_since'])}" if row["unread_since"] else ""
     return f"{OFFSETS_TOPIC}-{row['log_partition']}: {waits} behind an open transaction{since}"
 
 
-def frames(
-    spark: SparkSession,
-    store: Store,
-    since: datetime | None,
-    until: datetime,
-    names: Collection[str] = TABLE_NAMES,
-    rules: Rules = DEFAULTS,
-) -> dict[str, DataFrame]:
-    """Return the stored and derived tables of these names, for a time span.
-
-    :raises HistoryError: if there is no store, or it cannot be read.
-    """
-    snapshot = store.snapshot()
-    tune_session(spark, snapshot.records)
-    tables = read_tables(spark, store, snapshot)
-    stored, span = Tables(**tables), Span(since or BEGINNING, until)
-    derived = {name: each.job(stored, span, rules) for name, each in DERIVED.items() if name in names}
-    return {name: frame for name, frame in tables.items() if name in names} | derived
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _plain(value: Any) -> object:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
 
-from ..tables import STORED, Table, arrow_schema, ddl
-from .manifest import DataFile, Snapshot
+from ..tables import Table, arrow_schema, ddl
+from .manifest import DataFile
 from .storage import Storage
 from .store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def read_table(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     """Return all rows of a table; an empty DataFrame with its schema if there are none yet."""
     return read_files(spark, store, table, store.snapshot().files(table))
-
-
-def read_tables(spark: SparkSession, store: Store, snapshot: Snapshot | None = None) -> dict[str, DataFrame]:
-    """Return every table of the store, by name."""
-    current = snapshot or store.snapshot()
-    return {table.name: read_files(spark, store, table, current.files(table)) for table in STORED}
 
 
 def read_files(spark: SparkSession, store: Store, table: Table, files: Sequence[DataFile]) -> DataFrame:

@@ -1,64 +1,43 @@
-"""Functions to fetch rows by Arrow, to limit and count them, and to cache DataFrames."""
+"""Functions to fetch rows, to limit and count them, and to divide time into buckets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from kgroups.pipeline.engine import Engine
 
 from ..data import Kept
 
 T = TypeVar("T")
 Row = dict[str, Any]
-Frames = Mapping[str, DataFrame]
-"""The derived tables, by name."""
 
 
-def fetch(frame: DataFrame) -> list[Row]:
-    """Fetch all rows. By Arrow: collect() returns naive times in the time zone of this machine."""
-    rows: list[Row] = frame.toArrow().to_pylist()
+def fetch(engine: Engine, query: str) -> list[Row]:
+    """Return all rows of a query."""
+    rows: list[Row] = engine.fetch(query).to_pylist()
     return rows
 
 
-def only(frame: DataFrame) -> Row:
-    """Fetch the row of a DataFrame that has one row."""
-    return fetch(frame)[0]
+def first(engine: Engine, query: str, order: str, most: int, make: Callable[[Row], T]) -> Kept[T]:
+    """Return the first rows of a query in that order, and their total number."""
+    rows = fetch(engine, f"select *, count(*) over () as total from ({query}) as found order by {order} limit {most}")
+    total = rows[0]["total"] if rows else 0
+    return Kept(tuple(make({name: value for name, value in row.items() if name != "total"}) for row in rows), total)
 
 
-@contextmanager
-def cached(frame: DataFrame) -> Iterator[DataFrame]:
-    """Cache a DataFrame in this context, so it is computed once."""
-    frame.persist()
-    try:
-        yield frame
-    finally:
-        frame.unpersist()
+def texts(engine: Engine, values: Sequence[str]) -> str:
+    """Return a list of texts for ``in``, which must not be empty."""
+    return ", ".join(map(engine.literal, values)) or "null"
 
 
-def first(frame: DataFrame, order: Sequence[Column], most: int, make: Callable[[Row], T]) -> Kept[T]:
-    """Fetch the first rows in that order, and their total number."""
-    with cached(frame) as rows:
-        top = fetch(rows.orderBy(*order).limit(most))
-        total = len(top) if len(top) < most else rows.count()
-    return Kept(tuple(map(make, top)), total)
-
-
-def bucket_start(time: str, length: timedelta) -> Column:
-    """Return the start of the bucket of a time; buckets start at multiples of ``length`` since 1970."""
-    micros = F.unix_micros(time)
-    return F.timestamp_micros(micros - F.pmod(micros, F.lit(length // timedelta(microseconds=1))))
+def bucket_start(time: str, length: timedelta) -> str:
+    """Return the start of the bucket of a time, in SQL; buckets start at multiples of ``length`` since 1970."""
+    return f"make_timestamptz(epoch_us({time}) - epoch_us({time}) % {length // timedelta(microseconds=1)})"
 
 
 def bucket_of(time: datetime, length: timedelta) -> datetime:
     """Return the start of the bucket of a time, as :func:`bucket_start` does for a column."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     return time - (time - epoch) % length
-
-
-def truncate(names: Column, most: int) -> Column:
-    """Return the first elements of a list."""
-    return F.slice(names, 1, most)

@@ -1,114 +1,106 @@
 """Time series of lag and commits, of the groups with the highest values, in buckets that fit the span.
 
-Strategy: rows are first aggregated in the shortest buckets that a chart could have, and cached. Then the start of the
-data is known, and with it the length of buckets that gives a chart its number of points.
+Strategy: rows are first aggregated in the shortest buckets that a chart could have. Then the start of the data is
+known, and with it the length of buckets that gives a chart its number of points.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from kgroups.pipeline.engine import Engine
 
 from .. import words
 from ..data import Bounds, Kept, Lag, LagPoint, LagSeries, Period, Rate, RatePoint, RateSeries
-from .rows import bucket_start, cached, fetch, only
+from .rows import bucket_of, bucket_start, fetch, texts
 
 BARS = 144
 """Maximum number of bars that can be distinguished; on a day, one is ten minutes."""
 
 
-class FineBuckets(NamedTuple):
-    """A table aggregated in short buckets: ``group``, ``bucket``, and its values."""
+def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, datetime | None]:
+    """Return the lag of groups, and the start of the first bucket.
 
-    frame: DataFrame
-    step: timedelta
-    since: datetime | None
-    """Start of the first bucket."""
-    groups: int
-
-    def step_for(self, points: int, period: Period) -> timedelta:
-        """Return the length of buckets with which ``points`` of them cover the data."""
-        length = period.until - max(self.since or period.since, period.since)
-        return words.bucket(max(length, self.step), max(points, 1), of=self.step)
-
-
-@contextmanager
-def fine_lag(lag: DataFrame, period: Period, bounds: Bounds) -> Iterator[FineBuckets]:
-    """Aggregate to ``lag`` and ``behind``, the highest in the bucket, and ``last``, the lag at its last sample.
-
-    A negative lag of a partition counts as 0, so it does not reduce the lag of others.
+    Defines the relation ``fine_lag``: ``lag`` and ``behind``, the highest in a bucket, and ``last``, the lag at its
+    last sample. A negative lag of a partition counts as 0, so it does not reduce the lag of others.
     """
-    step = words.bucket(period.until - period.since, bounds.points)
-    totals = (
-        lag.where("lag is not null")
-        .groupBy("group", "sampled_at")
-        .agg(F.sum(F.greatest("lag", F.lit(0))).alias("lag"), F.max("time_lag_ms").alias("behind"))
+    fine = words.bucket(period.until - period.since, bounds.points)
+    engine.define(
+        "fine_lag",
+        f"""
+        with totals as (
+          select `group`, sampled_at, sum(greatest(lag, 0)) as total, max(time_lag_ms) as behind
+          from lag
+          where lag is not null
+          group by `group`, sampled_at
+        )
+        select
+          `group`,
+          {bucket_start("sampled_at", fine)} as bucket,
+          max(total) as lag,
+          max(behind) as behind,
+          max_by(total, sampled_at) as last
+        from totals
+        group by `group`, {bucket_start("sampled_at", fine)}""",
     )
-    buckets = totals.groupBy("group", bucket_start("sampled_at", step).alias("bucket")).agg(
-        F.max("lag").alias("lag"), F.max("behind").alias("behind"), F.max_by("lag", "sampled_at").alias("last")
+    top = fetch(
+        engine,
+        f"""
+        select `group`, max(lag) as peak, max_by(last, bucket) as last, count(*) over () as total,
+          min(min(bucket)) over () as since
+        from fine_lag group by `group` order by peak desc, `group` limit {bounds.groups}""",
     )
-    with _with_totals(buckets, step) as fine:
-        yield fine
-
-
-@contextmanager
-def fine_rate(commit_rate: DataFrame, period: Period, bounds: Bounds, every: timedelta) -> Iterator[FineBuckets]:
-    """Aggregate to ``commits`` and ``progress``, which is null if any part of it is unknown."""
-    step = words.bucket(period.until - period.since, bounds.points, of=every)
-    buckets = commit_rate.groupBy("group", bucket_start("bucket", step).alias("bucket")).agg(
-        F.sum("commits").alias("commits"), _sum_of_all("progress")
-    )
-    with _with_totals(buckets, step) as fine:
-        yield fine
-
-
-@contextmanager
-def _with_totals(buckets: DataFrame, step: timedelta) -> Iterator[FineBuckets]:
-    with cached(buckets) as frame:
-        seen = only(frame.agg(F.min("bucket").alias("since"), F.count_distinct("group").alias("groups")))
-        yield FineBuckets(frame, step, seen["since"], seen["groups"])
-
-
-def lag_series(fine: FineBuckets, period: Period, bounds: Bounds) -> Lag:
-    peaks = fine.frame.groupBy("group").agg(F.max("lag").alias("peak"), F.max_by("last", "bucket").alias("last"))
-    top = fetch(peaks.orderBy(F.desc("peak"), "group").limit(bounds.groups))
-    step = fine.step_for(bounds.points // max(len(top), 1) - 1, period)
-    rows = (
-        fine.frame.where(F.col("group").isin(*(row["group"] for row in top)))
-        .groupBy("group", bucket_start("bucket", step).alias("time"))
-        .agg(F.max("lag").alias("lag"), F.max("behind").alias("behind"))
-        .orderBy("group", "time")
+    since = top[0]["since"] if top else None
+    step = _step(period, since, bounds.points // max(len(top), 1) - 1, fine)
+    engine.define(
+        "lag_points",
+        f"""
+        select `group`, {bucket_start("bucket", step)} as time, max(lag) as lag, max(behind) as behind
+        from fine_lag
+        where `group` in ({texts(engine, [row["group"] for row in top])})
+        group by `group`, {bucket_start("bucket", step)}""",
     )
     points: dict[str, list[LagPoint]] = defaultdict(list)
-    for row in fetch(rows) if top else ():
+    for row in fetch(engine, "select * from lag_points order by `group`, time"):
         points[row["group"]].append(LagPoint(max(row["time"], period.since), row["lag"], row["behind"]))
     series = tuple(LagSeries(row["group"], row["peak"], row["last"], tuple(points[row["group"]])) for row in top)
-    return Lag(Kept(series, fine.groups), step)
+    return Lag(Kept(series, top[0]["total"] if top else 0), step), since
 
 
-def rate_series(fine: FineBuckets, period: Period, bounds: Bounds) -> Rate:
-    sums = fine.frame.groupBy("group").agg(F.sum("commits").alias("commits"))
-    top = [row["group"] for row in fetch(sums.orderBy(F.desc("commits"), "group").limit(bounds.rates))]
-    step = fine.step_for(min(BARS, bounds.points // (len(top) + 1) - 1), period)
-    named = F.when(F.col("group").isin(*top), F.col("group"))
-    rows = (
-        fine.frame.groupBy(named.alias("name"), bucket_start("bucket", step).alias("time"))
-        .agg(F.sum("commits").alias("commits"), _sum_of_all("progress"))
-        .orderBy("time")
+def rate_series(engine: Engine, period: Period, bounds: Bounds, every: timedelta) -> tuple[Rate, datetime | None]:
+    """Return the commits of groups, and the start of the first bucket. Progress is null if any part is unknown."""
+    fine = words.bucket(period.until - period.since, bounds.points, of=every)
+    top = fetch(
+        engine,
+        f"""
+        select `group`, sum(commits) as commits, count(*) over () as total, min(min(bucket)) over () as since
+        from commit_rate group by `group` order by commits desc, `group` limit {bounds.rates}""",
+    )
+    since = bucket_of(top[0]["since"], fine) if top else None
+    step = _step(period, since, min(BARS, bounds.points // (len(top) + 1) - 1), fine)
+    names = [row["group"] for row in top]
+    named = f"case when `group` in ({texts(engine, names)}) then `group` end"
+    engine.define(
+        "rate_points",
+        f"""
+        select
+          {named} as name,
+          {bucket_start("bucket", step)} as time,
+          sum(commits) as commits,
+          case when count(progress) = count(*) then sum(progress) end as progress
+        from commit_rate
+        group by {named}, {bucket_start("bucket", step)}""",
     )
     points: dict[str | None, list[RatePoint]] = defaultdict(list)
-    for row in fetch(rows) if top else ():
+    for row in fetch(engine, "select * from rate_points order by time"):
         points[row["name"]].append(RatePoint(row["time"], row["commits"], row["progress"]))
-    names = [*top, *([None] if None in points else [])]
-    series = (RateSeries(name, sum(point.commits for point in points[name]), tuple(points[name])) for name in names)
-    return Rate(Kept(tuple(series), fine.groups), step)
+    shown: list[str | None] = [*names, *([None] if None in points else [])]
+    series = (RateSeries(name, sum(point.commits for point in points[name]), tuple(points[name])) for name in shown)
+    return Rate(Kept(tuple(series), top[0]["total"] if top else 0), step), since
 
 
-def _sum_of_all(column: str) -> Column:
-    return F.when(F.count(column) == F.count("*"), F.sum(column)).alias(column)
+def _step(period: Period, since: datetime | None, points: int, fine: timedelta) -> timedelta:
+    """Return the length of buckets with which ``points`` of them cover the data."""
+    length = period.until - max(since or period.since, period.since)
+    return words.bucket(max(length, fine), max(points, 1), of=fine)

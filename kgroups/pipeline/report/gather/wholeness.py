@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from kgroups.pipeline.engine import Engine
 
 from ..data import Bounds, Completeness, Kept, LogPart
 from .rows import Row, fetch
@@ -11,8 +11,8 @@ _ALL = 0.999
 """Minimum records per offset read without compaction."""
 
 
-def completeness(frame: DataFrame, bounds: Bounds) -> Completeness:
-    rows = fetch(frame)  # one for each partition of one topic
+def completeness(engine: Engine, bounds: Bounds) -> Completeness:
+    rows = fetch(engine, "select * from completeness")  # one for each partition of one topic
     parts = [_part(row) for row in rows]
     parts.sort(key=_worst_first)
     known = [part.known_since for part in parts if part.known_since and not part.from_birth]

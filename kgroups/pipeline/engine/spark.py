@@ -1,0 +1,77 @@
+"""Spark: for stores that are too large for one machine, and for tables in the session of a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+
+from kgroups.errors import HistoryError, UsageError
+
+from ..load.manifest import DataFile
+from ..load.read import read_files
+from ..load.store import Store
+from ..session import root_cause, tune_session
+from ..tables import Table
+from ..transform.definitions import Value
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TRANSLATIONS = (
+    (re.compile(r"(last_value\(\w+) ignore nulls\)"), r"\1) ignore nulls"),
+    (re.compile(r"\bepoch_us\("), "unix_micros("),
+    (re.compile(r"\bepoch_ms\("), "unix_millis("),
+    (re.compile(r"\bmake_timestamptz\("), "timestamp_micros("),
+    (re.compile(r"\btimestamptz\b"), "timestamp"),
+    (re.compile(r"\[\]"), "array()"),
+)
+"""What Spark writes otherwise than DuckDB, as far as the definitions use it."""
+
+
+class Spark:
+    """Relations of a Spark session; derived ones are views, computed at each query."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+
+    def prepare(self, records: int) -> None:
+        tune_session(self.session, records)
+
+    def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
+        self.load_frame(table, read_files(self.session, store, table, files))
+
+    def load_frame(self, table: Table, rows: DataFrame) -> None:
+        """Define a stored table as these rows."""
+        rows.createOrReplaceTempView(table.name)
+
+    def define(self, name: str, query: str, table: Table | None = None) -> None:
+        for pattern, replacement in _TRANSLATIONS:
+            query = pattern.sub(replacement, query)
+        if table:
+            columns = ", ".join(f"cast(`{each.name}` as {each.type}) as `{each.name}`" for each in table.columns)
+            query = f"select {columns} from ({query}) as {name}"
+        # Relations are used several times: without checkpoints, plans grow exponentially.
+        frame = self.session.sql(query)
+        (frame if table else frame.localCheckpoint(eager=False)).createOrReplaceTempView(name)
+
+    def literal(self, value: Value) -> str:
+        if isinstance(value, datetime):
+            return f"timestamp '{value.isoformat(sep=' ')}'"
+        if isinstance(value, str):
+            return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return "null" if value is None else str(value)
+
+    def fetch(self, query: str) -> pa.Table:
+        try:
+            # By Arrow: collect() returns naive times in the time zone of this machine.
+            return self.session.sql(query).toArrow()
+        except (AnalysisException, ParseException) as error:
+            raise UsageError(f"sql: {root_cause(error)}") from None
+        except (PySparkException, Py4JError) as error:
+            raise HistoryError(f"history cannot be read: {root_cause(error)}") from None

@@ -1,1 +1,0 @@
-"""Anomalies: one file for each type. Each function returns rows of the table ``anomalies``."""

@@ -1,0 +1,109 @@
+"""The derived tables, each defined by one SQL query in this folder. Needs neither Spark nor DuckDB.
+
+The queries are SQL of DuckDB, limited to what :mod:`kgroups.pipeline.engine.spark` can translate. ``$name`` is a
+parameter: the time span, or a rule. A file defines the relation with its name, and may use stored tables and other
+relations.
+
+Rules: records are ordered by log offset, never by time, because times tie and go back; every window defines its order,
+so results do not depend on the order of rows. A query ignores everything after ``$until``: a later run returns the
+same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Final, NamedTuple
+
+from .. import derived
+from ..rules import Rules
+from ..tables import STORED, Table
+
+DERIVED: Final[Mapping[str, Table]] = {
+    table.name: table for table in vars(derived).values() if isinstance(table, Table)
+}
+"""Derived tables by name."""
+
+Value = datetime | str | int | float | None
+"""A value of a parameter."""
+
+
+class Span(NamedTuple):
+    """From ``since`` (inclusive) to ``until`` (exclusive), both with a time zone."""
+
+    since: datetime
+    until: datetime
+
+
+def relations(names: Iterable[str]) -> dict[str, str]:
+    """Return the definitions of these relations and of those that they use, in the order in which to define them."""
+    found: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in _definitions() and name not in found:
+            query = _definitions()[name]
+            for each in _USED.findall(query):
+                add(each)
+            found[name] = query
+
+    for name in names:
+        add(name)
+    return found
+
+
+def stored_tables(queries: Iterable[str]) -> list[Table]:
+    """Return the stored tables that queries use."""
+    used = {name for query in queries for name in _WORD.findall(query)}
+    return [table for table in STORED if table.name in used]
+
+
+def parameters(span: Span, rules: Rules) -> dict[str, Value]:
+    """Return the value of each parameter of the definitions.
+
+    :raises ValueError: if a time has no zone.
+    """
+    for moment in span:
+        if moment.tzinfo is None:
+            raise ValueError(f"a span's time without a zone: {moment}")
+    return {
+        "since": span.since,
+        "until": span.until,
+        "bucket_us": _micros(rules.bucket),
+        "dense": rules.dense,
+        "judged": rules.judged,
+        "samples": rules.samples,
+        "stale_after_us": _micros(rules.stale_after),
+        "retention_ms": None if rules.retention is None else _micros(rules.retention) // 1000,
+        "expiring_within_us": _micros(rules.expiring_within),
+        "storm": rules.storm,
+        "storm_window_ms": _micros(rules.storm_window) // 1000,
+        "storm_window_text": f"{rules.storm_window.total_seconds():g} s",
+        "flaps": rules.flaps,
+        "flap_window_ms": _micros(rules.flap_window) // 1000,
+        "flap_window_text": f"{rules.flap_window.total_seconds():g} s",
+    }
+
+
+def fill(query: str, literals: Mapping[str, str]) -> str:
+    """Replace the parameters of a definition."""
+    return Template(query).substitute(literals)
+
+
+def _micros(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)
+
+
+_USED = re.compile(r"\b(?:from|join) (\w+)")
+_WORD = re.compile(r"\w+")
+
+
+@cache
+def _definitions() -> dict[str, str]:
+    found = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*/*.sql")}
+    # The same, of few samples: all others would be computed for nothing.
+    found["last_samples"] = found["samples"].replace("from span_heads", "from last_heads")
+    return found

@@ -1,0 +1,20 @@
+-- The groups that the last complete sweep did not find, without later records.
+with seen as (
+  select `group`, max(log_time) as log_time
+  from (
+    select `group`, log_time from commits
+    union all
+    select `group`, log_time from group_metadata
+    union all
+    select `group`, log_time from members
+    union all
+    select `group`, log_time from epochs
+  ) as records
+  where log_time < $until
+  group by `group`
+)
+select `group`, last_sweep as gone_at
+from seen
+anti join swept using (`group`)
+cross join last_sweep
+where log_time < last_sweep

@@ -1,0 +1,1 @@
+select * from timeline where since < $until and (until is null or until > $since)

@@ -1,0 +1,1 @@
+select * from stays where since < $until and (until is null or until > $since)

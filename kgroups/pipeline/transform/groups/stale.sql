@@ -1,0 +1,104 @@
+with last_places as (
+  select `group`, log_partition, max(log_offset) as log_offset
+  from commits
+  where log_time < $until and not tombstone
+  group by `group`, log_partition
+  qualify row_number() over (partition by `group` order by log_partition desc) = 1
+),
+last_commits as (
+  select `group`, log_time as last_commit from commits semi join last_places using (log_partition, log_offset)
+),
+tombstones as (
+  select `group`, max(log_time) as last_tombstone from commits where log_time < $until and tombstone group by `group`
+),
+offsets as (
+  select
+    `group`,
+    count(case when not tombstone and gone_at is null then 1 end) as partitions,
+    max(gone_at) as gone_at
+  from last_offsets
+  group by `group`
+),
+states as (
+  select `group`, max(kind) as kind, max(state) as state, max(since) as state_since
+  from timeline
+  where until is null
+  group by `group`
+),
+events as (
+  select `group`, max(log_time) as last_event
+  from (
+    select `group`, log_time from group_metadata
+    union all
+    select `group`, log_time from members
+    union all
+    select `group`, log_time from epochs
+  ) as records
+  where log_time < $until
+  group by `group`
+),
+names as (
+  select `group` from offsets
+  union
+  select `group` from states
+  union
+  select `group` from events
+  union
+  select `group` from last_swept
+),
+known as (
+  select
+    `group`,
+    coalesce(kind, swept_kind) as kind,
+    coalesce(state, swept_state) as state,
+    state_since,
+    coalesce(partitions, 0) as partitions,
+    last_commit,
+    last_tombstone,
+    last_event,
+    gone_at,
+    unread_remark,
+    -- A sweep after the last record read shows deletions; the timeline of states contains that.
+    case
+      when unread_since is null then null
+      when coalesce(state = 'Unknown', not coalesce(gone_at >= unread_since, false)) then unread_since
+    end as unread_since
+  from names
+  left join last_commits using (`group`)
+  left join tombstones using (`group`)
+  left join offsets using (`group`)
+  left join states using (`group`)
+  left join events using (`group`)
+  left join last_swept using (`group`)
+  left join unread_groups using (`group`)
+),
+aged as (
+  select
+    *,
+    coalesce(
+      (epoch_ms($until) - epoch_ms(coalesce(last_commit, last_event))) * 1000 <= $stale_after_us, false
+    ) as fresh
+  from known
+),
+judged as (
+  select
+    *,
+    case
+      when unread_since is not null
+        then case when fresh and last_commit is not null and partitions > 0 then 'LIVE' else 'UNKNOWN' end
+      when partitions = 0 and coalesce(state, 'Dead') = 'Dead' then 'DELETED'
+      -- Consumers that use assign() commit to a group that is empty, or of which only commits are known.
+      when state = 'Empty' and not (fresh and last_commit is not null and coalesce(last_commit > state_since, true))
+        then 'EMPTY'
+      -- Share groups store their offsets elsewhere: only their members show that they are in use.
+      when fresh or coalesce(kind = 'share' and state = 'Stable', false) then 'LIVE'
+      else 'STALE'
+    end as status
+  from aged
+)
+select
+  *,
+  case when unread_since is null then epoch_ms($until) - epoch_ms(last_commit) end as commit_age_ms,
+  case when status = 'DELETED' then coalesce(state_since, gone_at, last_tombstone) end as deleted_at,
+  case when unread_since is not null then unread_remark end as remark
+from judged

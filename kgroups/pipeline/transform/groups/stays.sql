@@ -1,0 +1,59 @@
+-- All memberships up to the end of the span: the columns of memberships.
+with lives as (
+  select
+    *,
+    coalesce(
+      sum(case when tombstone then 1 else 0 end) over (
+        partition by `group`, kind, member_id order by log_partition, log_offset
+        rows between unbounded preceding and 1 preceding
+      ),
+      0
+    ) as stay
+  from members
+  where kind <> 'classic' and log_time < $until
+),
+numbered as (
+  select
+    *,
+    row_number() over (
+      partition by `group`, kind, member_id, stay, tombstone order by log_partition, log_offset
+    ) as from_first,
+    row_number() over (
+      partition by `group`, kind, member_id, stay, tombstone order by log_partition desc, log_offset desc
+    ) as from_last
+  from lives
+),
+found as (
+  select `group`, kind, member_id, instance_id, client_id, client_host, log_partition, since, until, begins
+  from classic_stays
+  union all
+  select
+    `group`,
+    kind,
+    member_id,
+    max(case when not tombstone and from_last = 1 then instance_id end) as instance_id,
+    max(case when not tombstone and from_last = 1 then client_id end) as client_id,
+    max(case when not tombstone and from_last = 1 then client_host end) as client_host,
+    max(log_partition) as log_partition,
+    max(case when not tombstone and from_first = 1 then log_time end) as since,
+    max(case when tombstone then log_time end) as until,
+    true as begins
+  from numbered
+  group by `group`, kind, member_id, stay
+  -- A tombstone without a previous record: nothing is known about the member.
+  having bool_or(not tombstone)
+)
+select
+  `group`,
+  kind,
+  member_id,
+  instance_id,
+  client_id,
+  client_host,
+  since,
+  coalesce(until, gone_at) as until,
+  coalesce(begins and since >= known_since, false) as complete,
+  case when until is null and gone_at is null then unread_since end as unread_since
+from found
+left join gone_groups using (`group`)
+left join completeness using (log_partition)

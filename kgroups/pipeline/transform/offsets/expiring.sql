@@ -1,0 +1,38 @@
+-- KIP-211, and the coordinators of the newer group types: the offsets of a group with members do not expire. Without members,
+-- the offsets of a classic group expire together, counted from when it became empty; those of other types, and of groups that
+-- never had members, expire one by one, counted from the commit. The expiry time in a commit, if any, takes precedence.
+with empty_groups as (
+  -- Brokers count from the time in the value of the record (Kafka 2.1), not from its timestamp.
+  select `group`, kind, state, state_time as counted
+  from classic_snapshots
+  where next_time is null and state = 'Empty'
+),
+standing as (
+  select `group`, state, counted, coalesce(counted, case when state = 'Empty' then since end) as empty_since
+  from timeline
+  left join empty_groups using (`group`, kind, state)
+  where until is null
+),
+found as (
+  select
+    last_offsets.*,
+    empty_since,
+    retention_ms,
+    retention_source,
+    case when expire_time is not null then 'expire_time' when counted is not null then 'empty' else 'commit' end as counted_from,
+    coalesce(expire_time, make_timestamptz(epoch_us(coalesce(counted, commit_time)) + retention_ms * 1000)) as expires_at
+  from last_offsets
+  left join standing using (`group`)
+  left join last_swept using (`group`)
+  anti join unread_groups using (`group`)
+  cross join retention
+  where
+    not tombstone
+    and gone_at is null
+    and source = 'log'
+    -- Without a state in the log, only commits of the group are known: the last sweep may have its state.
+    and coalesce(state, swept_state, 'Empty') in ('Empty', 'Dead')
+)
+select *, epoch_ms(expires_at) - epoch_ms($until) as left_ms
+from found
+where epoch_us(expires_at) < epoch_us($until) + $expiring_within_us

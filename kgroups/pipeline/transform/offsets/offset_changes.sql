@@ -1,0 +1,30 @@
+-- All changes of committed offsets in the span, and the last one before it.
+--   changed_at        time of the change
+--   committed_offset  null if it was deleted
+--   swept             1 for a result of a sweep, which is after the last record
+with last_places as (
+  select `group`, topic, partition, log_partition, max(log_offset) as log_offset
+  from commits
+  where log_time < $since
+  group by `group`, topic, partition, log_partition
+  qualify row_number() over (partition by `group`, topic, partition order by log_partition desc) = 1
+)
+select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, 0 as swept
+from commits
+semi join last_places using (log_partition, log_offset)
+union all
+select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, 0 as swept
+from commits
+where log_time >= $since and log_time < $until
+union all
+select
+  `group`,
+  topic,
+  partition,
+  log_partition,
+  log_offset,
+  coalesce(gone_at, log_time) as changed_at,
+  case when gone_at is null then committed_offset end as committed_offset,
+  1 as swept
+from last_offsets
+where source = 'baseline' or (gone_at is not null and not tombstone)

@@ -1,0 +1,49 @@
+"""One history that the tests of derived tables look at.
+
+A test module writes its part of that history in a function ``scene``; its groups have names of their own. Each derived
+table is computed once, for everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kgroups.pipeline.engine.duck import DuckDB
+from kgroups.pipeline.transform.definitions import DERIVED
+from tests.fakes.history import RULES, SPAN, History, Row, derived_in, ordered
+
+Show = Callable[..., list[Row]]
+
+
+@pytest.fixture(scope="session")
+def history(request: pytest.FixtureRequest) -> History:
+    """The history that the scenes of the selected test modules write."""
+    modules = {item.module for item in request.session.items if isinstance(item, pytest.Function)}
+    written = History()
+    for module in sorted(modules, key=lambda module: str(module.__name__)):
+        if hasattr(module, "scene"):
+            module.scene(written)
+    return written
+
+
+@pytest.fixture(scope="session")
+def derived(history: History) -> Iterator[Callable[[str], list[Row]]]:
+    """Return the sorted rows of a derived table."""
+    with DuckDB() as engine:
+        yield derived_in(engine, history, DERIVED, SPAN, RULES)
+
+
+@pytest.fixture(scope="session")
+def show(derived: Callable[[str], list[Row]]) -> Show:
+    """Some columns of some rows: ``show("lag", "lag", "remark", group="g")``; of one column its values.
+    In their order, null first."""
+
+    def shown(name: str, *columns: str, **where: Any) -> list[Any]:
+        found = [row for row in derived(name) if all(row[column] == value for column, value in where.items())]
+        chosen = ordered([{column: row[column] for column in columns} for row in found])
+        return [next(iter(row.values())) if len(columns) == 1 else tuple(row.values()) for row in chosen]
+
+    return shown
