@@ -41,6 +41,7 @@ from kgroups.pipeline.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS,
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.topics import fill
+from tests.fakes.history import rows_of
 
 pytestmark = pytest.mark.spark
 

@@ -61,6 +61,7 @@ FOREIGN = {
     "tomllib": {"config/profiles", "config/default_profile", "model/health/rules"},
     "confluent_kafka": {"admin/rdkafka/client", "pipeline/extract", "sandbox"},
     "pyspark": {"pipeline"},
+    "duckdb": {"pipeline"},
     "pyarrow": {"pipeline", "api/outcome"},
     "pandas": {"api/outcome"},
     "polars": {"api/outcome"},
