@@ -185,7 +185,7 @@ def collect_into(spark: SparkSession, scripted_cluster: Sandbox, folder: Path) -
 
 
 def rows(store: Store, table: str, group: str | None = None) -> list[Row]:
-    return [row for row in rows_of(store, table) if group in (None, row["group"])]
+    return [row for row in rows_of(store, table) if group is None or row["group"] == group]
 
 
 def people(members: list[str] | None) -> set[str]:
