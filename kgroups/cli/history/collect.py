@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from kgroups.model.counts import count
 
 from ..frame.options import ConnectionOptions, Duration, connection_options
+from .hosts import hosts_options
 from .options import Engine, engine_options, store_option, topic_option
+
+if TYPE_CHECKING:
+    from kgroups.pipeline.hosts import GivenHosts
 
 
 @click.command("collect")
@@ -34,11 +39,13 @@ from .options import Engine, engine_options, store_option, topic_option
     help="Maximum number of records in a batch.",
 )
 @topic_option
+@hosts_options("as in the store; keep if it is new")
 @engine_options
 @connection_options
 def collect(
     connection: ConnectionOptions,
     engine: Engine,
+    hosts: GivenHosts,
     store: str,
     interval: float | None,
     duration: float | None,
@@ -57,7 +64,7 @@ def collect(
     from kgroups.pipeline.jobs.collect import collect as run
     from kgroups.pipeline.load.store import Store
 
-    plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records)
+    plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts)
     start = partial(engine.open, short=interval is None)
     total = run(start, Store(store), plan, _print_line, 0 if engine.chosen else SMALL)
     click.echo(

@@ -7,6 +7,7 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,11 @@ from kgroups.errors import UsageError
 from kgroups.model.counts import count
 
 from ..frame.options import ConnectionOptions, connection_options
+from .hosts import hosts_options
 from .options import need_pipeline, since_option, topic_option, until_option
+
+if TYPE_CHECKING:
+    from kgroups.pipeline.hosts import GivenHosts
 
 _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assignments", "epochs", "undecoded")
 
@@ -36,9 +41,11 @@ _TABLES = ("decoded", "records", "commits", "group_metadata", "members", "assign
 @topic_option
 @since_option
 @until_option
+@hosts_options("keep")
 @connection_options
 def dump(
     connection: ConnectionOptions,
+    hosts: GivenHosts,
     table: str,
     parquet: Path | None,
     processes: int | None,
@@ -57,7 +64,8 @@ def dump(
     if processes and parquet is None:
         raise UsageError("--processes requires --parquet: JSON lines are written by one process")
     began = time.monotonic()
-    request = Dump(connection.settings, TABLES[table], topic, _milliseconds(since), _milliseconds(until))
+    times = _milliseconds(since), _milliseconds(until)
+    request = Dump(connection.settings, TABLES[table], topic, *times, hosts.for_new_store())
     if parquet is None:
         rows = dump_json(request, sys.stdout)
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -9,23 +10,43 @@ import pyarrow as pa
 
 from kgroups.pipeline.tables import DECODED, RECORDS, arrow_schema
 
+from .binary import Flags
 from .commits import decode_commits
 from .rows import decode_rows
+
+Pair = tuple[bytes | None, bytes | None]
+"""Key and value of a record."""
+
+Redact = Callable[[bytes | None, bytes | None], Pair]
 
 _RECORDS: Final = arrow_schema(RECORDS)
 _DECODED: Final = arrow_schema(DECODED)
 
 
-def decode_batch(records: pa.RecordBatch) -> pa.RecordBatch:
+def decode_batch(records: pa.RecordBatch, redact: Redact | None = None) -> pa.RecordBatch:
     """Decode each record of a batch of RECORDS: a batch of DECODED, in the same order.
 
     Invalid bytes raise no error: the column ``error`` has the reason.
 
+    :param redact: returns the key and value to use instead of those of a record, for all except valid commits, which
+        contain nothing to redact.
     :raises pyarrow.ArrowInvalid: if the columns are not those of RECORDS.
     """
     records = _as_records(records)
-    decoded = _decoded(records["key"], records["value"]) if len(records) else decode_rows(())
-    return pa.RecordBatch.from_arrays([*records.columns, *decoded.columns], schema=_DECODED)
+    if not len(records):
+        return pa.RecordBatch.from_arrays([*records.columns, *decode_rows(()).columns], schema=_DECODED)
+    keys, values = records["key"], records["value"]
+    commits, odd = decode_commits(keys, values)
+    raw = records.select(["key", "value"])
+    if odd.any():
+        odd_rows = pa.array(np.flatnonzero(odd))
+        pairs = list(zip(keys.take(odd_rows).to_pylist(), values.take(odd_rows).to_pylist(), strict=True))
+        if redact:
+            pairs = [redact(key, value) for key, value in pairs]
+            raw = _merged(raw, pa.RecordBatch.from_arrays(_columns(pairs), schema=raw.schema), odd)
+        commits = _merged(commits, decode_rows(pairs), odd)
+    places = records.drop_columns(["key", "value"])
+    return pa.RecordBatch.from_arrays([*places.columns, *raw.columns, *commits.columns], schema=_DECODED)
 
 
 def _as_records(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -38,18 +59,16 @@ def _as_records(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.select(RECORDS.names).cast(_RECORDS)
 
 
-def _decoded(keys: pa.BinaryArray, values: pa.BinaryArray) -> pa.RecordBatch:
-    commits, odd = decode_commits(keys, values)
-    if not odd.any():
-        return commits
-    odd_rows = pa.array(np.flatnonzero(odd))
-    others = decode_rows(zip(keys.take(odd_rows).to_pylist(), values.take(odd_rows).to_pylist(), strict=True))
-    # Take each row from its decoder: the rows of ``others`` follow those of ``commits``.
-    sources = np.arange(len(keys))
-    sources[odd] = len(keys) + np.arange(len(odd_rows))
+def _columns(pairs: Sequence[Pair]) -> list[pa.Array]:
+    return [pa.array(column, pa.binary()) for column in zip(*pairs, strict=True)]
+
+
+def _merged(rows: pa.RecordBatch, others: pa.RecordBatch, odd: Flags) -> pa.RecordBatch:
+    """Return the rows, with the odd ones replaced by ``others``."""
+    sources = np.arange(len(odd))
+    sources[odd] = len(odd) + np.arange(others.num_rows)
     indices = pa.array(sources)
     columns = [
-        pa.concat_arrays([commit, other]).take(indices)
-        for commit, other in zip(commits.columns, others.columns, strict=True)
+        pa.concat_arrays([one, other]).take(indices) for one, other in zip(rows.columns, others.columns, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=commits.schema)
+    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

@@ -50,7 +50,7 @@ def _extract_member(protocol_type: str, generation: int, member: Mapping[str, An
             "member_id": member["memberId"],
             "instance_id": none_if_empty(member.get("groupInstanceId")),
             "client_id": member["clientId"],
-            "client_host": member["clientHost"],
+            "client_host": none_if_empty(member["clientHost"]),
             "rebalance_timeout_ms": none_if_absent(member.get("rebalanceTimeout")),
             "session_timeout_ms": member["sessionTimeout"],
             "topics": None if subscription.raw or not is_known(protocol_type) else list(subscription.topics),

@@ -44,7 +44,7 @@ def _member(value: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "instance_id": none_if_empty(value.get("InstanceId")),
         "client_id": value["ClientId"],
-        "client_host": value["ClientHost"],
+        "client_host": none_if_empty(value["ClientHost"]),
         "rack_id": none_if_empty(value["RackId"]),
         "rebalance_timeout_ms": none_if_absent(value.get("RebalanceTimeoutMs")),
         "session_timeout_ms": classic["SessionTimeoutMs"] if protocols else None,

@@ -13,7 +13,7 @@ from kgroups.pipeline import tables
 from kgroups.pipeline.tables import Table, arrow_schema, to_batch
 
 from . import classic, modern, streams
-from .batch import decode_batch
+from .batch import Redact, decode_batch
 from .facts import Body, Extractor
 from .rows import COMMIT_TYPES
 
@@ -63,17 +63,21 @@ def split_table(name: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
 
 
 def as_table(
-    table: Table, records: Iterator[pa.RecordBatch], groups: Iterable[str] | None = None
+    table: Table,
+    records: Iterator[pa.RecordBatch],
+    groups: Iterable[str] | None = None,
+    redact: Redact | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Convert batches of RECORDS to batches of a table: RECORDS itself, DECODED, or one that :func:`split` fills.
 
     Tables are compared by value: in another process, a table is not the same object as the constant.
 
     :param groups: only records of these groups.
+    :param redact: as in :func:`decode_batch`.
     """
-    if table == tables.RECORDS and groups is None:
+    if table == tables.RECORDS and groups is None and redact is None:
         return records
-    decoded: Iterator[pa.RecordBatch] = map(decode_batch, records)
+    decoded: Iterator[pa.RecordBatch] = (decode_batch(batch, redact) for batch in records)
     if groups is not None:
         selected = pa.array(groups, pa.string())
         decoded = (batch.filter(pc.is_in(batch["group"], selected)) for batch in decoded)

@@ -42,7 +42,7 @@ def _extract_member(body: Body) -> Iterator[Fact]:
         member |= {
             "instance_id": none_if_empty(value["InstanceId"]),
             "client_id": value["ClientId"],
-            "client_host": value["ClientHost"],
+            "client_host": none_if_empty(value["ClientHost"]),
             "rack_id": none_if_empty(value["RackId"]),
             "rebalance_timeout_ms": none_if_absent(value["RebalanceTimeoutMs"]),
         }

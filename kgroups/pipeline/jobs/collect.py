@@ -25,6 +25,7 @@ from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..extract.log import OffsetsLog, check_position
 from ..extract.ranges import Ends, advance, between, pack
+from ..hosts import AS_STORED, GivenHosts
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
 from ..load.owner import Owner
@@ -50,6 +51,7 @@ class Plan(NamedTuple):
     sample_every: float = 10.0
     max_records: int = 1_000_000
     """Maximum number of offsets in a batch: what is read again after a kill."""
+    hosts: GivenHosts = AS_STORED
 
 
 class Collected(NamedTuple):
@@ -106,11 +108,15 @@ class _Collector:
 
     def run(self) -> Collected:
         began = time.monotonic()
+        given = self._plan.hosts
+        new = given.for_new_store()
         ends = self._log.ends()
         created = datetime.now(UTC).isoformat(timespec="seconds")
         cluster = cluster_id(self._plan.settings)
-        self._store.create(Identity(cluster, self._plan.topic, created, self._log.topic_id))
-        self._job = SplitJob(self._plan.settings, self._plan.topic, self._store.storage, self._store.cluster)
+        identity = Identity(cluster, self._plan.topic, created, self._log.topic_id, new.how, new.salt_id)
+        found = self._store.create(identity)
+        hosts = given.for_store(self._store.shown, found.client_hosts, found.salt_id)
+        self._job = SplitJob(self._plan.settings, self._plan.topic, self._store.storage, self._store.cluster, hosts)
         with (
             Owner(self._store),
             HeadSampler(

@@ -27,6 +27,7 @@ from ..decode import as_table
 from ..extract.log import OffsetsLog
 from ..extract.ranges import Range, between, pack
 from ..extract.reader import read
+from ..hosts import KEEP_HOSTS, ClientHosts
 from ..tables import Table, arrow_schema
 
 
@@ -38,6 +39,7 @@ class Dump(NamedTuple):
     topic: str = OFFSETS_TOPIC
     since: int | None = None
     until: int | None = None
+    hosts: ClientHosts = KEEP_HOSTS
 
 
 def dump_parquet(dump: Dump, folder: Path, processes: int) -> int:
@@ -78,7 +80,8 @@ def _ranges(dump: Dump) -> list[Range]:
 
 
 def _batches(dump: Dump, ranges: Sequence[Range]) -> Iterator[pa.RecordBatch]:
-    return as_table(dump.table, read(dump.settings, ranges, topic=dump.topic))
+    records = read(dump.settings, ranges, topic=dump.topic)
+    return as_table(dump.table, records, redact=dump.hosts.redaction)
 
 
 def _write_part(dump: Dump, folder: Path, number: int, ranges: Sequence[Range]) -> int:

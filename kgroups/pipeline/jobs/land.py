@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from kgroups.errors import HistoryError
 
+from ..hosts import AS_STORED, ClientHosts, GivenHosts
 from ..load.manifest import LANDED
 from ..load.read import read_table
 from ..load.records import entry_of, write_records
@@ -32,15 +33,17 @@ COLUMNS = {
 """Column in the files, as named by Kafka's connectors and Spark's Kafka source -> column in :data:`RECORDS`."""
 
 
-def land(spark: SparkSession, store: Store, path: str) -> int:
+def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_STORED) -> int:
     """Decode the records under ``path`` into the store; return the number of new records.
 
     Records that the store already contains are omitted: landing a path again adds nothing. Each partition counts as
     read from the first to the last offset in the files.
 
+    :param given: the salt, if the store hashes client hosts.
     :raises HistoryError: if there is no store, or the path does not contain such records.
     """
-    cluster_id = store.cluster
+    cluster_id, identity = store.cluster, store.identity()
+    hosts = given.for_store(store.shown, identity.client_hosts, identity.salt_id)
     try:
         landed = spark.read.parquet(path)
         missing = [name for name in COLUMNS if name not in landed.columns]
@@ -54,7 +57,7 @@ def land(spark: SparkSession, store: Store, path: str) -> int:
         new = records.join(stored, place, "left_anti").select(*RECORDS.names).persist()
         if new.isEmpty():
             return 0
-        write = partial(_write, store.storage, cluster_id)
+        write = partial(_write, store.storage, cluster_id, hosts)
         results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
         with store.writer() as writer:
             writer.add(COVERAGE, _coverage(new))
@@ -71,8 +74,10 @@ def _column(landed: DataFrame, name: str) -> Column:
     return column.cast(types[COLUMNS[name]]).alias(COLUMNS[name])
 
 
-def _write(storage: Storage, cluster_id: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    result = write_records(storage, cluster_id, batches)
+def _write(
+    storage: Storage, cluster_id: str, hosts: ClientHosts, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    result = write_records(storage, cluster_id, batches, hosts)
     yield pa.RecordBatch.from_pydict({"result": [json.dumps(result)]})
 
 

@@ -14,6 +14,7 @@ from ..decode import decode_batch, split
 from ..extract.coverage import RangeCounter
 from ..extract.ranges import Range
 from ..extract.reader import read
+from ..hosts import KEEP_HOSTS, ClientHosts
 from ..live.compaction import find_last
 from ..tables import COMMITS, RECORDS, STORED, UNDECODED
 from .manifest import DataFile, Entry
@@ -30,17 +31,20 @@ class SplitJob(NamedTuple):
     topic: str
     storage: Storage
     cluster_id: str
+    hosts: ClientHosts = KEEP_HOSTS
 
 
 def collect_split(job: SplitJob, ranges: Sequence[Range]) -> dict[str, Any]:
     """Read ranges of the log, and return what :func:`write_records` does, and ``coverage``: one row for each range."""
     counter = RangeCounter(ranges)
     records = counter.count(read(job.settings, ranges, topic=job.topic))
-    written = write_records(job.storage, job.cluster_id, records)
+    written = write_records(job.storage, job.cluster_id, records, job.hosts)
     return {**written, "coverage": counter.facts(partial(find_last, job.settings, job.topic))}
 
 
-def write_records(storage: Storage, cluster_id: str, batches: Iterable[pa.RecordBatch]) -> dict[str, Any]:
+def write_records(
+    storage: Storage, cluster_id: str, batches: Iterable[pa.RecordBatch], hosts: ClientHosts = KEEP_HOSTS
+) -> dict[str, Any]:
     """Write batches of RECORDS to the stored tables; return what was written, as JSON.
 
     The result has ``files``, ``partitions`` (topic -> partitions with a commit), ``records``, and ``undecoded``, the
@@ -48,9 +52,10 @@ def write_records(storage: Storage, cluster_id: str, batches: Iterable[pa.Record
     """
     partitions: dict[str, set[int]] = {}
     count = undecoded = 0
+    redact = hosts.redaction
     with TableWriter(storage, cluster_id) as writer:
         for records in batches:
-            decoded = decode_batch(records)
+            decoded = decode_batch(records, redact)
             writer.add(RECORDS, decoded.select(RECORDS.names))
             tables = split(decoded)
             for name, rows in tables.items():

@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError
 
+from ..hosts import KEEP
 from ..tables import SCHEMA_VERSION, Table
 from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
 from .storage import Storage
@@ -54,6 +55,10 @@ class Identity(NamedTuple):
     created: str
     topic_id: str | None = None
     """ID of the topic; a recreated topic has another. ``None`` for brokers that do not report it."""
+    client_hosts: str = KEEP
+    """What is stored instead of the hosts of clients."""
+    salt_id: str | None = None
+    """Identifies the salt with which they are hashed."""
 
 
 def accept(snapshot: Snapshot) -> None:
@@ -103,7 +108,8 @@ class Store:
         if data is None:
             raise HistoryError(f"store {self.shown} holds no history of cluster {self._cluster}")
         try:
-            return Identity(**{name: data[name] for name in Identity._fields})
+            added = Identity._field_defaults | data  # earlier versions did not write all members
+            return Identity(**{name: added[name] for name in Identity._fields})
         except KeyError as error:
             raise self._damaged(self._name(CLUSTER), f"it has no {error}") from None
 
