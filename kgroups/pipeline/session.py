@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -27,10 +28,20 @@ GATEWAY = "PYSPARK_GATEWAY_PORT"
 JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 
+_LOCAL_MASTER = re.compile(r"local(\[|$)")
+"""Not ``local-cluster[...]``, which has executors of its own."""
+
+_OWN = "spark.kgroups.defaults"
+"""A setting that names the settings that kgroups chose by itself."""
+
+_UTC = {"spark.sql.session.timeZone": "UTC"}
 _QUIET = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
     "spark.log.level": "ERROR",
+}
+_CLUSTER_SETTINGS = {
+    # Otherwise, a standalone master starts with the cores of the first executor; the default on YARN and Kubernetes.
+    "spark.scheduler.minRegisteredResourcesRatio": "0.8",
 }
 _LOCAL_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -47,6 +58,7 @@ def open_session(
     log: str | None = None,
     short: bool = False,
     settings: Mapping[str, str] | None = None,
+    py_files: Sequence[str] = (),
 ) -> SparkSession:
     """Open a session with the data sources of kgroups.
 
@@ -54,9 +66,10 @@ def open_session(
     :param remote: address of a Spark Connect server, instead of ``master``.
     :param log: file for Spark's log; by default in the cache directory.
     :param short: whether the command takes seconds only.
-    :param settings: additional Spark settings.
+    :param settings: additional Spark settings, which take precedence over those of kgroups.
+    :param py_files: Python archives and files for the executors.
     :raises MissingPackage: if PySpark, or for ``remote`` a package that Spark Connect needs, is not installed.
-    :raises HistoryError: if Java is not installed, or Spark does not start.
+    :raises HistoryError: if Java is not installed, Spark does not start, or the server rejects a setting.
     """
     try:
         from pyspark.errors import PySparkException
@@ -69,17 +82,18 @@ def open_session(
         raise HistoryError(f"Spark needs Java {JAVA} or newer: install one, or set JAVA_HOME to it")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kgroups")
-    submitted = GATEWAY in os.environ
-    options = {"spark.sql.session.timeZone": "UTC"}
+    given = dict(settings or {})
     if remote:
-        builder = builder.remote(remote)
-    elif master and not master.startswith("local"):
-        builder = builder.master(master)
-        options = _QUIET
-    elif master or not submitted:
-        builder = builder.master(master or LOCAL)
-        options = _QUIET | _LOCAL_SETTINGS | {"spark.driver.extraJavaOptions": java_options(_cache(), short=short)}
-    for key, value in (options | dict(settings or {})).items():
+        builder, own = builder.remote(remote), _UTC
+    else:
+        chosen = master or (None if GATEWAY in os.environ else LOCAL)
+        builder, own = builder.master(chosen) if chosen else builder, _own_settings(chosen, short=short)
+    defaults = {key: value for key, value in own.items() if key not in given}
+    defaults[_OWN] = ",".join(defaults)
+    if py_files and not remote:
+        given["spark.submit.pyFiles"] = ",".join(py_files)
+    # Spark Connect only warns of a setting that it rejects here: those of the user are set later.
+    for key, value in (defaults if remote else defaults | given).items():
         builder = builder.config(key, value)
     # Java and Spark log much that is of interest only after a failure.
     path = Path(log) if log else _cache() / "spark.log"
@@ -92,8 +106,42 @@ def open_session(
         raise HistoryError(f"Spark does not start: {root_cause(error)}; see {path}") from None
     # Spark also logs the exceptions that it raises, as JSON, to stderr.
     logging.getLogger("SQLQueryContextLogger").disabled = True
+    if remote:
+        _apply(session, given, py_files)
     register(session)
     return session
+
+
+def _own_settings(master: str | None, *, short: bool) -> dict[str, str]:
+    """Return the settings for a master; ``None``: spark-submit set it."""
+    if master is None:
+        return _UTC
+    if _LOCAL_MASTER.match(master):
+        java = {"spark.driver.extraJavaOptions": java_options(_cache(), short=short)}
+        return _UTC | _QUIET | _LOCAL_SETTINGS | java
+    return _UTC | _QUIET | _CLUSTER_SETTINGS
+
+
+def _apply(session: SparkSession, settings: Mapping[str, str], py_files: Sequence[str]) -> None:
+    """Pass settings and files to a Spark Connect server.
+
+    :raises HistoryError: if it does not accept one.
+    """
+    from pyspark.errors import PySparkException
+
+    for key, value in settings.items():
+        try:
+            session.conf.set(key, value)
+        except PySparkException as error:
+            raise HistoryError(
+                f"--conf {key}: rejected by the Spark Connect server: {root_cause(error)}; start the server with "
+                f"--conf {key} if it is a setting for its start"
+            ) from None
+    try:
+        if py_files:
+            session.addArtifacts(*py_files, pyfile=True)
+    except (PySparkException, OSError, RuntimeError) as error:
+        raise HistoryError(f"--py-files: not sent to the Spark Connect server: {root_cause(error)}") from None
 
 
 def _cache() -> Path:
@@ -137,9 +185,12 @@ FEW_ROWS = {
 
 
 def tune_session(spark: SparkSession, records: int) -> None:
-    """Tune the session for queries to a store of this number of records."""
-    if records <= FEW:
-        for key, value in FEW_ROWS.items():
+    """Tune the session for queries to a store of this number of records, except settings that the user chose."""
+    if records > FEW:
+        return
+    own = (spark.conf.get(_OWN, "") or "").split(",")
+    for key, value in FEW_ROWS.items():
+        if key in own or spark.conf.get(key, None) is None:
             spark.conf.set(key, value)
 
 

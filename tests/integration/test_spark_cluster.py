@@ -1,34 +1,57 @@
-"""The same jobs on Spark as others run it: a standalone master with two workers, and Spark Connect."""
+"""Collection on Spark as others run it: spark-submit, standalone workers, a local cluster, and Spark Connect.
+
+The executors have no kgroups: they get it as an archive, by ``--py-files``.
+"""
 
 from __future__ import annotations
 
 import os
-import re
+import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import sysconfig
+import venv
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-import pyspark
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
 
-from kgroups.pipeline.load.read import read_table
+import kgroups as package
+from bench.spark_cluster import LOCAL, QUICK, SPARK, START, serve, standalone, wait_for
+from kgroups.pipeline import submit
+from kgroups.pipeline.load.manifest import BATCH
+from kgroups.pipeline.load.read import read_rows
 from kgroups.pipeline.load.store import Store
-from kgroups.pipeline.tables import COMMITS
+from kgroups.pipeline.tables import COVERAGE, RECORDS, Table
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 
 pytestmark = pytest.mark.spark
 
-HOUSE = Path(__file__).parents[2]
-SPARK = Path(pyspark.__file__).parent
-LOAD = Commits(groups=6, partitions=5, rounds=20)
+LOAD = Commits(groups=5, partitions=5, rounds=20)
+CORES = "7"
+"""Cores that the driver's Java sees: not those of any cluster here."""
 
-SMALL = "-XX:TieredStopAtLevel=1"
-JVMS = ("driver", "executor")
+ON_CLUSTER = (
+    *("--conf", "spark.scheduler.maxRegisteredResourcesWaitingTime=240s", "--conf", "spark.executor.memory=512m"),
+    *("--conf", f"spark.executor.extraJavaOptions={QUICK}"),
+    *("--conf", f"spark.driver.extraJavaOptions={QUICK} -XX:ActiveProcessorCount={CORES}"),
+)
+
+
+class Executors(NamedTuple):
+    """Python without kgroups, and kgroups as an archive."""
+
+    python: str
+    archive: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        return kept | LOCAL | {"PYSPARK_PYTHON": self.python, "PYSPARK_DRIVER_PYTHON": sys.executable}
 
 
 @pytest.fixture(scope="module")
@@ -41,98 +64,145 @@ def kafka(require_kafka: Callable[[str], None], tmp_path_factory: pytest.TempPat
             yield sandbox
 
 
-def environment() -> dict[str, str]:
-    path = os.pathsep.join(filter(None, (str(HOUSE), os.environ.get("PYTHONPATH"))))
-    own = {
-        "PYTHONPATH": path,
-        "PYSPARK_PYTHON": sys.executable,
-        "SPARK_HOME": str(SPARK),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    return os.environ | own | {"SPARK_DAEMON_JAVA_OPTS": SMALL}
-
-
-@contextmanager
-def running(folder: Path, name: str, *command: str) -> Iterator[Path]:
-    """A server of Spark's until the end; gives its log."""
-    log = folder / f"{name}.log"
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            command, stdout=file, stderr=file, env=environment(), cwd=folder, start_new_session=True
-        )
-    try:
-        yield log
-    finally:
-        os.killpg(process.pid, 9)
-        process.wait()
-
-
-def until_said(log: Path, words: str, times: int = 1) -> str:
-    """Wait until a log contains a pattern N times; return the group of the last match."""
-    end = time.monotonic() + 240
-    while len(found := re.findall(words, log.read_text(errors="replace"))) < times:
-        assert time.monotonic() < end, log.read_text(errors="replace")[-3000:]
-        time.sleep(0.2)
-    return str(found[-1])
-
-
-def kgroups(*words: str, folder: Path) -> str:
-    """Return the command's standard output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kgroups", *words, "--spark-log", str(folder / "spark.log")],
+@pytest.fixture(scope="module")
+def executors(tmp_path_factory: pytest.TempPathFactory) -> Executors:
+    """Packages of this Python are on the path of the other, but not what their .pth files add: kgroups in place."""
+    folder = tmp_path_factory.mktemp("executors")
+    venv.create(folder / "venv", symlinks=True)
+    python = folder / "venv" / "bin" / "python"
+    version = f"python{sysconfig.get_python_version()}"
+    packages = folder / "venv" / "lib" / version / "site-packages"
+    (packages / "tested.pth").write_text(sysconfig.get_path("purelib"))
+    found = subprocess.run(
+        [python, "-P", "-c", "import pyarrow, obstore, confluent_kafka, kgroups"],
         capture_output=True,
         text=True,
-        env=environment(),
         check=False,
-        timeout=600,
+        cwd=folder,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
     )
-    assert done.returncode == 0, done.stderr + (folder / "spark.log").read_text(errors="replace")[-3000:]
-    return done.stdout
+    assert "No module named 'kgroups'" in found.stderr, found.stderr
+    source = Path(package.__file__).parent
+    archive = shutil.make_archive(str(folder / "kgroups"), "zip", source.parent, source.name)
+    return Executors(str(python), archive)
 
 
-def test_standalone_master_with_two_workers_collects(spark: SparkSession, kafka: Sandbox, tmp_path: Path) -> None:
-    start = str(SPARK / "bin" / "spark-class")
-    where = ("--host", "127.0.0.1", "--webui-port", "0")
-    worker = (start, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", "600m")
-    with ExitStack() as servers:
-        starts_master = (start, "org.apache.spark.deploy.master.Master", *where, "--port", "0")
-        log = servers.enter_context(running(tmp_path, "master", *starts_master))
-        master = until_said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\s")
-        for name in ("one", "two"):
-            servers.enter_context(running(tmp_path, name, *worker, master))
-        until_said(log, "Registering worker", times=2)
-        store = str(tmp_path / "history")
-        engine = ("--store", store, "--master", master)
-        settings = tmp_path / "conf"
-        settings.mkdir()
-        lines = (
-            "spark.executor.memory 512m",
-            "spark.cores.max 2",
-            *(f"spark.{jvm}.extraJavaOptions {SMALL}" for jvm in JVMS),
-        )
-        (settings / "spark-defaults.conf").write_text("\n".join(lines))
-        os.environ["SPARK_CONF_DIR"] = str(settings)
-        try:
-            kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)
-        finally:
-            del os.environ["SPARK_CONF_DIR"]
-        assert log.read_text().count("Launching executor") >= 2
-    assert read_table(spark, Store(store), COMMITS).count() == LOAD.records
+@pytest.fixture(scope="module")
+def dumped(kafka: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+    folder = tmp_path_factory.mktemp("dump")
+    command = ("history", "dump", "--table", "records", "--parquet", str(folder), "-b", kafka.bootstrap)
+    kgroups(*command, environment=os.environ)
+    return ordered(pq.read_table(folder))
 
 
-def test_spark_connect_collects_and_queries(kafka: Sandbox, tmp_path: Path) -> None:
-    """The server collects, decodes and answers; this side has no JVM."""
+def ordered(rows: pa.Table) -> pa.Table:
+    return rows.select(RECORDS.names).sort_by([("log_partition", "ascending"), ("log_offset", "ascending")])
+
+
+def kgroups(*words: str, environment: Mapping[str, str], code: int = 0) -> str:
+    """Return what the command prints."""
+    return run((sys.executable, "-P", "-m", "kgroups", *words), environment, code)
+
+
+def run(command: tuple[str, ...], environment: Mapping[str, str], code: int = 0) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=600)
+    log = command[command.index("--spark-log") + 1] if "--spark-log" in command else None
+    ends = done.stderr + (Path(log).read_text(errors="replace")[-3000:] if log and Path(log).exists() else "")
+    assert done.returncode == code, ends
+    return done.stdout if code == 0 else done.stderr
+
+
+def stored(store: str, table: Table) -> pa.Table:
+    files = Store(store).snapshot().files(table)
+    batches = [batch for file in files for batch in read_rows(Store(store).storage, table, file.path)]
+    return pa.Table.from_batches(batches)
+
+
+def tasks(store: str) -> list[int]:
+    """Return the number of tasks of each batch: each writes one file of records, as all are of one day."""
+    entries = Store(store).snapshot().entries
+    batches = [entries[number] for number in sorted(entries) if entries[number].kind == BATCH]
+    return [sum(file.table == RECORDS.name for file in entry.files) for entry in batches]
+
+
+def test_standalone_workers_without_kgroups_collect_on_all_their_cores(
+    kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path
+) -> None:
+    """Two tasks, on two workers with one core each, although the driver has more; large partitions are divided."""
+    store, log = str(tmp_path / "history"), str(tmp_path / "spark.log")
+    with standalone(tmp_path, executors.environment, workers=2) as master:
+        engine = ("--store", store, "--master", master, "--spark-log", log, "--py-files", executors.archive)
+        passed = (*ON_CLUSTER, "--conf", "spark.cores.max=2")
+        command = ("history", "collect", *engine, *passed, "-b", kafka.bootstrap)
+        kgroups(*command, environment=executors.environment)
+        assert (tmp_path / "master.log").read_text().count("Launching executor") == 2
+    assert ordered(stored(store, RECORDS)).equals(dumped)
+    assert tasks(store) == [2]
+    ranges = [row["log_partition"] for row in stored(store, COVERAGE).to_pylist() if row["records"]]
+    assert len(ranges) > len(set(ranges))
+
+
+def test_local_cluster_collects_several_batches_in_one_application(
+    kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path
+) -> None:
+    store, log, events = str(tmp_path / "history"), str(tmp_path / "spark.log"), tmp_path / "events"
+    events.mkdir()
+    # Its workers write into SPARK_HOME.
+    home = tmp_path / "spark"
+    home.mkdir()
+    for folder in SPARK.iterdir():
+        (home / folder.name).symlink_to(folder)
+    engine = (
+        "--store",
+        store,
+        "--master",
+        "local-cluster[2,2,1024]",
+        "--spark-log",
+        log,
+        "--conf",
+        "spark.cores.max=4",
+    )
+    passed = ("--py-files", executors.archive, *ON_CLUSTER, "--max-records", str(LOAD.records // 2 + 1))
+    listened = ("--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={events.as_uri()}")
+    command = ("history", "collect", *engine, *passed, *listened, "-b", kafka.bootstrap)
+    kgroups(*command, environment=executors.environment | {"SPARK_HOME": str(home)})
+    assert ordered(stored(store, RECORDS)).equals(dumped)
+    assert tasks(store) == [4, 4]
+    assert len(list(events.iterdir())) == 1
+
+
+def test_spark_submit_collects(kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path) -> None:
+    store = str(tmp_path / "history")
+    command = (
+        *(str(SPARK / "bin" / "spark-submit"), "--master", "local[3]", "--py-files", executors.archive),
+        *("--driver-java-options", QUICK, "--conf", "spark.ui.enabled=false", submit.__file__),
+        *("history", "collect", "--store", store, "-b", kafka.bootstrap),
+    )
+    run(command, executors.environment)
+    assert ordered(stored(store, RECORDS)).equals(dumped)
+    assert tasks(store) == [3]
+
+
+def test_spark_connect_collects_and_queries(
+    kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path
+) -> None:
+    """The server collects, decodes and answers; this side has no JVM, and sends kgroups."""
+    store = str(tmp_path / "history")
     server = (
-        *(str(SPARK / "bin" / "spark-class"), "org.apache.spark.deploy.SparkSubmit", "--master", "local[2]"),
+        *(START, "org.apache.spark.deploy.SparkSubmit", "--master", "local[3]"),
         *("--conf", "spark.connect.grpc.binding.port=0", "--conf", "spark.ui.enabled=false"),
         *("--conf", "spark.connect.grpc.binding.address=127.0.0.1"),
-        *("--driver-java-options", SMALL),
+        *("--driver-java-options", QUICK),
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"),
     )
-    with running(tmp_path, "connect", *server) as log:
-        port = until_said(log, r"Spark Connect server started at: \S+:(\d+)\s")
-        engine = ("--store", str(tmp_path / "history"), "--remote", f"sc://127.0.0.1:{port}")
-        kgroups("history", "collect", *engine, "-b", kafka.bootstrap, folder=tmp_path)
-        query = "SELECT count(*) AS n FROM commits"
-        told = kgroups("history", "sql", query, *engine, "-o", "jsonl", folder=tmp_path)
-        assert told == f'{{"n": {LOAD.records}}}\n'
+    with serve(tmp_path, "connect", executors.environment, *server) as log:
+        port = wait_for(log, r"Spark Connect server started at: \S+:(\d+)\s")
+        engine = ("--store", store, "--remote", f"sc://127.0.0.1:{port}", "--spark-log", str(tmp_path / "spark.log"))
+        collect = ("history", "collect", *engine, "--py-files", executors.archive, "-b", kafka.bootstrap)
+        rejected = kgroups(*collect, "--conf", "spark.sql.warehouse.dir=x", environment=executors.environment, code=1)
+        assert "--conf spark.sql.warehouse.dir: rejected by the Spark Connect server" in rejected
+        kgroups(*collect, "--conf", "spark.sql.shuffle.partitions=3", environment=executors.environment)
+        query = ("history", "sql", "SELECT count(*) AS n FROM commits", *engine, "-o", "jsonl")
+        assert kgroups(*query, environment=executors.environment) == f'{{"n": {LOAD.records}}}\n'
+    assert ordered(stored(store, RECORDS)).equals(dumped)
+    assert tasks(store) == [3]

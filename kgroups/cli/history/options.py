@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -17,6 +17,8 @@ from kgroups.model.duration import parse_age
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..frame.group_options import complete_topic
+from ..frame.options import check_exclusive, grouped_options
+from .spark_settings import SQL, PackageList, PythonFiles, SparkSetting, is_remote
 
 if TYPE_CHECKING:
     from kgroups.pipeline.engine import Engine as QueryEngine
@@ -53,28 +55,75 @@ class Engine(NamedTuple):
     master: str | None
     remote: str | None
     log: str | None
+    conf: tuple[tuple[str, str], ...] = ()
+    packages: str | None = None
+    py_files: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> bool:
-        """Whether the user has chosen where Spark runs."""
-        from kgroups.pipeline.session import GATEWAY
+        """Whether the user has chosen where, or how, Spark runs."""
+        return bool(self.master or self.remote or self.passed) or _submitted()
 
-        return bool(self.master or self.remote) or GATEWAY in os.environ
+    @property
+    def passed(self) -> list[str]:
+        """The given options that are passed to Spark."""
+        given = {"--conf": self.conf, "--packages": self.packages, "--py-files": self.py_files}
+        return [name for name, value in given.items() if value]
+
+    def check(self) -> None:
+        """Check that the options can be used together.
+
+        :raises UsageError: if not.
+        """
+        check_exclusive(master=bool(self.master), remote=bool(self.remote))
+        if self.passed and _submitted():
+            raise UsageError(
+                f"{self.passed[0]} has no effect on a Spark that runs; pass it to spark-submit, before submit.py"
+            )
+        for file in self.py_files:
+            if not is_remote(file) and not Path(file).is_file():
+                raise UsageError(f"--py-files {file}: no such file")
+        if self.remote:
+            self._check_remote()
+
+    def _check_remote(self) -> None:
+        if self.packages:
+            raise UsageError("--packages has no effect with --remote; start the Spark Connect server with --packages")
+        for key, _ in self.conf:
+            if not key.startswith(SQL):
+                raise UsageError(
+                    f"--conf {key} has no effect with --remote, where only {SQL}* can be set; start the Spark Connect "
+                    f"server with --conf {key}"
+                )
+        for file in self.py_files:
+            if is_remote(file):
+                raise UsageError(f"--py-files {file}: with --remote, files must be local; download it first")
 
     def open(self, *, short: bool = True) -> Session:
         """Return a session.
 
         :param short: whether the command runs for seconds, not continuously.
-        :raises UsageError: if both a master and a Spark Connect server are given.
         :raises MissingPackage: if the extra is not installed.
-        :raises HistoryError: if Spark does not start.
+        :raises HistoryError: if Spark does not start, or a Spark Connect server rejects a setting.
         """
-        if self.master and self.remote:
-            raise UsageError("--master and --remote are mutually exclusive")
         from kgroups.pipeline.session import open_session
 
         gc.enable()  # history commands may run for days, and the proxies of Java objects are reference cycles
-        return open_session(master=self.master, remote=self.remote, log=self.log, short=short)
+        settings = dict(self.conf) | ({"spark.jars.packages": self.packages} if self.packages else {})
+        return open_session(
+            master=self.master,
+            remote=self.remote,
+            log=self.log,
+            short=short,
+            settings=settings,
+            py_files=self.py_files,
+        )
+
+
+def _submitted() -> bool:
+    from kgroups.pipeline.session import GATEWAY
+
+    return GATEWAY in os.environ
 
 
 @contextmanager
@@ -126,6 +175,26 @@ def need_pipeline(*packages: str) -> None:
 _ENGINE = (
     click.option("--master", metavar="URL", help="Spark master to run on.  [default: local[*], this machine]"),
     click.option("--remote", metavar="URL", help="Spark Connect server to run on: sc://HOST:PORT."),
+    click.option(
+        "--conf",
+        type=SparkSetting(),
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Setting of Spark, as for spark-submit. Takes precedence over the defaults of kgroups. Repeatable.",
+    ),
+    click.option(
+        "--packages",
+        type=PackageList(),
+        metavar="GROUP:ARTIFACT:VERSION[,...]",
+        help="Maven packages for the driver and the executors.",
+    ),
+    click.option(
+        "--py-files",
+        type=PythonFiles(),
+        default=(),
+        metavar="FILE[,...]",
+        help="Python archives and files for the executors, such as kgroups itself if it is not installed there.",
+    ),
     click.option(
         "--spark-log", metavar="FILE", help="File for Spark's log output.  [default: in the user's cache directory]"
     ),
@@ -180,13 +249,14 @@ rule_option = click.option(
 
 
 def engine_options(command: F) -> F:
-    """Add the Spark options; the command gets ``engine``, an :class:`Engine`."""
-    for option in reversed(_ENGINE):
-        command = option(command)
-    inner = command
+    """Add the Spark options; the command gets ``engine``, an :class:`Engine`.
 
-    @functools.wraps(inner)
-    def outer(master: str | None, remote: str | None, spark_log: str | None, **values: Any) -> Any:
-        return inner(engine=Engine(master, remote, spark_log), **values)
+    Invalid combinations raise :class:`UsageError` before the body of the command runs.
+    """
 
-    return outer  # type: ignore[return-value]
+    def collect(spark_log: str | None, **given: Any) -> Engine:
+        engine = Engine(log=spark_log, **given)
+        engine.check()
+        return engine
+
+    return grouped_options(command, _ENGINE, "engine", collect)

@@ -13,7 +13,7 @@ endingOffsets          latest (default: the last stable offset), or JSON; batch 
 startingTimestamp      first record at or after that time: ISO 8601, or milliseconds; instead of offsets
 endingTimestamp        last record before that time; batch only
 numPartitions          input partitions, of about equal size; default: the cores that Spark had when the source was
-                       registered, and more for more than :data:`.source.SPLIT` offsets each
+                       registered, and more for more than :data:`.ranges.SPLIT` offsets each
 maxRecordsPerTrigger   maximum number of offsets in a micro-batch; default: unlimited; stream only
 timeout                maximum seconds without a response from a broker; default 30
 ====================== =================================================================================

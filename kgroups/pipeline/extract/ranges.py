@@ -60,6 +60,18 @@ def pack(ranges: Sequence[Range], bins: int) -> list[tuple[Range, ...]]:
     return [tuple(split) for split in splits if split]
 
 
+SPLIT = 250_000
+"""Maximum number of offsets in a split: some seconds of one core, whatever the cluster's size."""
+
+
+def divide(ranges: Sequence[Range], cores: int) -> list[tuple[Range, ...]]:
+    """Divide ranges into at least one split for each core, if there are enough offsets, and none above :data:`SPLIT`.
+
+    More splits than cores occupy executors that start later.
+    """
+    return pack(ranges, max(cores, -(-sum(piece.span for piece in ranges) // SPLIT)))
+
+
 def advance(starts: Mapping[int, int], stops: Mapping[int, int], max_offsets: int) -> dict[int, int]:
     """Return the positions at most ``max_offsets`` offsets after ``starts``; every partition advances by its share."""
     spans = {piece.partition: piece.span for piece in between(starts, stops)}

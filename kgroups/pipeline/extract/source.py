@@ -26,15 +26,12 @@ from ..schema import conform
 from ..source import TableSource
 from .log import OffsetsLog, check_position
 from .options import BATCH_ONLY, EARLIEST, OPTIONS, STREAM_ONLY, OffsetsOptions, Position, parse_options
-from .ranges import Ends, Range, advance, between, pack
+from .ranges import Ends, Range, advance, between, divide, pack
 from .reader import read
 
 NAME = "kgroups-offsets"
 
 T = TypeVar("T")
-
-SPLIT = 250_000
-"""Maximum number of offsets in an input partition by default: some seconds of one core, whatever the cluster's size."""
 
 
 class OffsetsSource(TableSource[OffsetsOptions]):
@@ -83,8 +80,8 @@ class _SplitReader:
 
     def _split(self, starts: Mapping[int, int], stops: Mapping[int, int]) -> list[LogSplit]:
         ranges = between(starts, stops)
-        enough = max(self._cores, -(-sum(each.span for each in ranges) // SPLIT))
-        return [LogSplit(part) for part in pack(ranges, self._options.splits or enough)]
+        splits = self._options.splits
+        return [LogSplit(part) for part in (pack(ranges, splits) if splits else divide(ranges, self._cores))]
 
     def _selected(self, partitions: Mapping[int, T]) -> dict[int, T]:
         """Return the items of the partitions that can have records of the groups in the options.

@@ -24,7 +24,7 @@ from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..extract.log import OffsetsLog, check_position
-from ..extract.ranges import Ends, advance, between, pack
+from ..extract.ranges import Ends, Range, advance, between, divide
 from ..hosts import AS_STORED, GivenHosts
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
@@ -102,7 +102,6 @@ class _Collector:
         self._log = OffsetsLog(plan.settings, plan.topic)
         self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
         self._spark: SparkSession | None = None
-        self._tasks = 1
         self._batches = self._records = 0
         self._last_time = time.monotonic()
 
@@ -163,8 +162,7 @@ class _Collector:
     def _collect(self, batch: _Batch) -> Iterable[tuple[str, int]]:
         """Collect a batch, and return the partitions with a commit in it."""
         ranges = between(batch.starts, batch.stops)
-        run, tasks = self._runner(sum(piece.span for piece in ranges))
-        results = run(partial(collect_split, self._job), pack(ranges, tasks))
+        results = self._run(partial(collect_split, self._job), ranges)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
         self._store.commit(entry, partial(self._check_still_ours, batch))
         self._report(entry)
@@ -175,14 +173,13 @@ class _Collector:
             for partition in partitions
         ]
 
-    def _runner(self, offsets: int) -> tuple[Callable[[Any, Sequence[Any]], list[Result]], int]:
-        """Return where to run, and the number of tasks."""
-        if self._spark is None and offsets <= self._small:
-            return run_here, 1
+    def _run(self, function: Callable[[Any], Result], ranges: Sequence[Range]) -> list[Result]:
+        """Run a function for the splits of a batch: in this process, or on the cores that Spark has now."""
+        if self._spark is None and sum(piece.span for piece in ranges) <= self._small:
+            return run_here(function, [ranges])
         if self._spark is None:
             self._spark = self._open_session()
-            self._tasks = cores(self._spark)
-        return partial(run_on_spark, self._spark, self._notify), self._tasks
+        return run_on_spark(self._spark, self._notify, function, divide(ranges, cores(self._spark)))
 
     def _check_still_ours(self, batch: _Batch, snapshot: Snapshot) -> None:
         read = snapshot.positions

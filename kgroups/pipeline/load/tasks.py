@@ -62,6 +62,12 @@ def run_on_spark(
 
 
 def cores(spark: SparkSession) -> int:
-    """Return the number of tasks that the cluster runs at once, as Spark assumes it (``spark.default.parallelism``)."""
-    parts = spark.range(1000).select(F.spark_partition_id().alias("part")).agg(F.count_distinct("part")).collect()
-    return int(parts[0][0])
+    """Return the number of tasks that the cluster runs at once, as Spark now assumes (``spark.default.parallelism``).
+
+    Executors may start and end at any time, so ask again before each job.
+    """
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except PySparkException:  # Spark Connect has no such call
+        parts = spark.range(1000).select(F.spark_partition_id().alias("part")).agg(F.count_distinct("part")).collect()
+        return int(parts[0][0])

@@ -13,8 +13,8 @@ from kgroups.errors import UsageError
 from kgroups.model.placement import partition_of
 from kgroups.pipeline.connection import with_settings
 from kgroups.pipeline.extract import source
-from kgroups.pipeline.extract.ranges import Ends
-from kgroups.pipeline.extract.source import SPLIT, LogSplit, OffsetsSource
+from kgroups.pipeline.extract.ranges import SPLIT, Ends
+from kgroups.pipeline.extract.source import LogSplit, OffsetsSource
 
 
 class FakeLog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.pipeline.extract.ranges import Range, advance, between, pack
+from kgroups.pipeline.extract.ranges import SPLIT, Range, advance, between, divide, pack
 
 POSITIONS = st.dictionaries(st.integers(0, 60), st.integers(0, 1_000), max_size=12)
 
@@ -61,3 +61,16 @@ def test_limited_steps_reach_the_end(spans: dict[int, int], most: int) -> None:
         if at == spans:
             return
     raise AssertionError(f"{at} after as many steps as there are offsets")
+
+
+@given(POSITIONS, st.integers(1, 9))
+def test_every_core_gets_a_split(spans: dict[int, int], cores: int) -> None:
+    total = sum(spans.values())
+    size = -(-total // cores)
+    assert len(divide(spread(spans), cores)) == (-(-total // size) if total else 0)
+
+
+def test_splits_are_limited_in_size() -> None:
+    splits = divide([Range(0, 0, 4 * SPLIT + 1)], 2)
+    assert len(splits) == 5
+    assert max(piece.span for split in splits for piece in split) <= SPLIT
