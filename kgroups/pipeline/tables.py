@@ -255,7 +255,7 @@ BASELINE = Table(
     "replaces them.",
     (
         Column("swept_at", "timestamp", "time of the request; the same for all rows of a sweep"),
-        Column("complete", "boolean", "whether every broker responded; only then a missing row means a deletion"),
+        Column("complete", "boolean", "whether all groups were reported; only then a missing row means a deletion"),
         _GROUP,
         _ANY_KIND,
         Column("state", "string", "state, as the broker reports it"),
@@ -274,7 +274,7 @@ SWEEPS = Table(
     "The sweeps of the cluster, one row each: also those that found no group, which have no rows in baseline.",
     (
         Column("swept_at", "timestamp", "time of the request, as in baseline"),
-        Column("complete", "boolean", "whether every broker responded; only then a missing group was deleted"),
+        Column("complete", "boolean", "whether all groups were reported; only then a missing group was deleted"),
         Column("groups", "bigint", "number of groups found"),
         Column("offsets_retention_ms", "bigint", "offsets.retention.minutes of a broker; null: unknown"),
         Column("reason", "string", "why the retention time is unknown"),

@@ -81,6 +81,7 @@ class History:
         *,
         topics: Mapping[str, Sequence[str]] = {},
         client: str = "app",
+        host: str | None = "/10.0.0.1",
         log_partition: int = 0,
         **columns: Any,
     ) -> None:
@@ -105,7 +106,7 @@ class History:
                     "member_id": member_id,
                     "instance_id": instance or None,
                     "client_id": client,
-                    "client_host": "/10.0.0.1",
+                    "client_host": host,
                     "topics": list(topics.get(member_id, ["orders"])),
                 }
             )

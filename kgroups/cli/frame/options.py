@@ -121,12 +121,13 @@ _OUTPUT = (
 )
 
 
-def connection_options(command: F, *, explain: bool = False) -> F:
+def connection_options(command: F, *, explain: bool = False, deferred: bool = False) -> F:
     """Add the connection options; the command gets ``connection``, a :class:`ConnectionOptions`.
 
     Invalid options raise :class:`UsageError` before the body of the command runs.
 
     :param explain: also pass the effective settings.
+    :param deferred: pass a function that returns the :class:`ConnectionOptions`, for commands that may need none.
     """
 
     def collect(
@@ -155,8 +156,14 @@ def connection_options(command: F, *, explain: bool = False) -> F:
             _print_note(note)
         return ConnectionOptions(loaded.settings, debug, loaded.understood if explain else (), lambda: _repeated(flags))
 
-    return grouped_options(command, _CONNECTION, "connection", collect)
+    def defer(**flags: Any) -> Callable[[], ConnectionOptions]:
+        return functools.partial(collect, **flags)
 
+    return grouped_options(command, _CONNECTION, "connection", defer if deferred else collect)
+
+
+deferred_connection_options = functools.partial(connection_options, deferred=True)
+"""Adds the connection options; ``connection`` is a function."""
 
 explained_connection_options = functools.partial(connection_options, explain=True)
 """Adds the connection options; ``connection`` includes the effective settings."""

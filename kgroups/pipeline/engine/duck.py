@@ -57,9 +57,9 @@ class DuckDB:
         query = f"select {columns} where false"
         if files:
             paths = ", ".join(_text(store.storage.opened(file.path)) for file in files)
-            query += (
-                f" union all by name select * exclude (cluster_id) from read_parquet([{paths}], union_by_name = true)"
-            )
+            # The date in a path is not a column.
+            read = f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
+            query += f" union all by name select * exclude (cluster_id) from {read}"
         self._run(f"create or replace temp view {table.name} as {query}")
 
     def load_arrow(self, table: Table, rows: pa.Table | pa.RecordBatchReader) -> None:

@@ -55,7 +55,8 @@ class Sweep(NamedTuple):
 def sweep(settings: ClientSettings) -> Sweep:
     """Read all groups with their committed offsets, and the brokers' retention time of offsets.
 
-    A group whose commits could not be read is omitted; ``complete`` is then false in all rows.
+    A group whose commits could not be read is omitted; ``complete`` is then false in all rows, and also if brokers may
+    omit groups, without DESCRIBE on CLUSTER.
     """
     swept_at = datetime.now(UTC)
 
@@ -65,7 +66,7 @@ def sweep(settings: ClientSettings) -> Sweep:
         return listed, commits, await offsets_retention(admin.cluster), await _log_partitions(admin)
 
     listed, commits, retention, partitions = _run_query(settings, query)
-    complete = not listed.failures and not commits.failed
+    complete = not (listed.failures or listed.hidden_by or commits.failed)
     rows = [
         (swept_at, complete, group.group_id, kind_of(group.type), group.state, group.protocol_type, *commit, at)
         for group in listed.items

@@ -28,6 +28,8 @@ def scene(history: History) -> None:
         history.snapshot("a-flaps", second, generation, members, client="x")
     for generation, second in enumerate((300, 330, 360, 390), 1):
         history.snapshot("a-bounces", second, generation, [f"w{generation}"], client="web")
+    for generation, second in enumerate((300, 330, 360), 1):  # a store without the hosts of clients
+        history.snapshot("a-private", second, generation, [f"w{generation}"], client="web", host=None)
     history.snapshot("a-starts", 300, 1, ["a", "b", "c", "d"])
 
 
@@ -59,4 +61,5 @@ def test_anomalies_report_flapping_members(show: Show) -> None:
     assert found == [
         ("a-bounces", "web@/10.0.0.1", at(300), at(390), 3, 4),
         ("a-flaps", "i", at(200), at(310), 3, 3),
+        ("a-private", "web", at(300), at(360), 3, 3),
     ]

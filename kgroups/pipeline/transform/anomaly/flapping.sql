@@ -1,7 +1,7 @@
 -- Members that join repeatedly. A static member is identified by its instance ID, others by client ID and host. If several
 -- members have the same name, a join counts only if no other one is a member.
 with named as (
-  select *, coalesce(instance_id, client_id || '@' || client_host) as member from stays
+  select *, coalesce(instance_id, client_id || coalesce('@' || client_host, '')) as member from stays
 ),
 joins as (
   select `group`, member, since as joined_at

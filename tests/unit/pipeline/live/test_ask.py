@@ -87,6 +87,13 @@ def test_sweep_omits_unauthorized_group_and_is_incomplete() -> None:
     assert {row["complete"] for row in rows} == {False}
 
 
+def test_sweep_without_describe_on_cluster_is_incomplete() -> None:
+    """Brokers omit groups without an error, so absent rows prove nothing."""
+    fake = live_world()
+    fake.world.operations = 0
+    assert {row["complete"] for row in swept(fake)} == {False}
+
+
 def test_sweep_with_stopped_broker_is_incomplete() -> None:
     fake = live_world()
     fake.brokers[1].alive = False

@@ -1,0 +1,86 @@
+"""Make all checks of a store, and compare it with the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Set
+from datetime import UTC, datetime
+
+from kgroups.config.settings import ClientSettings
+from kgroups.errors import KgroupsError
+
+from ..engine import derive
+from ..engine.duck import DuckDB
+from ..load.store import Identity, Store
+from ..rules import DEFAULTS
+from ..tables import BASELINE, COMMITS, COVERAGE, STORED, SWEEPS
+from ..transform.definitions import Span
+from ..verify.cluster import (
+    CLUSTER,
+    LATEST,
+    POSITIONS,
+    Commit,
+    Key,
+    ask,
+    check_cluster,
+    check_latest,
+    check_positions,
+    stored_commits,
+)
+from ..verify.files import check_files
+from ..verify.result import FAILED, Check, unknown
+from ..verify.rows import check_rows
+
+_BEGINNING, _END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+
+
+def verify(store: Store, settings: ClientSettings | None) -> Iterator[Check]:
+    """Yield the result of each check.
+
+    :param settings: of the cluster to compare with; ``None``: only the store is checked.
+    :raises HistoryError: if there is no store.
+    """
+    snapshot = store.snapshot()
+    files = check_files(store, snapshot)
+    yield from files.values()
+    damaged = {name: each.note or "" for name, each in files.items() if each.status == FAILED}
+    with DuckDB() as tables:
+        for table in STORED:
+            if table.name not in damaged:
+                tables.load(store, table, snapshot.files(table))
+        yield from check_rows(tables, damaged, snapshot.expired)
+        if settings is not None:
+            yield from compare(store.identity(), snapshot.positions, lambda: _latest(tables, damaged.keys()), settings)
+
+
+def compare(
+    identity: Identity,
+    positions: Mapping[int, int],
+    latest: Callable[[], Mapping[Key, Commit] | str],
+    settings: ClientSettings,
+) -> Iterator[Check]:
+    """Compare a store with its cluster.
+
+    :param latest: returns the latest offsets of the store, or why they are unknown.
+    """
+    left = [(CLUSTER, None), (POSITIONS, None), (LATEST, "latest_offsets")]
+    why = "it is another cluster"
+    try:
+        yield (same := check_cluster(identity, settings))
+        del left[0]
+        state = None if same.status == FAILED else ask(settings, identity, positions)
+    except KgroupsError as error:
+        state, why = None, str(error)
+    if state is None:
+        yield from (unknown(name, table, why) for name, table in left)
+        return
+    yield check_positions(identity, positions, state)
+    stored = latest()
+    yield unknown(LATEST, "latest_offsets", stored) if isinstance(stored, str) else check_latest(stored, state.now)
+
+
+def _latest(tables: DuckDB, damaged: Set[str]) -> Mapping[Key, Commit] | str:
+    for name in (COMMITS.name, BASELINE.name, SWEEPS.name, COVERAGE.name):
+        if name in damaged:
+            return f"files of {name} do not match the manifest"
+    derive(tables, ["latest_offsets"], Span(_BEGINNING, _END), DEFAULTS)
+    return stored_commits(tables.fetch("select * from latest_offsets").to_pylist())
