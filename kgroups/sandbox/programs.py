@@ -19,7 +19,7 @@ from kgroups.sandbox.settings import write_logging
 from kgroups.sandbox.state import Broker, State
 
 # For short runs, in which the second compiler does not pay off.
-_QUICK: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 # The options of Kafka's shell scripts (kafka-run-class.sh), for measurements.
 _AS_SHIPPED: Final = (
@@ -93,10 +93,9 @@ class Programs:
 
         :param more_jars: folders with further jars.
         """
-        jars = (*more_jars, self.tools)
-        # Of any other class path, Java ignores the archive.
-        archive = ClassArchive(self.java, self.tools).use() if jars == (self.tools,) else ()
-        options = _AS_SHIPPED if as_shipped else (*_QUICK, *archive)
+        # The archive's jars come first: Java ignores the archive of a class path that does not begin with them.
+        jars = (self.tools, *more_jars)
+        options = _AS_SHIPPED if as_shipped else (*SHORT_RUN, *ClassArchive(self.java, self.tools).use())
         return self._command(class_name, args, heap=heap, level="WARN", options=options, jars=jars)
 
     def spawn_broker(self, number: int) -> int:
@@ -129,14 +128,14 @@ class Programs:
 
     def _storage_tool(self, args: Sequence[str]) -> list[str]:
         # From the broker's jars: it writes the broker's metadata version.
-        options = (*_QUICK, *self._archive.use_or_record(self.folder, "format"))
+        options = (*SHORT_RUN, *self._archive.use_or_record(self.folder, "format"))
         return self._command(
             "kafka.tools.StorageTool", args, heap="256m", level="WARN", options=options, jars=(self.jars,)
         )
 
     def _spawn_server(self, server: str, class_name: str, *, heap: str) -> int:
         args = [str(self.settings(server))]
-        options = (*_QUICK, *self._archive.use_or_record(self.folder, server))
+        options = (*SHORT_RUN, *self._archive.use_or_record(self.folder, server))
         command = self._command(class_name, args, heap=heap, level="INFO", options=options, jars=(self.jars,))
         return spawn(command, self.log(server))
 

@@ -98,7 +98,7 @@ def delete_records(bootstrap: str, starts: Mapping[str, Mapping[int, int]]) -> N
 
     admin = admin_client(bootstrap)
     wanted = [TopicPartition(topic, *pair) for topic, partitions in starts.items() for pair in partitions.items()]
-    _await("records were not deleted", admin.delete_records(wanted).values())
+    wait_done("records were not deleted", admin.delete_records(wanted).values())
 
 
 def delete_topic(bootstrap: str, topic: str) -> None:
@@ -107,7 +107,7 @@ def delete_topic(bootstrap: str, topic: str) -> None:
     :raises SandboxError: when the brokers reject it.
     """
     admin = admin_client(bootstrap)
-    _await(f"topic {topic} was not deleted", admin.delete_topics([topic]).values())
+    wait_done(f"topic {topic} was not deleted", admin.delete_topics([topic]).values())
 
 
 def admin_client(bootstrap: str, settings: Mapping[str, str | int] = MappingProxyType({})) -> AdminClient:
@@ -120,7 +120,11 @@ def admin_client(bootstrap: str, settings: Mapping[str, str | int] = MappingProx
     return AdminClient({"bootstrap.servers": bootstrap, "client.id": "kgroups-sandbox", "log_level": 3, **settings})
 
 
-def _await(message: str, futures: Iterable[Future[Any]]) -> None:
+def wait_done(message: str, futures: Iterable[Future[Any]]) -> None:
+    """Wait for futures of an admin client.
+
+    :raises SandboxError: when one fails, or is not done in time; it begins with ``message``.
+    """
     from confluent_kafka import KafkaException
 
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.errors import SandboxError
+from kgroups.sandbox.programs import SHORT_RUN
 from kgroups.sandbox.security.certificates import Certificates, Pair, openssl
 from kgroups.sandbox.security.secrets import Secrets
 
@@ -60,9 +61,10 @@ def _into(store: str, path: Path, type_option: str, store_type: str, password: s
 
 def _keytool(java: str, words: Sequence[str], password: str) -> None:
     program = Path(java).resolve().with_name("keytool")
+    options = (f"-J{option}" for option in SHORT_RUN)
     env = {**os.environ, "PASSWORD": password}
     try:
-        done = subprocess.run([program, *words], capture_output=True, text=True, env=env, check=False)
+        done = subprocess.run([program, *options, *words], capture_output=True, text=True, env=env, check=False)
     except FileNotFoundError:
         raise SandboxError(
             f"a secure sandbox requires keytool to create key stores, and {program} does not exist"

@@ -1,15 +1,13 @@
-"""Users with passwords: PLAIN users are in the brokers' settings, SCRAM users are created with Kafka's tool."""
+"""Users with passwords: PLAIN users are in the brokers' settings, SCRAM users are created when the brokers run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.cluster import Sandbox
-from kgroups.sandbox.settings import write_properties
-from kgroups.sandbox.topics import admin_client
+from kgroups.sandbox.topics import admin_client, wait_done
 
 OPERATOR: Final = "operator"
 """Authorized for everything; the same principal with every mechanism and certificate."""
@@ -18,6 +16,7 @@ AWKWARD: Final = "awkward"
 """Also authorized for everything; its password contains characters that must be escaped."""
 
 _SCRAMS: Final = {OPERATOR: ("SCRAM-SHA-256", "SCRAM-SHA-512"), AWKWARD: ("SCRAM-SHA-512",)}
+_ITERATIONS: Final = 4096  # the minimum
 _TIMEOUT: Final = 60.0
 _LISTENER: Final = "SASL_PLAINTEXT"
 
@@ -25,33 +24,25 @@ _LISTENER: Final = "SASL_PLAINTEXT"
 def add_scram_users(sandbox: Sandbox, passwords: Mapping[str, str]) -> None:
     """Create the SCRAM credentials of the two users, and return when every broker accepts them.
 
-    :raises SandboxError: when Kafka's tool fails, or a broker does not accept a user in 60 s.
+    :raises SandboxError: when the brokers reject a user, or one does not accept a user in 60 s.
     """
 
-    def add(user: str) -> None:
-        # A user's mechanisms in turn: over ZooKeeper, each change rewrites all of them, and two at once lose one.
-        for mechanism in _SCRAMS[user]:
+    # In turn: over ZooKeeper, each change rewrites all mechanisms of a user, and two at once lose one.
+    for user, mechanisms in _SCRAMS.items():
+        for mechanism in mechanisms:
             _add(sandbox, user, mechanism, passwords[user])
             for address in sandbox.bootstrap_of(_LISTENER).split(","):
                 _log_in(address, user, mechanism, passwords[user])
 
-    with ThreadPoolExecutor() as pool:  # each change is a JVM
-        list(pool.map(add, _SCRAMS))
-
 
 def _add(sandbox: Sandbox, user: str, mechanism: str, password: str) -> None:
-    # One per run: KRaft does not accept two of a user in one request. In a file: other users can read command lines.
-    file = sandbox.folder / f"{mechanism}-{user}.properties"
-    write_properties(file, {mechanism: f"iterations=4096,password={password}"})
-    done = sandbox.java(
-        "kafka.admin.ConfigCommand", "--bootstrap-server", sandbox.bootstrap, "--alter", "--entity-type", "users",
-        "--entity-name", user, "--add-config-file", str(file),
-    )  # fmt: skip
-    file.unlink()
-    if done.returncode:
-        raise SandboxError(
-            f"Kafka's ConfigCommand did not create the {mechanism} user {user}: {done.stdout}{done.stderr}"
-        )
+    from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+
+    info = ScramCredentialInfo(ScramMechanism[mechanism.replace("-", "_")], _ITERATIONS)
+    # One per request: KRaft does not accept two of a user in one.
+    admin = admin_client(sandbox.bootstrap)
+    made = admin.alter_user_scram_credentials([UserScramCredentialUpsertion(user, info, password.encode())])
+    wait_done(f"cannot create the {mechanism} user {user}", made.values())
 
 
 def _log_in(address: str, user: str, mechanism: str, password: str) -> None:

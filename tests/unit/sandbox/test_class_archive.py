@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kgroups.sandbox.class_archive import ClassArchive
+from kgroups.sandbox.programs import Programs
 
 # A java that archives the classes it is given, and counts its runs.
 JAVA = """#!/bin/sh
@@ -141,3 +142,13 @@ def test_other_java_or_jars_have_their_own_archive(java: Path, jars: Path) -> No
     (java.parents[1] / "release").write_text("JAVA_VERSION=99")
     third = ClassArchive(str(java), jars).file
     assert len({first, second, third}) == 3
+
+
+def test_archive_is_used_with_more_jars(tmp_path: Path, java: Path, jars: Path, records: Path) -> None:
+    """Java accepts an archive if the class path begins with the archive's jars."""
+    archive = ClassArchive(str(java), jars)
+    archive.make(records)
+    wait_made(archive)
+    command = Programs(tmp_path, str(java), jars).tool("Worker", [], more_jars=[tmp_path / "more"])
+    assert command[command.index("-cp") + 1] == f"{jars}/*{os.pathsep}{tmp_path}/more/*"
+    assert archive.use()[0] in command
