@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
+TIMES = ("log_time", "sampled_at", "swept_at")
+"""Columns with the time of a row; each stored table has one."""
+
 
 class Column(NamedTuple):
     name: str

@@ -55,7 +55,7 @@ def open_tables(engine: Engine, store: Store, names: Iterable[str], span: Span, 
     snapshot = store.snapshot()
     engine.prepare(snapshot.records)
     wanted = list(names)
-    for table in stored_tables([*wanted, *relations(wanted).values()]):
+    for table in stored_tables(wanted):
         engine.load(store, table, snapshot.files(table))
     derive(engine, wanted, span, rules)
     return snapshot

@@ -97,6 +97,8 @@ class DuckDB:
 
 def _with_integers(table: pa.Table) -> pa.Table:
     """Replace decimals, the type of DuckDB's sums, by integers."""
+    if _SUM not in table.schema.types:
+        return table
     fields = [field.with_type(pa.int64()) if field.type == _SUM else field for field in table.schema]
     return table.cast(pa.schema(fields))
 

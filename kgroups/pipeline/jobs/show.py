@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -15,9 +15,9 @@ from kgroups.model.placement import OFFSETS_TOPIC
 from ..engine import Engine, open_tables
 from ..load.manifest import BATCH, Snapshot
 from ..load.store import Store
-from ..load.write import TIMES as STORED_TIMES
 from ..rules import DEFAULTS, Rules
 from ..tables import HEADS, STORED
+from ..tables import TIMES as STORED_TIMES
 from ..transform.definitions import DERIVED, Span
 
 TABLES = {**{table.name: table for table in STORED}, **DERIVED}
@@ -106,16 +106,15 @@ def _answer(
     snapshot = open_tables(engine, store, needed, Span(since or BEGINNING, until), rules)
     found = engine.fetch(query)
     columns = [OutputColumn(field.name, _is_number(field.type)) for field in found.schema]
-    rows = list(zip(*(map(_plain, column.to_pylist()) for column in found.columns), strict=True))
     notices = [*_age(snapshot)]
     if "expiring" in names and engine.fetch("select retention_source from retention")[0][0].as_py() == "assumed":
         notices.append(ASSUMED_RETENTION)
     if derived:
-        stalls = engine.fetch("select * from stalls order by log_partition").to_pylist()
-        notices += (_stall(row) for row in stalls[:MAX_STALLS])
+        stalls = _rows(engine.fetch("select log_partition, hung, unread_since from stalls order by log_partition"))
+        notices += (_stall(*row) for row in stalls[:MAX_STALLS])
         if len(stalls) > MAX_STALLS:
             notices.append(f"{count(len(stalls) - MAX_STALLS, 'further partition')} of {OFFSETS_TOPIC} likewise")
-    return Answer(columns, rows, tuple(notices))
+    return Answer(columns, _rows(found), tuple(notices))
 
 
 MAX_STALLS = 5
@@ -137,14 +136,27 @@ def _age(snapshot: Snapshot) -> list[str]:
     return [f"the store's {', '.join(parts)}"] if parts else []
 
 
-def _stall(row: Mapping[str, Any]) -> str:
-    waits = count(row["hung"], "offset waits", "offsets wait")
-    since = f"; its groups are unknown since {_plain(row['unread_since'])}" if row["unread_since"] else ""
-    return f"{OFFSETS_TOPIC}-{row['log_partition']}: {waits} behind an open transaction{since}"
+def _stall(log_partition: Any, hung: Any, unread_since: object) -> str:
+    waits = count(hung, "offset waits", "offsets wait")
+    since = f"; its groups are unknown since {unread_since}" if unread_since else ""
+    return f"{OFFSETS_TOPIC}-{log_partition}: {waits} behind an open transaction{since}"
 
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _rows(table: pa.Table) -> list[tuple[object, ...]]:
+    return list(zip(*map(_values, table.columns), strict=True))
+
+
+def _values(column: pa.ChunkedArray) -> Iterator[object]:
+    """Yield the values of a column for output."""
+    if pa.types.is_timestamp(column.type) and column.type.unit == "us":
+        # For datetimes, Arrow imports pandas, which takes as long as a question.
+        micros = (value for chunk in column.chunks for value in chunk.view(pa.int64()).to_pylist())
+        return (None if value is None else _plain(BEGINNING + timedelta(microseconds=value)) for value in micros)
+    return map(_plain, column.to_pylist())
 
 
 def _plain(value: Any) -> object:

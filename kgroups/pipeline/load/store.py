@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
@@ -30,7 +30,9 @@ from ..hosts import KEEP
 from ..tables import SCHEMA_VERSION, Table
 from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
 from .storage import Storage
-from .write import TableWriter
+
+if TYPE_CHECKING:
+    from .write import TableWriter
 
 FORMAT = 2
 """Version of the layout. :data:`kgroups.pipeline.tables.SCHEMA_VERSION` is the version of the tables."""
@@ -184,6 +186,8 @@ class Store:
 
     def writer(self) -> TableWriter:
         """Return a writer of new files. Its files are read only once an entry names them."""
+        from .write import TableWriter  # numpy takes as long as a question
+
         return TableWriter(self.storage, self.cluster)
 
     def add(self, kind: str, tables: Mapping[Table, pa.Table | pa.RecordBatch]) -> Entry:

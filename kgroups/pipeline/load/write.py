@@ -13,15 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..tables import Table, arrow_schema
+from ..tables import TIMES, Table, arrow_schema
 from .manifest import DataFile
 from .storage import Storage
 
 COMPRESSION = "zstd"
 """Compression of the Parquet files: commits take a third of the space of snappy, Spark's default, in the same time."""
-
-TIMES = ("log_time", "sampled_at", "swept_at")
-"""Columns with the time of a row; each stored table has one."""
 
 CLUSTER_ID: Final = pa.field("cluster_id", pa.string())
 """The first column of every file."""

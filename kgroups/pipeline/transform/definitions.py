@@ -55,9 +55,10 @@ def relations(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def stored_tables(queries: Iterable[str]) -> list[Table]:
-    """Return the stored tables that queries use."""
-    used = {name for query in queries for name in _WORD.findall(query)}
+def stored_tables(names: Iterable[str]) -> list[Table]:
+    """Return the stored tables among these, and those that the definitions of the others use."""
+    wanted = set(names)
+    used = wanted.union(*map(_USED.findall, relations(wanted).values()))
     return [table for table in STORED if table.name in used]
 
 
@@ -97,8 +98,7 @@ def _micros(span: timedelta) -> int:
     return span // timedelta(microseconds=1)
 
 
-_USED = re.compile(r"\b(?:from|join) (\w+)")
-_WORD = re.compile(r"\w+")
+_USED = re.compile(r"\b(?:from|join) (\w+)\b(?!\()")
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import pytest
 
@@ -12,13 +11,16 @@ from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED, arrow_schema
 from kgroups.pipeline.transform.definitions import DERIVED, Span, relations, stored_tables
-from tests.fakes.history import NOON, RULES, SPAN, History, Row, at, derived_in, ordered
+from tests.fakes.group_protocol import END, START, World
+from tests.fakes.history import NOON, RULES, SPAN, History, at, derived_in, ordered
+
+GENERATED = Span(at(START), at(END))
 
 
 def test_every_derived_table_has_a_definition() -> None:
     assert set(DERIVED) <= set(relations(DERIVED))
     assert not DERIVED.keys() & {table.name for table in STORED}
-    assert stored_tables(relations(["retention"]).values()) == [table for table in STORED if table.name == "sweeps"]
+    assert stored_tables(["retention"]) == [table for table in STORED if table.name == "sweeps"]
 
 
 @pytest.mark.parametrize("name", DERIVED)
@@ -31,16 +33,19 @@ def test_derived_table_of_no_rows_has_its_schema(name: str) -> None:
     assert found.cast(arrow_schema(DERIVED[name])).num_rows == 0
 
 
-def test_derived_tables_do_not_depend_on_row_placement(history: History, derived: Callable[[str], list[Row]]) -> None:
-    with DuckDB() as engine:
+def test_derived_tables_do_not_depend_on_row_placement() -> None:
+    history = World(seed=20260304, logs=12, groups=10, actions=60).history
+    with DuckDB() as other, DuckDB() as engine:
+        expected = derived_in(other, history, DERIVED, GENERATED, RULES)
         for table in STORED:
             rows = history.arrow()[table.name]
             order = random.Random(7).sample(range(len(rows)), len(rows))
             engine.load_arrow(table, rows.take(order) if order else rows)
-        derive(engine, DERIVED, SPAN, RULES)
+        derive(engine, DERIVED, GENERATED, RULES)
         for name in DERIVED:
             found = ordered(engine.fetch(f"select * from {name}").to_pylist())
-            assert found and found == derived(name)
+            assert found == expected(name)
+        assert expected("lag") and expected("rebalances")
 
 
 def test_naive_datetime_is_rejected() -> None:
