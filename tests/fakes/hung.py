@@ -8,7 +8,7 @@ from .world import FakeMember
 GROUPS = 30
 HUNG = 2
 TIMEOUT = 2.0
-"""Seconds: shorter than ``--broker-timeout``, and long enough for the other brokers on a busy machine."""
+"""Seconds of virtual time: shorter than ``--broker-timeout``."""
 ANSWERING = [f"g{at:02}" for at in range(GROUPS) if at % 3 != HUNG]
 SILENT = [f"g{at:02}" for at in range(GROUPS) if at % 3 == HUNG]
 

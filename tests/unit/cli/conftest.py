@@ -72,3 +72,25 @@ def serve() -> Iterator[Callable[..., Served]]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+@pytest.fixture
+def serve_in_virtual_time(virtual_time: None) -> Iterator[Callable[..., Served]]:
+    """Start fake clusters on the event loop of the commands: a wait ends when no broker has anything to do."""
+    loop = asyncio.new_event_loop()
+    started: list[FakeCluster] = []
+
+    def start(brokers: int, world: Callable[[FakeCluster], None]) -> Served:
+        fake = FakeCluster(brokers)
+        world(fake)
+        loop.run_until_complete(fake.__aenter__())
+        started.append(fake)
+        return Served(fake)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio.get_event_loop_policy(), "new_event_loop", lambda: loop)
+        patch.setattr(loop, "close", lambda: None)  # asyncio.run closes it after each command
+        yield start
+        for fake in started:
+            loop.run_until_complete(fake.__aexit__(None, None, None))
+    loop.close()

@@ -47,9 +47,9 @@ NAMED = ("describe", *ANSWERING, *SILENT)
     ],
 )
 def test_hung_broker_keeps_rows_of_other_brokers(
-    run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None], words: tuple[str, ...]
+    run_cli: Run, serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None], words: tuple[str, ...]
 ) -> None:
-    served = serve(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, world=world)
     code, out, err = run_cli(*words, "-b", served.bootstrap, "-o", "json", "--timeout", f"{TIMEOUT}s")
     answer = json.loads(out)
     assert (code, "no group matches" in err) == (1, False)
@@ -64,9 +64,9 @@ def test_hung_broker_keeps_rows_of_other_brokers(
 
 @worlds
 def test_check_hung_broker_keeps_results_of_other_brokers(
-    run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None]
+    run_cli: Run, serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, world=world)
     words = ("--all-groups", "--state", "stable,empty", "--max-lag", "50", "-o", "json")
     code, out, _ = run_cli("check", "-b", served.bootstrap, *words, "--timeout", f"{TIMEOUT}s")
     found = json.loads(out)["items"]
@@ -77,9 +77,9 @@ def test_check_hung_broker_keeps_results_of_other_brokers(
 
 @worlds
 def test_watch_hung_broker_keeps_rows_of_other_brokers(
-    run_cli: Run, serve: Callable, world: Callable[[FakeCluster], None]
+    run_cli: Run, serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, world=world)
     words = ("--count", "1", "--timeout", f"{TIMEOUT}s")
     code, out, _ = run_cli("watch", "-b", served.bootstrap, *words)
     tick = json.loads(out)
@@ -89,8 +89,10 @@ def test_watch_hung_broker_keeps_rows_of_other_brokers(
 
 
 @worlds
-def test_exporter_hung_broker_keeps_other_groups(serve: Callable, world: Callable[[FakeCluster], None]) -> None:
-    served = serve(brokers=3, world=world)
+def test_exporter_hung_broker_keeps_other_groups(
+    serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
+) -> None:
+    served = serve_in_virtual_time(brokers=3, world=world)
     settings = ClientSettings(parse_bootstrap(served.bootstrap), timeout=TIMEOUT)
     looks = Poller(
         ConnectionOptions(settings, False), Selection(everything=True), Isolation.READ_UNCOMMITTED, False, 0.0
@@ -98,16 +100,16 @@ def test_exporter_hung_broker_keeps_other_groups(serve: Callable, world: Callabl
     assert [each.offsets.group.group_id for each in looks.latest().seen] == ANSWERING
 
 
-def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve: Callable) -> None:
-    served = serve(brokers=3, world=hung)
+def test_explain_hung_broker_keeps_other_groups(run_cli: Run, serve_in_virtual_time: Callable) -> None:
+    served = serve_in_virtual_time(brokers=3, world=hung)
     words = ("explain", "--all-groups", "-o", "json", "--timeout", f"{TIMEOUT}s")
     code, out, err = run_cli(*words, "-b", served.bootstrap)
     assert (code, "no group matches" in err) == (1, False)
     assert [item["group"] for item in json.loads(out)["items"]] == ANSWERING
 
 
-def test_unsent_request_blames_no_broker(run_cli: Run, serve: Callable) -> None:
-    served = serve(brokers=3, world=hung)
+def test_unsent_request_blames_no_broker(run_cli: Run, serve_in_virtual_time: Callable) -> None:
+    served = serve_in_virtual_time(brokers=3, world=hung)
     code, _, err = run_cli("describe", "-b", served.bootstrap, "--all-groups", "--timeout", f"{TIMEOUT}s")
     assert code == 1
     assert f"no response to ApiVersions before --timeout ({TIMEOUT:g} s) expired" in err

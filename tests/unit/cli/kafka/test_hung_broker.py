@@ -14,9 +14,9 @@ from tests.unit.cli.conftest import Ran
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_describe_hung_broker_keeps_rows_of_other_brokers(
-    run_tool: Callable[..., Ran], serve: Callable, world: Callable[[FakeCluster], None]
+    run_tool: Callable[..., Ran], serve_in_virtual_time: Callable, world: Callable[[FakeCluster], None]
 ) -> None:
-    served = serve(brokers=3, world=world)
+    served = serve_in_virtual_time(brokers=3, world=world)
     words = ("--describe", "--all-groups", "--timeout", f"{TIMEOUT * 1000:.0f}")
     code, out, err = run_tool(TOOL, "--bootstrap-server", served.bootstrap, *words)
     rows = [line.split() for line in out.splitlines() if line.startswith("g")]
