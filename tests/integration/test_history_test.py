@@ -143,6 +143,16 @@ def test_groups_that_commit_during_the_test_are_no_failure(kafka: Sandbox, store
         thread.join()
 
 
+def test_lineage_has_every_group_with_its_topics(kafka: Sandbox, tmp_path: Path) -> None:
+    events = tmp_path / "events.jsonl"
+    collect(kafka.bootstrap, tmp_path / "history", "--openlineage", str(events))
+    found = [json.loads(line) for line in events.read_text().splitlines()]
+    assert [event["eventType"] for event in (found[0], found[-1])] == ["START", "COMPLETE"]
+    topics = {event["job"]["name"]: [each["name"] for each in event["inputs"]] for event in found}
+    assert topics["kgroups.history.collect"] == ["__consumer_offsets"]
+    assert all(topics[name] == [LOAD.topic] for name in LOAD.names()[2:])
+
+
 def test_wrong_offset_is_found(kafka: Sandbox, store: Path) -> None:
     history = Store(str(store))
     snapshot = history.snapshot()

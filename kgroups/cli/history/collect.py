@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgroups.model.counts import count
+from kgroups.model.outcome import EXIT_FAILED
 
 from ..frame.options import ConnectionOptions, Duration, connection_options
 from .hosts import hosts_options
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="Maximum number of records in a batch.",
 )
+@click.option(
+    "--openlineage",
+    metavar="FILE|URL",
+    help="Write OpenLineage events, from topics to groups, to a file or a server.  [env: OPENLINEAGE_API_KEY, its key]",
+)
 @topic_option
 @hosts_options("as in the store; keep if it is new")
 @engine_options
@@ -51,6 +57,7 @@ def collect(
     duration: float | None,
     sample_every: float,
     max_records: int,
+    openlineage: str | None,
     topic: str,
 ) -> int:
     """Collect new records into the store, once or continuously.
@@ -66,13 +73,26 @@ def collect(
 
     plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts)
     start = partial(engine.open, short=interval is None)
-    total = run(start, Store(store), plan, _print_line, 0 if engine.chosen else SMALL)
+    history = Store(store)
+    collect_into = partial(run, start, history, plan, _print_line, 0 if engine.chosen else SMALL)
+    lost = 0
+    if openlineage is None:
+        total = collect_into()
+    else:
+        from kgroups.pipeline.jobs.lineage import Lineage
+        from kgroups.pipeline.lineage.sink import Sink
+
+        with Lineage(Sink(openlineage), connection.settings, topic, history, _print_line) as lineage:
+            total = collect_into(on_batch=lineage.add)
+        lost = lineage.lost
     click.echo(
         f"{count(total.records, 'record')} in {count(total.batches, 'batch', 'batches')}, {total.seconds:.1f} s; "
         f"{count(total.behind, 'offset')} behind",
         err=True,
     )
-    return 0
+    if lost:
+        _print_line(f"{count(lost, 'OpenLineage event')} could not be written; the store is complete")
+    return EXIT_FAILED if lost else 0
 
 
 def _print_line(line: str) -> None:

@@ -69,16 +69,18 @@ def collect(
     plan: Plan,
     notify: Notify = lambda line: None,
     small: int = SMALL,
+    on_batch: Callable[[Entry], None] = lambda entry: None,
 ) -> Collected:
     """Run until the log is read (once), or the duration is over or Ctrl-C (with an interval).
 
     :param open_session: starts Spark; called for the first batch that is not small.
     :param small: maximum number of offsets in a batch that is read without Spark.
+    :param on_batch: called with each entry of records after its commit.
     :raises HistoryError: if the store belongs to another topic or another collector, or a batch fails.
     :raises ClusterUnreachable: if no bootstrap server responds at the start.
     """
     try:
-        return _Collector(open_session, store, plan, notify, small).run()
+        return _Collector(open_session, store, plan, notify, small, on_batch).run()
     except PySparkException as error:
         raise HistoryError(f"collecting stopped: {root_cause(error)}") from None
 
@@ -95,9 +97,15 @@ class _Collector:
     """One run."""
 
     def __init__(
-        self, open_session: Callable[[], SparkSession], store: Store, plan: Plan, notify: Notify, small: int
+        self,
+        open_session: Callable[[], SparkSession],
+        store: Store,
+        plan: Plan,
+        notify: Notify,
+        small: int,
+        on_batch: Callable[[Entry], None],
     ) -> None:
-        self._open_session, self._small = open_session, small
+        self._open_session, self._small, self._on_batch = open_session, small, on_batch
         self._store, self._plan, self._notify = store, plan, notify
         self._log = OffsetsLog(plan.settings, plan.topic)
         self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
@@ -165,6 +173,7 @@ class _Collector:
         results = self._run(partial(collect_split, self._job), ranges)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
         self._store.commit(entry, partial(self._check_still_ours, batch))
+        self._on_batch(entry)
         self._report(entry)
         return [
             (topic, partition)
