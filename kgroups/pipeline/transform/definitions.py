@@ -104,6 +104,8 @@ _USED = re.compile(r"\b(?:from|join) (\w+)\b(?!\()")
 @cache
 def _definitions() -> dict[str, str]:
     found = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*/*.sql")}
-    # The same, of few samples: all others would be computed for nothing.
-    found["last_samples"] = found["samples"].replace("from span_heads", "from last_heads")
+    # The same for the last samples: all others would be computed for nothing.
+    found["last_changes"] = found["offset_changes"].replace("from span_heads", "from last_heads")
+    last = found["samples"].replace("from span_heads", "from last_heads")
+    found["last_samples"] = last.replace("from offset_changes", "from last_changes")
     return found

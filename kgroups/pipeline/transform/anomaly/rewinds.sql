@@ -5,8 +5,7 @@ with steps as (
     lag(committed_offset) over (
       partition by `group`, topic, partition order by log_partition, log_offset
     ) as expected
-  from commits
-  where log_time < $until
+  from recent_commits
 )
 select
   'rewind' as anomaly,

@@ -11,9 +11,8 @@ with steps as (
     -- A tombstone has no offset, so the commit after it has no step.
     committed_offset - lag(committed_offset) over earlier as step,
     lag(log_time) over earlier < known_since as was_unknown
-  from commits
+  from recent_commits
   left join completeness using (log_partition)
-  where log_time < $until
   window earlier as (partition by `group`, topic, partition order by log_partition, log_offset)
 ),
 counted as (

@@ -1,11 +1,15 @@
--- All changes of committed offsets in the span, and the last one before it.
+-- All changes of committed offsets since the first sample, and the last one before it.
 --   changed_at        time of the change
 --   committed_offset  null if it was deleted
 --   swept             1 for a result of a sweep, which is after the last record
-with last_places as (
+with first_sample as (
+  select min(sampled_at) as first_time from span_heads
+),
+last_places as (
   select `group`, topic, partition, log_partition, max(log_offset) as log_offset
   from commits
-  where log_time < $since
+  cross join first_sample
+  where log_time < first_time
   group by `group`, topic, partition, log_partition
   qualify row_number() over (partition by `group`, topic, partition order by log_partition desc) = 1
 )
@@ -15,7 +19,8 @@ semi join last_places using (log_partition, log_offset)
 union all
 select `group`, topic, partition, log_partition, log_offset, log_time as changed_at, committed_offset, 0 as swept
 from commits
-where log_time >= $since and log_time < $until
+cross join first_sample
+where log_time >= first_time and log_time < $until
 union all
 select
   `group`,

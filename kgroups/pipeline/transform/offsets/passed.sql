@@ -1,15 +1,28 @@
 -- When the log end offset passed the committed offsets: passed_at, from samples of the log end; no record is read.
 -- Assumes steady growth between two samples; if the log end offset was unchanged for several samples, growth starts at the
 -- last of them. Null before the first sample, and if no later log end offset is known.
-with points as (
+with asked as (
+  select distinct topic, partition, life, committed_offset from samples where lag > 0
+),
+-- Ends before the one below the lowest offset are not needed.
+lowest as (
+  select topic, partition, life, min(committed_offset) as lowest from asked group by topic, partition, life
+),
+bounds as (
+  select topic, partition, life, lowest, max(case when log_end <= lowest then log_end end) as first_end
+  from marked_heads
+  join lowest using (topic, partition, life)
+  group by topic, partition, life, lowest
+),
+points as (
   select topic, partition, life, log_end, min(sampled_at) as first_at, max(sampled_at) as last_at, 0 as is_commit
   from marked_heads
-  where log_end is not null
+  join bounds using (topic, partition, life)
+  where log_end >= coalesce(first_end, lowest)
   group by topic, partition, life, log_end
   union all
-  select distinct topic, partition, life, committed_offset, cast(null as timestamptz), cast(null as timestamptz), 1
-  from samples
-  where lag > 0
+  select topic, partition, life, committed_offset, cast(null as timestamptz), cast(null as timestamptz), 1
+  from asked
 ),
 -- The last end at or below the offset, and the next one above it: within a life, times grow with offsets.
 nearest as (
