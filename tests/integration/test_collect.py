@@ -33,6 +33,7 @@ from kgroups.pipeline.jobs.collect import Collected, Plan
 from kgroups.pipeline.jobs.collect import collect as collect_history
 from kgroups.pipeline.jobs.compact import compact
 from kgroups.pipeline.jobs.land import land
+from kgroups.pipeline.jobs.verify import verify
 from kgroups.pipeline.load.owner import Owner
 from kgroups.pipeline.load.read import read_table
 from kgroups.pipeline.load.store import Store
@@ -446,6 +447,13 @@ def test_land_reads_landed_records(
     assert land(spark, other, str(tmp_path / "landed")) == 0
     for table in (RECORDS, COMMITS):
         assert in_the_store(spark, other, table) == in_the_store(spark, store, table)
+    part = Store(str(tmp_path / "part"))
+    part.create(store.identity())
+    records.where("offset >= 5 and offset < 9").write.parquet(str(tmp_path / "middle"))
+    assert land(spark, part, str(tmp_path / "middle")) > 0
+    land(spark, part, str(tmp_path / "landed"))
+    assert in_the_store(spark, part) == in_the_store(spark, store)
+    assert {check.status for each in (other, part) for check in verify(each, None)} == {"ok"}
     spark.range(3).write.parquet(str(tmp_path / "wrong"))
     with pytest.raises(HistoryError, match="has no column partition, offset, timestamp, key, value"):
         land(spark, other, str(tmp_path / "wrong"))

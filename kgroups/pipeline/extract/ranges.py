@@ -6,6 +6,7 @@ transaction markers leave gaps, also at the end.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -38,6 +39,21 @@ def between(starts: Mapping[int, int], stops: Mapping[int, int]) -> list[Range]:
     """Return the ranges between two positions, by partition, without empty ones."""
     pieces = [Range(partition, starts.get(partition, 0), stop) for partition, stop in sorted(stops.items())]
     return [piece for piece in pieces if piece.span > 0]
+
+
+def subtract(ranges: Iterable[Range], covered: Iterable[Range]) -> list[Range]:
+    """Return the parts of ranges that no covered range has; covered ranges may overlap."""
+    known: defaultdict[int, list[Range]] = defaultdict(list)
+    for piece in sorted(each for each in covered if each.span > 0):
+        known[piece.partition].append(piece)
+    found = []
+    for piece in ranges:
+        for other in known[piece.partition]:
+            if other.start > piece.start:
+                found.append(piece._replace(stop=min(piece.stop, other.start)))
+            piece = piece._replace(start=max(piece.start, min(piece.stop, other.stop)))
+        found.append(piece)
+    return [piece for piece in found if piece.span > 0]
 
 
 def pack(ranges: Sequence[Range], bins: int) -> list[tuple[Range, ...]]:

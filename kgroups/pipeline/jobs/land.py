@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from kgroups.errors import HistoryError
 
+from ..extract.ranges import Range, subtract
 from ..hosts import AS_STORED, ClientHosts, GivenHosts
 from ..load.manifest import LANDED
 from ..load.read import read_table
@@ -37,7 +38,7 @@ def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_ST
     """Decode the records under ``path`` into the store; return the number of new records.
 
     Records that the store already contains are omitted: landing a path again adds nothing. Each partition counts as
-    read from the first to the last offset in the files.
+    read from the first to the last offset in the files, except for ranges that the store covers.
 
     :param given: the salt, if the store hashes client hosts.
     :raises HistoryError: if there is no store, or the path does not contain such records.
@@ -60,7 +61,7 @@ def land(spark: SparkSession, store: Store, path: str, given: GivenHosts = AS_ST
         write = partial(_write, store.storage, cluster_id, hosts)
         results = [json.loads(row["result"]) for row in new.mapInArrow(write, "result string").collect()]
         with store.writer() as writer:
-            writer.add(COVERAGE, _coverage(new))
+            writer.add(COVERAGE, _coverage(spark, new, read_table(spark, store, COVERAGE)))
         return store.commit(entry_of(LANDED, results, writer.files)).records
     except PySparkException as error:
         raise HistoryError(f"{path} cannot be landed: {root_cause(error)}") from None
@@ -81,13 +82,27 @@ def _write(
     yield pa.RecordBatch.from_pydict({"result": [json.dumps(result)]})
 
 
-def _coverage(records: DataFrame) -> pa.RecordBatch:
-    """Return the ranges that were landed: one for each partition."""
-    found = records.groupBy("log_partition").agg(
-        F.min("log_offset").alias("from_offset"),
-        (F.max("log_offset") + 1).alias("to_offset"),
+def _coverage(spark: SparkSession, records: DataFrame, covered: DataFrame) -> pa.RecordBatch:
+    """Return the ranges that were landed, without those that the store covers: no two ranges overlap."""
+    ends = records.groupBy("log_partition").agg(F.min("log_offset"), F.max("log_offset") + 1).collect()
+    known = covered.select("log_partition", "from_offset", "to_offset").collect()
+    pieces = subtract((Range(*row) for row in ends), (Range(*row) for row in known))
+    if not pieces:
+        return to_batch(COVERAGE, [])
+    ranges = F.broadcast(spark.createDataFrame(pieces, "log_partition int, from_offset bigint, to_offset bigint"))
+    is_inside = (F.col("log_offset") >= F.col("from_offset")) & (F.col("log_offset") < F.col("to_offset"))
+    inside = records.join(ranges, "log_partition").where(is_inside)
+    found = inside.groupBy("log_partition", "from_offset", "to_offset").agg(
         F.count("*").alias("records"),
         F.unix_micros(F.min("log_time")).alias("first_time"),
         F.unix_micros(F.max("log_time")).alias("last_time"),
     )
-    return to_batch(COVERAGE, [row.asDict() | {"sampled_at": datetime.now(UTC)} for row in found.collect()])
+    filled = {(row["log_partition"], row["from_offset"]): row.asDict() for row in found.collect()}
+    empty = {"records": 0, "sampled_at": datetime.now(UTC)}
+    rows = [
+        {"log_partition": piece.partition, "from_offset": piece.start, "to_offset": piece.stop}
+        | empty
+        | filled.get((piece.partition, piece.start), {})
+        for piece in pieces
+    ]
+    return to_batch(COVERAGE, rows)

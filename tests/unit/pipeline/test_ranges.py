@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgroups.pipeline.extract.ranges import SPLIT, Range, advance, between, divide, pack
+from kgroups.pipeline.extract.ranges import SPLIT, Range, advance, between, divide, pack, subtract
 
 POSITIONS = st.dictionaries(st.integers(0, 60), st.integers(0, 1_000), max_size=12)
 
@@ -74,3 +75,20 @@ def test_splits_are_limited_in_size() -> None:
     splits = divide([Range(0, 0, 4 * SPLIT + 1)], 2)
     assert len(splits) == 5
     assert max(piece.span for split in splits for piece in split) <= SPLIT
+
+
+@pytest.mark.parametrize(
+    ("covered", "left"),
+    [
+        ([], [(10, 20)]),
+        ([(12, 15)], [(10, 12), (15, 20)]),
+        ([(0, 12), (11, 13), (18, 30)], [(13, 18)]),
+        ([(0, 5), (25, 30)], [(10, 20)]),
+        ([(0, 5), (5, 30)], []),
+        ([(10, 20)], []),
+        ([(5, 10), (20, 30), (15, 15)], [(10, 20)]),
+    ],
+)
+def test_covered_ranges_are_subtracted(covered: list[tuple[int, int]], left: list[tuple[int, int]]) -> None:
+    known = [Range(1, *each) for each in covered] + [Range(2, 0, 100)]
+    assert subtract([Range(1, 10, 20)], known) == [Range(1, *each) for each in left]
