@@ -66,6 +66,8 @@ FOREIGN = {
     "pandas": {"api/outcome"},
     "polars": {"api/outcome"},
     "numpy": {"pipeline"},
+    "pyiceberg": {"pipeline/publish/iceberg"},
+    "deltalake": {"pipeline/publish/delta"},
     "plotly": {"pipeline/report"},
     "asyncio": {"net", "admin", "cli", "api", "sandbox", "pipeline/live"},
 }

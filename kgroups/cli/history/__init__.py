@@ -32,6 +32,7 @@ add_lazy_commands(
     LazyCommand("compact", "history.upkeep:compact", "Merge the store's small files."),
     LazyCommand("expire", "history.upkeep:expire", "Delete old records from the store."),
     LazyCommand("test", "history.verify:test", "Test whether the store is correct and complete."),
+    LazyCommand("publish", "history.publish:publish", "Register the store's files as Iceberg or Delta tables."),
     LazyCommand("schema", "history.schema:schema", "Print the schema of a table, or of all tables."),
     LazyCommand("upgrade", "history.upkeep:upgrade", "Convert a store of an older version in place."),
 )

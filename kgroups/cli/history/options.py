@@ -157,10 +157,11 @@ query_engine_option = click.option(
 )
 
 
-def need_pipeline(*packages: str) -> None:
+def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
     """Check that packages are installed.
 
     :param packages: default: all packages of the extra ``pipeline`` that history imports.
+    :param extra: the extra that installs them.
     :raises MissingPackage: if one is missing.
     """
     from importlib.util import find_spec
@@ -169,7 +170,7 @@ def need_pipeline(*packages: str) -> None:
         name for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore") if find_spec(name) is None
     ]
     if missing:
-        raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[pipeline]'")
+        raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[{extra}]'")
 
 
 _ENGINE = (

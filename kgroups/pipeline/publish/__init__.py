@@ -1,0 +1,1 @@
+"""Register the files of a store as Iceberg or Delta tables, without copying them and without Spark."""
