@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[0] = str(ROOT)
 
 from bench.processes import measure  # noqa: E402
+from bench.spark_workers import kept_section  # noqa: E402
 from kgroups.sandbox import Sandbox  # noqa: E402
 from kgroups.sandbox.commits import Commits, make_commits  # noqa: E402
 
@@ -69,7 +70,7 @@ def main() -> int:
     text = _report(sizes, statistics.median(starts), load)
     print(text)
     if options.write:
-        options.write.write_text(text)
+        options.write.write_text(text + kept_section(options.write))
     return 0
 
 

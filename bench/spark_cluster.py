@@ -51,16 +51,21 @@ def wait_for(log: Path, pattern: str, times: int = 1) -> str:
 
 @contextmanager
 def standalone(
-    folder: Path, environment: Mapping[str, str], *, workers: int, cores: int = 1, memory: str = "700m"
+    folder: Path, environment: Mapping[str, str], *, workers: int, memory: str = "700m", pinned: bool = False
 ) -> Iterator[str]:
-    """Run a standalone master with workers of this number of cores; return the URL of the master."""
+    """Run a standalone master with workers of one core each; return the URL of the master.
+
+    :param pinned: whether each worker, with all its processes, runs on one core of this machine, and on another one
+        than the worker before it.
+    """
     where = ("--host", "127.0.0.1", "--webui-port", "0")
-    worker = (START, "org.apache.spark.deploy.worker.Worker", *where, "-c", str(cores), "-m", memory)
+    worker = (START, "org.apache.spark.deploy.worker.Worker", *where, "-c", "1", "-m", memory)
     with ExitStack() as servers:
         master = (START, "org.apache.spark.deploy.master.Master", *where, "--port", "0")
         log = servers.enter_context(serve(folder, "master", environment, *master))
         url = wait_for(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)\s")
         for number in range(workers):
-            servers.enter_context(serve(folder, f"worker-{number}", environment, *worker, url))
+            pin = ("taskset", "-c", str(number % (os.cpu_count() or 1))) if pinned else ()
+            servers.enter_context(serve(folder, f"worker-{number}", environment, *pin, *worker, url))
         wait_for(log, "Registering worker", times=workers)
         yield url

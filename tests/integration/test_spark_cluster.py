@@ -14,6 +14,7 @@ import venv
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,13 +33,13 @@ from kgroups.sandbox.commits import Commits, make_commits
 pytestmark = pytest.mark.spark
 
 LOAD = Commits(groups=5, partitions=5, rounds=20)
-CORES = "7"
-"""Cores that the driver's Java sees: not those of any cluster here."""
+DRIVER_JAVA = f"{QUICK} -XX:ActiveProcessorCount=7"
+"""The driver's Java sees other cores than any cluster here has."""
 
 ON_CLUSTER = (
     *("--conf", "spark.scheduler.maxRegisteredResourcesWaitingTime=240s", "--conf", "spark.executor.memory=512m"),
     *("--conf", f"spark.executor.extraJavaOptions={QUICK}"),
-    *("--conf", f"spark.driver.extraJavaOptions={QUICK} -XX:ActiveProcessorCount={CORES}"),
+    *("--conf", f"spark.driver.extraJavaOptions={DRIVER_JAVA}"),
 )
 
 
@@ -142,33 +143,50 @@ def test_standalone_workers_without_kgroups_collect_on_all_their_cores(
     assert len(ranges) > len(set(ranges))
 
 
+def maven_package(home: Path) -> str:
+    """Return the coordinates of a package in the local Maven repository of a user with this home."""
+    folder = home / ".m2" / "repository" / "org" / "example" / "thing" / "1.0"
+    folder.mkdir(parents=True)
+    coordinates = "<groupId>org.example</groupId><artifactId>thing</artifactId><version>1.0</version>"
+    (folder / "thing-1.0.pom").write_text(f"<project><modelVersion>4.0.0</modelVersion>{coordinates}</project>")
+    with ZipFile(folder / "thing-1.0.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+    return "org.example:thing:1.0"
+
+
+def spark_home(folder: Path) -> Path:
+    """Return a SPARK_HOME of its own for a local cluster, whose workers write there."""
+    home = folder / "spark"
+    home.mkdir()
+    for part in SPARK.iterdir():
+        (home / part.name).symlink_to(part)
+    return home
+
+
 def test_local_cluster_collects_several_batches_in_one_application(
     kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path
 ) -> None:
-    store, log, events = str(tmp_path / "history"), str(tmp_path / "spark.log"), tmp_path / "events"
+    """With a package of Maven on the class path of its executors."""
+    store, events = str(tmp_path / "history"), tmp_path / "events"
     events.mkdir()
-    # Its workers write into SPARK_HOME.
-    home = tmp_path / "spark"
-    home.mkdir()
-    for folder in SPARK.iterdir():
-        (home / folder.name).symlink_to(folder)
-    engine = (
-        "--store",
-        store,
-        "--master",
-        "local-cluster[2,2,1024]",
-        "--spark-log",
-        log,
-        "--conf",
-        "spark.cores.max=4",
-    )
-    passed = ("--py-files", executors.archive, *ON_CLUSTER, "--max-records", str(LOAD.records // 2 + 1))
-    listened = ("--conf", "spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={events.as_uri()}")
-    command = ("history", "collect", *engine, *passed, *listened, "-b", kafka.bootstrap)
-    kgroups(*command, environment=executors.environment | {"SPARK_HOME": str(home)})
+    settings = {
+        "spark.cores.max": "4",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": events.as_uri(),
+        "spark.jars.ivy": str(tmp_path / "ivy"),
+        "spark.driver.extraJavaOptions": f"{DRIVER_JAVA} -Duser.home={tmp_path}",
+    }
+    engine = ("--master", "local-cluster[2,2,1024]", "--spark-log", str(tmp_path / "spark.log"), *ON_CLUSTER)
+    passed = ("--packages", maven_package(tmp_path), "--py-files", executors.archive)
+    conf = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    batches = ("--max-records", str(LOAD.records // 2 + 1))
+    command = ("history", "collect", "--store", store, *engine, *passed, *conf, *batches, "-b", kafka.bootstrap)
+    kgroups(*command, environment=executors.environment | {"SPARK_HOME": str(spark_home(tmp_path))})
     assert ordered(stored(store, RECORDS)).equals(dumped)
     assert tasks(store) == [4, 4]
-    assert len(list(events.iterdir())) == 1
+    (application,) = events.iterdir()
+    assert any("org.example_thing-1.0.jar" in file.read_text() for file in application.glob("events_*"))
 
 
 def test_spark_submit_collects(kafka: Sandbox, executors: Executors, dumped: pa.Table, tmp_path: Path) -> None:

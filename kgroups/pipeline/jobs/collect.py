@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -24,14 +24,14 @@ from kgroups.model.counts import count
 from kgroups.model.placement import OFFSETS_TOPIC
 
 from ..extract.log import OffsetsLog, check_position
-from ..extract.ranges import Ends, Range, advance, between, divide
+from ..extract.ranges import Ends, advance, between
 from ..hosts import AS_STORED, GivenHosts
 from ..live.ask import cluster_id, sample_heads, sweep
 from ..load.manifest import BATCH, SWEEP, DataFile, Entry, Snapshot
 from ..load.owner import Owner
 from ..load.records import SplitJob, collect_split, entry_of
 from ..load.store import Identity, Store
-from ..load.tasks import Notify, Result, cores, run_here, run_on_spark
+from ..load.tasks import Notify, Result, TaskRunner
 from ..session import root_cause
 from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
 from .heads import HeadSampler
@@ -105,11 +105,11 @@ class _Collector:
         small: int,
         on_batch: Callable[[Entry], None],
     ) -> None:
-        self._open_session, self._small, self._on_batch = open_session, small, on_batch
+        self._tasks = TaskRunner(open_session, small, notify)
+        self._on_batch = on_batch
         self._store, self._plan, self._notify = store, plan, notify
         self._log = OffsetsLog(plan.settings, plan.topic)
         self._stalls = Stalls(store, self._log, plan.settings, plan.topic, notify)
-        self._spark: SparkSession | None = None
         self._batches = self._records = 0
         self._last_time = time.monotonic()
 
@@ -170,7 +170,7 @@ class _Collector:
     def _collect(self, batch: _Batch) -> Iterable[tuple[str, int]]:
         """Collect a batch, and return the partitions with a commit in it."""
         ranges = between(batch.starts, batch.stops)
-        results = self._run(partial(collect_split, self._job), ranges)
+        results = self._tasks.run(partial(collect_split, self._job), ranges)
         entry = entry_of(BATCH, results, self._write_coverage(results, batch), batch.stops)
         self._store.commit(entry, partial(self._check_still_ours, batch))
         self._on_batch(entry)
@@ -181,14 +181,6 @@ class _Collector:
             for topic, partitions in result["partitions"].items()
             for partition in partitions
         ]
-
-    def _run(self, function: Callable[[Any], Result], ranges: Sequence[Range]) -> list[Result]:
-        """Run a function for the splits of a batch: in this process, or on the cores that Spark has now."""
-        if self._spark is None and sum(piece.span for piece in ranges) <= self._small:
-            return run_here(function, [ranges])
-        if self._spark is None:
-            self._spark = self._open_session()
-        return run_on_spark(self._spark, self._notify, function, divide(ranges, cores(self._spark)))
 
     def _check_still_ours(self, batch: _Batch, snapshot: Snapshot) -> None:
         read = snapshot.positions

@@ -14,6 +14,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from ..extract.ranges import Range, divide
+
 STARTS = 3
 """Maximum number of attempts."""
 
@@ -59,6 +61,30 @@ def run_on_spark(
                 raise
             notify(f"Spark: a Python worker did not connect within 10 s; repeating (attempt {attempt + 1} of {STARTS})")
     return [json.loads(row["result"]) for row in sorted(rows, key=lambda row: row["id"])]
+
+
+class TaskRunner:
+    """Run the tasks of batches: in this process until a batch is large, then on Spark, which starts once."""
+
+    def __init__(self, open_session: Callable[[], SparkSession], small: int, notify: Notify) -> None:
+        """Start nothing yet.
+
+        :param open_session: starts Spark; called for the first batch that is not small.
+        :param small: maximum number of offsets in a batch that is read without Spark.
+        """
+        self._open_session, self._small, self._notify = open_session, small, notify
+        self._spark: SparkSession | None = None
+
+    def run(self, function: Callable[[Sequence[Range]], Result], ranges: Sequence[Range]) -> list[Result]:
+        """Run a function for each split of ranges.
+
+        :raises PySparkException: if a task fails; its message contains the last line of the task's error.
+        """
+        if self._spark is None and sum(piece.span for piece in ranges) <= self._small:
+            return run_here(function, [ranges])
+        if self._spark is None:
+            self._spark = self._open_session()
+        return run_on_spark(self._spark, self._notify, function, divide(ranges, cores(self._spark)))
 
 
 def cores(spark: SparkSession) -> int:

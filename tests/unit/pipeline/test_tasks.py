@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
 
-from kgroups.pipeline.load.tasks import STARTS, run_here, run_on_spark
+from kgroups.pipeline.extract.ranges import Range
+from kgroups.pipeline.load.tasks import STARTS, TaskRunner, run_here, run_on_spark
 
 LATE = "Job aborted due to stage failure: org.apache.spark.SparkException: Python worker failed to connect back."
 
@@ -19,6 +21,7 @@ class Spark:
     def __init__(self, *failures: str) -> None:
         self.failures = list(failures)
         self.jobs = 0
+        self.sparkContext, self.defaultParallelism = self, 2
 
     def range(self, start: int, end: int, step: int, partitions: int) -> Spark:
         self.tasks = end
@@ -65,3 +68,30 @@ def test_job_is_not_repeated_after_another_failure() -> None:
     with pytest.raises(PySparkException, match="disk"):
         run(Spark("no space left on disk"), told)
     assert told == []
+
+
+def spans(ranges: Sequence[Range]) -> dict[str, Any]:
+    return {"spans": [piece.span for piece in ranges]}
+
+
+def test_spark_starts_once_with_the_first_large_batch() -> None:
+    spark, started = Spark(), []
+
+    def start() -> Spark:
+        started.append(spark)
+        return spark
+
+    runner = TaskRunner(start, 10, print)  # type: ignore[arg-type]
+    assert runner.run(spans, [Range(0, 0, 10)]) == [{"spans": [10]}]
+    assert not started
+    for size in (11, 1, 12):  # a small batch after a large one also runs on Spark
+        runner.run(spans, [Range(0, 0, size)])
+    assert (len(started), spark.jobs) == (1, 3)
+
+
+def test_tasks_follow_the_cores_of_the_cluster_in_each_batch() -> None:
+    spark = Spark()
+    runner = TaskRunner(lambda: spark, 0, print)  # type: ignore[arg-type,return-value]
+    for cores in (2, 6, 3):  # executors start and end
+        spark.defaultParallelism = cores
+        assert len(runner.run(spans, [Range(0, 0, 600)])) == cores
