@@ -287,7 +287,7 @@ class World:
         for table in LOG_TABLES:
             for row in self.history.rows[table]:
                 if row["log_partition"] == log.number:
-                    yield _key(table, row), row
+                    yield key_of(table, row), row
 
     def by_damage(self) -> dict[str, list[Group]]:
         found: dict[str, list[Group]] = defaultdict(list)
@@ -296,7 +296,7 @@ class World:
         return found
 
 
-def _key(table: str, row: Row) -> object:
+def key_of(table: str, row: Row) -> object:
     """Return the key of the record that a row is of. The members of a classic group are in the record of the group."""
     if table == "commits":
         return table, row["group"], row["partition"]

@@ -31,7 +31,6 @@ from kgroups.pipeline.extract.ranges import between
 from kgroups.pipeline.extract.reader import read
 from kgroups.pipeline.jobs.collect import Collected, Plan
 from kgroups.pipeline.jobs.collect import collect as collect_history
-from kgroups.pipeline.jobs.compact import compact
 from kgroups.pipeline.jobs.land import land
 from kgroups.pipeline.jobs.verify import verify
 from kgroups.pipeline.load.owner import Owner
@@ -39,6 +38,8 @@ from kgroups.pipeline.load.read import read_table
 from kgroups.pipeline.load.store import Store
 from kgroups.pipeline.load.write import TableWriter
 from kgroups.pipeline.tables import BASELINE, COMMITS, COVERAGE, HEADS, RECORDS, UNDECODED
+from kgroups.pipeline.upkeep.compact import compact
+from kgroups.pipeline.upkeep.expire import expire
 from kgroups.sandbox import Sandbox
 from kgroups.sandbox.commits import Commits, make_commits
 from kgroups.sandbox.topics import fill
@@ -362,11 +363,11 @@ def test_compact_changes_no_row(spark: SparkSession, settings: ClientSettings, s
     before = {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables}
     entries = len(store.snapshot().entries)
     reading = read_table(spark, store, RECORDS)
-    assert compact(spark, store) == entries
+    assert compact(store) == entries
     assert len(store.snapshot().entries) == 1
     assert reading.count() == len(before[RECORDS.name])  # who began before the merge can finish
     assert {table.name: sorted(map(str, read_table(spark, store, table).collect())) for table in tables} == before
-    assert compact(spark, store) == 0
+    assert compact(store) == 0
     collect(spark, store, plan(settings))
     assert in_the_store(spark, store) == in_the_log(settings)
 
@@ -379,7 +380,7 @@ def test_expire_keeps_current_values(spark: SparkSession, store: Store) -> None:
 
     before = latest()
     commits = read_table(spark, store, COMMITS).where("topic = 'commits'").count()
-    compact(spark, store, older_than=datetime.now(UTC) + timedelta(days=1))
+    expire(store, datetime.now(UTC) + timedelta(days=1))
     assert (store.snapshot().expired or 0) > time.time() * 1_000_000
     assert latest() == before
     assert read_table(spark, store, COMMITS).where("topic = 'commits'").count() < commits

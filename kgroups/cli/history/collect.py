@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     metavar="FILE|URL",
     help="Write OpenLineage events, from topics to groups, to a file or a server.  [env: OPENLINEAGE_API_KEY, its key]",
 )
+@click.option(
+    "--retention",
+    type=Duration(),
+    metavar="TIME",
+    help="Delete what is older than TIME, except what is still in effect, at most once a day.  [default: keep all]",
+)
 @topic_option
 @hosts_options("as in the store; keep if it is new")
 @engine_options
@@ -58,11 +65,13 @@ def collect(
     sample_every: float,
     max_records: int,
     openlineage: str | None,
+    retention: float | None,
     topic: str,
 ) -> int:
     """Collect new records into the store, once or continuously.
 
     Each record is stored exactly once: after an interruption, or a kill, the next run continues where this one ended.
+    Small files are merged automatically.
     """
     from .options import need_pipeline
 
@@ -71,7 +80,8 @@ def collect(
     from kgroups.pipeline.jobs.collect import collect as run
     from kgroups.pipeline.load.store import Store
 
-    plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts)
+    kept = None if retention is None else timedelta(seconds=retention)
+    plan = Plan(connection.settings, topic, interval, duration, sample_every, max_records, hosts, kept)
     start = partial(engine.open, short=interval is None)
     history = Store(store)
     collect_into = partial(run, start, history, plan, _print_line, 0 if engine.chosen else SMALL)

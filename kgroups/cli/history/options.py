@@ -141,7 +141,7 @@ def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
 
         yield Spark(engine.open())
         return
-    need_pipeline("duckdb", "pyarrow", "numpy", "obstore")
+    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.engine.duck import DuckDB
 
     with DuckDB() as opened:
@@ -157,6 +157,10 @@ query_engine_option = click.option(
 )
 
 
+WITHOUT_SPARK = ("duckdb", "pyarrow", "numpy", "obstore")
+"""Packages of the extra ``pipeline`` that queries and maintenance need."""
+
+
 def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
     """Check that packages are installed.
 
@@ -167,7 +171,9 @@ def need_pipeline(*packages: str, extra: str = "pipeline") -> None:
     from importlib.util import find_spec
 
     missing = [
-        name for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore") if find_spec(name) is None
+        name
+        for name in packages or ("pyspark", "pyarrow", "numpy", "pandas", "obstore", "duckdb")
+        if find_spec(name) is None
     ]
     if missing:
         raise MissingPackage(f"history needs {', '.join(missing)}: pip install 'kgroups[{extra}]'")

@@ -8,24 +8,26 @@ import click
 
 from kgroups.model.counts import count
 
-from .options import Ago, Engine, cluster_option, engine_options, need_pipeline, store_option
+from .options import WITHOUT_SPARK, Ago, cluster_option, need_pipeline, store_option
 
 
 @click.command("compact")
 @store_option
 @cluster_option
-@engine_options
-def compact(engine: Engine, store: str, cluster: str | None) -> int:
+def compact(store: str, cluster: str | None) -> int:
     """Merge the store's small files.
 
-    Queries and collectors can run at the same time.
+    Queries and collectors can run at the same time. Files that a killed process left are deleted after a day.
     """
-    need_pipeline()
-    from kgroups.pipeline.jobs.compact import compact as run
+    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.upkeep.compact import compact as run
 
-    merged = run(engine.open(), Store(store, cluster))
+    opened = Store(store, cluster)
+    merged = run(opened)
     click.echo(f"{merged} entries merged into one" if merged else "nothing to merge", err=True)
+    if orphans := opened.delete_orphans():
+        click.echo(f"{count(orphans, 'file')} of interrupted processes deleted", err=True)
     return 0
 
 
@@ -39,17 +41,17 @@ def compact(engine: Engine, store: str, cluster: str | None) -> int:
     metavar="TIME",
     help="Delete records older than this: an age (30d), or a time in ISO 8601.",
 )
-@engine_options
-def expire(engine: Engine, store: str, cluster: str | None, older_than: datetime) -> int:
+def expire(store: str, cluster: str | None, older_than: datetime) -> int:
     """Delete old records from the store.
 
-    Each partition's last commit, each group's last state, and the last complete sweep of the cluster are kept.
+    What is still in effect is kept: each partition's last commit, each group's last state, and the last complete sweep
+    of the cluster. Queries for later times have the same result as before.
     """
-    need_pipeline()
-    from kgroups.pipeline.jobs.compact import compact as run
+    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.load.store import Store
+    from kgroups.pipeline.upkeep.expire import expire as run
 
-    merged = run(engine.open(), Store(store, cluster), older_than=older_than)
+    merged = run(Store(store, cluster), older_than)
     click.echo(f"{merged} entries rewritten without what is older than {older_than:%Y-%m-%dT%H:%M:%SZ}", err=True)
     return 0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ from ..load.store import Identity, Store
 from ..load.tasks import Notify, Result, TaskRunner
 from ..session import root_cause
 from ..tables import BASELINE, COVERAGE, SWEEPS, to_batch
+from ..upkeep.automatic import Upkeep
 from .heads import HeadSampler
 from .stalls import Stalls
 
@@ -52,6 +53,8 @@ class Plan(NamedTuple):
     max_records: int = 1_000_000
     """Maximum number of offsets in a batch: what is read again after a kill."""
     hosts: GivenHosts = AS_STORED
+    retention: timedelta | None = None
+    """Age at which rows are deleted, at most once a day; ``None``: never."""
 
 
 class Collected(NamedTuple):
@@ -126,6 +129,7 @@ class _Collector:
         self._job = SplitJob(self._plan.settings, self._plan.topic, self._store.storage, self._store.cluster, hosts)
         with (
             Owner(self._store),
+            Upkeep(self._store, self._notify, retention=self._plan.retention, once=self._plan.interval is None),
             HeadSampler(
                 self._store, partial(sample_heads, self._plan.settings), self._plan.sample_every, self._notify
             ) as sampler,

@@ -16,7 +16,7 @@ from ..engine import Engine, open_tables
 from ..load.manifest import BATCH, Snapshot
 from ..load.store import Store
 from ..rules import DEFAULTS, Rules
-from ..tables import HEADS, STORED
+from ..tables import COVERAGE, HEADS, STORED
 from ..tables import TIMES as STORED_TIMES
 from ..transform.definitions import DERIVED, Span
 
@@ -129,6 +129,9 @@ ASSUMED_RETENTION = (
 def _age(snapshot: Snapshot) -> list[str]:
     """Return how old the store is: an answer contains nothing later."""
     collected = max((entry.committed_at for entry in snapshot.entries.values() if entry.kind == BATCH), default="")
+    ranges = [file.last for file in snapshot.files(COVERAGE) if file.last is not None]
+    if ranges and not collected:  # the batches are merged
+        collected = str(_plain(BEGINNING + timedelta(microseconds=max(ranges))))
     sampled = max((file.last for file in snapshot.files(HEADS) if file.last is not None), default=None)
     parts = [f"last batch {collected.replace('+00:00', 'Z')}"] if collected else []
     if sampled is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ class Storage:
         import obstore
         from obstore.exceptions import AlreadyExistsError
 
-        with self._errors(name):
+        with self.errors(name):
             try:
                 obstore.put(self._store, name, data, mode="create")
             except AlreadyExistsError:
@@ -97,14 +97,14 @@ class Storage:
         """Write a file as a whole, whether or not it exists. Only for what is not needed: it has no condition."""
         import obstore
 
-        with self._errors(name):
+        with self.errors(name):
             obstore.put(self._store, name, data)
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file; ``None`` if it does not exist."""
         import obstore
 
-        with self._errors(name):
+        with self.errors(name):
             try:
                 return bytes(obstore.get(self._store, name).bytes())
             except FileNotFoundError:
@@ -116,8 +116,26 @@ class Storage:
 
         if self.folder and not (self.folder / prefix).is_dir():
             return {}
-        with self._errors(prefix):
+        with self.errors(prefix):
             return {meta["path"]: meta["size"] for batch in obstore.list(self._store, prefix) for meta in batch}
+
+    def names_before(self, prefix: str, limit: datetime) -> list[str]:
+        """Return the files below a directory that were last modified before a time."""
+        import obstore
+
+        if self.folder and not (self.folder / prefix).is_dir():
+            return []
+        with self.errors(prefix):
+            found = [meta for batch in obstore.list(self._store, prefix) for meta in batch]
+        return [meta["path"] for meta in found if meta["last_modified"] < limit]
+
+    def copy(self, name: str, path: Path) -> None:
+        """Copy a file to this machine."""
+        import obstore
+
+        with self.errors(name), path.open("wb") as file:
+            for chunk in obstore.get(self._store, name).stream():
+                file.write(chunk)
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes.
@@ -126,7 +144,7 @@ class Storage:
         """
         import obstore
 
-        with self._errors(name):
+        with self.errors(name):
             if self.folder:
                 return (self.folder / name).stat().st_size
             return int(obstore.head(self._store, name)["size"])
@@ -136,7 +154,7 @@ class Storage:
         import obstore
 
         for name in names:
-            with self._errors(name):
+            with self.errors(name):
                 try:
                     obstore.delete(self._store, name)
                 except FileNotFoundError:
@@ -147,7 +165,7 @@ class Storage:
         """Write a new file as a stream: yield an open binary file. After a failure there may be a part of it."""
         import obstore
 
-        with self._errors(name):
+        with self.errors(name):
             if self.folder:
                 self._check_folder(self.folder)
                 path = self.folder / name
@@ -172,7 +190,8 @@ class Storage:
         return pa.BufferReader(content)
 
     @contextmanager
-    def _errors(self, name: str) -> Iterator[None]:
+    def errors(self, name: str) -> Iterator[None]:
+        """Raise errors of a file as :class:`HistoryError`."""
         from obstore.exceptions import BaseError
 
         try:

@@ -11,13 +11,14 @@
 
 Rules: files and entries are immutable. An entry is created on the condition that its number is free: of two writers,
 one sees the other's entry, and decides again whether its own is still valid. Files without an entry are remains of a
-killed process, and are never read.
+killed process: they are never read, and deleted a day later.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -27,7 +28,7 @@ import pyarrow as pa
 from kgroups.errors import HistoryError
 
 from ..hosts import KEEP
-from ..tables import SCHEMA_VERSION, Table
+from ..tables import SCHEMA_VERSION, STORED, Table
 from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
 from .storage import Storage
 
@@ -45,6 +46,8 @@ CHECKPOINT_EVERY = 20
 """Number of entries between two checkpoints: what a reader opens at most."""
 GRACE = timedelta(hours=1)
 """How long files of replaced entries remain, for readers that began before."""
+ORPHAN_AGE = timedelta(days=1)
+"""Age of a file that no entry names at which it is left over from a killed process."""
 UNKNOWN_CLUSTER = "unknown"
 """Stands for the ID of a cluster whose brokers are too old to report it."""
 
@@ -164,9 +167,14 @@ class Store:
         found = self._snapshot
         if checkpoint >= found.next:
             content = self._entries(f"{CHECKPOINT}{checkpoint:08}")
+            if not content:
+                return self.snapshot()
             found = Snapshot({entry.number: entry for entry in content}, checkpoint + 1)
         numbers = [int(name) for name in files if name.isdigit() and int(name) >= found.next]
-        self._snapshot = found.with_entries(entry for number in numbers for entry in self._entries(f"{number:08}"))
+        entries = [entry for number in numbers for entry in self._entries(f"{number:08}")]
+        if len(entries) < len(numbers):  # replaced, and deleted since the names were listed
+            return self.snapshot()
+        self._snapshot = found.with_entries(entries)
         return self._snapshot
 
     def check_files(self, files: Iterable[DataFile]) -> None:
@@ -212,7 +220,8 @@ class Store:
             if self._create_json(self._name(f"{numbered.number:08}.json"), to_json(numbered)):
                 break
         if (numbered.number + 1) % CHECKPOINT_EVERY == 0:
-            self._write_checkpoint(numbered.number)
+            with suppress(HistoryError):  # the entry is committed; the next checkpoint includes it
+                self._write_checkpoint(numbered.number)
         return numbered
 
     def write_upgraded(self, identity: Identity, entry: Entry) -> None:
@@ -222,12 +231,13 @@ class Store:
         self._create_json(self._name("00000000.json"), to_json(entry._replace(number=0, committed_at=identity.created)))
 
     def delete_replaced(self, grace: timedelta = GRACE) -> int:
-        """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries."""
-        snapshot = self.snapshot()
-        numbers = [int(name) for name in self.names("") if name.isdigit() and int(name) not in snapshot.entries]
-        if not numbers:
+        """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries.
+
+        Files that a later entry has taken over remain as long as that entry.
+        """
+        snapshot, hidden = self._current_and_hidden()
+        if not hidden:
             return 0
-        hidden = {number: entry for number in numbers for entry in self._entries(f"{number:08}")}
         limit = (datetime.now(UTC) - grace).isoformat(timespec="milliseconds")
         recent = {
             number
@@ -236,10 +246,30 @@ class Store:
             if entry.committed_at > limit
         }
         due = [entry for number, entry in sorted(hidden.items()) if number not in recent]
+        readable = (*snapshot.entries.values(), *(hidden[number] for number in hidden.keys() & recent))
+        kept = {file.path for entry in readable for file in entry.files}
         for entry in due:
-            self.storage.delete([file.path for file in entry.files])
+            self.storage.delete([file.path for file in entry.files if file.path not in kept])
             self.storage.delete([self._name(f"{entry.number:08}.json")])
         return len(due)
+
+    def delete_orphans(self, age: timedelta = ORPHAN_AGE) -> int:
+        """Delete files that no entry of any cluster names, and old checkpoints; return the number of files.
+
+        Rule: only files that were last modified before ``age``. A collector names a file in an entry minutes after it
+        wrote it; files that are named since they were listed are found, because the manifest is read afterwards.
+        """
+        limit = datetime.now(UTC) - age
+        old = {name for table in STORED for name in self.storage.names_before(table.name, limit)}
+        named: set[str] = set()
+        for cluster in self.clusters() if old else ():
+            snapshot, hidden = Store(self.location, cluster)._current_and_hidden()
+            named |= {file.path for entry in (*snapshot.entries.values(), *hidden.values()) for file in entry.files}
+        orphans = sorted(old - named)
+        checkpoints = self.storage.names_before(self._name("").rstrip("/"), limit)
+        checkpoints = sorted(name for name in checkpoints if _stem(name).startswith(CHECKPOINT))
+        self.storage.delete([*orphans, *checkpoints[:-1]])
+        return len(orphans)
 
     # Other files beside the manifest.
 
@@ -265,6 +295,13 @@ class Store:
         self.storage.delete([self._name(f"{stem}.json") for stem in stems])
 
     # Internal.
+
+    def _current_and_hidden(self) -> tuple[Snapshot, dict[int, Entry]]:
+        """Return what is current, and the entries that are replaced, but not deleted."""
+        numbers = [int(name) for name in self.names("") if name.isdigit()]
+        current = self.snapshot()  # after the names: an entry that is added between the two is not hidden
+        hidden = [number for number in numbers if number not in current.entries]
+        return current, {number: entry for number in hidden for entry in self._entries(f"{number:08}")}
 
     def _write_checkpoint(self, number: int) -> None:
         """Merge all entries up to a number into one file. Every writer would write the same."""

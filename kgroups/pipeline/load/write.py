@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kgroups.errors import HistoryError
+
 from ..tables import TIMES, Table, arrow_schema
 from .manifest import DataFile
 from .storage import Storage
@@ -31,7 +33,7 @@ _DAY = 86_400_000_000
 
 
 class TableWriter:
-    """Writes batches of rows; :attr:`files` is complete when the context ends without an error."""
+    """Writes batches of rows; :attr:`files` is complete when the context ends without an error, otherwise deleted."""
 
     def __init__(self, storage: Storage, cluster_id: str) -> None:
         self._storage, self._cluster_id = storage, cluster_id
@@ -44,12 +46,18 @@ class TableWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for file in self._open.values():
+        try:
+            while self._open and not error:
+                self._closed.append(self._open.pop(next(iter(self._open))).close())
+        except HistoryError as failure:
+            error = failure
+            raise
+        finally:
             if error:
-                file.abandon()
-            else:
-                self._closed.append(file.close())
-        self._open.clear()
+                for file in self._open.values():
+                    file.abandon()
+                with suppress(HistoryError):  # the first error counts
+                    self._storage.delete([file.path for file in self._closed])
 
     @property
     def files(self) -> tuple[DataFile, ...]:
@@ -74,19 +82,21 @@ class _OpenFile:
     def __init__(self, storage: Storage, cluster_id: str, table: Table, day: int | None) -> None:
         self._storage, self._cluster_id, self._table = storage, pa.scalar(cluster_id), table
         date = "unknown" if day is None else str(np.datetime64(day, "D"))
-        self._path = f"{table.name}/date={date}/{uuid4()}.parquet"
+        self.path = f"{table.name}/date={date}/{uuid4()}.parquet"
         self._schema = pa.schema([CLUSTER_ID, *arrow_schema(table)])
         self._time = time_column(table)
         self._rows = 0
         self._first: int | None = None
         self._last: int | None = None
         self._stack = ExitStack()
-        file = self._stack.enter_context(storage.writing(self._path))
-        self._writer: Any = self._stack.enter_context(pq.ParquetWriter(file, self._schema, compression=COMPRESSION))
+        file = self._stack.enter_context(storage.writing(self.path))
+        with storage.errors(self.path):
+            self._writer: Any = self._stack.enter_context(pq.ParquetWriter(file, self._schema, compression=COMPRESSION))
 
     def write(self, rows: pa.RecordBatch) -> None:
         clusters = pa.repeat(self._cluster_id, rows.num_rows)
-        self._writer.write_batch(pa.RecordBatch.from_arrays([clusters, *rows.columns], schema=self._schema))
+        with self._storage.errors(self.path):
+            self._writer.write_batch(pa.RecordBatch.from_arrays([clusters, *rows.columns], schema=self._schema))
         self._rows += rows.num_rows
         times = pc.min_max(rows[self._time].cast(pa.int64())).as_py()
         if times["min"] is not None:
@@ -94,14 +104,21 @@ class _OpenFile:
             self._last = times["max"] if self._last is None else max(self._last, times["max"])
 
     def close(self) -> DataFile:
-        self._stack.close()
-        size = self._storage.size(self._path)
-        return DataFile(self._table.name, self._path, self._rows, size, self._first, self._last)
+        try:
+            with self._storage.errors(self.path):
+                self._stack.close()
+            size = self._storage.size(self.path)
+        except HistoryError:
+            self.abandon()
+            raise
+        return DataFile(self._table.name, self.path, self._rows, size, self._first, self._last)
 
     def abandon(self) -> None:
-        """Close a file that no entry will name."""
+        """Delete a file that no entry will name."""
         with suppress(Exception):  # the first error counts
             self._stack.close()
+        with suppress(HistoryError):
+            self._storage.delete([self.path])
 
 
 def time_column(table: Table) -> str:

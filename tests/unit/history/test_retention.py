@@ -6,16 +6,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from kgroups.pipeline.engine.duck import DuckDB
-from kgroups.pipeline.jobs.compact import compact
 from kgroups.pipeline.jobs.show import TableQuery, show_table
 from kgroups.pipeline.load.manifest import BATCH
 from kgroups.pipeline.load.store import Identity, Store
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import Span
+from kgroups.pipeline.upkeep.expire import expire
 from tests.fakes.history import SPAN, History, at, derived_in, hours, rows_of
 
 
@@ -34,9 +33,8 @@ def notices(store: Store, table: str) -> tuple[str, ...]:
         return show_table(engine, store, TableQuery(table, (), (), None, at(600), 10)).notices[1:]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("left", [True, False], ids=["another group is left", "no group is left"])
-def test_expire_keeps_the_last_complete_sweep(left: bool, spark: SparkSession, tmp_path: Path) -> None:
+def test_expire_keeps_the_last_complete_sweep(left: bool, tmp_path: Path) -> None:
     """The tombstones were compacted away: only that sweep shows that the group was deleted."""
     committed, swept = History(), History()
     committed.commit("zombie", hours(-3), 7)
@@ -47,7 +45,7 @@ def test_expire_keeps_the_last_complete_sweep(left: bool, spark: SparkSession, t
     swept.swept(hours(-2))
     swept.swept(hours(-1), complete=False)
     store = stored(tmp_path / "store", committed, swept)
-    compact(spark, store, older_than=at(500))
+    expire(store, at(500))
     assert {row["group"]: row["status"] for row in rows_of(store, "stale", at(600))}["zombie"] == "DELETED"
     assert [row["group"] for row in rows_of(store, "latest_offsets", at(600))] == ["other"] * left
     assert [row["swept_at"] for row in rows_of(store, "sweeps", at(600))] == [at(hours(-2)), at(hours(-1))]

@@ -1,12 +1,18 @@
-"""An S3 server for the tests of the store."""
+"""Stores on this machine, and in an S3 server."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
 
 import boto3
 import pytest
 from moto.server import ThreadedMotoServer
+
+from kgroups.pipeline.load.store import Identity, Store
+
+IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00", "topic-1")
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +34,23 @@ def s3() -> Iterator[str]:
         boto3.client("s3", endpoint_url=environment["AWS_ENDPOINT_URL"]).create_bucket(Bucket="bucket")
         yield "s3://bucket"
     server.stop()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(str(tmp_path / "history"))
+    made.create(IDENTITY)
+    return made
+
+
+@pytest.fixture
+def s3_store(s3: str) -> Store:
+    made = Store(f"{s3}/some history {uuid4()}")
+    made.create(IDENTITY)
+    return made
+
+
+@pytest.fixture(params=["store", "s3_store"])
+def any_store(request: pytest.FixtureRequest) -> Store:
+    found: Store = request.getfixturevalue(request.param)
+    return found

@@ -7,7 +7,6 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,10 +24,10 @@ from kgroups.pipeline.load.manifest import (
     to_json,
 )
 from kgroups.pipeline.load.storage import redact_location
-from kgroups.pipeline.load.store import CHECKPOINT_EVERY, Identity, Store
+from kgroups.pipeline.load.store import CHECKPOINT_EVERY, Store
 from kgroups.pipeline.tables import HEADS, arrow_schema
 
-IDENTITY = Identity("cluster-1", "__consumer_offsets", "2026-01-01T00:00:00+00:00", "topic-1")
+from .conftest import IDENTITY
 
 
 def heads(*ends: int) -> pa.RecordBatch:
@@ -37,26 +36,6 @@ def heads(*ends: int) -> pa.RecordBatch:
         for at, end in enumerate(ends)
     ]
     return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(HEADS))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    made = Store(str(tmp_path / "history"))
-    made.create(IDENTITY)
-    return made
-
-
-@pytest.fixture
-def s3_store(s3: str) -> Store:
-    made = Store(f"{s3}/some history {uuid4()}")
-    made.create(IDENTITY)
-    return made
-
-
-@pytest.fixture(params=["store", "s3_store"])
-def any_store(request: pytest.FixtureRequest) -> Store:
-    found: Store = request.getfixturevalue(request.param)
-    return found
 
 
 def ends_in(store: Store) -> list[int]:

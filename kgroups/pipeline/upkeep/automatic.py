@@ -1,0 +1,83 @@
+"""Maintenance during collection, in small steps. A failure never ends the collection: it is reported, and retried."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from kgroups.errors import KgroupsError
+
+from ..load.manifest import Snapshot
+from ..load.store import Store
+from .compact import compact
+from .expire import expire
+
+MANY = 32
+"""Number of entries that are merged: a reader opens at most the files of these, and the merged ones."""
+
+CHECK_EVERY = 5.0
+"""Seconds between two checks while a collection continues."""
+
+RETRY_AFTER = 600.0
+"""Seconds after a failure."""
+
+DAY = timedelta(days=1)
+
+
+class Upkeep:
+    """A context that merges files and deletes old rows: in a thread, or with ``once`` when the context ends."""
+
+    def __init__(
+        self, store: Store, notify: Callable[[str], None], *, retention: timedelta | None = None, once: bool = False
+    ) -> None:
+        self._store = Store(store.location, store.cluster)  # a thread needs its own
+        self._notify, self._retention, self._once = notify, retention, once
+        self._stopped = threading.Event()
+        self._swept = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name="kgroups-upkeep", daemon=True)
+
+    def __enter__(self) -> Upkeep:
+        if not self._once:
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._once:
+            if kind is None:
+                self.step()
+            return
+        self._stopped.set()
+        self._thread.join(CHECK_EVERY)  # a step that takes longer ends with the process, and changes nothing
+
+    def step(self) -> bool:
+        """Do what is due; return whether nothing failed."""
+        try:
+            snapshot = self._store.snapshot()
+            if self._retention and self._is_due(snapshot):
+                expire(self._store, datetime.now(UTC) - self._retention, stopped=self._stopped.is_set)
+            elif len(snapshot.entries) >= MANY:
+                compact(self._store, small=True, stopped=self._stopped.is_set)
+            if time.monotonic() - self._swept >= DAY.total_seconds():
+                self._swept = time.monotonic()
+                self._store.delete_orphans()
+        except (KgroupsError, OSError, MemoryError) as error:
+            if not self._stopped.is_set():
+                self._notify(f"the store is not compacted, and collection continues: {error}")
+            return False
+        return True
+
+    def _is_due(self, snapshot: Snapshot) -> bool:
+        """Return whether rows are a day older than the retention time, and the last expiry was for earlier ones."""
+        if self._retention is None:
+            return False
+        limit = datetime.now(UTC) - self._retention - DAY
+        micros = int(limit.timestamp() * 1_000_000)
+        firsts = [file.first for entry in snapshot.entries.values() for file in entry.files if file.first is not None]
+        return min(firsts, default=micros) < micros and (snapshot.expired or 0) < micros
+
+    def _run(self) -> None:
+        wait = CHECK_EVERY
+        while not self._stopped.wait(wait):
+            wait = CHECK_EVERY if self.step() else RETRY_AFTER

@@ -1,0 +1,82 @@
+"""Merge a store's entries and small files, while other processes read and collect.
+
+The merged entry replaces the old ones when it is in the manifest. Their files are deleted by a later call, after a
+grace period: readers that began before can finish.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from ..load.manifest import DataFile, Snapshot
+from ..load.store import GRACE, Store
+from ..tables import STORED
+from . import rewrite
+from .rewrite import Rewriter
+
+TABLES = {table.name: table for table in STORED}
+
+GROWTH = 16
+"""A file of a day that is over is merged with smaller ones when these have 1/16 of its rows: rarely."""
+
+
+def compact(
+    store: Store, *, grace: timedelta = GRACE, small: bool = False, stopped: Callable[[], bool] = lambda: False
+) -> int:
+    """Merge all entries into one, and the files of each table and day; return the number of entries that were merged.
+
+    :param grace: how long files that were replaced remain.
+    :param small: merge only files of similar size: each row is then written again at most log(n) times.
+    :raises HistoryError: if the store cannot be read or written; it is then unchanged.
+    """
+    store.delete_replaced(grace)
+    snapshot = store.snapshot()
+    choose = choose_similar if small else choose_all
+    folders = by_folder(snapshot)
+    chosen = {folder: choose(files, _is_over(folder)) for folder, files in folders.items()}
+    if len(snapshot.entries) < 2 and not any(chosen.values()):
+        return 0
+    found: list[DataFile] = []
+    with Rewriter(store, stopped) as rewriter:
+        for folder, files in folders.items():
+            merged = chosen[folder]
+            found += (file for file in files if file not in merged)
+            if merged:
+                table = TABLES[folder[0]]
+                rewriter.view("part", table, merged)
+                found += rewriter.write(table, "select * from part", sum(file.rows for file in merged))
+                rewriter.release(merged)
+        return rewriter.replace(snapshot, found, snapshot.expired)
+
+
+def by_folder(snapshot: Snapshot) -> dict[tuple[str, str], list[DataFile]]:
+    """Return the files by table and folder: a folder has one day."""
+    found: dict[tuple[str, str], list[DataFile]] = defaultdict(list)
+    for entry in snapshot.entries.values():
+        for file in entry.files:
+            found[file.table, file.path.rpartition("/")[0]].append(file)
+    return found
+
+
+def choose_all(files: Sequence[DataFile], is_over: bool = True) -> list[DataFile]:
+    """Return all files of a folder if at least two are small, otherwise none."""
+    small = sum(file.rows <= rewrite.FILE_ROWS // 2 for file in files)
+    return list(files) if small > 1 and files[0].table in TABLES else []
+
+
+def choose_similar(files: Sequence[DataFile], is_over: bool) -> list[DataFile]:
+    """Return the small files of a folder, up to the last one that is not much larger than all smaller ones together."""
+    small = sorted((file for file in files if file.rows <= rewrite.FILE_ROWS // 2), key=lambda file: file.rows)
+    smaller = end = 0
+    for index, file in enumerate(small):
+        if file.rows <= smaller * (GROWTH if is_over else 1):
+            end = index + 1
+        smaller += file.rows
+    return small[:end] if files[0].table in TABLES else []
+
+
+def _is_over(folder: tuple[str, str]) -> bool:
+    """Return whether the day of a folder ended an hour ago or more."""
+    return folder[1].rpartition("date=")[2] < f"{datetime.now(UTC) - timedelta(hours=1):%Y-%m-%d}"

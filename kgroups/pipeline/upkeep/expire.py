@@ -1,0 +1,194 @@
+"""Delete old rows, except what is still in effect: queries for later times have the same result as before.
+
+Definition: a record is in effect until the next record of its key. What is kept of the time before the limit:
+
+- records of the log that are in effect at the limit, with all their rows; and of each group all records since its last
+  rebalance, which the next one is compared with, its last commit, and its last event. Of groups that were deleted,
+  nothing; of members that left, nothing.
+- the last complete sweep, what later sweeps found, and the last known retention time of offsets.
+- the samples of log end offsets next to a commit that is kept: lag in time follows from them.
+- the last range that was read of each partition of the log, and how far its end was.
+
+From then on, history is known since the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from ..load.manifest import DataFile
+from ..load.store import GRACE, Store
+from ..tables import ASSIGNMENTS, BASELINE, COMMITS, COVERAGE, EPOCHS, GROUP_METADATA, HEADS, MEMBERS, SWEEPS
+from .compact import TABLES, by_folder
+from .rewrite import Rewriter
+
+_KEPT = """
+create temp table events as
+select 'commits' as source, log_partition, log_offset, log_time, tombstone, "group", cast(null as varchar) as kind,
+    [topic, cast("partition" as varchar)] as key, true as lasting from commits
+union all select 'group_metadata', log_partition, log_offset, log_time, tombstone, "group", 'classic', [], true
+    from group_metadata
+union all select 'members', log_partition, log_offset, log_time, tombstone, "group", kind, [kind, member_id], false
+    from members where kind <> 'classic'
+union all select 'epochs', log_partition, log_offset, log_time, tombstone, "group", kind, [kind, subject, member_id],
+    member_id is null from epochs
+union all select distinct 'assignments', log_partition, log_offset, log_time, tombstone, "group", kind,
+    [kind, member_id], false from assignments where kind <> 'classic' and role like 'target%';
+
+create temp table rebalances as
+with generations as (
+    select log_partition, log_offset, log_time, "group", 'classic' as kind, if(tombstone, -1, generation) as generation
+        from group_metadata
+    union all select log_partition, log_offset, log_time, "group", kind, if(tombstone, -1, epoch)
+        from epochs where subject = 'group'
+), changes as (
+    select *, generation is distinct from lag(generation) over (
+        partition by log_partition, "group", kind order by log_offset) as changed from generations
+)
+select log_partition, "group", kind, max(log_offset) as since from changes where changed and log_time < {limit}
+group by all;
+
+create temp table aged as
+select events.*, coalesce(log_time < {limit}, false) as early,
+    early and (source in ('commits', 'assignments') or since is null or log_offset < since) as old
+from events left join rebalances using (log_partition, "group", kind);
+
+create temp table successors as
+select *, lead(old) over (partition by source, log_partition, "group", key order by log_offset) as next_old from aged;
+
+create temp table swept as
+select max(swept_at) filter (where complete) as complete_at,
+    max(swept_at) filter (where offsets_retention_ms is not null) as asked_at
+from (
+    select swept_at, complete, offsets_retention_ms from sweeps
+    union all select swept_at, complete, null from baseline
+) where swept_at < {limit};
+
+create temp table kept_baseline as
+select "group", topic, "partition", committed_offset, swept_at from baseline, swept
+where swept_at >= {limit} or complete_at is null or swept_at >= complete_at
+qualify complete or swept_at >= {limit}
+    or row_number() over (partition by swept_at < {limit}, "group", topic, "partition" order by swept_at desc) = 1;
+
+create temp table alive as
+select "group" from successors
+    where not early or (next_old is null and not tombstone and source <> 'assignments')
+union select "group" from kept_baseline;
+
+create temp table kept as
+select log_partition, log_offset from successors semi join alive using ("group")
+    where early and (not old or (next_old is not true and (lasting or not tombstone)))
+union select log_partition, max_by(log_offset, row(log_time, log_offset)) from aged semi join alive using ("group")
+    where early group by source, "group", log_partition
+union select log_partition, max(log_offset) from aged semi join alive using ("group")
+    where early and source = 'commits' and not tombstone group by "group", log_partition;
+
+create temp table kept_ranges as
+select log_partition, from_offset, to_offset, sampled_at from coverage
+where sampled_at < {limit} and to_offset > from_offset
+qualify row_number() over (partition by log_partition order by to_offset desc, from_offset desc) = 1;
+
+create temp table kept_ends as
+from (
+    select * from coverage where sampled_at < {limit} and last_stable_offset is not null
+    qualify last_stable_offset = max(last_stable_offset) over (partition by log_partition)
+)
+qualify row_number() over (partition by log_partition order by high_watermark desc nulls last) = 1
+    or row_number() over (partition by log_partition order by unread_since desc nulls last) = 1;
+
+create temp table ends as
+with samples as (
+    select *, log_end < lag(log_end) over (partition by topic, "partition" order by sampled_at) as back
+    from heads where log_end is not null and sampled_at < {limit}
+), lives as (
+    select *, coalesce(sum(if(back, 1, 0)) over (partition by topic, "partition" order by sampled_at), 0) as life
+    from samples
+)
+select topic, "partition", log_end, min(sampled_at) as first_at, max(sampled_at) as last_at
+from (from lives qualify life = max(life) over (partition by topic, "partition")) group by all;
+
+create temp table kept_heads as
+with offsets as (
+    select topic, "partition", committed_offset from commits
+        where committed_offset is not null and (coalesce(log_time >= {limit}, true)
+            or exists (from kept where kept.log_partition = commits.log_partition
+                and kept.log_offset = commits.log_offset))
+    union select topic, "partition", committed_offset from kept_baseline where committed_offset is not null
+)
+select topic, "partition", max(last_at) as sampled_at from ends group by all
+union select offsets.topic, offsets."partition", last_at from offsets asof join ends
+    on offsets.topic = ends.topic and offsets."partition" = ends."partition" and committed_offset >= log_end
+union select offsets.topic, offsets."partition", first_at from offsets asof join ends
+    on offsets.topic = ends.topic and offsets."partition" = ends."partition" and committed_offset < log_end;
+"""
+
+_OF_LOG = """
+select * from part where coalesce(log_time >= {limit}, true)
+    or exists (from kept where kept.log_partition = part.log_partition and kept.log_offset = part.log_offset)
+"""
+
+_ROWS = {
+    HEADS.name: "select * from part where sampled_at >= {limit} or exists (from kept_heads as each"
+    ' where each.topic = part.topic and each."partition" = part."partition" and each.sampled_at = part.sampled_at)',
+    BASELINE.name: "select * from part where exists (from kept_baseline as each where each.swept_at = part.swept_at"
+    ' and each."group" = part."group" and each.topic is not distinct from part.topic'
+    ' and each."partition" is not distinct from part."partition")',
+    SWEEPS.name: "select part.* from part, swept where swept_at >= {limit} or swept_at >= complete_at"
+    " or swept_at = asked_at",
+    COVERAGE.name: """
+with chosen as (
+    select *, coalesce(compacted > 0 and whole_since < {limit}, false) as whole,
+        sampled_at < {limit} and not exists (from kept_ranges as each where _IS_SAME_) as empty
+    from part where sampled_at >= {limit} or exists (from kept_ranges as each where _IS_SAME_)
+        or exists (from kept_ends as each where _IS_SAME_)
+)
+select * exclude (whole, empty) replace (
+    if(empty, last_stable_offset, from_offset) as from_offset,
+    if(empty, last_stable_offset, to_offset) as to_offset,
+    if(empty, 0, records) as records,
+    if(empty, null, if(first_time < {limit}, {limit}, first_time)) as first_time,
+    if(empty, null, last_time) as last_time,
+    if(empty, null, if(whole, 0, compacted)) as compacted,
+    if(empty or whole, null, compacted_to) as compacted_to,
+    if(empty or whole, null, whole_since) as whole_since
+) from chosen
+""".replace(
+        "_IS_SAME_",
+        "each.log_partition = part.log_partition and each.sampled_at = part.sampled_at"
+        " and each.from_offset = part.from_offset and each.to_offset = part.to_offset",
+    ),
+}
+
+
+def expire(
+    store: Store, older_than: datetime, *, grace: timedelta = GRACE, stopped: Callable[[], bool] = lambda: False
+) -> int:
+    """Delete rows before a time that are not in effect then; return the number of entries.
+
+    :raises HistoryError: if the store cannot be read or written; it is then unchanged.
+    """
+    store.delete_replaced(grace)
+    snapshot = store.snapshot()
+    if not snapshot.entries:
+        return 0
+    limit = f"timestamptz '{older_than.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00'"
+    micros = (older_than - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    found: list[DataFile] = []
+    with Rewriter(store, stopped) as rewriter:
+        for table in (COMMITS, GROUP_METADATA, MEMBERS, ASSIGNMENTS, EPOCHS, HEADS, BASELINE, SWEEPS, COVERAGE):
+            rewriter.view(table.name, table, snapshot.files(table))
+        rewriter.run(_KEPT.format(limit=limit))
+        for (name, _), files in by_folder(snapshot).items():
+            rows = sum(file.rows for file in files)
+            is_later = all(file.first is None or file.first >= micros for file in files)
+            if name not in TABLES or (is_later and name != COVERAGE.name):
+                found += files
+                continue
+            rewriter.view("part", TABLES[name], files)
+            query = _ROWS.get(name, _OF_LOG).format(limit=limit)
+            changed = f"(select count(*) from part where first_time < {limit})" if name == COVERAGE.name else "0"
+            unchanged = f"(select count(*) from ({query})) = {rows} and {changed} = 0"
+            found += files if rewriter.value(f"select {unchanged}") else rewriter.write(TABLES[name], query, rows)
+            rewriter.release(files)
+        return rewriter.replace(snapshot, found, snapshot.expired_with(older_than))

@@ -1,0 +1,225 @@
+"""Read files of the store by SQL, and write the result as new files, sorted: with DuckDB, in bounded memory."""
+
+from __future__ import annotations
+
+import glob
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from kgroups.errors import HistoryError
+
+from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
+from ..load.store import Store
+from ..tables import Table, arrow_schema
+
+FILE_ROWS = 5_000_000
+"""Maximum number of rows in a file."""
+
+BATCH_ROWS = 20_000
+"""Number of rows that are sorted in DuckDB, and not yet in a file; also of a row group."""
+
+MEMORY = "256MB"
+"""Maximum memory of DuckDB; it spills the rest to the directory for temporary files."""
+
+_SETTINGS = {
+    "memory_limit": MEMORY,
+    "threads": "2",  # each needs memory of its own
+    "TimeZone": "UTC",
+    "preserve_insertion_order": "false",
+    "autoinstall_known_extensions": "false",  # never from the network
+}
+_ORDER = ("group", "topic", "partition", "log_partition", "log_offset", "from_offset", "sampled_at", "swept_at")
+_TYPES = {"timestamp": "timestamptz", "binary": "blob"}
+
+
+class Stopped(HistoryError):
+    """The process ends: nothing was changed."""
+
+
+class Rewriter:
+    """A context with DuckDB. If it ends with an error, the files that it wrote are deleted."""
+
+    def __init__(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
+        self._store, self._stopped = store, stopped
+        self._written: list[DataFile] = []
+        self._copies: dict[str, Path] = {}
+
+    def __enter__(self) -> Rewriter:
+        with self._errors():
+            self._folder = tempfile.TemporaryDirectory(prefix="kgroups-", ignore_cleanup_errors=True)
+            self._connection = duckdb.connect()
+            for name, value in (_SETTINGS | {"temp_directory": self._folder.name}).items():
+                self.run(f"set {name} = {_text(value)}")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+        self._folder.cleanup()
+        if error:
+            with suppress(HistoryError):
+                self._store.storage.delete([file.path for file in self._written])
+
+    def run(self, statement: str) -> None:
+        """Run a statement.
+
+        :raises HistoryError: if a file cannot be read, or memory or disk is full.
+        """
+        with self._errors():
+            self._connection.execute(statement)
+
+    def value(self, query: str) -> Any:
+        """Return the only value of a query."""
+        with self._errors():
+            return self._connection.sql(query).fetchall()[0][0]
+
+    def view(self, name: str, table: Table, files: Sequence[DataFile]) -> None:
+        """Define a view of the rows of files; columns of the table that a file does not have are null."""
+        columns = ", ".join(f'cast(null as {_type(column.type)}) as "{column.name}"' for column in table.columns)
+        query = f"select {columns} where false"
+        if files:
+            paths = ", ".join(_text(glob.escape(path)) for path in self._paths(files))
+            source = f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
+            names = ", ".join(f'"{column.name}"' for column in table.columns)
+            query = f"select {names} from ({query} union all by name select * from {source})"
+        self.run(f'create or replace temp view "{name}" as {query}')
+
+    def write(self, table: Table, query: str, rows: int) -> list[DataFile]:
+        """Write the rows of a query, sorted, to files of at most :data:`FILE_ROWS`; a group in one file if it fits.
+
+        :param rows: number of rows at most.
+        """
+        found: list[DataFile] = []
+        sizes = _pack(self._group_sizes(table, query)) if rows > FILE_ROWS else iter([rows])
+        order = ", ".join(f'"{name}"' for name in _ORDER if name in table.names)
+        with self._errors():
+            batches = self._connection.sql(f"select * from ({query}) order by {order}").to_arrow_reader(BATCH_ROWS)
+            for part in _split((batch.cast(arrow_schema(table)) for batch in batches), sizes):
+                with self._store.writer() as writer:
+                    for batch in part:
+                        if self._stopped():
+                            raise Stopped("stopped")
+                        writer.add(table, batch)
+                found += writer.files
+                self._written += writer.files
+        return found
+
+    def replace(self, snapshot: Snapshot, files: Iterable[DataFile], expired: int | None) -> int:
+        """Commit one entry with these files instead of all entries of a snapshot; return their number.
+
+        :param expired: as in :class:`Entry`.
+        :raises HistoryError: if another process has replaced one of them.
+        """
+        entries, store, written = snapshot.entries, self._store, self._written
+        self._written = []  # from now on an entry may name them
+        undecoded = sum(entry.undecoded for entry in entries.values())
+        numbers = tuple(sorted(entries))
+        merged = Entry(
+            COMPACTED, tuple(files), snapshot.records, undecoded, snapshot.positions, numbers, expired=expired
+        )
+
+        def is_merged(current: Snapshot) -> bool:
+            return any(entry.files == merged.files for entry in current.entries.values())
+
+        def check(current: Snapshot) -> None:
+            if not entries.keys() <= current.entries.keys():
+                raise HistoryError(f"store {store.shown}: another process has merged it meanwhile; nothing was changed")
+
+        try:
+            store.commit(merged, check)
+        except HistoryError:
+            if is_merged(store.snapshot()):  # an object store may repeat a request that had succeeded
+                return len(entries)
+            if store.storage.folder:  # elsewhere, a request without a response may still succeed
+                store.storage.delete([file.path for file in written])
+            raise
+        return len(entries)
+
+    def release(self, files: Iterable[DataFile]) -> None:
+        """Delete the copies of files of an object store."""
+        for file in files:
+            if copy := self._copies.pop(file.path, None):
+                copy.unlink()
+
+    def _group_sizes(self, table: Table, query: str) -> list[int]:
+        """Return the number of rows of each group, in order."""
+        by = ' group by "group" order by "group"' if "group" in table.names else ""
+        with self._errors():
+            counts = self._connection.sql(f"select count(*) from ({query}){by}").to_arrow_table()
+            found: list[int] = counts.column(0).to_numpy().tolist()
+            return found
+
+    def _paths(self, files: Sequence[DataFile]) -> Iterator[str]:
+        """Return paths on this machine: DuckDB does not have the credentials of the store."""
+        self._store.check_files(files)
+        for file in files:
+            if self._store.storage.folder:
+                yield str(self._store.storage.folder / file.path)
+                continue
+            if self._stopped():
+                raise Stopped("stopped")
+            if file.path not in self._copies:
+                self._copies[file.path] = Path(self._folder.name, file.path.rpartition("/")[2])
+                self._store.storage.copy(file.path, self._copies[file.path])
+            yield str(self._copies[file.path])
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            reason = f"{MEMORY} of memory, or the space in {tempfile.gettempdir()} (TMPDIR), is not enough"
+            raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            lines = [line for line in str(error).splitlines() if line.strip()]
+            reason = getattr(error, "strerror", None) or next(iter(lines), type(error).__name__)
+            raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
+
+
+def _pack(groups: Iterable[int]) -> Iterator[int]:
+    """Return the number of rows of each file, for groups with these numbers of rows."""
+    size = 0
+    for rows in groups:
+        if size and size + rows > FILE_ROWS:
+            yield size
+            size = 0
+        size += rows
+        while size > FILE_ROWS:
+            yield FILE_ROWS
+            size -= FILE_ROWS
+    yield size
+
+
+def _split(batches: Iterable[pa.RecordBatch], sizes: Iterator[int]) -> Iterator[Iterator[pa.RecordBatch]]:
+    """Divide batches into parts with these numbers of rows; each part must be consumed before the next one."""
+    pending = iter(batches)
+    rest = next(pending, None)
+
+    def part(left: int) -> Iterator[pa.RecordBatch]:
+        nonlocal rest
+        while left and rest is not None:
+            piece, left = rest.slice(0, left), left - min(left, rest.num_rows)
+            rest = rest.slice(piece.num_rows) if piece.num_rows < rest.num_rows else next(pending, None)
+            yield piece
+
+    for size in sizes:
+        if rest is not None:
+            yield part(size)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _type(spark_type: str) -> str:
+    element = spark_type.removeprefix("array<").removesuffix(">")
+    name = _TYPES.get(element, element)
+    return name if element == spark_type else f"{name}[]"
