@@ -2,8 +2,8 @@
 
 Measures whole processes in turn, on a log that grows: for each size, the console consumer into a file, ``history
 dump``, ``history collect`` into a new store, and a second ``collect`` with little new data. The start of Spark is
-measured by itself, in a process that opens the session of kgroups and counts ten rows; ratios are without it. Prints
-a report, and writes it to a file with ``--write``.
+measured by itself, in a process that opens the session of kgroups and counts ten rows; ratios are without it. Then asks
+the store questions: by DuckDB, and one of them on Spark. Prints a report, and writes it to a file with ``--write``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,15 @@ NEW = 4
 START = "from kgroups.pipeline.session import open_session\nopen_session(short=True).range(10).count()\n"
 
 CONSOLE, DUMP, COLLECT, AGAIN = "kafka-console-consumer", "history dump", "history collect", "history collect, again"
+
+QUESTIONS = {
+    "stale": ("stale",),
+    "lag, last hour": ("lag", "--since", "1h"),
+    "verdicts": ("show", "verdicts"),
+    "count in SQL": ("sql", "select count(*) from rebalances"),
+    "report": ("report", "--since", "24h", "--force", "-o", str(WORK / "report.html")),
+    "stale, on Spark": ("stale", "--engine", "spark"),
+}
 
 
 class Measured(NamedTuple):
@@ -91,7 +100,7 @@ def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
     present = _written(sandbox)
     _say(f"writing up to {records:,} commits")
     make_commits(sandbox, Commits(GROUPS, PARTITIONS, max(1, (records - present) // ROUND), topic=f"to-{records}"))
-    measured: dict[str, list[Measured]] = {name: [] for name in (CONSOLE, DUMP, COLLECT, AGAIN)}
+    measured: dict[str, list[Measured]] = {name: [] for name in (CONSOLE, DUMP, COLLECT, AGAIN, *QUESTIONS)}
     kgroups = (sys.executable, "-m", "kgroups", "history")
     where = ("--bootstrap-server", sandbox.bootstrap)
     collect = (*kgroups, "collect", "--store", str(WORK / "store"), *where)
@@ -105,6 +114,8 @@ def _measure_size(sandbox: Sandbox, records: int, runs: int) -> Size:
         measured[COLLECT].append(_run(collect))
         make_commits(sandbox, Commits(GROUPS, PARTITIONS, NEW, topic=f"new-{records}-{number}"))
         measured[AGAIN].append(_run(collect))
+        for name, question in QUESTIONS.items():
+            measured[name].append(_run((*kgroups, *question, "--store", str(WORK / "store"))))
     return Size(records, measured)
 
 
@@ -198,6 +209,10 @@ def _report(sizes: Sequence[Size], start: float, load: float) -> str:
         millions = (two.records - one.records) / 1e6
         slopes = [f"{(two.seconds(name) - one.seconds(name)) / millions:.2f}" for name in (CONSOLE, DUMP, COLLECT)]
         lines.append(f"| {one.records:,} | {two.records:,} | {' | '.join(slopes)} |")
+    lines += ["", "## Questions to the store, in seconds, whole processes", ""]
+    lines += [f"| records | {' | '.join(QUESTIONS)} |", f"| --: {'| --: ' * len(QUESTIONS)}|"]
+    for size in sizes:
+        lines.append(f"| {size.records:,} | {' | '.join(f'{size.seconds(name):.1f}' for name in QUESTIONS)} |")
     lines += ["", "## Peak memory of `collect`, in MB", ""]
     lines += ["| records | Python of the driver | Spark's JVM | largest Python worker |", "| --: | --: | --: | --: |"]
     for size in sizes:
