@@ -13,8 +13,8 @@ def history() -> None:
 
     Lag over time, rebalances, members that joined and left: from the records of __consumer_offsets.
 
-    Runs on Spark, on this machine by default (--master, --remote). Requires pip install 'kgroups[pipeline]' and
-    Java 17. dump does not require Spark.
+    Requires pip install 'kgroups[pipeline]'. Queries run on DuckDB, in this process. Large collections run on Spark, on
+    this machine by default (--master, --remote), which requires Java 17.
     """
 
 
