@@ -68,7 +68,6 @@ FOREIGN = {
     "numpy": {"pipeline"},
     "pyiceberg": {"pipeline/publish/iceberg"},
     "deltalake": {"pipeline/publish/delta"},
-    "plotly": {"pipeline/report"},
     "asyncio": {"net", "admin", "cli", "api", "sandbox", "pipeline/live"},
 }
 """A package, and who alone may import it: a room, or the files of a room whose names begin so."""

@@ -61,7 +61,7 @@ def report(
 
     One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
     """
-    need_pipeline("pyarrow", "numpy", "obstore", "plotly")
+    need_pipeline("pyarrow", "numpy", "obstore")
     from kgroups.pipeline.report.file import check_target
 
     check_target(output, force)  # before the query, which may take long

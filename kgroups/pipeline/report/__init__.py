@@ -1,5 +1,5 @@
-"""The report on a time span of history: one HTML file with plotly charts, which needs no network.
+"""The report on a time span of history: one HTML file with charts in SVG, which needs no network.
 
-:mod:`.gather` aggregates the derived tables in Spark into :mod:`.data`, :mod:`.page` renders the data as HTML, and
-:mod:`.file` writes the file. Only :mod:`.gather` needs Spark.
+:mod:`.gather` asks the engine for :mod:`.data`, :mod:`.page` renders the data as HTML, and :mod:`.file` writes the
+file. Only :mod:`.gather` needs an engine.
 """

@@ -1,72 +1,46 @@
-"""The charts as plotly figures, in colors of the light theme; the script of the page replaces them in the dark theme.
+"""The charts as inline SVG: as wide as the page, with a fixed height, and colors of the style sheet.
 
-Rules: text of the cluster is passed to plotly in ``meta`` or ``customdata`` only, by :func:`label`, because plotly
-interprets markup in every text; names are never categories of an axis, which would parse numbers and times in them.
+Strategy: paths are in an inner SVG, 1000 units wide, which stretches to the width of the page; text and marks are in
+the outer one, placed in percent, so they keep their size at each width.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from html import escape
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
-
-import plotly.graph_objects as go
+from typing import Final, NamedTuple
 
 from . import words
-from .data import Lag, LagPoint, LagSeries, Period, RatePoint, RateSeries, Rebalance, Rebalances, ReportData
+from .data import LagPoint, LagSeries, Period, RatePoint, RateSeries, Rebalance, ReportData
+from .html import Html, join, tag
 
-INK, SOFT, MUTED = "#0b0b0b", "#52514e", "#75736d"
-GRID, AXIS, SURFACE, UNKNOWN = "#e8e7e1", "#c3c2b7", "#ffffff", "#f1f0ea"
-LINES: Final = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4", "#008300", "#4a3aa7", "#e34948")
-"""Colors of lines, distinguishable in this order with color blindness; further lines are gray."""
-REST: Final = "#b9b8b0"
-OTHER: Final = "#898781"
+LINES: Final = 8
+"""Number of colors that are distinguishable with color blindness: CSS classes ``c0`` to ``c7``."""
+REST: Final = 8
+"""Color of further lines: gray."""
+OTHER: Final = 9
 """Color of marks of no other category."""
 
-DARK: Final = {
-    **dict(
-        zip(
-            LINES,
-            ("#3987e5", "#d95926", "#199e70", "#c98500", "#d55181", "#1a9a1a", "#9085e9", "#e66767"),
-            strict=True,
-        )
-    ),
-    REST: "#5d5c57", OTHER: "#8f8d86", INK: "#ffffff", SOFT: "#c3c2b7", MUTED: "#96948c",
-    GRID: "#2c2c2a", AXIS: "#4a4945", SURFACE: "#1f1f1e", UNKNOWN: "#292927",
-}  # fmt: skip
-"""Color in the light theme -> color in the dark theme."""
-
-MARKS: Final = (*LINES, REST, OTHER)
-"""Colors in legends."""
-
-FONT: Final = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif'
-LANE: Final = 44
-"""Height of a lane of the timeline in pixels."""
+WIDTH, TOP, BOTTOM, LANE = 1000, 22, 36, 44
+"""Width in units; heights in pixels: of the unit, of the times, of a lane of the timeline."""
+NAMED = 5
+"""Maximum number of values in a tooltip."""
 
 
 class Entry(NamedTuple):
-    """An entry of a legend, and the numbers of the traces that it shows and hides."""
+    """An entry of a legend."""
 
     name: str
-    color: str
-    mark: str
-    """``line``, ``bar``, or a plotly symbol."""
-    traces: tuple[int, ...]
+    color: int
+    sign: str
 
 
 class Chart(NamedTuple):
     name: str
-    figure: dict[str, Any]
+    svg: Html
     legend: tuple[Entry, ...]
-    alt: str
-
-
-def label(text: str, longest: int = 60) -> str:
-    """Escape text of the cluster for plotly, which interprets markup."""
-    return escape(words.visible(text, longest), quote=False)
 
 
 def charts(data: ReportData) -> list[Chart]:
@@ -84,65 +58,77 @@ def charts(data: ReportData) -> list[Chart]:
     return made
 
 
-def palette(data: ReportData) -> dict[str, str]:
+def palette(data: ReportData) -> dict[str, int]:
     """Assign colors to groups, the same on every chart; the groups that get none are gray."""
     lagging = [series.group for series in data.lag.series.rows]
     busy = [series.group for series in data.rate.series.rows if series.group is not None]
     groups = dict.fromkeys([*lagging[:6], *busy, *lagging])
-    return dict(zip(groups, LINES, strict=False))
-
-
-def to_json(made: Iterable[Chart]) -> str:
-    """Encode all figures and the dark colors as JSON for a script element: without <, >, and &."""
-    content = {
-        "dark": DARK,
-        "charts": {each.name: each.figure for each in made},
-    }
-    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
+    return {group: number for number, group in enumerate(groups) if number < LINES}
 
 
 # Lag.
 
 
-def lag_chart(data: ReportData, colors: Mapping[str, str]) -> Chart:
+def lag_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
     rows = data.lag.series.rows
-    traces = [
-        _line(series, points, [point.lag for point in points], [words.exact(point.lag) for point in points],
-              "%{customdata} records", colors)
-        for series, points in _lines(data.lag)
-    ]  # fmt: skip
     alt = (
         f"Lines: lag in records of {words.count(len(rows), 'group')}, {_from_to(data.shown)}. "
         f"The highest is {words.visible(rows[0].group)} with {words.exact(rows[0].peak)} records."
     )
-    return Chart("lag", _figure(traces, data, 340, unit="records"), _entries(rows, colors), alt)
+    svg = _lines(data, colors, lambda point: point.lag, words.number, "records", alt)
+    return Chart("lag", svg, _entries(rows, colors))
 
 
-def time_chart(data: ReportData, colors: Mapping[str, str]) -> Chart:
+def time_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
     rows = data.lag.series.rows
     most = max(point.behind_ms or 0 for series in rows for point in series.points)
     unit, size = next((name, ms) for name, ms in _TIME_UNITS if most >= 2 * ms or ms == 1)
-    traces = [
-        _line(series, points, [None if point.behind_ms is None else point.behind_ms / size for point in points],
-              [words.duration(point.behind_ms) for point in points], "%{customdata} behind", colors)
-        for series, points in _lines(data.lag)
-    ]  # fmt: skip
     alt = (
         f"Lines: how long {words.count(len(rows), 'group')} lag behind, {_from_to(data.shown)}. "
         f"The most is {words.duration(most)}."
     )
-    return Chart("behind", _figure(traces, data, 300, unit=unit), _entries(rows, colors), alt)
+    svg = _lines(data, colors, lambda point: point.behind_ms, words.duration, unit, alt, size)
+    return Chart("behind", svg, _entries(rows, colors))
 
 
 _TIME_UNITS = (("days", 86_400_000), ("hours", 3_600_000), ("minutes", 60_000), ("seconds", 1_000), ("ms", 1))
 
 
-def _lines(lag: Lag) -> list[tuple[LagSeries, list[LagPoint]]]:
-    return [(series, _with_breaks(series.points, lag.bucket)) for series in lag.series.rows]
+def _lines(
+    data: ReportData, colors: Mapping[str, int], value: Callable[[LagPoint], int | None],
+    shown: Callable[[int], str], unit: str, alt: str, size: int = 1,
+) -> Html:  # fmt: skip
+    rows, height = data.lag.series.rows, 260
+    values = [found for series in rows for point in series.points if (found := value(point)) is not None]
+    scale = Scale(max(values, default=0) / size, height)
+    # Gray lines are below the others, the first group is on top.
+    paths = [
+        _path(series, data, value, scale, size, colors.get(series.group, REST))
+        for series in sorted(rows, key=lambda series: colors.get(series.group, REST), reverse=True)
+    ]
+    points: dict[datetime, list[tuple[int, str]]] = defaultdict(list)
+    for series in rows:
+        for point in series.points:
+            if (found := value(point)) is not None:
+                points[point.time].append((found, f"{words.visible(series.group, 60)} {shown(found)}"))
+    return _numbered(data.shown, scale, unit, alt, _unknown(data, height), *paths, _tips(points, data, height))
 
 
-def _with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint]:
+def _path(
+    series: LagSeries, data: ReportData, value: Callable[[LagPoint], int | None], scale: Scale, size: int, color: int
+) -> Html:
+    found: list[str] = []
+    pen = "M"
+    for point in with_breaks(series.points, data.lag.bucket):
+        number = value(point)
+        if number is not None:
+            # A line of no length is a dot: a sample between two gaps is visible.
+            found.append(f"{pen}{_x(point.time, data.shown)} {scale.y(number / size)}{'h0' if pen == 'M' else ''}")
+        pen = "M" if number is None else "L"
+    return tag("path", class_=f"line c{color}", d="".join(found))
+
+
+def with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint]:
     """Return the points, with a point without values in each gap between samples, which interrupts the line."""
     steps = sorted(after.time - before.time for before, after in pairwise(points))
     usual = steps[len(steps) // 2] if steps else bucket
@@ -154,82 +140,44 @@ def _with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint
     return found
 
 
-def _line(
-    series: LagSeries, points: list[LagPoint], values: Sequence[float | None], shown: list[str], hover: str,
-    colors: Mapping[str, str],
-) -> go.Scatter:  # fmt: skip
-    return go.Scatter(
-        x=[_time(point.time) for point in points],
-        y=values,
-        customdata=shown,
-        meta={"group": label(series.group)},
-        name="%{meta.group}",
-        mode="lines" if len(points) > 2 else "lines+markers",
-        connectgaps=False,
-        zorder=int(series.group in colors),
-        line={"color": colors.get(series.group, REST), "width": 2 if series.group in colors else 1.25},
-        marker={"size": 6},
-        hovertemplate=f"<b>%{{meta.group}}</b><br>{hover}<br>%{{x|%Y-%m-%dT%H:%M:%SZ}}<extra></extra>",
-    )
-
-
-def _entries(rows: Sequence[LagSeries], colors: Mapping[str, str]) -> tuple[Entry, ...]:
-    return tuple(Entry(row.group, colors.get(row.group, REST), "line", (number,)) for number, row in enumerate(rows))
+def _entries(rows: Sequence[LagSeries], colors: Mapping[str, int]) -> tuple[Entry, ...]:
+    return tuple(Entry(row.group, colors.get(row.group, REST), "━") for row in rows)
 
 
 # Rebalances.
 
-_EVENTS: Final = (
-    ("joined", "Members joined", LINES[0], "triangle-up"),
-    ("left", "Members left", LINES[1], "triangle-down"),
-    ("both", "Joined and left", LINES[6], "diamond"),
-    ("other", "Neither, or unknown", OTHER, "circle"),
-)
+_EVENTS: Final = {
+    "joined": ("Members joined", 0, "▲"),
+    "left": ("Members left", 1, "▼"),
+    "both": ("Joined and left", 6, "◆"),
+    "other": ("Neither, or unknown", OTHER, "●"),
+}
 
 
 def rebalance_chart(data: ReportData) -> Chart:
     rebalances = data.rebalances
-    lanes = {lane.group: number for number, lane in enumerate(rebalances.lanes.rows)}
-    traces: list[go.Scatter] = []
-    legend: list[Entry] = []
-    for kind, title, color, symbol in _EVENTS:
-        marks = [mark for mark in rebalances.marks.rows if mark.group in lanes and _event(mark) == kind]
-        if marks:
-            legend.append(Entry(title, color, symbol, (len(traces),)))
-            traces.append(_marks(marks, lanes, title, color, symbol))
-    across = {"x0": 0, "x1": 1, "xref": "paper"}
-    lines = [
-        _shape("line", {**across, "y0": number, "y1": number}, line={"color": GRID, "width": 1})
-        for number in lanes.values()
+    lanes = {lane.group: LANE * number + 36 for number, lane in enumerate(rebalances.lanes.rows)}
+    marks = [mark for mark in rebalances.marks.rows if mark.group in lanes]
+    kinds = [kind for kind in _EVENTS if any(_event(mark) == kind for mark in marks)]
+    names = [
+        tag("text", f"{words.visible(lane.group, 36)}  {lane.rebalances:,}", y=lanes[lane.group] - 12)
+        for lane in rebalances.lanes.rows
     ]
-    yaxis = {
-        "range": [len(lanes) - 0.6, -0.8], "showticklabels": False, "showgrid": False, "zeroline": False,
-        "fixedrange": True,
-    }  # fmt: skip
-    figure = _figure(
-        traces, data, 56 + LANE * len(lanes), yaxis=yaxis, annotations=_lane_names(rebalances), shapes=lines
-    )
+    signs = [
+        tag("text", _EVENTS[kind][2], tag("title", describe(mark)), class_=f"mark c{_EVENTS[kind][1]}",
+            x=_percent(mark.time, data.shown), y=lanes[mark.group] + 5)
+        for mark, kind in ((mark, _event(mark)) for mark in marks)
+    ]  # fmt: skip
     most = rebalances.lanes.rows[0]
     alt = (
         f"Timeline: {words.count(rebalances.marks.total, 'rebalance')}, a lane for each of "
         f"{words.count(len(lanes), 'group')}, {_from_to(data.shown)}. "
         f"{words.visible(most.group)} has most: {words.exact(most.rebalances)}."
     )
-    return Chart("rebalances", figure, tuple(legend), alt)
-
-
-def _lane_names(rebalances: Rebalances) -> list[dict[str, Any]]:
-    """Return annotations above each lane's line, where they do not reduce its width."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": -_TITLE_OFFSET, "yshift": 15, "showarrow": False}
-    return [
-        {
-            **place,
-            "y": number,
-            "text": f"{label(lane.group, 36)}  <b>{lane.rebalances:,}</b>",
-            "font": {"size": 12, "color": SOFT},
-        }
-        for number, lane in enumerate(rebalances.lanes.rows)
-    ]
+    height = LANE * len(lanes) + 8
+    grid = tag("path", class_="grid", d="".join(f"M0 {y}H{WIDTH}" for y in lanes.values()))
+    svg = _svg(data.shown, 0, height, alt, [_unknown(data, height), grid], [*names, *signs])
+    return Chart("rebalances", svg, tuple(Entry(*_EVENTS[kind]) for kind in kinds))
 
 
 def _event(mark: Rebalance) -> str:
@@ -238,31 +186,17 @@ def _event(mark: Rebalance) -> str:
     )
 
 
-def _marks(marks: list[Rebalance], lanes: dict[str, int], title: str, color: str, symbol: str) -> go.Scatter:
-    return go.Scatter(
-        x=[_time(mark.time) for mark in marks],
-        y=[lanes[mark.group] for mark in marks],
-        customdata=[_describe(mark) for mark in marks],
-        name=title,
-        mode="markers",
-        cliponaxis=False,
-        marker={
-            "symbol": symbol,
-            "size": 9 if symbol == "circle" else 12,
-            "color": color,
-            "line": {"color": SURFACE, "width": 1.5},
-        },
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-
-
-def _describe(mark: Rebalance) -> str:
-    """Describe a rebalance in a few lines of plotly's markup."""
+def describe(mark: Rebalance) -> str:
+    """Describe a rebalance in a few lines."""
     word = "generation" if mark.kind in (None, "classic") else "epoch"
-    lines = [f"<b>{label(mark.group)}</b>", words.exact_moment(mark.time)]
     members = "" if mark.members is None else f", {words.count(mark.members, 'member')}"
-    lines.append(f"{word} {words.ABSENT if mark.generation is None else mark.generation}{members}")
-    lines += _changes("joined", mark.joined, mark.joined_names) + _changes("left", mark.left, mark.left_names)
+    lines = [
+        words.visible(mark.group, 60),
+        words.exact_moment(mark.time),
+        f"{word} {words.ABSENT if mark.generation is None else mark.generation}{members}",
+        *_changes("joined", mark.joined, mark.joined_names),
+        *_changes("left", mark.left, mark.left_names),
+    ]
     lines += [
         f"{number} {word}"
         for number, word in ((mark.restarted, "restarted"), (mark.resubscribed, "resubscribed"))
@@ -274,143 +208,151 @@ def _describe(mark: Rebalance) -> str:
         lines.append(f"commits paused for {words.duration(mark.pause_ms)} ({words.exact(mark.pause_ms)} ms)")
     if mark.converge_ms is not None:
         lines.append(f"converged after {words.duration(mark.converge_ms)} ({words.exact(mark.converge_ms)} ms)")
-    return "<br>".join(lines)
+    return "\n".join(lines)
 
 
 def _changes(verb: str, number: int | None, names: Sequence[str]) -> list[str]:
     if not number:
         return []
     more = [f"  and {number - len(names)} more"] if number > len(names) else []
-    return [f"{number} {verb}:", *(f"  {label(name, 48)}" for name in names), *more]
+    return [f"{number} {verb}:", *(f"  {words.visible(name, 48)}" for name in names), *more]
 
 
 # Commits.
 
 
-def rate_chart(data: ReportData, colors: Mapping[str, str]) -> Chart:
-    rate = data.rate
-    rows = rate.series.rows
-    traces = [_bars(series, rate.bucket, _color(series, colors)) for series in rows]
+def rate_chart(data: ReportData, colors: Mapping[str, int]) -> Chart:
+    rate, height = data.rate, 220
+    rows, seconds = rate.series.rows, rate.bucket.total_seconds()
+    totals: dict[datetime, float] = defaultdict(float)
+    for series in rows:
+        for point in series.points:
+            totals[point.time] += point.commits / seconds
+    scale = Scale(max(totals.values(), default=0), height)
+    below: dict[datetime, float] = defaultdict(float)
+    bars = []
+    points: dict[datetime, list[tuple[int, str]]] = defaultdict(list)
+    for series in rows:
+        drawn = []
+        for point in series.points:
+            start, end = _x(point.time, data.shown), _x(point.time + rate.bucket, data.shown)
+            low, high = below[point.time], below[point.time] + point.commits / seconds
+            below[point.time] = high
+            drawn.append(f"M{start} {scale.y(low)}V{scale.y(high)}H{max(end - 1, start + 1)}V{scale.y(low)}z")
+            points[point.time].append((point.commits, f"{words.visible(_name(series), 60)} {_rate(point, seconds)}"))
+        bars.append(tag("path", class_=f"bar c{_color(series, colors)}", d="".join(drawn)))
     alt = (
         f"Stacked bars: commits a second, {_from_to(data.shown)}, in steps of {words.span(rate.bucket)}; "
         f"{words.exact(sum(series.commits for series in rows))} commits of {words.count(rate.series.total, 'group')}."
     )
-    legend = tuple(
-        Entry(_OTHERS if series.group is None else series.group, _color(series, colors), "bar", (number,))
-        for number, series in enumerate(rows)
+    svg = _numbered(
+        data.shown, scale, "commits a second", alt, _unknown(data, height), *bars, _tips(points, data, height)
     )
-    figure = _figure(traces, data, 300, unit="commits a second", barmode="stack")
-    return Chart("rate", figure, legend, alt)
+    return Chart("rate", svg, tuple(Entry(_name(series), _color(series, colors), "■") for series in rows))
 
 
-_OTHERS = "all others"
+def _name(series: RateSeries) -> str:
+    return "all others" if series.group is None else series.group
 
 
-def _bars(series: RateSeries, bucket: timedelta, color: str) -> go.Bar:
-    seconds = bucket.total_seconds()
-    return go.Bar(
-        x=[_time(point.time + bucket / 2) for point in series.points],
-        y=[round(point.commits / seconds, 6) for point in series.points],
-        width=seconds * 1000 * 0.86,
-        customdata=[[_progress(point, seconds), words.moment(point.time)] for point in series.points],
-        meta={"group": _OTHERS if series.group is None else label(series.group)},
-        name="%{meta.group}",
-        marker={"color": color, "line": {"width": 0.75, "color": SURFACE}},
-        hovertemplate="<b>%{meta.group}</b><br>%{y:.3~g} commits a second<br>%{customdata[0]}<br>"
-        f"{words.span(bucket)} from %{{customdata[1]}}<extra></extra>",
-    )
-
-
-def _progress(point: RatePoint, seconds: float) -> str:
+def _rate(point: RatePoint, seconds: float) -> str:
     read = "unknown" if point.progress is None else f"{words.number(point.progress / seconds)} records a second"
-    return f"{words.exact(point.commits)} commits<br>progress: {read}"
+    return f"{words.exact(point.commits)} commits, progress {read}"
 
 
-def _color(series: RateSeries, colors: Mapping[str, str]) -> str:
+def _color(series: RateSeries, colors: Mapping[str, int]) -> int:
     return REST if series.group is None else colors.get(series.group, REST)
 
 
 # Common parts.
 
 
-def _figure(
-    traces: Sequence[Any], data: ReportData, height: int, *, unit: str | None = None, shapes: Sequence[Any] = (),
-    annotations: Sequence[Any] = (), **layout: Any,
-) -> dict[str, Any]:  # fmt: skip
-    """Return a figure as plain values; with ``unit``, the y axis has numbers of this unit."""
-    numeric = {} if unit is None else {"yaxis": _NUMBERS}
-    made = go.Figure(data=list(traces), layout={
-        "height": height,
-        "margin": {"l": 46, "r": 10, "t": 8 if unit is None else 28, "b": 40},
-        "paper_bgcolor": SURFACE, "plot_bgcolor": SURFACE,
-        "font": {"family": FONT, "size": 12, "color": SOFT},
-        "hovermode": "closest", "hoverdistance": 24,
-        "hoverlabel": {"bgcolor": SURFACE, "bordercolor": AXIS, "font": {"color": INK, "size": 12, "family": FONT},
-                       "align": "left"},
-        "showlegend": False,
-        "legend": {"orientation": "h", "traceorder": "normal", "x": 0, "y": -0.14, "font": {"color": INK}},
-        "xaxis": {
-            "type": "date", "range": [_time(data.shown.since), _time(data.shown.until)],
-            "linecolor": AXIS, "showgrid": False, "showline": True, "zeroline": False, "ticks": "outside", "ticklen": 4,
-            "tickcolor": AXIS, "nticks": 10, "tickformatstops": _TICKS,
-        },
-        "shapes": [*_unknown(data), *shapes],
-        "annotations": [*([] if unit is None else [_unit(unit)]), *annotations],
-        **numeric,
-        **layout,
-    })  # fmt: skip
-    found: dict[str, Any] = json.loads(json.dumps(made.to_plotly_json()))
-    # Remove plotly's default template.
-    found["layout"]["template"] = {}
-    return found
+class Scale:
+    """A y axis from 0 to a round number."""
+
+    def __init__(self, most: float, height: int) -> None:
+        self.height = height
+        power = 10.0**-9
+        while power * 10 <= most / 4:
+            power *= 10
+        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * 4 >= most) if most else 1.0
+        self.ticks = [step * number for number in range(1, 5) if number == 1 or step * (number - 1) < most]
+        self.top = self.ticks[-1]
+
+    def y(self, value: float) -> int:
+        return round(self.height * (1 - value / self.top))
 
 
-_NUMBERS: Final = {
-    "rangemode": "tozero", "gridcolor": GRID, "zeroline": True, "zerolinecolor": AXIS, "zerolinewidth": 1,
-    "exponentformat": "B", "minexponent": 3, "separatethousands": True, "nticks": 6, "fixedrange": True,
-    "automargin": True,
-}  # fmt: skip
-
-_TICKS: Final = (
-    {"dtickrange": [None, 1000], "value": "%H:%M:%S.%L\n%Y-%m-%d"},
-    {"dtickrange": [1000, 60_000], "value": "%H:%M:%S\n%Y-%m-%d"},
-    {"dtickrange": [60_000, 43_200_000], "value": "%H:%M\n%Y-%m-%d"},
-    {"dtickrange": [43_200_000, "M1"], "value": "%m-%d\n%Y"},
-    {"dtickrange": ["M1", None], "value": "%Y-%m"},
-)
-"""ISO 8601, by the distance of ticks."""
+def _numbered(shown: Period, scale: Scale, unit: str, alt: str, *parts: Html | None) -> Html:
+    """Return a chart with a y axis of numbers; the first part is below the grid."""
+    below, *above = parts
+    grid = tag("path", class_="grid", d="".join(f"M0 {scale.y(tick)}H{WIDTH}" for tick in (0, *scale.ticks)))
+    labels = [
+        tag("text", words.number(float(f"{tick:.6g}")) + (f" {unit}" if tick == scale.top else ""), class_="tick",
+            y=TOP + scale.y(tick) - 4)
+        for tick in scale.ticks
+    ]  # fmt: skip
+    return _svg(shown, TOP, scale.height, alt, [below, grid, *above], labels)
 
 
-_TITLE_OFFSET: Final = 38
-"""Pixels between the start of titles, in the left margin, and the axis."""
+def _svg(shown: Period, top: int, height: int, alt: str, inner: Iterable[Html | None], labels: Iterable[Html]) -> Html:
+    box = f"0 0 {WIDTH} {height}"
+    stretched = tag("svg", *inner, y=top, width="100%", height=height, viewBox=box, preserveAspectRatio="none")
+    return tag("svg", stretched, *_times(shown, top + height), *labels, class_="plot", role="img", aria_label=alt,
+               width="100%", height=top + height + BOTTOM)  # fmt: skip
 
 
-def _unit(text: str) -> dict[str, Any]:
-    """Return an annotation above the axis, which is horizontal, unlike an axis title."""
-    return {
-        "text": text, "x": 0, "xref": "paper", "xanchor": "left", "xshift": -_TITLE_OFFSET, "y": 1, "yref": "paper",
-        "yanchor": "bottom", "yshift": 8, "showarrow": False, "font": {"size": 11, "color": MUTED},
-    }  # fmt: skip
+def _times(shown: Period, bottom: int) -> Iterable[Html]:
+    """Return the labels of the x axis: round times, with the date at the first one and at midnight."""
+    step = words.bucket(shown.until - shown.since, 8)
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    time = shown.since - (shown.since - epoch) % step
+    dated = False
+    while time < shown.until:
+        if 0.07 < (time - shown.since) / (shown.until - shown.since) < 0.93:
+            x = _percent(time, shown)
+            day = step >= timedelta(days=1)
+            text = f"{time:%m-%d}" if day else f"{time:%H:%M}" if step.seconds >= 60 else f"{time:%H:%M:%S}"
+            yield tag("text", text, class_="time", x=x, y=bottom + 15)
+            if not dated or (not day and (time - epoch) % timedelta(days=1) == timedelta(0)):
+                yield tag("text", f"{time:%Y}" if day else f"{time:%Y-%m-%d}", class_="time", x=x, y=bottom + 30)
+            dated = True
+        time += step
 
 
-def _unknown(data: ReportData) -> list[dict[str, Any]]:
-    """Return the period without complete history, as a rectangle below all traces."""
-    since = data.completeness.known_since
-    if data.completeness.unknown:
-        since = data.shown.until
+def _tips(points: Mapping[datetime, list[tuple[int, str]]], data: ReportData, height: int) -> Html:
+    """Return an invisible column for each time, whose tooltip has the highest values."""
+    times = sorted(points)
+    usual = min((after - before for before, after in pairwise(times)), default=data.lag.bucket)
+    return join(
+        *(
+            tag("path", tag("title", "\n".join([words.moment(time), *_highest(points[time])])), class_="tip",
+                d=f"M{_x(time, data.shown)} 0V{height}H{_x(time + usual, data.shown)}V0z")
+            for time in times
+        )
+    )  # fmt: skip
+
+
+def _highest(values: list[tuple[int, str]]) -> list[str]:
+    first = [text for _, text in sorted(values, key=lambda each: -each[0])]
+    return first[:NAMED] + ([f"and {len(first) - NAMED} more"] if len(first) > NAMED else [])
+
+
+def _unknown(data: ReportData, height: int) -> Html | None:
+    """Return the period without complete history, as an area below all others."""
+    since = data.shown.until if data.completeness.unknown else data.completeness.known_since
     if since is None or since <= data.shown.since:
-        return []
-    place = {"x0": _time(data.shown.since), "x1": _time(min(since, data.shown.until)), "y0": 0, "y1": 1}
-    return [_shape("rect", {**place, "yref": "paper"}, fillcolor=UNKNOWN, line={"width": 0})]
+        return None
+    return tag("path", tag("title", "history is not complete"), class_="unknown",
+               d=f"M0 0V{height}H{_x(min(since, data.shown.until), data.shown)}V0z")  # fmt: skip
 
 
-def _shape(kind: str, place: dict[str, Any], **style: Any) -> dict[str, Any]:
-    return {"type": kind, "layer": "below", **place, **style}
+def _x(time: datetime, shown: Period) -> int:
+    return round(WIDTH * ((time - shown.since) / (shown.until - shown.since)))
 
 
-def _time(time: datetime) -> str:
-    """Format a time for plotly: UTC, without a time zone."""
-    return time.astimezone(UTC).replace(tzinfo=None).isoformat(" ", timespec="milliseconds")
+def _percent(time: datetime, shown: Period) -> str:
+    return f"{_x(time, shown) / (WIDTH / 100):g}%"
 
 
 def _from_to(period: Period) -> str:

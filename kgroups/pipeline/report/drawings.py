@@ -1,12 +1,11 @@
-"""The sections with charts, and the three rankings: containers of plotly's figures, captions, and legends."""
+"""The sections with charts, and the three rankings: charts with captions and legends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from . import words
-from .charts import MARKS, Chart, Entry
+from .charts import Chart, Entry
 from .data import ReportData
 from .html import Html, join, tag
 from .table import left_out, name, number
@@ -14,15 +13,13 @@ from .table import left_out, name, number
 RANKED = 10
 """Maximum number of groups in a ranking."""
 
-_SIGNS: Final = {"line": "━", "bar": "■", "triangle-up": "▲", "triangle-down": "▼", "diamond": "◆", "circle": "●"}
-
 
 def lag(data: ReportData, charts: Mapping[str, Chart]) -> Html:
     if "lag" not in charts:
         why = "No lag is known: no log end offsets were sampled in this time, or there were no commits."
         return tag("p", why, class_="none")
     step = words.span(data.lag.bucket)
-    of_records = f"The highest total of every {step}, over all partitions of a group. Names hide and show lines."
+    of_records = f"The highest total of every {step}, over all partitions of a group."
     of_time = "How long ago the end of the log stood where the group now stands; the worst partition."
     return join(
         figure(charts["lag"], "Lag in records", of_records),
@@ -56,30 +53,15 @@ def rate(data: ReportData, charts: Mapping[str, Chart]) -> Html:
 
 
 def figure(chart: Chart, title: str, caption: str) -> Html:
-    """Render a chart with title, buttons, legend, caption, and alternative text."""
-    buttons = [
-        tag("button", shown, type="button", data_act=act, aria_label=f"{action}: {title}")
-        for act, shown, action in (
-            ("reset", "Whole span", "Show the whole span"),
-            ("png", "PNG", "Save as PNG"),
-            ("svg", "SVG", "Save as SVG"),
-        )
-    ]
-    head = tag("div", tag("h3", title), tag("div", *buttons, class_="tools"), class_="head")
-    height = chart.figure["layout"]["height"]
-    plot = tag("div", class_="plot", role="img", aria_label=chart.alt, style=f"height:{height}px")
+    """Render a chart with title, legend, and caption."""
     legend = tag("ul", *map(_entry, chart.legend), class_="legend")
-    return tag(
-        "figure", head, "\n", plot, "\n", legend, "\n", tag("figcaption", caption), class_="card", data_chart=chart.name
-    )
+    parts = join(tag("h3", title), chart.svg, legend, tag("figcaption", caption), by="\n")
+    return tag("figure", parts, class_="card", data_chart=chart.name)
 
 
 def _entry(entry: Entry) -> Html:
-    sign = tag("span", _SIGNS[entry.mark], class_=f"c{MARKS.index(entry.color)}", aria_hidden="true")
-    traces = " ".join(map(str, entry.traces))
-    return tag(
-        "li", tag("button", sign, " ", name(entry.name).shown, type="button", aria_pressed="true", data_traces=traces)
-    )
+    sign = tag("span", entry.sign, class_=f"c{entry.color}", aria_hidden="true")
+    return tag("li", sign, " ", name(entry.name).shown)
 
 
 def offenders(data: ReportData) -> Html:

@@ -1,4 +1,4 @@
-"""The page: one HTML file with style, scripts, plotly, and figures, which needs no network.
+"""The page: one HTML file with style, script, and charts in SVG, which needs no network.
 
 Its Content-Security-Policy allows only the scripts with the given hashes, and no address: if escaping ever failed, a
 name from the cluster still could not run, load, or send anything.
@@ -15,7 +15,7 @@ from typing import Final
 from kgroups.version import __version__
 
 from . import drawings, lists, words
-from .charts import DARK, MARKS, Chart, charts, to_json
+from .charts import Chart, charts
 from .data import ReportData
 from .file import MARK
 from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, in_trouble
@@ -43,43 +43,35 @@ catch (error) { /* private */ }
 """Runs before the page is drawn, to restore the selected theme."""
 
 
-def page(data: ReportData, bundle: str | None = None) -> str:
-    """Render the page.
-
-    :param bundle: plotly.js; by default that of the package plotly. Omitted if there are no charts.
-    """
-    made = charts(data)
-    scripts = [asset("page.js")]
-    if made:
-        scripts.insert(0, plotly() if bundle is None else bundle)
+def page(data: ReportData) -> str:
+    """Render the page."""
+    script = asset("page.js")
     head = tag(
         "head",
         "\n",
         join(
             tag("meta", charset="utf-8"),
-            tag("meta", http_equiv="Content-Security-Policy", content=policy([_THEME, *scripts])),
+            tag("meta", http_equiv="Content-Security-Policy", content=policy([_THEME, script])),
             tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
             tag("meta", name="generator", content=f"kgroups {__version__}"),
             tag("meta", name="color-scheme", content="light dark"),
             tag("meta", name="referrer", content="no-referrer"),
             tag("title", f"Consumer groups, {_title(data)}"),
             tag("script", raw(_THEME)),
-            tag("style", raw(colors() + asset("style.css"))),
+            tag("style", raw(asset("style.css"))),
             by="\n",
         ),
         "\n",
     )
-    loaded = [tag("script", raw(script)) for script in scripts]
-    figures = tag("script", raw(to_json(made)), type="application/json", id="figures")
-    written = tag("body", "\n", join(body(data, made), figures, *loaded, by="\n"), "\n")
+    written = tag("body", "\n", join(body(data), tag("script", raw(script)), by="\n"), "\n")
     return f"<!DOCTYPE html>\n{MARK}\n" + tag("html", "\n", head, "\n", written, "\n", lang="en") + "\n"
 
 
-def body(data: ReportData, made: Sequence[Chart]) -> Html:
+def body(data: ReportData) -> Html:
     """Render the visible content, without scripts and style."""
     if data.empty:
         return join(_header(data, "No history found"), tag("main", _nothing(data)), by="\n")
-    by_name = {chart.name: chart for chart in made}
+    by_name = {chart.name: chart for chart in charts(data)}
     inner = {**_drawn(data, by_name), **_listed(data)}
     links = [tag("li", tag("a", title, href=f"#{each}")) for each, title in _SECTIONS]
     sections = [
@@ -92,7 +84,7 @@ def body(data: ReportData, made: Sequence[Chart]) -> Html:
     return join(
         _header(data, headline(data, found)),
         tag("main", join(_findings(found), _tiles(data), tag("nav", tag("ul", *links), aria_label="Sections"),
-                         _without_script(made), *sections, by="\n")),
+                         *sections, by="\n")),
         _footer(data),
         by="\n",
     )  # fmt: skip
@@ -191,12 +183,6 @@ def _nothing(data: ReportData) -> Html:
     return tag("p", period, how, class_="none")
 
 
-def _without_script(made: Sequence[Chart]) -> Html | None:
-    if not made:
-        return None
-    return tag("noscript", tag("p", "The charts need JavaScript; all tables are here without it.", class_="none"))
-
-
 def _footer(data: ReportData) -> Html:
     terms = [(each, VERDICTS[each][3]) for each in VERDICTS] + [
         ("OK", "keeps up, or has caught up at least once"),
@@ -221,38 +207,10 @@ def asset(file: str) -> str:
     return files(__package__).joinpath("assets", file).read_text(encoding="utf-8")
 
 
-def plotly() -> str:
-    """Return plotly.js from the package plotly."""
-    from plotly.offline import get_plotlyjs
-
-    bundle: str = get_plotlyjs()
-    return bundle
-
-
-def colors() -> str:
-    """Return CSS with the colors of legends in both themes."""
-    light = {f"c{number}": color for number, color in enumerate(MARKS)}
-    dark = {key: DARK[color] for key, color in light.items()}
-    classes = "".join(f".{key}{{color:var(--{key})}}" for key in light)
-    night = _variables(dark)
-    return (
-        f":root{{{_variables(light)}}}{classes}\n"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{night}}}}}\n"
-        f"@media screen{{:root[data-theme=dark]{{{night}}}}}\n"
-    )
-
-
-def _variables(values: Mapping[str, str]) -> str:
-    return "".join(f"--{key}:{value};" for key, value in values.items())
-
-
 def policy(scripts: Sequence[str]) -> str:
     """Return the Content-Security-Policy, which allows only these scripts."""
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def _digest(script: str) -> str:

@@ -270,4 +270,4 @@ def test_report_accepts_tables_of_the_definitions(derived: Callable[[str], list[
     with engine_with({table: derived(name) for name, table in DERIVED.items()}) as engine:
         found = gather(engine, Period(*SPAN), "cluster")
     assert "page-classic" in {row.group for row in found.groups.rows.rows}
-    assert "page-classic" in page(found, bundle="")
+    assert "page-classic" in page(found)

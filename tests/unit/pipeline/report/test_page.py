@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -10,8 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from kgroups.pipeline.report import page as pages
-from kgroups.pipeline.report.charts import charts
-from kgroups.pipeline.report.data import GroupRow, Kept, LagSeries, ReportData
+from kgroups.pipeline.report.data import GroupRow, Kept, ReportData
 from kgroups.pipeline.report.file import MARK
 from kgroups.pipeline.report.page import body, page
 from tests.fakes.report import BIDI, HOSTILE, at, busy_day, nothing
@@ -55,7 +53,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def busy_page() -> Outline:
-    return Outline(page(busy_day(), bundle="/* plotly */"))
+    return Outline(page(busy_day()))
 
 
 def test_page_has_headings_captions_and_chart_descriptions(busy_page: Outline) -> None:
@@ -63,7 +61,7 @@ def test_page_has_headings_captions_and_chart_descriptions(busy_page: Outline) -
     assert len(busy_page.text("h1")) == 1
     assert len(busy_page.all("caption")) == len(busy_page.all("table")) == 6
     assert all(each["scope"] == "col" for each in busy_page.all("th"))
-    plots = [each for each in busy_page.all("div") if each.get("class") == "plot"]
+    plots = [each for each in busy_page.all("svg") if each.get("class") == "plot"]
     assert len(plots) == 4
     assert all(each["role"] == "img" and len(each["aria-label"] or "") > 40 for each in plots)
     ids = [attributes["id"] for _, attributes in busy_page.elements if "id" in attributes]
@@ -89,23 +87,17 @@ def test_page_shows_cluster_names_as_text(busy_page: Outline) -> None:
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "<!--", "]]>", "&lt;b&gt;", "\u2028", BIDI, "'\"`", "\ud800", "x" * 32_767])
-def test_page_json_is_safe_for_any_name(name: str) -> None:
+def test_page_is_safe_for_any_name(name: str) -> None:
     day = busy_day()
     series = tuple(series._replace(group=name) for series in day.lag.series.rows[:1])
-    text = page(day._replace(lag=day.lag._replace(series=Kept(series, 1))), bundle="")
-    text.encode()
-    found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', text, re.DOTALL)
-    assert found
-    assert not set("<>&\u2028") & set(found[1])
-    trace = json.loads(found[1])["charts"]["lag"]["data"][0]
-    assert trace["meta"]["group"].replace("&lt;", "").replace("&gt;", "").replace("&amp;", "").isprintable()
-    # plotly reads markup in every text: of that nothing is left either.
-    assert "<" not in trace["meta"]["group"] and len(trace["meta"]["group"]) < 400
-    assert "<" not in trace["name"]
+    outline = Outline(page(day._replace(lag=day.lag._replace(series=Kept(series, 1)))))
+    assert not outline.all("img") and len(outline.all("script")) == 2
+    shown = [text for text in outline.text("title") if "records" in text or " k" in text or " M" in text]
+    assert shown and all(line.isprintable() and len(line) < 400 for text in shown for line in text.splitlines())
 
 
 def test_page_loads_nothing_from_elsewhere() -> None:
-    text = page(busy_day(), bundle="")
+    text = page(busy_day())
     assert not re.findall(r"https?:|//[a-z]+\.|@import|url\(", text)
     for tag, attributes in Outline(text).elements:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base")
@@ -114,20 +106,18 @@ def test_page_loads_nothing_from_elsewhere() -> None:
 
 
 def test_page_policy_allows_only_its_own_scripts() -> None:
-    text = page(busy_day(), bundle="/* a bundle */")
+    text = page(busy_day())
     policy = next(each["content"] or "" for each in Outline(text).all("meta") if each.get("http-equiv"))
     assert policy.startswith("default-src 'none';")
     assert "http" not in policy and "*" not in policy and "script-src 'unsafe" not in policy
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    assert len(scripts) == 3
+    assert len(scripts) == 2
     assert pages.policy(scripts) == policy
 
 
-def test_page_includes_plotly_once_if_it_has_charts() -> None:
-    bundle = pages.plotly()
-    assert "</script" not in bundle.lower() and "\r" not in bundle and "<!--" not in bundle
-    assert page(busy_day()).count(bundle) == 1
-    assert len(page(nothing())) < 40_000
+def test_page_is_small() -> None:
+    assert len(page(busy_day()).encode()) < 200_000
+    assert len(page(nothing()).encode()) < 25_000
 
 
 def test_page_without_data_says_so() -> None:
@@ -157,32 +147,19 @@ def test_page_names_omitted_rows(busy_page: Outline) -> None:
 
 
 def test_page_is_deterministic_and_marked() -> None:
-    text = page(busy_day(), bundle="")
-    assert text == page(busy_day(), bundle="")
+    text = page(busy_day())
+    assert text == page(busy_day())
     assert text.splitlines()[:2] == ["<!DOCTYPE html>", MARK]
 
 
 def test_page_of_group_without_verdict_or_samples() -> None:
     row = GroupRow("g", None, None, None, "LIVE", None, None, None, 0, 0, None)
     day = busy_day()
-    page(day._replace(groups=day.groups._replace(rows=Kept((row,), 1))), bundle="")
-
-
-def test_chart_of_one_point_has_a_marker() -> None:
-    day = busy_day()
-    series = tuple(LagSeries(each.group, 0, 0, each.points[:1]) for each in day.lag.series.rows)
-    made = charts(day._replace(lag=day.lag._replace(series=Kept(series, 13))))
-    assert made[0].figure["data"][0]["mode"] == "lines+markers"
+    page(day._replace(groups=day.groups._replace(rows=Kept((row,), 1))))
 
 
 def test_page_body_matches_golden(golden: Callable[[str, str], None]) -> None:
-    golden("report/body.html", str(body(busy_day(), charts(busy_day()))) + "\n")
-
-
-def test_figures_match_golden(golden: Callable[[str, str], None]) -> None:
-    day = _short(busy_day())
-    figures = {chart.name: chart.figure for chart in charts(day)}
-    golden("report/figures.json", json.dumps(figures, indent=1, ensure_ascii=True) + "\n")
+    golden("report/body.html", str(body(_short(busy_day()))) + "\n")
 
 
 def _short(day: ReportData) -> ReportData:
