@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 from kgroups.pipeline.engine import derive
 from kgroups.pipeline.engine.duck import DuckDB
 from kgroups.pipeline.engine.spark import Spark
+from kgroups.pipeline.report.data import Period
+from kgroups.pipeline.report.gather import gather
 from kgroups.pipeline.rules import Rules
 from kgroups.pipeline.tables import STORED
 from kgroups.pipeline.transform.definitions import DERIVED, Span
@@ -33,6 +35,9 @@ def test_derived_tables_are_the_same_on_spark_and_duckdb(spark: SparkSession) ->
         for name in DERIVED:
             assert ordered(engine.fetch(f"select * from {name}").to_pylist()) == expected(name), name
             assert expected(name), name
+        for each in (engine, other):
+            each.define("retention", "select 1000 as retention_ms, 'rule' as retention_source")
+        assert gather(engine, Period(*SPAN), "cluster") == gather(other, Period(*SPAN), "cluster")
 
 
 def test_names_and_texts_with_special_characters(spark: SparkSession) -> None:

@@ -33,6 +33,9 @@ _TRANSLATIONS = (
 )
 """What Spark writes otherwise than DuckDB, as far as the definitions use it."""
 
+_UNION_ERRORS = ("spark.sql.unionOutputPartitioning", "spark.sql.constraintPropagation.enabled")
+"""Optimizations with which Spark 4.3.0 fails on some unions: "Can't zip RDDs", "key not found"."""
+
 
 class Spark:
     """Relations of a Spark session; derived ones are views, computed at each query."""
@@ -42,8 +45,8 @@ class Spark:
 
     def prepare(self, records: int) -> None:
         tune_session(self.session, records)
-        # Spark 4.3.0 fails on unions of views with different partitions: "Can't zip RDDs".
-        self.session.conf.set("spark.sql.unionOutputPartitioning", "false")
+        for name in _UNION_ERRORS:
+            self.session.conf.set(name, "false")
 
     def load(self, store: Store, table: Table, files: Sequence[DataFile]) -> None:
         self.load_frame(table, read_files(self.session, store, table, files))
@@ -58,9 +61,12 @@ class Spark:
         if table:
             columns = ", ".join(f"cast(`{each.name}` as {each.type}) as `{each.name}`" for each in table.columns)
             query = f"select {columns} from ({query}) as {name}"
-        # Relations are used several times: without checkpoints, plans grow exponentially.
-        frame = self.session.sql(query)
-        (frame if table else frame.localCheckpoint(eager=False)).createOrReplaceTempView(name)
+        try:
+            frame = self.session.sql(query)
+            # Relations are used several times: without checkpoints, plans grow exponentially.
+            (frame if table else frame.localCheckpoint(eager=False)).createOrReplaceTempView(name)
+        except (PySparkException, Py4JError) as error:
+            raise HistoryError(f"history cannot be read: {root_cause(error)}") from None
 
     def literal(self, value: Value) -> str:
         if isinstance(value, datetime):
