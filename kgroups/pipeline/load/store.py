@@ -17,6 +17,7 @@ killed process: they are never read, and deleted a day later.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -48,6 +49,9 @@ GRACE = timedelta(hours=1)
 """How long files of replaced entries remain, for readers that began before."""
 ORPHAN_AGE = timedelta(days=1)
 """Age of a file that no entry names at which it is left over from a killed process."""
+PUBLISHED = "published-"
+PUBLISHED_FOR = timedelta(days=7)
+"""How long the files that a publish registered remain, if nothing is published afterwards."""
 UNKNOWN_CLUSTER = "unknown"
 """Stands for the ID of a cluster whose brokers are too old to report it."""
 
@@ -233,17 +237,19 @@ class Store:
     def delete_replaced(self, grace: timedelta = GRACE) -> int:
         """Delete what was replaced before ``grace``: the files, then their entries; return the number of entries.
 
-        Files that a later entry has taken over remain as long as that entry.
+        Files that a later entry has taken over remain as long as that entry; files that published tables name remain
+        until the next publish.
         """
         snapshot, hidden = self._current_and_hidden()
         if not hidden:
             return 0
         limit = (datetime.now(UTC) - grace).isoformat(timespec="milliseconds")
+        published = self._published()
         recent = {
             number
             for entry in (*hidden.values(), *snapshot.entries.values())
             for number in entry.replaces
-            if entry.committed_at > limit
+            if entry.committed_at > limit or entry.number >= published
         }
         due = [entry for number, entry in sorted(hidden.items()) if number not in recent]
         readable = (*snapshot.entries.values(), *(hidden[number] for number in hidden.keys() & recent))
@@ -253,14 +259,31 @@ class Store:
             self.storage.delete([self._name(f"{entry.number:08}.json")])
         return len(due)
 
+    def note_published(self, target: str, snapshot: Snapshot) -> None:
+        """Note that tables of another format name the files of a snapshot: see :meth:`delete_replaced`."""
+        stem = f"{PUBLISHED}{quote(target, safe='')}"
+        self.replace_json(stem, {"next": snapshot.next, "published_at": datetime.now(UTC).isoformat()})
+
+    def _published(self) -> float:
+        """Return the number of the first entry that a published table does not show; infinity if there is none."""
+        limit = (datetime.now(UTC) - PUBLISHED_FOR).isoformat()
+        notes = (self.read_json(stem) or {} for stem in self.names(PUBLISHED))
+        return min((note["next"] for note in notes if note.get("published_at", "") > limit), default=math.inf)
+
     def delete_orphans(self, age: timedelta = ORPHAN_AGE) -> int:
         """Delete files that no entry of any cluster names, and old checkpoints; return the number of files.
 
         Rule: only files that were last modified before ``age``. A collector names a file in an entry minutes after it
         wrote it; files that are named since they were listed are found, because the manifest is read afterwards.
+        Only folders of days are searched: next to them is the log of a Delta table.
         """
         limit = datetime.now(UTC) - age
-        old = {name for table in STORED for name in self.storage.names_before(table.name, limit)}
+        old = {
+            name
+            for table in STORED
+            for name in self.storage.names_before(table.name, limit)
+            if name.startswith(f"{table.name}/date=")
+        }
         named: set[str] = set()
         for cluster in self.clusters() if old else ():
             snapshot, hidden = Store(self.location, cluster)._current_and_hidden()

@@ -37,6 +37,8 @@ _PROPERTIES = {"delta.deletedFileRetentionDuration": "interval 365 days"}
 class DeltaTarget:
     """The table folders of a store."""
 
+    name = "delta"
+
     def __init__(self, location: str) -> None:
         self._storage = Storage(location)
 

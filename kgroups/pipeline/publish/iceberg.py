@@ -67,6 +67,7 @@ class IcebergTarget:
         storage = Storage(location)
         self.root = _root(storage)
         self._name = catalog
+        self.name = f"iceberg-{catalog}-{namespace}"
         self._namespace = tuple(namespace.split("."))
         self._properties: Mapping[str, object] = properties
         with self.errors():

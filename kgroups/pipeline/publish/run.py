@@ -60,14 +60,16 @@ def _publish_once(location: str, target: Target, changes: Counter[str]) -> None:
         if added or removed:
             published.commit(added, removed)
             changes.update(added=len(added), removed=len(removed))
+    for cluster, snapshot in snapshots.items():
+        Store(location, cluster).note_published(target.name, snapshot)
 
 
-def _snapshots(location: str) -> list[Snapshot]:
+def _snapshots(location: str) -> dict[str, Snapshot]:
     clusters = Store(location).clusters()
     if not clusters:
         Store(location).identity()  # raises the error of a store without history
-    return [Store(location, cluster).snapshot() for cluster in clusters]
+    return {cluster: Store(location, cluster).snapshot() for cluster in clusters}
 
 
-def _files(snapshots: list[Snapshot], table: Table) -> list[DataFile]:
-    return [file for snapshot in snapshots for file in snapshot.files(table)]
+def _files(snapshots: dict[str, Snapshot], table: Table) -> list[DataFile]:
+    return [file for snapshot in snapshots.values() for file in snapshot.files(table)]

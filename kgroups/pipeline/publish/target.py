@@ -37,6 +37,9 @@ class PublishedTable(Protocol):
 class Target(Protocol):
     """A place for tables in another format."""
 
+    name: str
+    """A name that no other target of the store has."""
+
     def open(self, table: Table) -> PublishedTable:
         """Open a table; create it, or add new columns and comments, if necessary.
 
