@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from itertools import cycle, islice
+from typing import TypeVar
 
 from kgroups.pipeline.report.data import (
     Anomalies,
     Anomaly,
     AnomalyCount,
+    Bounds,
     Completeness,
     Consumer,
     Expiring,
+    GroupPage,
     GroupRow,
     Groups,
     Kept,
@@ -20,7 +24,9 @@ from kgroups.pipeline.report.data import (
     LagSeries,
     Lane,
     LogPart,
+    Member,
     Offender,
+    PartitionRow,
     Period,
     Rate,
     RatePoint,
@@ -33,6 +39,7 @@ from kgroups.pipeline.report.data import (
     Tally,
 )
 
+T = TypeVar("T", bound=tuple)  # type: ignore[type-arg]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = Period(NOON - timedelta(days=1), NOON)
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\">"
@@ -78,6 +85,49 @@ def busy_day() -> ReportData:
         ),
         completeness=_completeness(),
         retention=Retention(hours(7 * 24), "assumed"),
+        pages=Kept(tuple(_page(number) for number in (0, 2, 3, 12)), 38),
+    )
+
+
+def hundred_groups() -> ReportData:
+    """Return the report data of a cluster with 100 groups, with as many rows as the default bounds allow."""
+    bounds, day = Bounds(), busy_day()
+    names = [f"production.payments-service-{number}" for number in range(100)]
+
+    def many(rows: tuple[T, ...], total: int) -> Kept[T]:
+        renamed = (
+            row._replace(group=names[number % 100]) if hasattr(row, "group") else row  # type: ignore[attr-defined]
+            for number, row in enumerate(islice(cycle(rows), total))
+        )
+        return Kept(tuple(renamed), 10 * total)
+
+    def page(number: int) -> GroupPage:
+        one, few = day.pages.rows[0], bounds.listed
+        return GroupPage(
+            one.row._replace(group=names[number]), one.points[: bounds.samples],
+            many(one.partitions.rows, few), many(one.members.rows, few), many(_rebalances().marks.rows, few),
+            many(day.anomalies.rows.rows, few), many(day.expiring.rows, few),
+        )  # fmt: skip
+
+    rows, rounds = bounds.rows, day.rebalances
+    lanes = many(rounds.lanes.rows, bounds.groups)
+    marks = Kept(
+        tuple(
+            mark._replace(group=names[number % bounds.groups])
+            for number, mark in enumerate(islice(cycle(rounds.marks.rows), bounds.rebalances))
+        ),
+        9000,
+    )
+    lag = many(day.lag.series.rows, bounds.groups)
+    return day._replace(
+        lag=day.lag._replace(series=lag),
+        rebalances=Rebalances(lanes, marks),
+        groups=day.groups._replace(rows=many(day.groups.rows.rows, bounds.pages)),
+        consumers=many(day.consumers.rows, rows),
+        anomalies=day.anomalies._replace(rows=many(day.anomalies.rows.rows, rows)),
+        stale=many(day.stale.rows, rows),
+        expiring=many(day.expiring.rows, rows),
+        pages=Kept(tuple(map(page, range(bounds.pages))), 100),
     )
 
 
@@ -180,6 +230,27 @@ def _groups() -> Groups:
         Tally("DELETED", "Dead", None, 1),
     )  # fmt: skip
     return Groups(Kept(tuple(rows), 38), tallies)
+
+
+def _page(number: int) -> GroupPage:
+    row = _groups().rows.rows[number]
+    if number == 12:  # nothing is known of it
+        return GroupPage(row, (), Kept((), 0), Kept((), 0), Kept((), 0), Kept((), 0), Kept((), 0))
+    partitions = (
+        PartitionRow("orders", 3, "STALL", 1_201_000, 88_120, at(23.9), None),
+        PartitionRow("orders", 0, "UNKNOWN", None, None, None, "an open transaction hides commits"),
+        PartitionRow("payments<b>", 1, None, None, 12, at(2), None),
+    )
+    marks = tuple(mark for mark in _rebalances().marks.rows if mark.group == row.group)[:3]
+    return GroupPage(
+        row=row,
+        points=_lag(number, row.group).points,
+        partitions=Kept(partitions, 12),
+        members=Kept(tuple(Member(f"app-{each}@/10.0.{number}.{each}", at(each)) for each in range(3)), 3),
+        rebalances=Kept((*marks, marks[0]._replace(joined=None, left=None)), 9),
+        anomalies=Kept(tuple(each for each in _anomalies().rows.rows if each.group == row.group), 2),
+        expiring=Kept((Expiring(row.group, "clicks", 12, at(-150), at(31), hours(7)),), 1),
+    )
 
 
 def _consumer(number: int) -> Consumer:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from . import words
-from .data import LagPoint, LagSeries, Period, RatePoint, RateSeries, Rebalance, ReportData
+from .data import GroupPage, LagPoint, LagSeries, Period, RatePoint, RateSeries, Rebalance, ReportData
 from .html import Html, join, tag
 
 LINES: Final = 8
@@ -25,6 +25,8 @@ OTHER: Final = 9
 
 WIDTH, TOP, BOTTOM, LANE = 1000, 22, 36, 44
 """Width in units; heights in pixels: of the unit, of the times, of a lane of the timeline."""
+SMALL = 120
+"""Height of the chart on a group's page, in pixels."""
 NAMED = 5
 """Maximum number of values in a tooltip."""
 
@@ -142,6 +144,21 @@ def with_breaks(points: Sequence[LagPoint], bucket: timedelta) -> list[LagPoint]
 
 def _entries(rows: Sequence[LagSeries], colors: Mapping[str, int]) -> tuple[Entry, ...]:
     return tuple(Entry(row.group, colors.get(row.group, REST), "━") for row in rows)
+
+
+def group_chart(data: ReportData, page: GroupPage) -> Html | None:
+    """Return the lag of one group, for its page; ``None`` if no lag is known."""
+    known = [point.lag for point in page.points if point.lag is not None]
+    if not known:
+        return None
+    peak, height = max(known), SMALL
+    alt = (
+        f"Line: lag in records, {_from_to(data.shown)}. "
+        f"The highest is {words.exact(peak)}, the last {words.exact(known[-1])}."
+    )
+    scale = Scale(peak, height)
+    line = _path(LagSeries(page.row.group, peak, known[-1], page.points), data, lambda point: point.lag, scale, 1, 0)
+    return _numbered(data.shown, scale, "records", alt, _unknown(data, height), line)
 
 
 # Rebalances.
@@ -296,15 +313,16 @@ def _numbered(shown: Period, scale: Scale, unit: str, alt: str, *parts: Html | N
 
 
 def _svg(shown: Period, top: int, height: int, alt: str, inner: Iterable[Html | None], labels: Iterable[Html]) -> Html:
+    times = _times(shown, top + height, 8 if height > SMALL else 4)
     box = f"0 0 {WIDTH} {height}"
     stretched = tag("svg", *inner, y=top, width="100%", height=height, viewBox=box, preserveAspectRatio="none")
-    return tag("svg", stretched, *_times(shown, top + height), *labels, class_="plot", role="img", aria_label=alt,
+    return tag("svg", stretched, *times, *labels, class_="plot", role="img", aria_label=alt,
                width="100%", height=top + height + BOTTOM)  # fmt: skip
 
 
-def _times(shown: Period, bottom: int) -> Iterable[Html]:
+def _times(shown: Period, bottom: int, most: int) -> Iterable[Html]:
     """Return the labels of the x axis: round times, with the date at the first one and at midnight."""
-    step = words.bucket(shown.until - shown.since, 8)
+    step = words.bucket(shown.until - shown.since, most)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     time = shown.since - (shown.since - epoch) % step
     dated = False

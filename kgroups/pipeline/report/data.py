@@ -28,12 +28,18 @@ class Bounds(NamedTuple):
     """Points of a chart, over all its lines."""
     rates: int = 5
     """Groups of the commit chart; all others are one additional series."""
-    rebalances: int = 500
+    rebalances: int = 250
     """Marks on the timeline."""
-    rows: int = 200
-    """Rows of a table."""
+    rows: int = 50
+    """Rows of a table, except that of groups."""
     names: int = 5
     """Names in a cell, such as the members that joined."""
+    pages: int = 100
+    """Groups in the table of groups, each with a page of its own."""
+    samples: int = 48
+    """Points of the chart of a group's page."""
+    listed: int = 4
+    """Rows of each list of a group's page."""
 
 
 class Kept(NamedTuple, Generic[T]):
@@ -284,6 +290,40 @@ class Completeness(NamedTuple):
     """Log time of the first record that an open transaction hides."""
 
 
+class PartitionRow(NamedTuple):
+    topic: str
+    partition: int
+    verdict: str | None
+    """``None``: not judged."""
+    lag: int | None
+    committed: int | None
+    last_commit: datetime | None
+    remark: str | None
+    """Why the lag is unknown."""
+
+
+class Member(NamedTuple):
+    client: str
+    """Instance ID or client ID@host."""
+    since: datetime | None
+
+
+class GroupPage(NamedTuple):
+    """One group, with the first rows of its lists."""
+
+    row: GroupRow
+    points: tuple[LagPoint, ...]
+    """Ordered by time; a bucket without a sample has no point."""
+    partitions: Kept[PartitionRow]
+    """Worst first."""
+    members: Kept[Member]
+    rebalances: Kept[Rebalance]
+    """Latest first."""
+    anomalies: Kept[Anomaly]
+    """Latest first."""
+    expiring: Kept[Expiring]
+
+
 class ReportData(NamedTuple):
     cluster_id: str | None
     period: Period
@@ -303,6 +343,13 @@ class ReportData(NamedTuple):
     completeness: Completeness
     retention: Retention | None = None
     """The retention time that ``expiring`` uses."""
+    pages: Kept[GroupPage] = Kept((), 0)
+    """The pages of the worst groups, in the order of ``groups``."""
+
+    def page_of(self, group: str) -> str | None:
+        """Return the ID of the page of a group."""
+        found = (number for number, page in enumerate(self.pages.rows, 1) if page.row.group == group)
+        return next((f"group-{number}" for number in found), None)
 
     @property
     def empty(self) -> bool:

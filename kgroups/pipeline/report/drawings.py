@@ -8,6 +8,7 @@ from . import words
 from .charts import Chart, Entry
 from .data import ReportData
 from .html import Html, join, tag
+from .table import group as link
 from .table import left_out, name, number
 
 RANKED = 10
@@ -70,9 +71,9 @@ def offenders(data: ReportData) -> Html:
     anomalies = ((row.group, row.anomalies, _kinds(row.kinds)) for row in data.anomalies.offenders.rows)
     return tag(
         "div",
-        _ranking("Highest lag", "records", lags),
-        _ranking("Most rebalances", "rebalances", rebalances),
-        _ranking("Most anomalies", "anomalies", anomalies),
+        _ranking(data, "Highest lag", "records", lags),
+        _ranking(data, "Most rebalances", "rebalances", rebalances),
+        _ranking(data, "Most anomalies", "anomalies", anomalies),
         class_="columns",
     )
 
@@ -85,7 +86,7 @@ def _kinds(kinds: Sequence[str]) -> str:
     return ", ".join(kind.replace("_", " ") for kind in kinds)
 
 
-def _ranking(title: str, unit: str, rows: Iterable[tuple[str, int, str | None]]) -> Html:
+def _ranking(data: ReportData, title: str, unit: str, rows: Iterable[tuple[str, int, str | None]]) -> Html:
     first = [row for row in rows if row[1] > 0][:RANKED]
     if not first:
         return tag("div", tag("h3", title), tag("p", "None.", class_="none"), class_="card")
@@ -93,7 +94,7 @@ def _ranking(title: str, unit: str, rows: Iterable[tuple[str, int, str | None]])
     items = [
         tag(
             "li",
-            tag("span", name(group).shown, number(value, unit).shown, class_="row"),
+            tag("span", link(data, group).shown, number(value, unit).shown, class_="row"),
             tag("span", class_="bar", style=f"width:{max(1, round(100 * value / most))}%"),
             tag("small", remark) if remark else None,
         )

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from . import words
 from .data import GroupRow, LagPoint, LagSeries, ReportData
 from .html import Html, join, tag
-from .table import names, when
+from .table import name, names, when
 
 CRITICAL, WARNING, NOTE = "critical", "warning", "note"
 
@@ -44,7 +44,15 @@ _ORDER = {CRITICAL: 0, WARNING: 1, NOTE: 2}
 
 def findings(data: ReportData) -> list[Finding]:
     """Return the findings; empty if nothing is wrong."""
-    found = [*_verdicts(data), *_growing(data), *_anomalies(data), *_expiring(data), *_unused(data), *_history(data)]
+    found = [
+        *_verdicts(data),
+        *_growing(data),
+        *_anomalies(data),
+        *_expiring(data),
+        *_unused(data),
+        *_unknown(data),
+        *_history(data),
+    ]
     return sorted(found, key=lambda each: _ORDER[each.level])
 
 
@@ -53,7 +61,9 @@ def _verdicts(data: ReportData) -> Iterator[Finding]:
         total = data.groups.number(verdict=verdict)
         rows = [row for row in data.groups.rows.rows if row.verdict == verdict][:3]
         if total:
-            yield Finding(level, _sentence(total, one, many, why, map(_with_lag, rows), len(rows)), "groups")
+            yield Finding(
+                level, _sentence(total, one, many, why, (_with_lag(data, row) for row in rows), len(rows)), "groups"
+            )
 
 
 def in_trouble(data: ReportData) -> int:
@@ -85,15 +95,15 @@ _MINUTE = 60_000
 
 def _growing(data: ReportData) -> Iterator[Finding]:
     found = growing(data)
-    some = (join(names([each.group], 1), _lag(each.last, each.points[-1].behind_ms)) for each in found[:3])
+    some = (join(names([each.group], 1, data), _lag(each.last, each.points[-1].behind_ms)) for each in found[:3])
     why = "more in each quarter of this time than before"
     if found:
         text = _sentence(len(found), "lags more and more", "lag more and more", why, some, len(found[:3]))
         yield Finding(WARNING, text, "lag")
 
 
-def _with_lag(row: GroupRow) -> Html:
-    return join(names([row.group], 1), _lag(row.lag, row.behind_ms))
+def _with_lag(data: ReportData, row: GroupRow) -> Html:
+    return join(names([row.group], 1, data), _lag(row.lag, row.behind_ms))
 
 
 def _lag(lag: int | None, behind_ms: int | None) -> str | None:
@@ -105,8 +115,15 @@ def _anomalies(data: ReportData) -> Iterator[Finding]:
     counts = {each.anomaly: each for each in data.anomalies.counts}
     for anomaly, (level, one, many, why) in ANOMALIES.items():
         if each := counts.get(anomaly):
-            some = (names([group], 1) for group in each.names[:3])
+            some = (_with_evidence(data, group, anomaly) for group in each.names[:3])
             yield Finding(level, _sentence(each.groups, one, many, why, some, len(each.names[:3])), "anomalies")
+
+
+def _with_evidence(data: ReportData, group: str, anomaly: str) -> Html:
+    """Render a group with the note on its latest anomaly of this type."""
+    rows = (row for row in data.anomalies.rows.rows if (row.group, row.anomaly) == (group, anomaly) and row.note)
+    latest = next(rows, None)
+    return join(names([group], 1, data), join(" (", name(latest.note).shown, ")") if latest else None)
 
 
 def _sentence(total: int, one: str, many: str, why: str | None, some: Iterable[Html], shown: int) -> Html:
@@ -125,7 +142,9 @@ def _expiring(data: ReportData) -> Iterator[Finding]:
         least = "at least " if kept.left_out else ""
         subject = f"Offsets of {least}{words.count(len(groups), 'group')} expire soon"
         at_first = join(f" {words.DASH} the first ", when(first)) if first else None
-        yield Finding(WARNING, join(tag("b", subject), ": ", names(groups[:3], len(groups)), at_first, "."), "unused")
+        yield Finding(
+            WARNING, join(tag("b", subject), ": ", names(groups[:3], len(groups), data), at_first, "."), "unused"
+        )
 
 
 def _unused(data: ReportData) -> Iterator[Finding]:
@@ -133,8 +152,28 @@ def _unused(data: ReportData) -> Iterator[Finding]:
     if stale:
         quiet = [row.group for row in data.stale.rows if row.use == "STALE"][:3]
         verb = "has members, but does not commit" if stale == 1 else "have members, but do not commit"
-        listed = join(": ", names(quiet, stale)) if quiet else None
+        listed = join(": ", names(quiet, stale, data)) if quiet else None
         yield Finding(NOTE, join(tag("b", f"{words.count(stale, 'group')} {verb}"), listed, "."), "unused")
+
+
+def unknown(data: ReportData) -> int:
+    """Count the groups of which it is unknown whether they keep up."""
+    judged = {row.group: row.verdict for row in data.groups.rows.rows}
+    grows = sum(judged.get(series.group, "OK") in _UNJUDGED for series in growing(data))
+    return data.groups.number() - sum(data.groups.number(verdict=each) for each in ("OK", *VERDICTS)) - grows
+
+
+_UNJUDGED = (None, "UNKNOWN")
+
+
+def _unknown(data: ReportData) -> Iterator[Finding]:
+    found = unknown(data)
+    if found:
+        grows = {series.group for series in growing(data)}
+        rows = [row for row in data.groups.rows.rows if row.verdict in _UNJUDGED and row.group not in grows][:3]
+        why = "too few samples of the lag, or an open transaction"
+        some = (names([row.group], 1, data) for row in rows)
+        yield Finding(NOTE, _sentence(found, "is unknown", "are unknown", why, some, len(rows)), "groups")
 
 
 def _history(data: ReportData) -> Iterator[Finding]:

@@ -6,14 +6,14 @@ from . import words
 from .data import Anomaly, Consumer, Expiring, GroupRow, LogPart, ReportData, Stale
 from .findings import VERDICTS, WARNING
 from .html import Html, join, tag
-from .table import Cell, Column, duration, moment, name, names, number, table, when, word
+from .table import Cell, Column, duration, group, moment, name, names, number, table, when, word
 
 _RANKS = ("OK", "UNKNOWN", "WARN", "STOP", "STALL", "REWIND")
 
 
 def groups(data: ReportData) -> Html:
     columns = (
-        Column[GroupRow]("Group", lambda row: name(row.group)),
+        Column[GroupRow]("Group", lambda row: group(data, row.group)),
         Column[GroupRow]("Verdict", lambda row: verdict(row.verdict)),
         Column[GroupRow]("Lag", lambda row: number(row.lag, "records"), right=True),
         Column[GroupRow]("Behind", lambda row: duration(row.behind_ms), right=True),
@@ -22,7 +22,7 @@ def groups(data: ReportData) -> Html:
         Column[GroupRow]("In it since", lambda row: moment(row.state_since)),
         Column[GroupRow]("Members", lambda row: number(row.members), right=True),
         Column[GroupRow]("Partitions", lambda row: number(row.partitions), right=True),
-        Column[GroupRow]("Kind", lambda row: word(row.kind)),
+        Column[GroupRow]("Type", lambda row: word(row.kind)),
     )
     caption = (
         "Groups as they were at the end, worst first. Lag is the sum over partitions, the verdict the worst of them."
@@ -55,7 +55,7 @@ def _tallies(data: ReportData) -> Html | None:
 def consumers(data: ReportData) -> Html:
     columns = (
         Column[Consumer]("Topic", lambda row: name(row.topic)),
-        Column[Consumer]("Group", lambda row: name(row.group)),
+        Column[Consumer]("Group", lambda row: group(data, row.group)),
         Column[Consumer]("Partitions", lambda row: number(row.partitions), right=True),
         Column[Consumer]("Members", lambda row: number(row.members), right=True),
         Column[Consumer]("Who", lambda row: Cell(_clients(row), row.clients[0] if row.clients else None), wide=True),
@@ -72,7 +72,7 @@ def _clients(row: Consumer) -> Html:
 def anomalies(data: ReportData) -> Html:
     columns = (
         Column[Anomaly]("What", lambda row: word(row.anomaly.replace("_", " "))),
-        Column[Anomaly]("Group", lambda row: name(row.group)),
+        Column[Anomaly]("Group", lambda row: group(data, row.group)),
         Column[Anomaly]("Topic", lambda row: _partition(row.topic, row.partition)),
         Column[Anomaly]("Member", lambda row: name(row.member)),
         Column[Anomaly]("Since", lambda row: moment(row.since)),
@@ -91,17 +91,17 @@ def _partition(topic: str | None, partition: int | None) -> Cell:
 
 def unused(data: ReportData) -> Html:
     stale = (
-        Column[Stale]("Group", lambda row: name(row.group)),
+        Column[Stale]("Group", lambda row: group(data, row.group)),
         Column[Stale]("Use", lambda row: word(row.use)),
         Column[Stale]("State", lambda row: word(row.state)),
         Column[Stale]("Partitions", lambda row: number(row.partitions), right=True),
         Column[Stale]("Quiet for", lambda row: duration(row.commit_age_ms), right=True),
         Column[Stale]("Last commit", lambda row: moment(row.last_commit)),
         Column[Stale]("Deleted before", lambda row: moment(row.gone)),
-        Column[Stale]("Kind", lambda row: word(row.kind)),
+        Column[Stale]("Type", lambda row: word(row.kind)),
     )
     expiring = (
-        Column[Expiring]("Group", lambda row: name(row.group)),
+        Column[Expiring]("Group", lambda row: group(data, row.group)),
         Column[Expiring]("Topic", lambda row: name(row.topic)),
         Column[Expiring]("Partitions", lambda row: number(row.partitions), right=True),
         Column[Expiring]("Left", lambda row: _left(row.left_ms), right=True),

@@ -1,4 +1,4 @@
-"""The page: one HTML file with style, script, and charts in SVG, which needs no network.
+"""The page: one HTML file with style, script, charts in SVG, and pages of groups, which needs no network.
 
 Its Content-Security-Policy allows only the scripts with the given hashes, and no address: if escaping ever failed, a
 name from the cluster still could not run, load, or send anything.
@@ -18,9 +18,10 @@ from . import drawings, lists, words
 from .charts import Chart, charts
 from .data import ReportData
 from .file import MARK
-from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, in_trouble
+from .findings import CRITICAL, NOTE, VERDICTS, WARNING, Finding, findings, in_trouble, unknown
 from .html import Html, join, raw, tag
-from .table import name, number, when
+from .pages import pages
+from .table import group, name, number, when
 
 _SIGNS: Final = {CRITICAL: "◆", WARNING: "▲", NOTE: "●"}
 
@@ -85,6 +86,7 @@ def body(data: ReportData) -> Html:
         _header(data, headline(data, found)),
         tag("main", join(_findings(found), _tiles(data), tag("nav", tag("ul", *links), aria_label="Sections"),
                          *sections, by="\n")),
+        pages(data),
         _footer(data),
         by="\n",
     )  # fmt: skip
@@ -113,16 +115,17 @@ def _listed(data: ReportData) -> dict[str, Html]:
 
 
 def headline(data: ReportData, found: Sequence[Finding]) -> str:
-    """Summarize the findings in one line."""
-    total = data.groups.number()
-    trouble = in_trouble(data)
-    judged = data.groups.number(verdict="OK")
+    """Return the verdict in one sentence."""
+    total, trouble, hidden = data.groups.number(), in_trouble(data), unknown(data)
+    rest = f"; {words.exact(hidden)} {'is' if hidden == 1 else 'are'} unknown" if hidden else ""
     if trouble:
-        return f"{words.exact(trouble)} of {words.count(total, 'group')} {'is' if trouble == 1 else 'are'} in trouble"
-    if not judged:
-        return f"{words.count(total, 'group')}, of which none can be judged yet"
-    if judged < total:
-        return f"{words.exact(judged)} of {words.count(total, 'group')} keep up, the others cannot be judged"
+        need = "needs attention" if trouble == 1 else "need attention"
+        return f"{words.exact(trouble)} of {words.count(total, 'group')} {need}{rest}"
+    if hidden == total:
+        return f"All {words.exact(total)} groups are unknown" if total > 1 else "The one group is unknown"
+    if hidden:
+        verb = "keeps" if total - hidden == 1 else "keep"
+        return f"{words.exact(total - hidden)} of {words.count(total, 'group')} {verb} up{rest}"
     status = "The one group keeps up" if total == 1 else f"All {words.exact(total)} groups keep up"
     return f"{status}, but not all is well" if any(each.level != NOTE for each in found) else status
 
@@ -165,7 +168,11 @@ def _tiles(data: ReportData) -> Html:
     return tag(
         "dl",
         _tile("Groups", data.groups.number(), join(f"{words.exact(data.groups.number(use='LIVE'))} in use")),
-        _tile("Highest lag", worst.peak if worst else None, name(worst.group).shown if worst else Html(words.ABSENT)),
+        _tile(
+            "Highest lag",
+            worst.peak if worst else None,
+            group(data, worst.group).shown if worst else Html(words.ABSENT),
+        ),
         *(_tile(title, found, join(f"of {words.count(groups, 'group')}")) for title, (found, groups) in totals.items()),
         class_="tiles",
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
 from . import words
-from .data import Kept
+from .data import Kept, ReportData
 from .html import Html, join, tag
 
 T = TypeVar("T")
@@ -53,6 +53,15 @@ def table(name: str, caption: str, columns: Sequence[Column[T]], kept: Kept[T], 
     return join(scrolls, left_out(kept, "rows"), by="\n")
 
 
+def plain(titles: Sequence[str], rows: Iterable[Sequence[str]], none: str) -> Html:
+    """Render rows of text or markup as a table that is not sortable; ``none`` if there are no rows."""
+    body = [tag("tr", *(tag("td", cell) for cell in cells)) for cells in rows]
+    if not body:
+        return tag("p", none, class_="soft")
+    head = tag("tr", *(tag("th", title) for title in titles))
+    return tag("div", tag("table", head, *body), class_="scroll", tabindex=0)
+
+
 def left_out(kept: Kept[T], what: str) -> Html | None:
     """Render ``25 of 38 rows are left out.``; ``None`` if no rows are left out."""
     if not kept.left_out:
@@ -81,10 +90,17 @@ def name(text: str | None) -> Cell:
     return Cell(tag("bdi", shown, title=whole), shown)
 
 
-def names(several: Sequence[str], total: int) -> Html:
-    """Render the names, and the number of further ones."""
+def group(data: ReportData, text: str | None) -> Cell:
+    """Render the name of a group, with a link to its page."""
+    cell = name(text)
+    page = None if text is None else data.page_of(text)
+    return cell if page is None else Cell(tag("a", cell.shown, href=f"#{page}"), cell.key)
+
+
+def names(several: Sequence[str], total: int, data: ReportData | None = None) -> Html:
+    """Render the names, and the number of further ones; with ``data``, of groups, with links to their pages."""
     more = f" and {words.exact(total - len(several))} more" if total > len(several) else None
-    return join(join(*(name(each).shown for each in several), by=", "), more)
+    return join(join(*((group(data, each) if data else name(each)).shown for each in several), by=", "), more)
 
 
 def word(text: str | None) -> Cell:
@@ -106,7 +122,7 @@ def moment(time: datetime | None) -> Cell:
 
 
 def when(time: datetime) -> Html:
-    return tag("time", words.moment(time), datetime=words.exact_moment(time), title=words.exact_moment(time))
+    return tag("time", words.moment(time), title=words.exact_moment(time))
 
 
 def _with_exact(shown: str, value: int | None, unit: str) -> Html:

@@ -33,7 +33,9 @@ from kgroups.pipeline.report.data import (
     Kept,
     Lane,
     LogPart,
+    Member,
     Offender,
+    PartitionRow,
     Period,
     ReportData,
     Stale,
@@ -47,7 +49,7 @@ from kgroups.pipeline.transform.definitions import DERIVED
 from tests.fakes.history import SPAN, History, Row, at
 
 HOUR = Period(at(0), at(3600))
-FEW = Bounds(groups=2, points=20, rates=1, rebalances=3, rows=4, names=2)
+FEW = Bounds(groups=2, points=20, rates=1, rebalances=3, rows=4, names=2, pages=4, samples=20, listed=2)
 
 
 def scene(history: History) -> None:
@@ -257,6 +259,33 @@ def test_report_completeness_ignores_partitions_without_history(report_data: Rep
     assert (found.known_since, found.unknown, found.missing, found.hung) == (at(900), 0, 5, 2)
     assert (found.records, found.last_time) == (30, at(3550))
     assert found.parts.rows[-1] == LogPart(0, 10, 1.0, 0, at(3000), at(3500), 0, True)
+
+
+def test_report_has_a_page_for_each_of_the_worst_groups(report_data: ReportData) -> None:
+    assert [page.row for page in report_data.pages.rows] == list(report_data.groups.rows.rows)
+    assert report_data.pages.total == 4
+    middle, big, *_ = report_data.pages.rows
+    assert [tuple(point) for point in middle.points] == [(at(1800), 300, None), (at(3300), 300, None)]
+    assert middle.partitions == Kept(
+        (
+            PartitionRow("t", 0, "STOP", 300, None, None, None),
+            PartitionRow("a", 0, None, None, None, at(600), None),
+        ),
+        2,
+    )
+    assert big.partitions.rows[0] == PartitionRow("t", 0, "WARN", 10, None, at(3000), None)
+    assert big.members == Kept((Member("a@/10.0.0.1", at(0)), Member("c@/10.0.0.1", at(0))), 3)
+    assert ([mark.time for mark in big.rebalances.rows], big.rebalances.total) == ([at(35 * 60), at(34 * 60)], 4)
+    assert ([each.since for each in big.anomalies.rows], big.anomalies.total) == ([at(13), at(11)], 3)
+    assert (big.expiring, middle.members) == (Kept((), 0), Kept((), 0))
+
+
+def test_report_page_lists_expiring_offsets_by_topic() -> None:
+    with engine_with(rows()) as engine:
+        found = gather(engine, HOUR, "cluster", FEW)
+    small = next(page for page in found.pages.rows if page.row.group == "small")
+    assert small.expiring == found.expiring
+    assert next(page for page in found.pages.rows if page.row.group == "new").partitions == Kept((), 0)
 
 
 def test_report_of_no_history_says_so() -> None:

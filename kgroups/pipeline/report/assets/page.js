@@ -33,6 +33,6 @@
     for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
   };
-  for (const head of document.querySelectorAll("th"))
+  for (const head of document.querySelectorAll("th:has(button)"))
     head.querySelector("button").addEventListener("click", () => sort(head));
 })();

@@ -8,6 +8,7 @@ from kgroups.pipeline.engine import Engine
 
 from ..data import Bounds, Period, ReportData, Retention
 from .lists import anomalies, consumers, define_members, expiring, groups, rebalances, stale
+from .pages import pages
 from .rows import bucket_of, fetch
 from .series import lag_series, rate_series
 from .wholeness import completeness
@@ -35,6 +36,7 @@ def gather(
     lag, lag_since = lag_series(engine, period, limits)
     rate, rate_since = rate_series(engine, period, limits, every)
     rounds, first_round = rebalances(engine, limits)
+    listed = groups(engine, limits)
     (kept,) = fetch(engine, "select retention_ms, retention_source from retention")
     return ReportData(
         cluster_id=cluster_id,
@@ -42,7 +44,7 @@ def gather(
         shown=_shown(period, lag_since, rate_since, first_round and bucket_of(first_round, MINUTE)),
         lag=lag,
         rebalances=rounds,
-        groups=groups(engine, limits),
+        groups=listed,
         consumers=consumers(engine, limits),
         anomalies=anomalies(engine, limits),
         rate=rate,
@@ -50,6 +52,7 @@ def gather(
         expiring=expiring(engine, limits),
         completeness=completeness(engine, limits),
         retention=Retention(*kept.values()),
+        pages=pages(engine, period, listed.rows, lag_since, limits),
     )
 
 

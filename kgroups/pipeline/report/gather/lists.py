@@ -25,7 +25,17 @@ from ..data import (
 )
 from .rows import Row, fetch, first, texts
 
-_ANOMALY = ", ".join(f"`{name}`" for name in Anomaly._fields)
+ANOMALY = ", ".join(f"`{name}`" for name in Anomaly._fields)
+WORST = (
+    "case verdict when 'OK' then 1 when 'UNKNOWN' then 2 when 'WARN' then 3 when 'STOP' then 4 when 'STALL' then 5 "
+    "when 'REWIND' then 6 else 0 end desc"
+)
+"""Order of verdicts, in SQL."""
+SOON = """
+    select `group`, topic, count(*) as partitions, min(empty_since) as empty_since, min(expires_at) as expires,
+      min(left_ms) as left_ms
+    from expiring group by `group`, topic"""
+"""Expiring offsets by topic, in SQL."""
 
 
 def rebalances(engine: Engine, bounds: Bounds) -> tuple[Rebalances, datetime | None]:
@@ -47,11 +57,11 @@ def rebalances(engine: Engine, bounds: Bounds) -> tuple[Rebalances, datetime | N
         order by log_time desc, log_partition desc, log_offset desc limit {bounds.rebalances}""",
     )
     kept = Kept(tuple(Lane(row["group"], row["rebalances"], row["longest"]) for row in lanes), seen["groups"])
-    shown = tuple(_mark(row, bounds.names) for row in reversed(marks))
+    shown = tuple(mark(row, bounds.names) for row in reversed(marks))
     return Rebalances(kept, Kept(shown, seen["found"])), seen["since"]
 
 
-def _mark(row: Row, names: int) -> Rebalance:
+def mark(row: Row, names: int) -> Rebalance:
     numbers = {each: None if row[each] is None else len(row[each]) for each in ("restarted", "resubscribed")}
     joined, left = row["joined"], row["left"]
     return Rebalance(
@@ -72,7 +82,7 @@ def _mark(row: Row, names: int) -> Rebalance:
 
 def anomalies(engine: Engine, bounds: Bounds) -> Anomalies:
     order = "since desc, anomaly, `group`, topic, partition, member, note"
-    shown = first(engine, f"select {_ANOMALY} from anomalies", order, bounds.rows, lambda row: Anomaly(**row))
+    shown = first(engine, f"select {ANOMALY} from anomalies", order, bounds.rows, lambda row: Anomaly(**row))
     counted = fetch(
         engine,
         f"""
@@ -111,6 +121,7 @@ def define_members(engine: Engine) -> None:
         """
         select
           `group`,
+          since,
           coalesce(instance_id, client_id || '@' || client_host, client_id, client_host, '') as client,
           count(*) over (partition by `group`) as members
         from memberships
@@ -124,7 +135,9 @@ def groups(engine: Engine, bounds: Bounds) -> Groups:
         "report_groups",
         """
         with judged as (
-          select `group`, max(group_status) as verdict, sum(greatest(last_lag, 0)) as lag from verdicts group by `group`
+          select `group`, max(group_status) as verdict,
+            sum(case when last_lag is not null then greatest(last_lag, 0) end) as lag
+          from verdicts group by `group`
         ),
         lasting as (
           select `group`, max(since) as state_since from group_states where until is null group by `group`
@@ -147,11 +160,9 @@ def groups(engine: Engine, bounds: Bounds) -> Groups:
         left join last_behind using (`group`)""",
     )
     tallies = fetch(engine, "select `use`, state, verdict, count(*) as groups from report_groups group by 1, 2, 3")
-    worst = "case verdict when 'OK' then 1 when 'UNKNOWN' then 2 when 'WARN' then 3 when 'STOP' then 4 "
-    worst += "when 'STALL' then 5 when 'REWIND' then 6 else 0 end desc, lag desc, `group`"
     found = Groups(Kept((), 0), tuple(sorted((Tally(**row) for row in tallies), key=repr)))
     existing = "select * from report_groups where `use` <> 'DELETED'"
-    rows = first(engine, existing, worst, bounds.rows, lambda row: GroupRow(**row))
+    rows = first(engine, existing, f"{WORST}, lag desc, `group`", bounds.pages, lambda row: GroupRow(**row))
     return found._replace(rows=Kept(rows.rows, found.number()))
 
 
@@ -188,8 +199,4 @@ def stale(engine: Engine, bounds: Bounds) -> Kept[Stale]:
 
 
 def expiring(engine: Engine, bounds: Bounds) -> Kept[Expiring]:
-    soon = """
-        select `group`, topic, count(*) as partitions, min(empty_since) as empty_since, min(expires_at) as expires,
-          min(left_ms) as left_ms
-        from expiring group by `group`, topic"""
-    return first(engine, soon, "left_ms, `group`, topic", bounds.rows, lambda row: Expiring(**row))
+    return first(engine, SOON, "left_ms, `group`, topic", bounds.rows, lambda row: Expiring(**row))

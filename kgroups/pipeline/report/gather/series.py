@@ -7,6 +7,7 @@ known, and with it the length of buckets that gives a chart its number of points
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from kgroups.pipeline.engine import Engine
@@ -66,6 +67,26 @@ def lag_series(engine: Engine, period: Period, bounds: Bounds) -> tuple[Lag, dat
         points[row["group"]].append(LagPoint(max(row["time"], period.since), row["lag"], row["behind"]))
     series = tuple(LagSeries(row["group"], row["peak"], row["last"], tuple(points[row["group"]])) for row in top)
     return Lag(Kept(series, top[0]["total"] if top else 0), step), since
+
+
+def page_lag(
+    engine: Engine, period: Period, groups: Sequence[str], since: datetime | None, bounds: Bounds
+) -> dict[str, tuple[LagPoint, ...]]:
+    """Return the lag of each of these groups, in buckets that fit the chart of a page."""
+    fine = words.bucket(period.until - period.since, bounds.points)
+    step = bucket_start("bucket", _step(period, since, bounds.samples - 1, fine))
+    engine.define(
+        "page_lag",
+        f"""
+        select `group`, {step} as time, max(lag) as lag, max(behind) as behind
+        from fine_lag
+        where `group` in ({texts(engine, groups)})
+        group by `group`, {step}""",
+    )
+    points: dict[str, list[LagPoint]] = defaultdict(list)
+    for row in fetch(engine, "select * from page_lag order by `group`, time"):
+        points[row["group"]].append(LagPoint(max(row["time"], period.since), row["lag"], row["behind"]))
+    return {group: tuple(found) for group, found in points.items()}
 
 
 def rate_series(engine: Engine, period: Period, bounds: Bounds, every: timedelta) -> tuple[Rate, datetime | None]:

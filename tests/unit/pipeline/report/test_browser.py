@@ -87,7 +87,7 @@ FACTS = """
   const lines = [...document.querySelectorAll("[data-chart=lag] .line")];
   return {
     title: document.title,
-    charts: [...document.querySelectorAll(".plot")].map((plot) => plot.getBoundingClientRect().width > 900),
+    charts: [...document.querySelectorAll("main .plot")].map((plot) => plot.getBoundingClientRect().width > 900),
     lines: lines.length,
     color: style(lines.at(-1)).stroke,
     background: style(document.body).backgroundColor,
@@ -164,9 +164,18 @@ NARROW = """
   document.body.replaceChildren(frame);
   await new Promise((done) => frame.addEventListener("load", done));
   const inner = frame.contentDocument;
+  const pages = [];
+  for (const page of inner.querySelectorAll(".page")) {
+    frame.contentWindow.location.hash = page.id;
+    await new Promise((done) => setTimeout(done, 50));
+    pages.push([page.clientHeight > 300, inner.documentElement.scrollWidth]);
+  }
+  frame.contentWindow.location.hash = "groups";
+  await new Promise((done) => setTimeout(done, 50));
   return {
+    pages,
     wide: inner.documentElement.scrollWidth,
-    plots: [...inner.querySelectorAll(".plot")].map((plot) => plot.getBoundingClientRect().width),
+    plots: [...inner.querySelectorAll("main .plot")].map((plot) => plot.getBoundingClientRect().width),
   };
 """
 
@@ -179,7 +188,30 @@ def test_page_fits_400_pixels(chromium: str, tmp_path: Path, busy_page: str) -> 
     seen = Seen(chromium, tmp_path, asking(outer, script), "--window-size=900,900")
     found = seen.answer()
     assert found["wide"] <= 400
+    assert len(found["pages"]) == 4 and all(seen and width <= 400 for seen, width in found["pages"])
     assert len(found["plots"]) == 4 and all(300 < width < 400 for width in found["plots"])
+
+
+PAGES = """
+  const all = [...document.querySelectorAll("main, .page")];
+  const shown = () => all.filter((each) => each.offsetHeight).map((each) => each.id);
+  const steps = [shown()];
+  for (const [place, to] of [["#groups-table", "group-2"], [".page:target", "group-3"], [".page:target", "groups"]]) {
+    document.querySelector(`${place} a[href="#${to}"]`).click();
+    await new Promise((done) => setTimeout(done, 50));
+    steps.push(shown());
+  }
+  return steps;
+"""
+
+
+def test_link_shows_only_the_page_of_its_group(chromium: str, tmp_path: Path, busy_page: str) -> None:
+    """Without the script of the page: its policy allows only that of the test."""
+    start = busy_page.rindex("<script>")
+    plain = busy_page[:start] + busy_page[busy_page.index("</script>", start) + len("</script>") :]
+    seen = Seen(chromium, tmp_path, asking(plain, PAGES), "--window-size=1280,900")
+    assert seen.console == []
+    assert seen.answer() == [[""], ["group-2"], ["group-3"], [""]]
 
 
 def test_empty_page_has_an_empty_console(chromium: str, tmp_path: Path) -> None:

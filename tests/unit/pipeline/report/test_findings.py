@@ -20,7 +20,7 @@ def said(data: ReportData) -> list[tuple[str, str]]:
 
 def test_findings_are_ordered_by_severity() -> None:
     found = said(busy_day())
-    assert [level for level, _ in found] == [CRITICAL] * 3 + [WARNING] * 7 + [NOTE] * 2
+    assert [level for level, _ in found] == [CRITICAL] * 3 + [WARNING] * 7 + [NOTE] * 3
     assert found[0][1] == (
         "1 group stands still: billing (1.26 M records, 7 h behind) – commits, but of the same offsets, while records "  # noqa: RUF001
         "wait."
@@ -28,6 +28,21 @@ def test_findings_are_ordered_by_severity() -> None:
     assert found[3][1].startswith("3 groups fall behind: fraud-scoring (140 k records, 15 min 33 s behind), ")
     assert HOSTILE in found[3][1]
     assert found[-1][1] == "History is whole since 2026-02-28T14:30:00Z; before that unknown."
+
+
+def test_findings_have_evidence_and_name_the_unknown() -> None:
+    texts = [text for _, text in said(busy_day())]
+    assert "1 group rebalanced in storms: fraud-scoring (9 rebalances within 10 minutes, 5 are the bound)." in texts
+    unknown = next(text for text in texts if "unknown: " in text)
+    assert unknown.startswith("2 groups are unknown: mail-sender, a-group-with-a-name")
+
+
+def test_group_of_unknown_verdict_with_growing_lag_is_counted_once() -> None:
+    data = lagging(1, 2, 1, 9, 8, 7, 20, 15, 30, 40, 35, 50)
+    row = busy_day().groups.rows.rows[0]._replace(group="slow", verdict="UNKNOWN")
+    groups = Groups(Kept((row,), 1), (Tally("LIVE", "Stable", "UNKNOWN", 1),))
+    unjudged = data._replace(groups=groups)
+    assert headline(unjudged, findings(unjudged)) == "1 of 1 group needs attention"
 
 
 def tallied(*tallies: Tally) -> ReportData:
@@ -50,13 +65,15 @@ def test_headline_summarizes_findings() -> None:
     ok, warn = Tally("LIVE", "Stable", "OK", 3), Tally("LIVE", "Stable", "WARN", 1)
     assert line(ok) == "All 3 groups keep up"
     assert line(ok._replace(groups=1)) == "The one group keeps up"
-    assert line(ok, warn) == "1 of 4 groups is in trouble"
-    assert line(warn._replace(groups=2)) == "2 of 2 groups are in trouble"
-    assert line(Tally("LIVE", None, None, 2)) == "2 groups, of which none can be judged yet"
+    assert line(ok, warn) == "1 of 4 groups needs attention"
+    assert line(warn._replace(groups=2)) == "2 of 2 groups need attention"
+    assert line(Tally("LIVE", None, None, 2)) == "All 2 groups are unknown"
     assert line(ok, Tally("DELETED", "Dead", None, 7)) == "All 3 groups keep up"
     calm = tallied(ok)._replace(anomalies=busy_day().anomalies)
     assert headline(calm, findings(calm)) == "All 3 groups keep up, but not all is well"
-    assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 2)) == "3 of 5 groups keep up, the others cannot be judged"
+    assert line(ok, Tally("LIVE", "Stable", "UNKNOWN", 2)) == "3 of 5 groups keep up; 2 are unknown"
+    assert line(warn, Tally("LIVE", "Stable", "UNKNOWN", 1)) == "1 of 2 groups needs attention; 1 is unknown"
+    assert line(Tally("LIVE", None, None, 1)) == "The one group is unknown"
 
 
 def test_complete_history_is_no_finding() -> None:
@@ -81,7 +98,7 @@ def test_steadily_growing_lag_is_a_finding() -> None:
             "before.",
         )
     ]
-    assert headline(data, findings(data)) == "1 of 1 group is in trouble"
+    assert headline(data, findings(data)) == "1 of 1 group needs attention"
 
 
 @pytest.mark.parametrize(
