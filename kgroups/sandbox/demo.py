@@ -115,7 +115,7 @@ STEPS: Final = (
         "reset-offsets payments-empty orders-range --all-topics --shift-by -20",
     ),
     Step(
-        "The history of these groups is in __consumer_offsets. Collect it into tables (a large log: on Spark):",
+        "The history of these groups is in __consumer_offsets. Collect it into tables:",
         f"history collect --store {HISTORY}",
         _no_history,
     ),

@@ -131,7 +131,7 @@ def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
     """Return the engine of a query: DuckDB in this process, unless the user chose Spark.
 
     :raises UsageError: if an option of Spark is given with another engine.
-    :raises MissingPackage: if the extra is not installed.
+    :raises MissingPackage: if Spark is not installed; the caller checks the packages of DuckDB.
     """
     if runs_on == "duckdb" and engine.chosen:
         raise UsageError("--engine duckdb runs in this process; omit the options of Spark")
@@ -141,7 +141,6 @@ def open_engine(engine: Engine, runs_on: str | None) -> Iterator[QueryEngine]:
 
         yield Spark(engine.open())
         return
-    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.engine.duck import DuckDB
 
     with DuckDB() as opened:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from .options import (
+    WITHOUT_SPARK,
     Ago,
     Engine,
     cluster_option,
@@ -61,7 +62,7 @@ def report(
 
     One file with charts that works offline: problems, lag over time, rebalances, groups by topic.
     """
-    need_pipeline("pyarrow", "numpy", "obstore")
+    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.report.file import check_target
 
     check_target(output, force)  # before the query, which may take long

@@ -14,9 +14,11 @@ from ..frame.group_options import complete_group, complete_topic
 from ..frame.options import output_options
 from ..frame.run_query import Shape
 from .options import (
+    WITHOUT_SPARK,
     Engine,
     cluster_option,
     engine_options,
+    need_pipeline,
     open_engine,
     query_engine_option,
     rule_option,
@@ -122,6 +124,7 @@ def sql(
 
     kgroups history sql "SELECT `group`, count(*) FROM rebalances GROUP BY 1"
     """
+    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.jobs.show import run_sql
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
@@ -146,6 +149,7 @@ def _show(
     limit: int,
     rules: tuple[str, ...] = (),
 ) -> int:
+    need_pipeline(*WITHOUT_SPARK)
     from kgroups.pipeline.jobs.show import TABLES, TableQuery, show_table
     from kgroups.pipeline.load.store import Store
     from kgroups.pipeline.rules import parse_rules
