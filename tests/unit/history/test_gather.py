@@ -288,6 +288,13 @@ def test_report_page_lists_expiring_offsets_by_topic() -> None:
     assert next(page for page in found.pages.rows if page.row.group == "new").partitions == Kept((), 0)
 
 
+def test_report_lag_of_only_unknown_samples_is_unknown() -> None:
+    unknown = {**verdict("g", "UNKNOWN", 0), "last_lag": None}
+    with engine_with({VERDICTS: [unknown], STALE: [use("g", "LIVE", "Stable")]}) as engine:
+        (page,) = gather(engine, HOUR, "cluster").pages.rows
+    assert (page.row.lag, page.partitions.rows[0].lag) == (None, None)
+
+
 def test_report_of_no_history_says_so() -> None:
     with engine_with({}) as engine:
         found = gather(engine, HOUR, None)
