@@ -82,10 +82,11 @@ def growing(data: ReportData) -> list[LagSeries]:
 
 
 def _grows(points: Sequence[LagPoint]) -> bool:
-    quarter = len(points) // 4
+    lags = [point.lag for point in points if point.lag is not None]
+    quarter = len(lags) // 4
     if quarter < 2 or (points[-1].behind_ms or _MINUTE) < _MINUTE:
         return False
-    medians = [median(point.lag or 0 for point in points[part * quarter : (part + 1) * quarter]) for part in range(4)]
+    medians = [median(lags[part * quarter : (part + 1) * quarter]) for part in range(4)]
     return all(before < after for before, after in pairwise(medians)) and medians[3] >= 2 * medians[0]
 
 

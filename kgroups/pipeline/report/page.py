@@ -29,12 +29,12 @@ _SECTIONS: Final = (
     ("lag", "Lag"),
     ("rebalances", "Rebalances"),
     ("groups", "Groups"),
-    ("consumers", "Who consumes what"),
+    ("consumers", "Consumers by topic"),
     ("offenders", "Top offenders"),
     ("rate", "Commits"),
     ("anomalies", "Anomalies"),
     ("unused", "Stale and expiring"),
-    ("completeness", "How whole history is"),
+    ("completeness", "Completeness of history"),
 )
 
 _THEME: Final = """\
@@ -120,12 +120,12 @@ def headline(data: ReportData, found: Sequence[Finding]) -> str:
     rest = f"; {words.exact(hidden)} {'is' if hidden == 1 else 'are'} unknown" if hidden else ""
     if trouble:
         need = "needs attention" if trouble == 1 else "need attention"
-        return f"{words.exact(trouble)} of {words.count(total, 'group')} {need}{rest}"
+        return f"{words.exact(trouble)} of {words.exact(total)} {'group' if total == 1 else 'groups'} {need}{rest}"
     if hidden == total:
         return f"All {words.exact(total)} groups are unknown" if total > 1 else "The one group is unknown"
     if hidden:
         verb = "keeps" if total - hidden == 1 else "keep"
-        return f"{words.exact(total - hidden)} of {words.count(total, 'group')} {verb} up{rest}"
+        return f"{words.exact(total - hidden)} of {words.exact(total)} groups {verb} up{rest}"
     status = "The one group keeps up" if total == 1 else f"All {words.exact(total)} groups keep up"
     return f"{status}, but not all is well" if any(each.level != NOTE for each in found) else status
 

@@ -15,8 +15,8 @@ from kgroups.pipeline.report.page import body, page
 from tests.fakes.report import BIDI, HOSTILE, at, busy_day, hundred_groups, nothing
 
 SECTIONS = [
-    "Lag", "Rebalances", "Groups", "Who consumes what", "Top offenders", "Commits", "Anomalies", "Stale and expiring",
-    "How whole history is",
+    "Lag", "Rebalances", "Groups", "Consumers by topic", "Top offenders", "Commits", "Anomalies", "Stale and expiring",
+    "Completeness of history",
 ]  # fmt: skip
 VOID = {"meta", "br", "img", "link", "input"}
 
