@@ -63,7 +63,7 @@ class GivenHosts(NamedTuple):
         return f"GivenHosts({self.how})"
 
     def for_new_store(self) -> ClientHosts:
-        """Return the choice of a new store, or of output that is no store.
+        """Return the choice of a new store, or of other output.
 
         :raises UsageError: if the salt is missing, or too short.
         """

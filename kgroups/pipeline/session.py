@@ -16,10 +16,9 @@ from kgroups.errors import HistoryError, MissingPackage
 from .startup import find_java, java_options
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     Session: TypeAlias = SparkSession
-    Frame: TypeAlias = DataFrame
 
 LOCAL = "local[*]"
 GATEWAY = "PYSPARK_GATEWAY_PORT"

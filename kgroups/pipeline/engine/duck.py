@@ -13,20 +13,14 @@ from kgroups.errors import HistoryError, UsageError
 
 from ..load.manifest import DataFile
 from ..load.read import read_rows
+from ..load.sql import connect, first_line, rows_of_files, sql_text, sql_type
 from ..load.store import Store
 from ..tables import Table, arrow_schema
 from ..transform.definitions import Value
 
-_SETTINGS = (
-    "set TimeZone = 'UTC'",
-    "set default_null_order = 'nulls_first_on_asc_last_on_desc'",  # as Spark
-    "set preserve_insertion_order = false",
-    "set autoinstall_known_extensions = false",  # never from the network
-)
+_AS_SPARK = "nulls_first_on_asc_last_on_desc"
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
 """Errors of files."""
-_TYPES = {"timestamp": "timestamptz", "binary": "blob"}
-"""Types of :mod:`kgroups.pipeline.tables` that DuckDB calls otherwise."""
 
 
 class DuckDB:
@@ -34,9 +28,7 @@ class DuckDB:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="kgroups-")
-        self._connection = duckdb.connect()
-        for setting in (*_SETTINGS, f"set temp_directory = '{self._folder.name}'"):
-            self._connection.execute(setting)
+        self._connection = connect(self._folder.name, default_null_order=_AS_SPARK)
 
     def __enter__(self) -> DuckDB:
         return self
@@ -53,13 +45,7 @@ class DuckDB:
         if files and store.storage.folder is None:
             self.load_arrow(table, _stream(store, table, files))
             return
-        columns = ", ".join(f"cast(null as {_type(column.type)}) as `{column.name}`" for column in table.columns)
-        query = f"select {columns} where false"
-        if files:
-            paths = ", ".join(_text(store.storage.opened(file.path)) for file in files)
-            # The date in a path is not a column.
-            read = f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
-            query += f" union all by name select * exclude (cluster_id) from {read}"
+        query = rows_of_files(table, (store.storage.opened(file.path) for file in files))
         self._run(f"create or replace temp view {table.name} as {query}")
 
     def load_arrow(self, table: Table, rows: pa.Table | pa.RecordBatchReader) -> None:
@@ -70,29 +56,31 @@ class DuckDB:
 
     def define(self, name: str, query: str, table: Table | None = None) -> None:
         if table:
-            columns = ", ".join(f"cast(`{each.name}` as {_type(each.type)}) as `{each.name}`" for each in table.columns)
+            columns = ", ".join(
+                f"cast(`{each.name}` as {sql_type(each.type)}) as `{each.name}`" for each in table.columns
+            )
             query = f"select {columns} from ({query}) as {name}"
         self._run(f"create or replace temp table {name} as {query}")
 
     def literal(self, value: Value) -> str:
         if isinstance(value, datetime):
             return f"timestamptz '{value.isoformat(sep=' ')}'"
-        return _text(value) if isinstance(value, str) else "null" if value is None else str(value)
+        return sql_text(value) if isinstance(value, str) else "null" if value is None else str(value)
 
     def fetch(self, query: str) -> pa.Table:
         try:
             found = self._connection.sql(query)
             return pa.table({}) if found is None else _with_integers(found.to_arrow_table())
         except _UNREADABLE as error:
-            raise HistoryError(f"history cannot be read: {_reason(error)}") from None
+            raise HistoryError(f"history cannot be read: {first_line(error)}") from None
         except duckdb.Error as error:
-            raise UsageError(f"sql: {_reason(error)}") from None
+            raise UsageError(f"sql: {first_line(error)}") from None
 
     def _run(self, statement: str) -> None:
         try:
             self._connection.execute(statement)
         except _UNREADABLE as error:
-            raise HistoryError(f"history cannot be read: {_reason(error)}") from None
+            raise HistoryError(f"history cannot be read: {first_line(error)}") from None
 
 
 def _with_integers(table: pa.Table) -> pa.Table:
@@ -112,17 +100,3 @@ def _stream(store: Store, table: Table, files: Sequence[DataFile]) -> pa.RecordB
             yield from read_rows(store.storage, table, file.path)
 
     return pa.RecordBatchReader.from_batches(arrow_schema(table), batches())
-
-
-def _type(spark_type: str) -> str:
-    element = spark_type.removeprefix("array<").removesuffix(">")
-    name = _TYPES.get(element, element)
-    return name if element == spark_type else f"{name}[]"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _reason(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ import pyarrow as pa
 from kgroups.errors import HistoryError
 
 from ..load.manifest import COMPACTED, DataFile, Entry, Snapshot
+from ..load.sql import connect, first_line, rows_of_files
 from ..load.store import Store
 from ..tables import Table, arrow_schema
 
@@ -28,15 +28,7 @@ BATCH_ROWS = 20_000
 MEMORY = "256MB"
 """Maximum memory of DuckDB; it spills the rest to the directory for temporary files."""
 
-_SETTINGS = {
-    "memory_limit": MEMORY,
-    "threads": "2",  # each needs memory of its own
-    "TimeZone": "UTC",
-    "preserve_insertion_order": "false",
-    "autoinstall_known_extensions": "false",  # never from the network
-}
 _ORDER = ("group", "topic", "partition", "log_partition", "log_offset", "from_offset", "sampled_at", "swept_at")
-_TYPES = {"timestamp": "timestamptz", "binary": "blob"}
 
 
 class Stopped(HistoryError):
@@ -54,9 +46,8 @@ class Rewriter:
     def __enter__(self) -> Rewriter:
         with self._errors():
             self._folder = tempfile.TemporaryDirectory(prefix="kgroups-", ignore_cleanup_errors=True)
-            self._connection = duckdb.connect()
-            for name, value in (_SETTINGS | {"temp_directory": self._folder.name}).items():
-                self.run(f"set {name} = {_text(value)}")
+            # Each thread needs memory of its own.
+            self._connection = connect(self._folder.name, memory_limit=MEMORY, threads="2")
         return self
 
     def __exit__(
@@ -83,13 +74,7 @@ class Rewriter:
 
     def view(self, name: str, table: Table, files: Sequence[DataFile]) -> None:
         """Define a view of the rows of files; columns of the table that a file does not have are null."""
-        columns = ", ".join(f'cast(null as {_type(column.type)}) as "{column.name}"' for column in table.columns)
-        query = f"select {columns} where false"
-        if files:
-            paths = ", ".join(_text(glob.escape(path)) for path in self._paths(files))
-            source = f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
-            names = ", ".join(f'"{column.name}"' for column in table.columns)
-            query = f"select {names} from ({query} union all by name select * from {source})"
+        query = rows_of_files(table, self._paths(files))
         self.run(f'create or replace temp view "{name}" as {query}')
 
     def write(self, table: Table, query: str, rows: int) -> list[DataFile]:
@@ -179,8 +164,7 @@ class Rewriter:
             reason = f"{MEMORY} of memory, or the space in {tempfile.gettempdir()} (TMPDIR), is not enough"
             raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
         except (duckdb.Error, pa.ArrowException, OSError) as error:
-            lines = [line for line in str(error).splitlines() if line.strip()]
-            reason = getattr(error, "strerror", None) or next(iter(lines), type(error).__name__)
+            reason = getattr(error, "strerror", None) or first_line(error)
             raise HistoryError(f"store {self._store.shown}: {reason}; nothing was changed") from None
 
 
@@ -213,13 +197,3 @@ def _split(batches: Iterable[pa.RecordBatch], sizes: Iterator[int]) -> Iterator[
     for size in sizes:
         if rest is not None:
             yield part(size)
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _type(spark_type: str) -> str:
-    element = spark_type.removeprefix("array<").removesuffix(">")
-    name = _TYPES.get(element, element)
-    return name if element == spark_type else f"{name}[]"

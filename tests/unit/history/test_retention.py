@@ -105,3 +105,10 @@ def test_stalled_partitions_are_named(tmp_path: Path) -> None:
         f"__consumer_offsets-2: 2 offsets wait behind an open transaction; {since}",
     )
     assert found[5:] == ("1 further partition of __consumer_offsets likewise",)
+
+
+def test_store_in_folder_with_special_characters_is_read(tmp_path: Path) -> None:
+    history = History()
+    history.commit("simple", 590, 1)
+    store = stored(tmp_path / "st[o]re's", history)
+    assert [row["group"] for row in rows_of(store, "commits", at(600))] == ["simple"]

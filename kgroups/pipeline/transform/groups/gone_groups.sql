@@ -2,15 +2,10 @@
 with seen as (
   select `group`, max(log_time) as log_time
   from (
-    select `group`, log_time from commits
+    select `group`, log_time from commits where log_time < $until
     union all
-    select `group`, log_time from group_metadata
-    union all
-    select `group`, log_time from members
-    union all
-    select `group`, log_time from epochs
+    select `group`, last_event as log_time from last_events
   ) as records
-  where log_time < $until
   group by `group`
 )
 select `group`, last_sweep as gone_at

@@ -25,24 +25,12 @@ states as (
   where until is null
   group by `group`
 ),
-events as (
-  select `group`, max(log_time) as last_event
-  from (
-    select `group`, log_time from group_metadata
-    union all
-    select `group`, log_time from members
-    union all
-    select `group`, log_time from epochs
-  ) as records
-  where log_time < $until
-  group by `group`
-),
 names as (
   select `group` from offsets
   union
   select `group` from states
   union
-  select `group` from events
+  select `group` from last_events
   union
   select `group` from last_swept
 ),
@@ -68,7 +56,7 @@ known as (
   left join tombstones using (`group`)
   left join offsets using (`group`)
   left join states using (`group`)
-  left join events using (`group`)
+  left join last_events using (`group`)
   left join last_swept using (`group`)
   left join unread_groups using (`group`)
 ),
