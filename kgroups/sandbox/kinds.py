@@ -13,6 +13,8 @@ from kgroups.admin.wire import WireAdmin
 from kgroups.config.settings import ClientSettings, parse_bootstrap
 from kgroups.errors import KgroupsError, SandboxError
 from kgroups.model.groups import Group, GroupId, GroupState
+from kgroups.model.offsets import Isolation
+from kgroups.model.views.lag_summary import By, shares
 from kgroups.sandbox.cluster import Sandbox
 from kgroups.sandbox.connect import start_connector, start_workers
 from kgroups.sandbox.heartbeater import CLIENT_ID
@@ -40,6 +42,8 @@ class KindGroup(NamedTuple):
     members: int
     about: str
     """A description for newcomers."""
+    reads_all: bool = False
+    """Its members are ready only after they have committed all records of all topics."""
 
     @property
     def state(self) -> str:
@@ -88,8 +92,10 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "streams": Kind(
         (
-            KindGroup("counter", 2, "a streams group (KIP-1071): 2 instances of Kafka Streams, with standby tasks"),
-            KindGroup("counter-classic", 2, "the same application with group.protocol=classic"),
+            KindGroup(
+                "counter", 2, "a streams group (KIP-1071): 2 instances of Kafka Streams, with standby tasks", True
+            ),
+            KindGroup("counter-classic", 2, "the same application with group.protocol=classic", True),
         ),
         _LETTERS,
         _start_streams,
@@ -151,6 +157,7 @@ async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: fl
             answer = await admin.describe(Selection(tuple(wanted)))
             found = {group.group_id: group for group in answer.items}
             missing = [name for name, group in wanted.items() if not _is_ready(found.get(name), group)]
+            missing = missing or await _behind(admin, [group.name for group in wanted.values() if group.reads_all])
             if not missing:
                 return
             sandbox.check_helpers()
@@ -163,6 +170,14 @@ async def _wait(sandbox: Sandbox, wanted: Mapping[GroupId, KindGroup], until: fl
 
 def _is_ready(found: Group | None, wanted: KindGroup) -> bool:
     return found is not None and (found.state, len(found.members or ())) == (wanted.state, wanted.members)
+
+
+async def _behind(admin: WireAdmin, groups: Sequence[GroupId]) -> list[GroupId]:
+    if not groups:
+        return []
+    answer = await admin.describe_offsets(Selection(tuple(groups)), isolation=Isolation.READ_UNCOMMITTED)
+    lags = {item.group.group_id: share.row().total_lag for item in answer.items for share in shares(item, By.GROUP)}
+    return [group for group in groups if lags.get(group) != 0]
 
 
 def _settings(bootstrap: str, timeout: float = TIMEOUT) -> ClientSettings:

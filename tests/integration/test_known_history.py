@@ -118,21 +118,24 @@ def only(rows: list[Row]) -> Row:
 def test_cleaned_head_is_not_complete_and_uncleaned_tail_is(
     spark: SparkSession, kafka: Sandbox, settings: ClientSettings, tmp_path: Path
 ) -> None:
-    # The cleaner leaves the last segment alone.
+    # The cleaner leaves the last segment alone; brokers learn of the setting at some time during these commits.
     configure(kafka.bootstrap, ResourceType.TOPIC, OFFSETS_TOPIC, "segment.ms", "100")
     commit(settings, group_in(COMPACTED, "keep"), 1, 1)
     group = group_in(COMPACTED, "often")
     for offset in range(ROUNDS):
         commit(settings, group, offset)
     written = OffsetsLog(settings).ends()[COMPACTED].end
-    configure_cleaner(kafka.bootstrap, "200")
-    until = time.monotonic() + SECONDS
-    while len(times_of(settings, COMPACTED)) > written // 2:
-        assert time.monotonic() < until, f"nothing was compacted in {SECONDS:g} s"
-        time.sleep(0.2)
-    # From here on nothing is compacted: what is in the log stays.
-    configure(kafka.bootstrap, ResourceType.TOPIC, OFFSETS_TOPIC, "cleanup.policy", "delete")
-    configure_cleaner(kafka.bootstrap, None)
+    try:
+        configure_cleaner(kafka.bootstrap, "200")
+        until = time.monotonic() + SECONDS
+        while len(times_of(settings, COMPACTED)) > written // 2:
+            assert time.monotonic() < until, f"nothing was compacted in {SECONDS:g} s"
+            commit(settings, group, ROUNDS)  # begins a segment, so that the ones before it can be cleaned
+            time.sleep(0.2)
+    finally:
+        # From here on nothing is compacted: what is in the log stays.
+        configure(kafka.bootstrap, ResourceType.TOPIC, OFFSETS_TOPIC, "cleanup.policy", "delete")
+        configure_cleaner(kafka.bootstrap, None)
     for offset in range(2 * ROUNDS):
         commit(settings, group, ROUNDS + offset)
 

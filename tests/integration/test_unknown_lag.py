@@ -77,6 +77,7 @@ def test_lag_is_unknown_in_every_command_while_the_leader_is_down(
             await_scrape(scrape, {"unknown_partitions": 3})
             sandbox.resume(scene.coordinator)
             await_scrape(scrape, {"lag_sum": BEHIND, "known_lag_sum": BEHIND, "unknown_partitions": 0})
+            await_item(ticks, lambda item: item["total_lag"] == BEHIND and not item["stale"])
 
             sandbox.kill(scene.leader)
             everything_is_unknown(scene, ticks, scrape)
