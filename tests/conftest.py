@@ -38,7 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kgroups")
     group.addoption("--kafka", default="all", help="Kafka versions to run against: a comma list, or all")
     group.addoption("--require-kafka", action="store_true", help="fail, not skip, where a Kafka cannot be started")
-    group.addoption("--require-programs", action="store_true", help="the same of shells, tmux and a Kerberos KDC")
+    group.addoption(
+        "--require-programs", action="store_true", help="the same of shells, tmux, chromium and a Kerberos KDC"
+    )
     group.addoption("--soak", action="store_true", help="also run the tests marked soak, which take long")
     group.addoption("--seed", type=int, default=None, metavar="N", help="replay one random schedule of faults")
     group.addoption("--bootstrap", default=None, metavar="HOST:PORT", help="run against this cluster instead")
@@ -119,3 +121,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = open_session(master="local[2]", log=str(log), short=True, settings=FEW_ROWS)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def require_program(request: pytest.FixtureRequest) -> Callable[..., str]:
+    """A check for tests that need an installed program: call it with its possible names, for the path of the first."""
+
+    def check(*programs: str) -> str:
+        found = next(filter(None, map(shutil.which, programs)), None)
+        if found is None:
+            said = f"{' or '.join(programs)} is not installed"
+            pytest.fail(said, pytrace=False) if request.config.getoption("--require-programs") else pytest.skip(said)
+        return found
+
+    return check

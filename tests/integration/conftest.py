@@ -4,7 +4,6 @@ on which of them really ran."""
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -262,15 +261,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"Kafka that ran: {ran or 'none'}")
     for version, why in _skipped.items():
         terminalreporter.write_line(f"Kafka {version} did not run: {why}")
-
-
-@pytest.fixture(scope="session")
-def require_program(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """A check for tests that need an installed program: call it with the program's name."""
-
-    def check(program: str) -> None:
-        if shutil.which(program) is None:
-            said = f"{program} is not installed"
-            pytest.fail(said, pytrace=False) if request.config.getoption("--require-programs") else pytest.skip(said)
-
-    return check

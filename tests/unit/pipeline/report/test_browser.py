@@ -1,6 +1,6 @@
 """The page in a real browser: light, dark, and narrow, without console messages.
 
-Needs a Chromium. Without one these tests skip; with KGROUPS_REQUIRE_BROWSER=1 they fail.
+Needs Chromium. Without it these tests skip; with --require-programs they fail.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
-import shutil
 import subprocess
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ from kgroups.pipeline.report.page import page
 from tests.fakes.report import HOSTILE, NAMES, busy_day, nothing
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-# Read before the tests' own environment is cleared of KGROUPS_*.
-REQUIRED = os.environ.get("KGROUPS_REQUIRE_BROWSER") == "1"
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run", "--enable-logging=stderr", "--virtual-time-budget=20000",
@@ -33,14 +30,8 @@ DARK = "--blink-settings=preferredColorScheme=0"
 
 
 @pytest.fixture(scope="module")
-def chromium() -> str:
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        reason = f"no browser: none of {', '.join(BROWSERS)} is installed"
-        if REQUIRED:
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
-    return found
+def chromium(require_program: Callable[..., str]) -> str:
+    return require_program(*BROWSERS)
 
 
 class Seen:
@@ -99,30 +90,6 @@ FACTS = """
   };
 """
 
-
-def rgb(color: str) -> str:
-    return "rgb({}, {}, {})".format(*(int(color[at : at + 2], 16) for at in (1, 3, 5)))
-
-
-@pytest.mark.parametrize(
-    ("flags", "card", "line"),
-    [((), "#ffffff", "#2a78d6"), ((DARK,), "#1f1f1e", "#3987e5")],
-    ids=["light", "dark"],
-)
-def test_charts_are_drawn_and_follow_the_theme(
-    chromium: str, tmp_path: Path, busy_page: str, flags: tuple[str, ...], card: str, line: str
-) -> None:
-    seen = Seen(chromium, tmp_path, asking(busy_page, FACTS), "--window-size=1280,900", *flags)
-    assert seen.console == []
-    facts = seen.answer()
-    assert facts["charts"] == [True] * 4 and facts["lines"] == 13
-    assert (facts["card"], facts["color"]) == (rgb(card), rgb(line))
-    assert (facts["images"], facts["links"], facts["fetched"]) == (0, 0, [])
-    assert facts["title"].startswith("Consumer groups")
-    assert "</script><img src=x onerror=" in facts["all"]  # as text
-    assert HOSTILE.startswith("</script><img src=x onerror=")
-
-
 ACTS = """
   const firsts = (table) => [...document.querySelectorAll(`#${table} tbody tr`)].map((row) => row.cells[0].textContent);
   const members = [...document.querySelectorAll("#groups-table th button")].find((each) => each.textContent === "Lag");
@@ -145,76 +112,94 @@ ACTS = """
 """
 
 
-def test_buttons_do_what_their_labels_say(chromium: str, tmp_path: Path, busy_page: str) -> None:
-    seen = Seen(chromium, tmp_path, asking(busy_page, ACTS), "--window-size=1280,900")
+def rgb(color: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(color[at : at + 2], 16) for at in (1, 3, 5)))
+
+
+@pytest.mark.parametrize(
+    ("flags", "card", "line"),
+    [((), "#ffffff", "#2a78d6"), ((DARK,), "#1f1f1e", "#3987e5")],
+    ids=["light", "dark"],
+)
+def test_charts_follow_the_theme_and_buttons_do_what_their_labels_say(
+    chromium: str, tmp_path: Path, busy_page: str, flags: tuple[str, ...], card: str, line: str
+) -> None:
+    script = (
+        f"const facts = (() => {{ {FACTS} }})(); const acts = (() => {{ {ACTS} }})(); return {{ ...facts, ...acts }};"
+    )
+    seen = Seen(chromium, tmp_path, asking(busy_page, script), "--window-size=1280,900", *flags)
     assert seen.console == []
-    found = seen.answer()
+    facts = seen.answer()
+    assert facts["charts"] == [True] * 4 and facts["lines"] == 13
+    assert (facts["card"], facts["color"]) == (rgb(card), rgb(line))
+    assert (facts["images"], facts["links"], facts["fetched"]) == (0, 0, [])
+    assert facts["title"].startswith("Consumer groups")
+    assert "</script><img src=x onerror=" in facts["all"]  # as text
+    assert HOSTILE.startswith("</script><img src=x onerror=")
     # What has no lag stays behind, whichever way it is sorted.
-    assert found["down"] == ["billing", WITHOUT_LAG]
-    assert found["up"] == ["audit", WITHOUT_LAG]
-    assert found["sorted"] == "ascending"
-    light, dark = rgb("#ffffff"), rgb("#1f1f1e")
-    assert found["themes"] == [["Dark", light], ["Light", dark], ["Dark", light]]
+    assert (facts["down"], facts["up"]) == (["billing", WITHOUT_LAG], ["audit", WITHOUT_LAG])
+    assert facts["sorted"] == "ascending"
+    themes = [["Dark", rgb("#ffffff")], ["Light", rgb("#1f1f1e")]]
+    assert facts["themes"] == (themes[::-1] + themes[1:] if flags else [*themes, themes[0]])
 
 
-NARROW = """
-  const frame = document.createElement("iframe");
-  frame.width = 400; frame.height = 900;
-  frame.srcdoc = PAGE;
-  document.body.replaceChildren(frame);
-  await new Promise((done) => frame.addEventListener("load", done));
+FRAMED = """
+  const wait = () => new Promise((done) => setTimeout(done, 50));
+  const framed = async (text, sandbox) => {
+    const frame = document.createElement("iframe");
+    frame.width = 400; frame.height = 900;
+    if (sandbox) frame.sandbox = sandbox;
+    frame.srcdoc = text;
+    document.body.replaceChildren(frame);
+    await new Promise((done) => frame.addEventListener("load", done));
+    return frame;
+  };
+  const frame = await framed(BUSY_PAGE);
   const inner = frame.contentDocument;
   const pages = [];
   for (const page of inner.querySelectorAll(".page")) {
     frame.contentWindow.location.hash = page.id;
-    await new Promise((done) => setTimeout(done, 50));
+    await wait();
     pages.push([page.clientHeight > 300, inner.documentElement.scrollWidth]);
   }
   frame.contentWindow.location.hash = "groups";
-  await new Promise((done) => setTimeout(done, 50));
-  return {
-    pages,
-    wide: inner.documentElement.scrollWidth,
-    plots: [...inner.querySelectorAll("main .plot")].map((plot) => plot.getBoundingClientRect().width),
-  };
+  await wait();
+  const wide = inner.documentElement.scrollWidth;
+  const plots = [...inner.querySelectorAll("main .plot")].map((plot) => plot.getBoundingClientRect().width);
+
+  const still = await framed(BUSY_PAGE, "allow-same-origin");
+  const plain = still.contentDocument;
+  const all = [...plain.querySelectorAll("main, .page")];
+  const shown = () => all.filter((each) => each.offsetHeight).map((each) => each.id);
+  const steps = [shown()];
+  for (const [place, at] of [["#groups-table", 1], [".page:target", "next"], [".page:target", "all groups"]]) {
+    const links = [...plain.querySelectorAll(`${place} a`)];
+    // Not click(): in srcdoc, addresses are relative to the outer page.
+    still.contentWindow.location.hash = links.find((link, number) => at === number || at === link.textContent).hash;
+    await wait();
+    steps.push(shown());
+  }
+
+  const empty = (await framed(EMPTY_PAGE)).contentDocument.querySelector("h1").textContent;
+  return { pages, wide, plots, steps, empty };
 """
 
 
-def test_page_fits_400_pixels(chromium: str, tmp_path: Path, busy_page: str) -> None:
-    """In a frame: a window has a smallest width."""
-    quoted = json.dumps(busy_page).replace("</", "<\\/").replace("<!--", "<\\!--")
-    script = NARROW.replace("PAGE", quoted)
+def test_page_fits_400_pixels_and_its_links_work_without_scripts(chromium: str, tmp_path: Path, busy_page: str) -> None:
+    """In frames: a window has a smallest width, and a sandboxed frame runs no scripts."""
+
+    def quoted(text: str) -> str:
+        return json.dumps(text).replace("</", "<\\/").replace("<!--", "<\\!--")
+
+    script = FRAMED.replace("BUSY_PAGE", quoted(busy_page)).replace("EMPTY_PAGE", quoted(page(nothing())))
     outer = '<!DOCTYPE html><title>frame</title><body><script>document.title = "frame"</script></body>'
     seen = Seen(chromium, tmp_path, asking(outer, script), "--window-size=900,900")
+    # Only what a frame without scripts refuses.
+    assert [line for line in seen.console if "allow-scripts" not in line] == []
     found = seen.answer()
+    assert isinstance(found, dict), found
     assert found["wide"] <= 400
     assert len(found["pages"]) == 4 and all(seen and width <= 400 for seen, width in found["pages"])
     assert len(found["plots"]) == 4 and all(300 < width < 400 for width in found["plots"])
-
-
-PAGES = """
-  const all = [...document.querySelectorAll("main, .page")];
-  const shown = () => all.filter((each) => each.offsetHeight).map((each) => each.id);
-  const steps = [shown()];
-  for (const [place, to] of [["#groups-table", "group-2"], [".page:target", "group-3"], [".page:target", "groups"]]) {
-    document.querySelector(`${place} a[href="#${to}"]`).click();
-    await new Promise((done) => setTimeout(done, 50));
-    steps.push(shown());
-  }
-  return steps;
-"""
-
-
-def test_link_shows_only_the_page_of_its_group(chromium: str, tmp_path: Path, busy_page: str) -> None:
-    """Without the script of the page: its policy allows only that of the test."""
-    start = busy_page.rindex("<script>")
-    plain = busy_page[:start] + busy_page[busy_page.index("</script>", start) + len("</script>") :]
-    seen = Seen(chromium, tmp_path, asking(plain, PAGES), "--window-size=1280,900")
-    assert seen.console == []
-    assert seen.answer() == [[""], ["group-2"], ["group-3"], [""]]
-
-
-def test_empty_page_has_an_empty_console(chromium: str, tmp_path: Path) -> None:
-    seen = Seen(chromium, tmp_path, page(nothing()))
-    assert seen.console == []
-    assert "No history found" in seen.dom
+    assert found["steps"] == [[""], ["group-2"], ["group-3"], [""]]
+    assert found["empty"] == "No history found"
