@@ -116,9 +116,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One local session for all tests; starting one takes ten seconds."""
     from kgroups.pipeline.session import FEW_ROWS, open_session
+    from kgroups.pipeline.startup import VARIABLE
 
     log = tmp_path_factory.mktemp("spark") / "spark.log"
-    session = open_session(master="local[2]", log=str(log), short=True, settings=FEW_ROWS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, "off")  # writing an archive costs more than it saves where each clone has its own
+        session = open_session(master="local[2]", log=str(log), short=True, settings=FEW_ROWS)
     yield session
     session.stop()
 

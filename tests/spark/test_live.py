@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -31,13 +32,20 @@ def fake() -> Iterator[FakeCluster]:
 
 @pytest.fixture
 def load(spark: SparkSession, fake: FakeCluster) -> Load:
+    return partial(load_table, spark, fake)
+
+
+@pytest.fixture(scope="module")
+def load_shared(spark: SparkSession) -> Iterator[Load]:
+    """Load tables of one cluster for all tests, which do not change it."""
+    with serving(live_world()) as cluster:
+        yield partial(load_table, spark, cluster)
+
+
+def load_table(spark: SparkSession, fake: FakeCluster, name: str, **options: str) -> DataFrame:
     register(spark)
-
-    def table(name: str, **options: str) -> DataFrame:
-        reader = spark.read.format("kgroups-live").options(table=name, **options)
-        return reader.option("bootstrap.servers", fake.settings().bootstrap_servers).load()
-
-    return table
+    reader = spark.read.format("kgroups-live").options(table=name, **options)
+    return reader.option("bootstrap.servers", fake.settings().bootstrap_servers).load()
 
 
 def rows(frame: DataFrame) -> list[Row]:
@@ -108,18 +116,18 @@ def with_and_without_pushdown(spark: SparkSession, request: pytest.FixtureReques
         spark.conf.set(PUSHDOWN, before)
 
 
-@pytest.fixture
-def unfiltered_rows(load: Load) -> dict[str, list[dict[str, Any]]]:
+@pytest.fixture(scope="module")
+def unfiltered_rows(load_shared: Load) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table, by a scan of its own."""
-    return {name: [row.asDict(recursive=True) for row in load(name).collect()] for name in LIVE}
+    return {name: [row.asDict(recursive=True) for row in load_shared(name).collect()] for name in LIVE}
 
 
 @pytest.mark.parametrize(("table", "condition"), FILTERS, ids=[f"{table}: {text}" for table, text in FILTERS])
 def test_live_filter_gives_the_same_rows_as_spark(
-    load: Load, spark: SparkSession, table: str, condition: str, unfiltered_rows: dict[str, list[dict[str, Any]]]
+    load_shared: Load, spark: SparkSession, table: str, condition: str, unfiltered_rows: dict[str, list[dict[str, Any]]]
 ) -> None:
     """Filtered by the source's scan = filtered by Spark from rows that no source can narrow; and all rows again."""
-    live = load(table)
+    live = load_shared(table)
     kept = spark.createDataFrame(unfiltered_rows[table], live.schema)
     assert rows(live.where(condition)) == rows(kept.where(condition))
     assert rows(live) == rows(kept)
