@@ -49,6 +49,7 @@ _commits = st.builds(
 )
 
 
+@cache
 def calls(api: Api) -> st.SearchStrategy[Any]:
     """Any call of that API."""
     arguments: dict[str, dict[str, st.SearchStrategy[Any]]] = {
