@@ -28,7 +28,7 @@ class ClassArchive:
         """Name the archive of this Java and these jars, which may not exist."""
         self._java = java
         self._jars = jars
-        self.file = class_archives() / f"{jars.name}-{_fingerprint(java, jars)}.jsa"
+        self.file = class_archives() / f"{jars.name}-{fingerprint(java, jars)}.jsa"
         self._failed = self.file.with_suffix(".failed")
 
     def use(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _lines(record: Path) -> list[str]:
     return [line for line in record.read_text(errors="replace").splitlines(keepends=True) if line.endswith("\n")]
 
 
-def _fingerprint(java: str, jars: Path) -> str:
+def fingerprint(java: str, jars: Path) -> str:
     """Return a hash of what Java compares with an archive, and ignores the archive if it differs."""
     program = Path(java).resolve()
     release = program.parents[1] / "release"

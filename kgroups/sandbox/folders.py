@@ -21,6 +21,11 @@ def class_archives() -> Path:
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "classes"
 
 
+def compiled_programs() -> Path:
+    """Return the folder of compiled Java programs; it can be deleted at any time."""
+    return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "programs"
+
+
 def port_notes() -> Path:
     """Return the folder of reserved ports, one empty file per port; it can be deleted at any time."""
     return _home_folder("XDG_CACHE_HOME", ".cache") / "kgroups" / "ports"

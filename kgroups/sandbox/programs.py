@@ -14,12 +14,10 @@ from typing import Final
 
 from kgroups.errors import SandboxError
 from kgroups.sandbox.class_archive import ClassArchive
+from kgroups.sandbox.compiler import SHORT_RUN, compile_source
 from kgroups.sandbox.process import spawn
 from kgroups.sandbox.settings import write_logging
 from kgroups.sandbox.state import Broker, State
-
-# For short runs, in which the second compiler does not pay off.
-SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 # The options of Kafka's shell scripts (kafka-run-class.sh), for measurements.
 _AS_SHIPPED: Final = (
@@ -82,19 +80,24 @@ class Programs:
 
     def tool(
         self,
-        class_name: str,
+        program: str | Path,
         args: Sequence[str],
         *,
         heap: str = "256m",
         as_shipped: bool = False,
         more_jars: Sequence[Path] = (),
     ) -> list[str]:
-        """Return the command that runs a class of the tools' jars, or a source file; it logs warnings to stderr.
+        """Return the command that runs a program with the tools' jars; it logs warnings to stderr.
 
+        :param program: the name of a class, or the path of a source file.
         :param more_jars: folders with further jars.
+        :raises SandboxError: when a source file cannot be compiled.
         """
         # The archive's jars come first: Java ignores the archive of a class path that does not begin with them.
-        jars = (self.tools, *more_jars)
+        jars = [self.tools, *more_jars]
+        if isinstance(program, Path):
+            jars.append(compile_source(self.java, program, jars))
+        class_name = program.stem if isinstance(program, Path) else program
         options = _AS_SHIPPED if as_shipped else (*SHORT_RUN, *ClassArchive(self.java, self.tools).use())
         return self._command(class_name, args, heap=heap, level="WARN", options=options, jars=jars)
 

@@ -1,4 +1,4 @@
-"""Run a Kafka Streams application in a sandbox: ``StreamsApplication.java``, from its source."""
+"""Run a Kafka Streams application in a sandbox: ``StreamsApplication.java``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from kgroups.sandbox.cluster import Sandbox
 from kgroups.sandbox.jars import ensure_streams_jars
-from kgroups.sandbox.java import find_java, need_compiler
 
 REPARTITION: Final = "by-value-repartition"
 CHANGELOG: Final = "counts-changelog"
@@ -36,7 +35,6 @@ def start_streams(
     :param settings: further settings of Kafka Streams.
     :raises SandboxError: when the jars or a Java with a compiler are not available.
     """
-    need_compiler(find_java())
     words = {
         "topics": ",".join(topics),
         "instances": str(instances),
@@ -50,4 +48,4 @@ def start_streams(
         **settings,
     }
     given = [f"{name}={value}" for name, value in words.items()]
-    return sandbox.start_java(application, str(_PROGRAM), *given, more_jars=(ensure_streams_jars(sandbox.version),))
+    return sandbox.start_java(application, _PROGRAM, *given, more_jars=(ensure_streams_jars(sandbox.version),))

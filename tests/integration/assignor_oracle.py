@@ -13,8 +13,8 @@ from kgroups.errors import SandboxError
 from kgroups.model.assignors.shape import Participant, Topic, TopicPartition
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
-from kgroups.sandbox.java import find_java
 
+from .java_program import java_command
 from .record_oracle import VERSION
 
 _PROGRAM: Final = Path(__file__).with_name("AssignorOracle.java")
@@ -42,8 +42,7 @@ def ask_kafka(cases: Sequence[Case], scratch: Path) -> Iterator[dict[str, set[To
     asked, told = scratch / "cases.jsonl", scratch / "answers.jsonl"
     asked.write_text("".join(json.dumps(_as_json(case)) + "\n" for case in cases), encoding="utf-8")
     jars = ensure_jars(kafka_version(VERSION))
-    options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]
-    command = [find_java(), *options, "-cp", f"{jars}/*", str(_PROGRAM), str(asked), str(told)]
+    command = java_command(_PROGRAM, [jars], str(asked), str(told))
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"the assignor oracle failed: {done.stderr[-2000:]}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +16,7 @@ from kgroups.model.embedded.connect import ConnectorWork, WorkerAssignment, Work
 from kgroups.model.embedded.sticky import StickyData
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars, ensure_streams_jars
-from kgroups.sandbox.java import find_java
+from tests.integration.java_program import java_command
 
 VERSION: Final = "4.3.1"
 _PROGRAM: Final = Path(__file__).with_name("EmbeddedOracle.java")
@@ -40,9 +39,8 @@ def ask_kafka(given: Iterable[tuple[str, bytes]], scratch: Path, *, more: int, s
     asked, told = scratch / "embedded.txt", scratch / "embedded.jsonl"
     asked.write_text("".join(f"{kind} {base64.b64encode(data).decode()}\n" for kind, data in given))
     version = kafka_version(VERSION)
-    path = os.pathsep.join(f"{folder}/*" for folder in (ensure_jars(version), ensure_streams_jars(version)))
-    options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]
-    command = [find_java(), *options, "-cp", path, str(_PROGRAM), str(asked), str(told), str(more), str(seed)]
+    jars = [ensure_jars(version), ensure_streams_jars(version)]
+    command = java_command(_PROGRAM, jars, str(asked), str(told), str(more), str(seed))
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"the embedded oracle failed: {done.stderr[-2000:]}")

@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
-from kgroups.sandbox.java import find_java
+from tests.integration.java_program import java_command
 from tests.integration.record_oracle import VERSION
 
 _PROGRAM: Final = Path(__file__).with_name("JavaMembers.java")
@@ -19,11 +19,10 @@ class JavaMembers:
     """A context manager; they stay while it is open."""
 
     def __init__(self, bootstrap: str, log: Path) -> None:
-        options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-        classes = f"{ensure_jars(kafka_version(VERSION))}/*"
+        jars = ensure_jars(kafka_version(VERSION))
         self._log = log.open("wb")
         self._process = subprocess.Popen(
-            [find_java(), *options, "-cp", classes, str(_PROGRAM), bootstrap],
+            java_command(_PROGRAM, [jars], bootstrap),
             stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=subprocess.STDOUT,

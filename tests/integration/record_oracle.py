@@ -14,8 +14,8 @@ from kgroups.protocol.offsets_topic import RECORD_TYPES, Record, to_json
 from kgroups.protocol.offsets_topic.spec import Field, default_of
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
-from kgroups.sandbox.java import find_java
 from tests.fakes.offset_records import Pair
+from tests.integration.java_program import java_command
 
 VERSION: Final = "4.3.1"
 """The newest Kafka whose formatters are published, and the oldest that knows all types of records."""
@@ -62,9 +62,7 @@ def _run(program: str, pairs: Sequence[Pair], scratch: Path, version: str = VERS
             for data in pair:
                 file.write(struct.pack(">i", -1 if data is None else len(data)) + (data or b""))
     jars = ensure_jars(kafka_version(version))
-    options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"]
-    source = Path(__file__).with_name(f"{program}.java")
-    command = [find_java(), *options, "-cp", f"{jars}/*", str(source), str(asked), str(told)]
+    command = java_command(Path(__file__).with_name(f"{program}.java"), [jars], str(asked), str(told))
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode:
         raise SandboxError(f"{program} failed: {done.stderr[-2000:]}")

@@ -21,8 +21,7 @@ class ResidentTool:
     """The tool of one version; see ``ResidentTool.java`` for how questions are put. Threads wait for each other."""
 
     def __init__(self, programs: Programs, class_name: str) -> None:
-        # Java runs a source file by itself, where it is a JDK.
-        self._command = programs.tool(str(_SOURCE), [class_name])
+        self._command = programs.tool(_SOURCE, [class_name])
         self._lock = threading.Lock()
         self._process = self._start()
 

@@ -14,9 +14,9 @@ from kgroups.protocol.apis.streams_group_describe import StreamsGroup, StreamsGr
 from kgroups.protocol.error_codes import Code, KafkaError
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
-from kgroups.sandbox.java import find_java
 from tests.fakes import newer_schemas  # noqa: F401  # kio is to know them
 from tests.fakes.oracle import read_response, write
+from tests.integration.java_program import java_command
 
 VERSION = "4.4.0"
 
@@ -74,8 +74,7 @@ def kafka_bytes(
     program = tmp_path_factory.mktemp("newer") / "Newer.java"
     program.write_text(PROGRAM)
     jars = ensure_jars(kafka_version(VERSION))
-    command = [find_java(), "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(java_command(program, [jars]), capture_output=True, text=True, timeout=120, check=True)
     return {name: bytes.fromhex(digits) for name, digits in (line.split() for line in done.stdout.splitlines())}
 
 

@@ -16,7 +16,7 @@ from kgroups.protocol.offsets_topic import RECORD_TYPES, member_states
 from kgroups.protocol.offsets_topic.spec import Field, Versions, versions
 from kgroups.sandbox import kafka_version
 from kgroups.sandbox.jars import ensure_jars
-from kgroups.sandbox.java import find_java
+from tests.integration.java_program import java_command
 
 VERSION = "4.4.0"
 """The newest: records only ever gain types and tags."""
@@ -117,6 +117,5 @@ def test_member_state_names_match_kafka(
     program = tmp_path / "States.java"
     body = STATES.replace("{room}", room)
     program.write_text(f"public class States {{ public static void main(String[] none) {{ {body} }} }}")
-    command = [find_java(), "-XX:TieredStopAtLevel=1", "-cp", f"{jar.parent}/*", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(java_command(program, [jar.parent]), capture_output=True, text=True, timeout=120, check=True)
     assert {int(line.split()[0]): line.split()[1] for line in done.stdout.splitlines()} == states

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgroups.errors import SandboxError
-from kgroups.sandbox.programs import SHORT_RUN
+from kgroups.sandbox.compiler import SHORT_RUN
 from kgroups.sandbox.security.certificates import Certificates, Pair, openssl
 from kgroups.sandbox.security.secrets import Secrets
 

@@ -1,0 +1,61 @@
+"""Compile Java source files once for each Java and jars: Java's own launcher compiles a source file at each start."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from kgroups.errors import SandboxError
+from kgroups.sandbox.class_archive import fingerprint
+from kgroups.sandbox.folders import compiled_programs
+from kgroups.sandbox.java import need_compiler
+
+# For short runs, in which the second compiler does not pay off.
+SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+_SECONDS: Final = 300.0
+
+
+def compile_source(java: str, source: Path, jars: Sequence[Path]) -> Path:
+    """Return a folder whose jar has the classes of a source file; compile them if it does not exist.
+
+    :param jars: folders with the jars that the program uses.
+    :raises SandboxError: when Java has no compiler, or the compiler reports an error.
+    """
+    facts = [source.read_bytes(), *(fingerprint(java, folder).encode() for folder in jars)]
+    digest = hashlib.sha256(b"\0".join(facts)).hexdigest()[:16]
+    folder = compiled_programs() / f"{source.stem}-{digest}"
+    jar = folder / "program.jar"
+    if not jar.exists():
+        need_compiler(java)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as made:
+            _compile(java, source, jars, Path(made, "classes"))
+            # Another process may compile the same: the rename makes the jar visible only when it is complete.
+            _pack(Path(made, "classes"), Path(made, "program")).rename(jar)
+    return folder
+
+
+def _compile(java: str, source: Path, jars: Sequence[Path], classes: Path) -> None:
+    # Spelled out: only Java's launchers expand wildcards.
+    path = os.pathsep.join(str(jar) for folder in jars for jar in sorted(folder.glob("*.jar")))
+    command = [
+        *(java, *SHORT_RUN, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-encoding", "UTF-8"),
+        *("-cp", path, "-d", str(classes), str(source)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if done.returncode:
+        raise SandboxError(f"{source.name} cannot be compiled: {(done.stdout + done.stderr).strip()[-2000:]}")
+
+
+def _pack(classes: Path, jar: Path) -> Path:
+    with zipfile.ZipFile(jar, "w") as file:
+        for each in sorted(classes.rglob("*.class")):
+            file.write(each, each.relative_to(classes))
+    return jar
