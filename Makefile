@@ -92,15 +92,18 @@ clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Compiling all modules of all packages takes a minute, and most are never imported: Python compiles those that are.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
 # The package is installed in place: only a change of what it needs makes these anew.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "installing kgroups into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[pipeline]"
+	@$(INSTALL) -e ".[pipeline]"
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@echo "installing kgroups and its tools into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,pipeline$(KERBEROS)]"
+	@$(INSTALL) -e ".[dev,pipeline$(KERBEROS)]"
 	@touch $@ $(VENV)/.installed
 
 $(BIN)/python:
