@@ -211,7 +211,7 @@ store_option = click.option(
     required=True,
     metavar="DIR",
     envvar=STORE_ENV,
-    help=f"Store: a directory, or a URL (s3://…, gs://…, az://…, abfs://…).  [env: {STORE_ENV}]",
+    help=f"Store: a directory, or a URL (s3://…, gs://…, az://…, abfs://…, hdfs://…).  [env: {STORE_ENV}]",
 )
 
 cluster_option = click.option(

@@ -1,9 +1,9 @@
 """Where a store is: files by name, on this machine or in an object store, the same for the driver and every task.
 
-Strategy: ``obstore`` for all of them. A file is written under a name that nothing else uses, or created on the
-condition that its name is free (:meth:`Storage.create`), which is what makes concurrent writers safe. Nothing is
-renamed. Locations: a path, ``file://``, ``s3://`` (or ``s3a://``), ``gs://``, ``az://``, ``abfs://`` (or
-``abfss://``). Credentials and other settings come from the environment, as every client of that store reads them
+Strategy: ``obstore`` for all of them but HDFS (:mod:`.web_hdfs`). A file is written under a name that nothing else
+uses, or created on the condition that its name is free (:meth:`Storage.create`), which is what makes concurrent writers
+safe. Locations: a path, ``file://``, ``s3://`` (or ``s3a://``), ``gs://``, ``az://``, ``abfs://`` (or ``abfss://``),
+``hdfs://``. Credentials and other settings come from the environment, as every client of that store reads them
 (``AWS_ACCESS_KEY_ID``, ``AWS_ENDPOINT_URL``, ``GOOGLE_APPLICATION_CREDENTIALS``, ``AZURE_STORAGE_ACCOUNT_NAME``), or
 from the location: ``s3://bucket/path?region=eu-west-1``.
 """
@@ -11,11 +11,11 @@ from the location: ``s3://bucket/path?region=eu-west-1``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime, timedelta
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 from uuid import uuid4
 
@@ -23,15 +23,13 @@ import pyarrow as pa
 
 from kgroups.errors import HistoryError
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+from .object_files import Append, Files, Found, ObjectFiles
+from .web_hdfs import SCHEMES, WebHdfsFiles
 
 _SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs"}
 """Other names of schemes, in Hadoop's terms."""
 
 _LOCAL = "file"
-_RETRY: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=20)}
-"""Bounds how long a server that does not respond delays a message; the default is three minutes."""
 
 
 class Storage:
@@ -51,7 +49,12 @@ class Storage:
         return f"Storage({self.shown})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_store"}
+        return {name: value for name, value in vars(self).items() if name != "_files"}
+
+    def check_publishable(self) -> None:
+        """Raise an error if other readers cannot read files here by themselves."""
+        if self.scheme in SCHEMES:
+            raise HistoryError(f"store {self.shown}: files in HDFS cannot be published")
 
     @property
     def folder(self) -> Path | None:
@@ -72,6 +75,8 @@ class Storage:
             except OSError as error:
                 raise HistoryError(f"store {self.shown}: {error.strerror or error}") from None
             return
+        with self.errors("directory"):
+            self._files.make()
         probe = f"_probe-{uuid4()}"
         safe = self.create(probe, b"1") and not self.create(probe, b"2")
         self.delete([probe])
@@ -83,88 +88,58 @@ class Storage:
 
     def create(self, name: str, data: bytes) -> bool:
         """Create a file as a whole, only if there is none of that name; return whether it was created."""
-        import obstore
-        from obstore.exceptions import AlreadyExistsError
-
         with self.errors(name):
-            try:
-                obstore.put(self._store, name, data, mode="create")
-            except AlreadyExistsError:
-                return False
-        return True
+            return self._files.put(name, data, replace=False)
 
     def replace(self, name: str, data: bytes) -> None:
         """Write a file as a whole, whether or not it exists. Only for what is not needed: it has no condition."""
-        import obstore
-
         with self.errors(name):
-            obstore.put(self._store, name, data)
+            self._files.put(name, data, replace=True)
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file; ``None`` if it does not exist."""
-        import obstore
-
         with self.errors(name):
             try:
-                return bytes(obstore.get(self._store, name).bytes())
+                return b"".join(self._files.chunks(name))
             except FileNotFoundError:
                 return None
 
     def names(self, prefix: str) -> dict[str, int]:
         """Return the files below a directory: name, relative to the location -> size in bytes."""
-        import obstore
-
-        if self.folder and not (self.folder / prefix).is_dir():
-            return {}
-        with self.errors(prefix):
-            return {meta["path"]: meta["size"] for batch in obstore.list(self._store, prefix) for meta in batch}
+        return {file.name: file.size for file in self._listed(prefix)}
 
     def names_before(self, prefix: str, limit: datetime) -> list[str]:
         """Return the files below a directory that were last modified before a time."""
-        import obstore
+        return [file.name for file in self._listed(prefix) if file.modified < limit]
 
+    def _listed(self, prefix: str) -> list[Found]:
         if self.folder and not (self.folder / prefix).is_dir():
             return []
         with self.errors(prefix):
-            found = [meta for batch in obstore.list(self._store, prefix) for meta in batch]
-        return [meta["path"] for meta in found if meta["last_modified"] < limit]
+            return list(self._files.listed(prefix))
 
     def copy(self, name: str, path: Path) -> None:
         """Copy a file to this machine."""
-        import obstore
-
         with self.errors(name), path.open("wb") as file:
-            for chunk in obstore.get(self._store, name).stream():
-                file.write(chunk)
+            file.writelines(self._files.chunks(name))
 
     def size(self, name: str) -> int:
         """Return the size of a file in bytes.
 
         :raises HistoryError: if it does not exist.
         """
-        import obstore
-
         with self.errors(name):
-            if self.folder:
-                return (self.folder / name).stat().st_size
-            return int(obstore.head(self._store, name)["size"])
+            return (self.folder / name).stat().st_size if self.folder else self._files.size(name)
 
     def delete(self, names: list[str]) -> None:
         """Delete files; those that do not exist are no error."""
-        import obstore
-
         for name in names:
-            with self.errors(name):
-                try:
-                    obstore.delete(self._store, name)
-                except FileNotFoundError:
-                    continue
+            with self.errors(name), suppress(FileNotFoundError):
+                self._files.delete(name)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Any]:
         """Write a new file as a stream: yield an open binary file. After a failure there may be a part of it."""
-        import obstore
-
         with self.errors(name):
             if self.folder:
                 self._check_folder(self.folder)
@@ -173,9 +148,8 @@ class Storage:
                 with path.open("xb") as local:
                     yield local
             else:
-                upload = _Upload(obstore.open_writer(self._store, name))
-                yield upload
-                upload.finish()
+                with self._files.writing(name) as append:
+                    yield _Upload(append)
 
     def opened(self, name: str) -> Any:
         """Open a file for Arrow: a path on this machine, otherwise its content.
@@ -213,33 +187,33 @@ class Storage:
             raise FileNotFoundError(f"{folder} does not exist")
 
     @cached_property
-    def _store(self) -> ObjectStore:
+    def _files(self) -> Files:
         from obstore.exceptions import BaseError
-        from obstore.store import LocalStore, from_url
 
         if self.folder:
             self._check_folder(self.folder)
-            return LocalStore(self.folder)
+            return ObjectFiles(self.folder, {})
+        address, _, query = self.location.partition("?")
+        address = address.partition("://")[2]
+        settings = dict(parse_qsl(query))
         try:
-            address, _, query = self.location.partition("?")
-            settings: dict[str, Any] = dict(parse_qsl(query))
-            address = f"{self.scheme}://{address.partition('://')[2]}"
-            return from_url(address, client_options={"allow_http": True}, retry_config=_RETRY, **settings)
+            if self.scheme in SCHEMES:
+                return WebHdfsFiles(self.scheme, address, settings)
+            return ObjectFiles(f"{self.scheme}://{address}", settings)
         except (BaseError, OSError, ValueError, TypeError) as error:
             raise HistoryError(f"store {self.shown}: {self._reason(error)}") from None
 
 
 class _Upload:
-    """A file that is being uploaded, with the methods that Arrow needs; an upload without ``finish`` leaves no file."""
+    """A file that is being uploaded, with the methods that Arrow needs."""
 
     closed = False
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
-        self.finish = writer.close
+    def __init__(self, append: Append) -> None:
+        self._append = append
 
     def write(self, data: Any) -> int:
-        self._writer.write(data)
+        self._append(data)
         return len(data)
 
     def flush(self) -> None:

@@ -32,6 +32,7 @@ from ..hosts import KEEP
 from ..tables import SCHEMA_VERSION, STORED, Table
 from .manifest import EMPTY, DataFile, Entry, Snapshot, from_json, to_json
 from .storage import Storage
+from .web_hdfs import UNFINISHED
 
 if TYPE_CHECKING:
     from .write import TableWriter
@@ -291,7 +292,8 @@ class Store:
         orphans = sorted(old - named)
         checkpoints = self.storage.names_before(self._name("").rstrip("/"), limit)
         checkpoints = sorted(name for name in checkpoints if _stem(name).startswith(CHECKPOINT))
-        self.storage.delete([*orphans, *checkpoints[:-1]])
+        unfinished = self.storage.names_before(UNFINISHED, limit)
+        self.storage.delete([*orphans, *checkpoints[:-1], *unfinished])
         return len(orphans)
 
     # Other files beside the manifest.

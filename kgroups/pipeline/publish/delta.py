@@ -41,6 +41,7 @@ class DeltaTarget:
 
     def __init__(self, location: str) -> None:
         self._storage = Storage(location)
+        self._storage.check_publishable()
 
     def open(self, table: Table) -> PublishedDelta:
         """Open a table; see :meth:`Target.open`."""

@@ -65,6 +65,7 @@ class IcebergTarget:
         """
         logging.getLogger("pyiceberg").setLevel(logging.ERROR)
         storage = Storage(location)
+        storage.check_publishable()
         self.root = _root(storage)
         self._name = catalog
         self.name = f"iceberg-{catalog}-{namespace}"
